@@ -19,16 +19,14 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "placement/mapping/lh.h"
+#include "model/machine/topology.h"
+#include "placement/mapping/graph.h"
 #include "placement/mapping/method.h"
-#include "placement/mapping/patterns.h"
 #include "placement/mapping/random.h"
-#include "placement/mapping/simple_orders.h"
+#include "placement/threads/agent.h"
 #include "placement/threads/playback.h"
-#include "placement/threads/processors.h"
 #include "placement/threads/recording.h"
 
 namespace huddle::place {

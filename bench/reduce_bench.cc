@@ -12,7 +12,6 @@
 #include <string>
 
 #include "runtime/memory/page_buffer.h"
-#include "runtime/memory/reduce_vector.h"
 #include "runtime/memory/reduction.h"
 
 namespace huddle::memory {

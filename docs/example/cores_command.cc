@@ -6,7 +6,7 @@
 // there is to it: help, manual page, completions and exit status follow.
 #include <fmt/format.h>
 
-#include "model/machine/discover.h"
+#include "model/machine/topology.h"
 #include "tools/cli/command.h"
 
 namespace huddle::cli {

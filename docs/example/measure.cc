@@ -13,17 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "common/median.h"
+#include "common/arithmetic.h"
 #include "common/text.h"
-#include "model/machine/discover.h"
+#include "model/machine/topology.h"
 #include "relay_scan_implementation.h"
 #include "relay_scan_price.h"
-#include "tools/bench/engine/forecast.h"
 #include "tools/bench/engine/run_comparison.h"
-#include "tools/bench/engine/team_operation.h"
+#include "tools/bench/engine/team_calls.h"
 #include "tools/calibrate/calibrate.h"
-#include "tools/calibrate/cores.h"
-#include "tools/calibrate/sizes.h"
+#include "tools/calibrate/cores_and_sizes.h"
 
 namespace huddle::example {
 namespace {

@@ -15,9 +15,9 @@
 #include <memory>
 #include <string>
 
-#include "common/file_descriptor.h"
-#include "common/pidfd.h"
-#include "runtime/single_copy/peer_path.h"
+#include "common/file.h"
+#include "common/other_processes.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::example {
 

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "relay_scan.h"
-#include "tools/bench/engine/binding.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/protocol_alone.h"
-#include "tools/bench/harness/payload.h"
+#include "tools/bench/engine/rank_processes.h"
+#include "tools/bench/harness/harness.h"
 
 namespace huddle::example {
 

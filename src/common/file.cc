@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/file_descriptor.h"
 
 namespace huddle {
 namespace {

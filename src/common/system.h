@@ -44,4 +44,24 @@ std::vector<std::string> words(std::string_view line);
 // "always [madvise] never" -> "madvise": how sysfs marks the choice in force.
 std::string chosen_word(std::string_view line);
 
+// The limits of the control groups that this process is in, version 1 and 2 alike.
+
+// The tightest of each kind, from the process's own group up to the outermost that can be seen;
+// nothing where there is no limit.
+struct CgroupLimits {
+  bool found = false;  // the process is in a group that can be read
+  std::optional<double> memory_bytes;
+  std::optional<double> processors;  // of time: 2.5 processors' worth
+  std::optional<long long> tasks;
+  std::string cpuset;  // "0-3"; empty: not given
+};
+
+CgroupLimits read_cgroup_limits(const System& system);
+
+inline constexpr std::string_view shared_huge_pages_file =
+    "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+
+// Whether shared memory gets huge pages, if only where a program asks for them.
+bool may_share_huge_pages(const System& system);
+
 }  // namespace huddle

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 
 namespace huddle {
 

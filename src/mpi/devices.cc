@@ -1,16 +1,202 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/devices.h"
 
 #include <dlfcn.h>
 #include <link.h>
-
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "mpi/libraries.h"
+
 namespace huddle::mpi {
+namespace {
+
+constexpr auto among = memory::OneSidedFence::Among::threads;
+
+}  // namespace
+
+LibraryLoadMonitor::LibraryLoadMonitor(std::string marker)
+    : marker_(std::move(marker)), fence_(among, memory::OneSidedFence::is_to_be_had(among)) {}
+
+LibraryLoadMonitor::~LibraryLoadMonitor() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+// Loaded anew it comes last. Whoever loads something at this moment keeps us waiting.
+void LibraryLoadMonitor::catch_up(const std::function<void()>& wait_for_lookers) {
+  if (is_missing_) return;
+  if (last_.exchange(nullptr) != nullptr) {
+    fence_.rare_side();
+    wait_for_lookers();
+  }
+  if (handle_ != nullptr) dlclose(handle_);
+  handle_ = dlopen(marker_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  link_map* last = nullptr;
+  is_missing_ = handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &last) != 0;
+  last_.store(last, std::memory_order_release);
+}
+
+// The few functions and numbers that are needed of each, as its documentation has them: none of
+// their headers has to be here.
+
+namespace {
+
+// All three report success by this number.
+constexpr int driver_success = 0;
+
+class Cuda : public DeviceDriver {
+ public:
+  bool look_up_all(void* handle) { return look_up(handle, "cuPointerGetAttribute", get_); }
+
+  // It does not know what the program has from elsewhere, and answers with an error.
+  bool holds(const void* address) const override {
+    unsigned type = 0;
+    const auto number = reinterpret_cast<std::uintptr_t>(address);
+    if (get_(&type, memory_type, number) != driver_success) return false;
+    unsigned managed = 0;
+    return type != host || (get_(&managed, is_managed, number) == driver_success && managed != 0);
+  }
+
+ private:
+  static constexpr int memory_type = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+  static constexpr int is_managed = 8;   // CU_POINTER_ATTRIBUTE_IS_MANAGED
+  static constexpr unsigned host = 1;    // CU_MEMORYTYPE_HOST
+
+  int (*get_)(void* data, int attribute, unsigned long long address) = nullptr;
+};
+
+class Hip : public DeviceDriver {
+ public:
+  bool look_up_all(void* handle) {
+    return look_up(handle, "hipPointerGetAttributes", get_) &&
+           look_up(handle, "hipRuntimeGetVersion", version_) &&
+           look_up(handle, "hipPeekAtLastError", peek_) &&
+           look_up(handle, "hipGetLastError", take_error_);
+  }
+
+  bool holds(const void* address) const override {
+    const int error_before = peek_();
+    Attributes attributes{};
+    if (get_(&attributes, address) == driver_success) return is_device(attributes);
+    // The program is not to find an error of ours.
+    if (error_before == driver_success) take_error_();
+    return false;
+  }
+
+ private:
+  // hipPointerAttribute_t
+  struct Attributes {
+    int type;
+    int device;
+    void* device_address;
+    void* host_address;
+    int is_managed;
+    unsigned flags;
+    std::array<std::uint64_t, 8> of_later_versions;
+  };
+
+  // The numbers of hipMemoryType are others since ROCm 6.
+  bool is_device(const Attributes& attributes) const {
+    constexpr int first_with_new_types = 60'000'000;
+    constexpr int old_host = 0;
+    constexpr int unregistered = 0;
+    constexpr int new_host = 1;
+    int version = 0;
+    const bool is_new = version_(&version) == driver_success && version >= first_with_new_types;
+    const bool is_host = is_new ? attributes.type == unregistered || attributes.type == new_host
+                                : attributes.type == old_host;
+    return !is_host || attributes.is_managed != 0;
+  }
+
+  int (*get_)(Attributes*, const void* address) = nullptr;
+  int (*version_)(int*) = nullptr;
+  int (*peek_)() = nullptr;
+  int (*take_error_)() = nullptr;
+};
+
+// Asks in a context of its own: the driver knows all memory of the process in any.
+class LevelZero : public DeviceDriver {
+ public:
+  bool look_up_all(void* handle) {
+    return look_up(handle, "zeDriverGet", drivers_) &&
+           look_up(handle, "zeContextCreate", create_context_) &&
+           look_up(handle, "zeMemGetAllocProperties", get_);
+  }
+
+  bool holds(const void* address) const override {
+    const std::lock_guard lock(mutex_);
+    if (count_ == 0) make_contexts();
+    for (std::size_t i = 0; i < count_; ++i) {
+      Properties properties{properties_structure, nullptr, 0, 0, 0};
+      void* device = nullptr;
+      if (get_(contexts_[i], address, &properties, &device) == driver_success &&
+          (properties.type == device_type || properties.type == shared_type)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int context_structure = 0xd;      // ZE_STRUCTURE_TYPE_CONTEXT_DESC
+  static constexpr int properties_structure = 0x17;  // ..._MEMORY_ALLOCATION_PROPERTIES
+  static constexpr int device_type = 2;              // ZE_MEMORY_TYPE_DEVICE
+  static constexpr int shared_type = 3;              // ZE_MEMORY_TYPE_SHARED
+
+  // ze_context_desc_t and ze_memory_allocation_properties_t
+  struct ContextWish {
+    int structure;
+    const void* next;
+    std::uint32_t flags;
+  };
+  struct Properties {
+    int structure;
+    void* next;
+    int type;
+    std::uint64_t id;
+    std::uint64_t page_bytes;
+  };
+
+  // Of every driver; none before the program has started Level Zero.
+  void make_contexts() const {
+    std::array<void*, most_drivers> drivers{};
+    std::uint32_t found = most_drivers;
+    if (drivers_(&found, drivers.data()) != driver_success) return;
+    for (std::uint32_t i = 0; i < found && i < most_drivers; ++i) {
+      const ContextWish wish{context_structure, nullptr, 0};
+      if (create_context_(drivers[i], &wish, &contexts_[count_]) == driver_success) ++count_;
+    }
+  }
+
+  static constexpr std::size_t most_drivers = 8;
+
+  int (*drivers_)(std::uint32_t* count, void** drivers) = nullptr;
+  int (*create_context_)(void* driver, const ContextWish*, void** context) = nullptr;
+  int (*get_)(void* context, const void* address, Properties*, void** device) = nullptr;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::array<void*, most_drivers> contexts_{};
+  mutable std::size_t count_ = 0;
+};
+
+template <class Driver>
+std::unique_ptr<DeviceDriver> made(void* handle) {
+  auto driver = std::make_unique<Driver>();
+  return driver->look_up_all(handle) ? std::move(driver) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceDriver> cuda_driver(void* handle) { return made<Cuda>(handle); }
+std::unique_ptr<DeviceDriver> hip_driver(void* handle) { return made<Hip>(handle); }
+std::unique_ptr<DeviceDriver> level_zero_driver(void* handle) { return made<LevelZero>(handle); }
+
 namespace {
 
 struct Loaded {

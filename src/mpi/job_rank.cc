@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/job_rank.h"
 
 #include <sys/socket.h>
-
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include "common/settings/settings.h"
@@ -100,6 +101,13 @@ std::optional<Launched> launched(const Environment& environment) {
     if (const auto ranks = number(environment, sayer.size_name)) return {{*ranks, sayer.words}};
   }
   return std::nullopt;
+}
+
+bool is_speaker() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
+  }
+  return true;
 }
 
 }  // namespace huddle::mpi

@@ -31,4 +31,9 @@ struct Launched {
 };
 std::optional<Launched> launched(const std::vector<std::string>& environment);
 
+// Of the ranks of a job only one speaks, and it has to be told before MPI says who is who.
+
+// By what launchers put into the environment; a process that none launched speaks for itself.
+bool is_speaker();
+
 }  // namespace huddle::mpi

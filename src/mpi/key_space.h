@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,5 +38,47 @@ std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environ
 std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment);
 // Where it is Slurm's srun, that speaks PMI-1 or PMI-2 (--mpi=pmi2); else null.
 std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment);
+
+// PMI as a process speaks it with its launcher, on a socket that it has from it: a request, an
+// answer. In version 1 a message is a line of words, in version 2 they stand behind their length.
+enum class PmiVersion { one, two };
+
+// Under which a rank tells the others what they need to know of it.
+std::string pmi_key_of(std::string_view rank);
+
+// "cmd=get_result rc=0 value=abc\n": the value of one of a message's words.
+std::string pmi_word(PmiVersion version, std::string_view message, std::string_view name);
+
+// All of it; false where the other end is gone.
+bool send_pmi(int socket, std::string_view message);
+
+// The next message and nothing behind it. What there was of it where the other end is gone, it is
+// too long to be one, or `stop` can be read from.
+struct PmiMessage {
+  std::string text = {};  // with all that frames it
+  bool is_whole = false;
+};
+PmiMessage receive_pmi(int socket, PmiVersion version, int stop = -1);
+
+class PmiClient {
+ public:
+  PmiClient(int socket, PmiVersion version) : socket_(socket), version_(version) {}
+
+  // As version 1 begins.
+  bool introduce();
+  // A value of any letters. It arrives everywhere with the next barrier or fence of all.
+  bool put(std::string_view key, std::string_view value);
+  // Whether just this was put, and has arrived.
+  bool has(std::string_view key, std::string_view value);
+
+ private:
+  bool learn_space();
+  std::optional<std::string> answer_to(const std::string& request) const;
+  bool is_accepted(const std::string& request) const;
+
+  int socket_;
+  PmiVersion version_;
+  std::string space_;  // version 1 names it in each request; empty: not asked for yet
+};
 
 }  // namespace huddle::mpi

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/error.h"
-#include "common/file_descriptor.h"
-#include "mpi/beside.h"
+#include "common/file.h"
+#include "mpi/libraries.h"
 
 namespace huddle::mpi {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 
 namespace huddle::mpi {
 

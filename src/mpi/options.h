@@ -12,7 +12,7 @@
 #include <string>
 
 #include "common/settings/settings.h"
-#include "runtime/heap/wish.h"
+#include "runtime/heap/start.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::mpi {

@@ -15,7 +15,7 @@
 #include "common/settings/settings.h"
 #include "common/system.h"
 #include "mpi/key_space.h"
-#include "mpi/look_up.h"
+#include "mpi/libraries.h"
 
 namespace huddle::mpi {
 namespace {

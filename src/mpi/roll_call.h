@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 #include "mpi/job_rank.h"
 
 namespace huddle::mpi {

@@ -20,12 +20,11 @@
 #include <system_error>
 #include <thread>
 
-#include "common/file_descriptor.h"
+#include "common/calling_thread.h"
+#include "common/file.h"
 #include "common/settings/settings.h"
 #include "common/system.h"
-#include "common/without_signals.h"
 #include "mpi/key_space.h"
-#include "mpi/pmi_client.h"
 
 namespace huddle::mpi {
 namespace {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // What the search reaches, what it calls a failure, and how a failure is repeated.
-#include "check/checker/explore.h"
+#include "check/checker/checker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include "check/counting/counting_world.h"
 #include "common/error.h"
-#include "runtime/context/doorbell.h"
+#include "runtime/context/world.h"
 
 namespace huddle::verify::counting {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "common/median.h"
+#include "common/arithmetic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "common/run_program.h"
+#include "common/other_processes.h"
 
 #include <gtest/gtest.h>
 

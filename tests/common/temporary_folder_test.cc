@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "common/temporary_folder.h"
+#include "common/file.h"
 
 #include <gtest/gtest.h>
 

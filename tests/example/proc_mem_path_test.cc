@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
 #include "runtime/select/explain.h"
 #include "runtime/team/team.h"

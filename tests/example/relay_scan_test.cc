@@ -7,8 +7,8 @@
 
 #include "check/counting/counting_world.h"
 #include "checked.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "operators.h"
 #include "relay_scan_price.h"
 #include "threads.h"

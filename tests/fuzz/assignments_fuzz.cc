@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "placement/mapping/assignments.h"
+#include "placement/mapping/emit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace huddle;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "placement/threads/perf_script.h"
+#include "placement/threads/recording.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace huddle;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 
 namespace huddle::mpi {
 namespace {

@@ -16,8 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/file_descriptor.h"
-#include "mpi/pmi_client.h"
+#include "common/file.h"
 
 namespace huddle::mpi {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "mpi/library_load_monitor.h"
+#include "mpi/devices.h"
 
 #include <gtest/gtest.h>
 

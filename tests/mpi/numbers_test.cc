@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "mpi/numbers.h"
+#include "mpi/verification.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

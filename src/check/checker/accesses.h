@@ -6,16 +6,170 @@
 // by many, but stored by one at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "check/checker/clock.h"
-#include "check/checker/dirty_lines.h"
-#include "check/checker/flags.h"
+#include "check/checker/memory.h"
 
 namespace huddle::verify::checker {
+
+// Vector clocks: what a rank knows of what the others have done. Whatever it does not know when it
+// touches the same bytes is a race.
+
+// Counts what one agent has published; 0 is never.
+using Time = std::uint32_t;
+
+// Two agents a rank: the rank itself, and its non-temporal stores, which go their own way until a
+// fence.
+class Clock {
+ public:
+  Clock() = default;
+  explicit Clock(int agents) : times_(static_cast<std::size_t>(agents), 0) {}
+
+  Time at(int agent) const { return times_[static_cast<std::size_t>(agent)]; }
+  bool knows(int agent, Time time) const { return at(agent) >= time; }
+  void set(int agent, Time time) { times_[static_cast<std::size_t>(agent)] = time; }
+  void clear() { std::fill(times_.begin(), times_.end(), 0); }
+  // Knows afterwards what either knew. pre: the same agents.
+  void join(const Clock& other) {
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+      times_[i] = std::max(times_[i], other.times_[i]);
+    }
+  }
+  std::uint64_t digest() const {
+    std::uint64_t digest = 0;
+    for (const Time time : times_) digest = mixed(digest, time);
+    return digest;
+  }
+
+ private:
+  std::vector<Time> times_;
+};
+
+// What is known of each word that is used as a flag: what its value carries, and who touched it.
+inline constexpr std::size_t flag_bytes = 4;
+
+struct Flag {
+  bool is_stored = false;
+  // What is known to whoever acquires that value.
+  Clock carried;
+  // When each rank last did it, 0 for never.
+  std::vector<Time> loads;
+  std::vector<Time> stores;
+  std::vector<Time> updates;  // atomic read-modify-writes
+
+  std::uint32_t execution = 0;
+};
+
+class Flags {
+ public:
+  // Of so many bytes of memory.
+  Flags(int ranks, std::size_t bytes)
+      : ranks_(ranks),
+        slots_((bytes + flag_bytes - 1) / flag_bytes, no_slot),
+        uses_(slots_.size()) {}
+
+  // What follows is of another execution. What words are used for is remembered: that is the job's.
+  void forget() { ++execution_; }
+
+  // Most flags are stored by one rank and are nothing but flags: who knows of which of their stores
+  // never matters. The others are contested. Each call notes a use and returns whether the word is
+  // one of them.
+  bool note_load(std::size_t byte) {
+    return note(byte, [](Use& use) { use.is_flag = true; });
+  }
+  bool note_store(std::size_t byte, int rank) {
+    return note(byte, [rank](Use& use) {
+      use.is_flag = true;
+      use.has_writers = use.has_writers || (use.writer != nobody && use.writer != rank);
+      use.writer = rank;
+    });
+  }
+  void note_data(std::size_t first, std::size_t n) {
+    if (n == 0) return;
+    for (std::size_t word = first / flag_bytes; word <= (first + n - 1) / flag_bytes; ++word) {
+      note(word * flag_bytes, [](Use& use) { use.is_data = true; });
+    }
+  }
+  // Whether a word has turned out to be contested since this was last asked: what was found out
+  // before, without knowing that, is to be found out again.
+  bool take_news() { return std::exchange(news_, false); }
+
+  // pre: a multiple of flag_bytes.
+  Flag& at(std::size_t byte) {
+    int& slot = slots_[byte / flag_bytes];
+    if (slot == no_slot) {
+      slot = static_cast<int>(flags_.size());
+      flags_.emplace_back();
+    }
+    Flag& flag = flags_[static_cast<std::size_t>(slot)];
+    if (flag.execution != execution_) renew(flag);
+    return flag;
+  }
+
+  // Calls visit(flag, first byte) for each flag of this execution that has bytes in the range.
+  template <class Visit>
+  void each_in(std::size_t first, std::size_t n, Visit visit) const {
+    if (n == 0) return;
+    for (std::size_t word = first / flag_bytes; word <= (first + n - 1) / flag_bytes; ++word) {
+      if (slots_[word] == no_slot) continue;
+      const Flag& flag = flags_[static_cast<std::size_t>(slots_[word])];
+      if (flag.execution == execution_) visit(flag, word * flag_bytes);
+    }
+  }
+  // Of what the flags carry.
+  std::uint64_t digest() const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < flags_.size(); ++i) {
+      const Flag& flag = flags_[i];
+      if (flag.execution == execution_ && flag.is_stored) sum += mixed(i, flag.carried.digest());
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr int no_slot = -1;
+  static constexpr int nobody = -1;
+
+  struct Use {
+    bool is_flag = false;
+    bool is_data = false;
+    bool has_writers = false;  // more than one
+    int writer = nobody;
+
+    bool is_contested() const { return is_flag && (is_data || has_writers); }
+  };
+
+  template <class Change>
+  bool note(std::size_t byte, Change change) {
+    Use& use = uses_[byte / flag_bytes];
+    const bool was_contested = use.is_contested();
+    change(use);
+    news_ = news_ || use.is_contested() != was_contested;
+    return use.is_contested();
+  }
+
+  void renew(Flag& flag) const {
+    const auto ranks = static_cast<std::size_t>(ranks_);
+    flag.is_stored = false;
+    flag.carried = Clock(2 * ranks_);
+    flag.loads.assign(ranks, 0);
+    flag.stores.assign(ranks, 0);
+    flag.updates.assign(ranks, 0);
+    flag.execution = execution_;
+  }
+
+  int ranks_;
+  std::vector<int> slots_;  // of each word
+  std::vector<Use> uses_;   // of each word
+  bool news_ = false;
+  std::vector<Flag> flags_;
+  std::uint32_t execution_ = 1;
+};
 
 struct Conflict {
   int other = 0;             // the rank that was there before

@@ -12,8 +12,6 @@
 
 #include "check/checker/execution.h"
 #include "check/checker/site.h"
-#include "runtime/context/address.h"
-#include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
 #include "runtime/memory/copy.h"

@@ -19,7 +19,6 @@
 #include "check/checker/machine.h"
 #include "check/checker/memory.h"
 #include "check/checker/site.h"
-#include "check/checker/trace.h"
 #include "runtime/context/fiber.h"
 #include "runtime/memory/reduction.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "check/checker/explore.h"
+#include "check/checker/checker.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "check/checker/chooser.h"
 #include "check/checker/execution.h"
-#include "check/checker/random_walk.h"
-#include "check/checker/search.h"
 #include "common/error.h"
 
 namespace huddle::verify::checker {

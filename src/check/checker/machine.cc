@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
-#include "check/checker/exposure.h"
-#include "check/checker/text.h"
+#include "check/checker/memory.h"
+#include "check/checker/site.h"
 
 namespace huddle::verify::checker {
 namespace {

@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "check/checker/accesses.h"
-#include "check/checker/clock.h"
-#include "check/checker/flags.h"
 #include "check/checker/memory.h"
 #include "check/checker/store_buffer.h"
-#include "runtime/context/address.h"
 #include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 #include "runtime/memory/reduction.h"
 
 namespace huddle::verify::checker {

@@ -4,18 +4,71 @@
 // The memory of a checked team: four regions of each rank, as plain bytes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "check/checker/dirty_lines.h"
-#include "runtime/context/address.h"
 #include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 
 namespace huddle::verify::checker {
+
+// States as one number each: two that differ have different ones, but for one in billions.
+
+// Takes another number into a digest; every bit of both matters (the finalizer of splitmix64).
+constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
+  std::uint64_t z = digest * 0x9E3779B97F4A7C15U + value + 0x632BE59BD9B4E019U;
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31U);
+}
+
+// Which lines of an array were touched: an execution touches few, so that beginning the next one
+// costs little.
+class DirtyLines {
+ public:
+  explicit DirtyLines(std::size_t bytes)
+      : bytes_(bytes), marked_((bytes + line_bytes - 1) / line_bytes) {}
+
+  // pre: first + n is within the array.
+  void mark(std::size_t first, std::size_t n) {
+    if (n == 0) return;
+    for (std::size_t line = first / line_bytes; line <= (first + n - 1) / line_bytes; ++line) {
+      if (marked_[line]) continue;
+      marked_[line] = true;
+      lines_.push_back(line);
+    }
+  }
+
+  // Calls clean(first byte, bytes) for each and forgets them.
+  template <class Clean>
+  void clean_all(Clean clean) {
+    each(clean);
+    for (const std::size_t line : lines_) marked_[line] = false;
+    lines_.clear();
+  }
+
+  // Calls visit(first byte, bytes) for each.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const std::size_t line : lines_) {
+      const std::size_t first = line * line_bytes;
+      visit(first, std::min(line_bytes, bytes_ - first));
+    }
+  }
+
+ private:
+  static constexpr std::size_t line_bytes = 64;
+
+  std::size_t bytes_;
+  std::vector<bool> marked_;
+  std::vector<std::size_t> lines_;
+};
 
 // Bytes of each rank.
 struct Sizes {
@@ -85,5 +138,10 @@ class Memory {
   int ranks_;
   std::array<Part, 4> parts_;  // in the order of Region
 };
+
+// What expose() writes in a world without addresses: which place of the owner's it is.
+std::array<std::byte, world::exposure_bytes> encoded(world::Address what);
+// Nothing where these bytes were not written by encoded().
+std::optional<world::Address> exposed_address(int owner, std::span<const std::byte> bytes);
 
 }  // namespace huddle::verify::checker

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "check/checker/execution.h"
-#include "check/checker/text.h"
+#include "check/checker/site.h"
 
 namespace huddle::verify::checker {
 namespace {

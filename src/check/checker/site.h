@@ -4,10 +4,16 @@
 // Where in a protocol something was asked for, and what.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "check/checker/where.h"
+#include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 
 namespace huddle::verify::checker {
 
@@ -60,6 +66,51 @@ struct Site {
 struct Call {
   int rank = 0;
   Site site;
+};
+
+// What traces and failures call things.
+std::string_view name(Operation operation);
+std::string_view name(world::Region region);
+// "shared of 2 at 64"
+std::string text_of(world::Address place);
+// "shared of 2 at 64..127"
+std::string text_of(world::Address place, std::size_t n);
+// Small numbers as they are, those below the wrap as 2^32-2.
+std::string text_of(world::Sequence value);
+// "reaches 5", "is 5"
+std::string text_of(const world::Until& until);
+// "store, barrier.h:57 in arrive"
+std::string text_of(const Site& site);
+
+// What happened in an execution, for people.
+class Trace {
+ public:
+  struct Touched {
+    std::size_t first = 0;  // byte of all memory
+    std::size_t n = 0;
+  };
+
+  void begin(bool on) {
+    on_ = on;
+    events_.clear();
+  }
+  bool on() const { return on_; }
+  // pre: on().
+  void note(const Call& call, std::string text, std::vector<Touched> touched = {});
+
+  // The last events, one a line.
+  std::string tail(std::size_t events) const;
+  // Where the rank last touched this byte.
+  std::optional<Site> last_touch(int rank, std::size_t byte) const;
+
+ private:
+  struct Event {
+    Call call;
+    std::string text;
+    std::vector<Touched> touched;
+  };
+  bool on_ = false;
+  std::vector<Event> events_;
 };
 
 }  // namespace huddle::verify::checker

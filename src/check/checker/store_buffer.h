@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "check/checker/clock.h"
-#include "runtime/context/address.h"
+#include "check/checker/accesses.h"
+#include "runtime/context/world.h"
 
 namespace huddle::verify::checker {
 

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "check/checker/survey.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
 
+#include "check/checker/checker.h"
+#include "check/checker/chooser.h"
 #include "check/checker/execution.h"
-#include "check/checker/explore.h"
-#include "check/checker/random_walk.h"
-#include "check/checker/text.h"
+#include "check/checker/job.h"
+#include "check/checker/site.h"
 
 namespace huddle::verify::checker {
+
+std::string text_of(const Mutation& mutation) {
+  return fmt::format("{}: {}", name(mutation.fault), text_of(mutation.site));
+}
+
 namespace {
 
 // Calls that are made only in some orders show within this many.

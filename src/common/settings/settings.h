@@ -10,14 +10,39 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "common/settings/algorithm_words.h"
-
 namespace huddle::settings {
+
+// The algorithms of each collective, by the names that `huddle explain` prints. They are described
+// far above this room; a test holds that the lists are the same.
+struct AlgorithmWords {
+  std::string_view operation;
+  std::span<const std::string_view> algorithms;
+  // Whether a size tells such calls apart: a barrier has none, and of what only pairs of ranks know
+  // no size is common to all.
+  bool has_size = true;
+};
+
+// In a node.
+std::span<const AlgorithmWords> algorithm_words();
+// Between nodes: those that keep to one association.
+std::span<const AlgorithmWords> schedule_words();
+
+// A configuration file as lines of key and value; what the keys mean is settled elsewhere.
+struct FileEntry {
+  std::string key;
+  std::optional<std::string> text;  // empty: the value is a number, a table, ... and not text
+  int line = 0;
+};
+
+// Entries in the order of the file; nothing when there is no such file. Throws InputError for one
+// that cannot be read or is not TOML.
+std::vector<FileEntry> read_settings_file(const std::string& path);
 
 // What a value may be.
 enum class Kind {

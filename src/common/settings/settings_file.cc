@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The only file of this room that reads TOML.
-#include "common/settings/settings_file.h"
+#include "common/settings/settings.h"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>

@@ -6,8 +6,12 @@
 // ([[network]]): the time of a message beneath one switch is from there.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine/machine.h"
@@ -73,5 +77,32 @@ void validate(const Fabric& fabric);
 
 // How many switches there are at most between a node and the topmost one, that one counted.
 int levels(const Fabric& fabric);
+
+// Which node each rank gets, one rank a node.
+enum class Placement {
+  block,        // node after node
+  round_robin,  // the leaf switches in turn
+  random,       // any node, by a seed
+};
+inline constexpr std::array<std::string_view, 3> placement_names = {"block", "round-robin",
+                                                                    "random"};
+
+// The node of each rank. pre: ranks <= fabric.nodes(). Nothing but `random` uses the seed, and that
+// answers the same everywhere.
+std::vector<int> place(const Fabric& fabric, int ranks, Placement placement, std::uint64_t seed);
+
+// From switches that name what is below them, in any order, to the tree of a fabric. Both forms of
+// file that name switches (a fabric file, Slurm's topology.conf) come through here.
+struct NamedSwitch {
+  std::string name;
+  std::vector<std::string> nodes;     // of a leaf: names of nodes
+  std::vector<std::string> switches;  // of any other: names of switches
+  Links links = {};
+};
+
+// Sets `switches` and `switch_of_node`; nodes are numbered as they come. `refuse(i, message)` has
+// to throw: entry i cannot be.
+void grow_tree(const std::vector<NamedSwitch>& entries, Fabric& fabric,
+               const std::function<void(std::size_t, const std::string&)>& refuse);
 
 }  // namespace huddle::fabric

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "model/fabric/fabric_file.h"
 
 #include <fmt/format.h>
-
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -12,13 +13,36 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/text.h"
-#include "model/fabric/host_list.h"
-#include "model/fabric/switch_tree.h"
+#include "model/fabric/fabric.h"
 #include "model/fabric/topology_conf.h"
 #include "model/machine/machine_file.h"
 #include "model/machine/toml_reader.h"
 
 namespace huddle::fabric {
+namespace {
+
+// They lie below the machines, which they name by paths relative to themselves.
+constexpr const char* fabrics_folder = "machines/fabrics";
+
+}  // namespace
+
+std::vector<machine::NamedMachine> named_fabrics() { return machine::named_files(fabrics_folder); }
+
+std::string fabric_file_named(const std::string& named) {
+  if (named == standard_input || is_toml_path(named) || named.ends_with(".conf")) return named;
+  std::vector<std::string> names;
+  for (const machine::NamedMachine& fabric : named_fabrics()) {
+    if (fabric.name == named) return fabric.path;
+    names.push_back(fabric.name);
+  }
+  const std::string guess = did_you_mean(named, names);
+  throw InputError(fmt::format("there is no fabric '{}'{}", printable(named),
+                               guess.empty()
+                                   ? fmt::format("; there are {}; give a file by its path: ./{}",
+                                                 fmt::join(names, ", "), printable(named))
+                                   : guess));
+}
+
 namespace {
 
 using machine::TomlTable;

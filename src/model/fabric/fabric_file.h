@@ -6,8 +6,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/fabric/fabric.h"
+#include "model/machine/locate.h"
 #include "model/machine/machine.h"
 
 namespace huddle::fabric {
@@ -28,5 +30,14 @@ struct Cluster {
 // `machine_path`, where it is not empty, wins over the machine that the fabric names. Throws
 // InputError where a file is unsound, no machine is named, or it has not that network.
 Cluster load_cluster(const std::string& path, const std::string& machine_path);
+
+// Fabric files by name: those of the user, of the site, and those that are installed with huddle.
+
+// Returns the fabrics that have a name here, sorted by it.
+std::vector<machine::NamedMachine> named_fabrics();
+
+// Returns the file that --fabric names: a path (it has a slash or ends in .toml or .conf) or "-" as
+// it is, a name where it is found. Throws InputError for an unknown name.
+std::string fabric_file_named(const std::string& named);
 
 }  // namespace huddle::fabric

@@ -1,14 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "model/machine/cost.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "model/machine/contention.h"
-
 namespace huddle::machine {
+namespace {
+
+struct Sample {
+  double copiers;
+  double ns;
+};
+
+double between(const Sample& low, const Sample& high, double copiers) {
+  return low.ns + (high.ns - low.ns) * (copiers - low.copiers) / (high.copiers - low.copiers);
+}
+
+// Rising in copiers, falls in time taken out.
+std::vector<Sample> monotone_samples(std::vector<CrowdPoint> points, double bytes) {
+  std::sort(points.begin(), points.end(),
+            [](const CrowdPoint& a, const CrowdPoint& b) { return a.copiers < b.copiers; });
+  std::vector<Sample> samples;
+  double slowest_ns = 0;
+  for (const CrowdPoint& point : points) {
+    slowest_ns = std::max(slowest_ns, time_at(*point.curve, bytes));
+    samples.push_back({static_cast<double>(point.copiers), slowest_ns});
+  }
+  return samples;
+}
+
+}  // namespace
+
+double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers) {
+  const std::vector<Sample> samples = monotone_samples(std::move(points), bytes);
+  if (copiers <= samples.front().copiers) return samples.front().ns;
+  const auto above = std::find_if(samples.begin(), samples.end(), [copiers](const Sample& sample) {
+    return sample.copiers >= copiers;
+  });
+  if (above == samples.end()) return samples.back().ns * copiers / samples.back().copiers;
+  return between(*(above - 1), *above, copiers);
+}
+
 namespace {
 
 constexpr int no_row = -1;
@@ -317,6 +352,26 @@ double CostModel::message_ns(double bytes, int others) const {
     best_ns = std::min(best_ns, std::max(alone_ns, shared_ns) + others * network.gap_ns);
   }
   return best_ns;
+}
+
+namespace {
+
+const ArrayCost* find_measured(const Machine& machine, ArrayPlace place) {
+  const auto found =
+      std::find_if(machine.arrays.begin(), machine.arrays.end(), [place](const ArrayCost& cost) {
+        return cost.place == place && cost.origin == Origin::measured;
+      });
+  return found == machine.arrays.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<HeapCost> heap_cost(const Machine& machine) {
+  const ArrayCost* const own = find_measured(machine, ArrayPlace::program);
+  const ArrayCost* const shared = find_measured(machine, ArrayPlace::heap);
+  if (own == nullptr || shared == nullptr) return std::nullopt;
+  return HeapCost{shared->load_ns / own->load_ns, shared->stream_ns / own->stream_ns,
+                  std::max(own->spread, shared->spread)};
 }
 
 }  // namespace huddle::machine

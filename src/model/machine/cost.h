@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,18 @@
 #include "model/machine/machine.h"
 
 namespace huddle::machine {
+
+// The same copy with more and more company: curves for some numbers of copiers, an answer for any.
+struct CrowdPoint {
+  int copiers = 1;
+  const Curve* curve = nullptr;
+};
+
+// The time of one copy while `copiers` do the same: straight lines between the numbers that were
+// measured, and never less with more company (noise that says so is taken out). Beyond the last
+// number all share what the last ones had: a line drawn on from two noisy curves could fall with
+// size. pre: there is a point.
+double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers);
 
 // Where the bytes of a copy lie before it.
 enum class Source {
@@ -103,5 +116,18 @@ class CostModel {
   std::vector<const LineCost*> cost_of_level_;  // by joining level; the last is the machine's
   std::vector<int> pair_row_;                   // by processor: its core's row in machine.pairs
 };
+
+// What a program would pay for having its arrays in the shared heap.
+struct HeapCost {
+  // Time in the heap over that in the program's own arrays.
+  double loads = 1;
+  double stream = 1;
+  double spread = 0;  // two measurements of the same thing differ by so much
+
+  bool is_felt() const { return loads > 1 + spread || stream > 1 + spread; }
+};
+
+// Nothing where nobody has measured it.
+std::optional<HeapCost> heap_cost(const Machine& machine);
 
 }  // namespace huddle::machine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "model/machine/discover.h"
+#include "model/machine/topology.h"
 
 #include <fmt/format.h>
 #include <hwloc.h>

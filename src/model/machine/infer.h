@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/machine/cpu_set.h"
 #include "model/machine/machine.h"
 #include "model/machine/topology.h"
 

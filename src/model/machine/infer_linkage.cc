@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "model/machine/infer_linkage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace huddle::machine {
@@ -103,5 +106,182 @@ class Linkage {
 double lower_median(const std::vector<double>& sorted) { return sorted[(sorted.size() - 1) / 2]; }
 
 std::vector<Join> join_nearest(const LogLatencies& latencies) { return Linkage(latencies).run(); }
+
+namespace {
+
+// Steps below this ratio are no level. Levels that differ by 1.3 are promised to be found, so the
+// line lies half way to it: the root of 1.3. It also keeps apart what a mesh makes of distance.
+constexpr double smallest_ratio = 1.14;
+
+// A step is real when chance would show a group so much nearer than its context only this
+// often, however the group was picked.
+constexpr double chance = 1e-4;
+
+// And never below so many spreads, whatever the size of the group: on a mesh the latencies of
+// neighbouring pairs are alike, so many of them together say little more than a few...
+constexpr double least_spreads = 3.5;
+// ...unless the ratio is larger than distance on a mesh makes it.
+constexpr double sure_ratio = 1.6;
+
+// Median absolute deviation to standard deviation, for the normal distribution.
+constexpr double deviation_scale = 1.4826;
+
+double log_choices(std::size_t of, std::size_t pick) {
+  const auto n = static_cast<double>(of);
+  const auto k = static_cast<double>(pick);
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+// The standard deviation by the median absolute deviation: walks outward from the middle until half
+// of the values are passed. pre: sorted, not empty.
+double spread_of(const std::vector<double>& sorted) {
+  const std::size_t half = (sorted.size() - 1) / 2;
+  const double middle = sorted[half];
+  std::size_t below = half;
+  std::size_t above = half;
+  while (above - below < half) {
+    const bool go_down = above + 1 == sorted.size() ||
+                         (below > 0 && middle - sorted[below - 1] < sorted[above + 1] - middle);
+    if (go_down) {
+      --below;
+    } else {
+      ++above;
+    }
+  }
+  return deviation_scale * std::max(middle - sorted[below], sorted[above] - middle);
+}
+
+struct Node {
+  std::optional<std::size_t> parent;
+  std::vector<std::size_t> parts;  // nodes; cores are nodes below the number of cores
+  std::size_t cores = 0;
+  std::vector<double> across;  // rising
+  double middle = 0;
+  double spread = 0;
+  bool gone = false;
+
+  double freedom() const { return static_cast<double>(across.size()) - 1; }
+};
+
+class Collapse {
+ public:
+  Collapse(const std::vector<Join>& joins, double sampling_noise)
+      : cores_(joins.size() + 1), sampling_noise_(sampling_noise) {
+    nodes_.resize(cores_ + joins.size());
+    for (std::size_t i = 0; i < joins.size(); ++i) {
+      Node& node = nodes_[cores_ + i];
+      node.parts = {joins[i].left, joins[i].right};
+      node.cores = joins[i].cores;
+      node.across = joins[i].across;
+      summarise(node);
+      for (const std::size_t part : node.parts) nodes_[part].parent = cores_ + i;
+    }
+  }
+
+  // The least convincing step goes first, so that what is left is judged by the spread of whole
+  // levels and not of their fragments.
+  Step run() {
+    while (const std::optional<std::size_t> weakest = weakest_step()) dissolve(*weakest);
+    return step_of(nodes_.size() - 1);
+  }
+
+ private:
+  static void summarise(Node& node) {
+    node.middle = lower_median(node.across);
+    node.spread = spread_of(node.across);
+  }
+
+  std::optional<std::size_t> weakest_step() const {
+    const double overall = overall_spread();
+    std::optional<std::size_t> weakest;
+    double least = 1;
+    for (std::size_t i = cores_; i + 1 < nodes_.size(); ++i) {
+      if (nodes_[i].gone) continue;
+      const double clearness = clearness_of(nodes_[i], overall);
+      if (clearness >= least) continue;
+      least = clearness;
+      weakest = i;
+    }
+    return weakest;
+  }
+
+  // The step out of this node over the smallest step that counts; below 1 it is no level.
+  double clearness_of(const Node& node, double overall) const {
+    const Node& parent = nodes_[*node.parent];
+    const double spread = spread_around(node, parent, overall);
+    const double needed = std::max({std::log(smallest_ratio), luck(node, parent) * spread,
+                                    std::min(least_spreads * spread, std::log(sure_ratio))});
+    return (parent.middle - node.middle) / needed;
+  }
+
+  // How far below its context the luckiest group of this size would lie, in spreads of one
+  // pair: the mean of m normal values is below -t with a chance of about exp(-m t^2 / 2), and there
+  // are so many groups to pick from.
+  static double luck(const Node& node, const Node& parent) {
+    const double picks = log_choices(parent.cores, node.cores) - std::log(chance);
+    return std::sqrt(2 * picks / static_cast<double>(node.across.size()));
+  }
+
+  // The larger of what these two show and what the machine shows as a whole. These two alone look
+  // too even: whatever was near went into the node, and what was left to its parent lies apart.
+  double spread_around(const Node& node, const Node& parent, double overall) const {
+    const double freedom = node.freedom() + parent.freedom();
+    const double sum = node.freedom() * node.spread * node.spread +
+                       parent.freedom() * parent.spread * parent.spread;
+    const double seen = freedom > 0 ? std::sqrt(sum / freedom) : 0;
+    return std::max({seen, overall, sampling_noise_});
+  }
+
+  double overall_spread() const {
+    double sum = 0;
+    double freedom = 0;
+    for (std::size_t i = cores_; i < nodes_.size(); ++i) {
+      if (nodes_[i].gone) continue;
+      sum += nodes_[i].freedom() * nodes_[i].spread * nodes_[i].spread;
+      freedom += nodes_[i].freedom();
+    }
+    return freedom > 0 ? std::sqrt(sum / freedom) : 0;
+  }
+
+  // The node's parts and pairs become its parent's.
+  void dissolve(std::size_t index) {
+    Node& node = nodes_[index];
+    Node& parent = nodes_[*node.parent];
+    std::erase(parent.parts, index);
+    for (const std::size_t part : node.parts) {
+      parent.parts.push_back(part);
+      nodes_[part].parent = node.parent;
+    }
+    const auto middle = static_cast<std::ptrdiff_t>(parent.across.size());
+    parent.across.insert(parent.across.end(), node.across.begin(), node.across.end());
+    std::inplace_merge(parent.across.begin(), parent.across.begin() + middle, parent.across.end());
+    summarise(parent);
+    node = Node();
+    node.gone = true;
+  }
+
+  Step step_of(std::size_t index) const {
+    Step step;
+    step.log_latency = nodes_[index].middle;
+    for (const std::size_t part : nodes_[index].parts) {
+      if (part < cores_) {
+        step.cores.push_back(part);
+      } else {
+        step.parts.push_back(step_of(part));
+      }
+    }
+    return step;
+  }
+
+  std::size_t cores_;
+  double sampling_noise_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+Step collapse(const std::vector<Join>& joins, double sampling_noise) {
+  return Collapse(joins, sampling_noise).run();
+}
 
 }  // namespace huddle::machine

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/machine.h"
+#include "model/machine/topology.h"
 
 namespace huddle::machine {
 

@@ -15,10 +15,27 @@
 #include <string_view>
 #include <vector>
 
-#include "model/machine/curve.h"
 #include "model/machine/topology.h"
 
 namespace huddle::machine {
+
+// A measured relation between a size and a time: points, and straight lines between them.
+struct Curve {
+  std::vector<double> bytes;   // strictly rising, positive
+  std::vector<double> ns;      // positive, parallel to bytes
+  std::vector<double> spread;  // relative half-width of what was seen; empty: not known
+
+  bool operator==(const Curve&) const = default;
+};
+
+// The time at a size. Made monotone first: a larger size never takes less. Straight lines between
+// points; below the first point the first line goes on towards its fixed cost at no bytes (never
+// below 0); beyond the last point at the rate of the last two points, or of the last point alone
+// where that is slower. pre: the curve has a point.
+double time_at(const Curve& curve, double bytes);
+
+// Bytes a nanosecond (which is GB/s) at each point.
+std::vector<double> rates(const Curve& curve);
 
 // How far a figure may be trusted.
 enum class Origin { measured, published, estimated };
@@ -279,5 +296,21 @@ void validate(const Machine& machine);
 
 // True where anything in it was measured on a machine of this kind.
 bool calibrated(const Machine& machine);
+
+// Tells full calibrations from quick and unsteady ones.
+enum class Calibration { none, quick, full };
+inline constexpr std::array<std::string_view, 3> calibration_names = {"none", "quick", "full"};
+
+// Returns what the provenance records. Files that were not written by `huddle calibrate` and
+// contain measured figures count as full.
+Calibration calibration_of(const Machine& machine);
+
+// Returns the name of it, for programs.
+inline std::string_view calibration_text(const Machine& machine) {
+  return calibration_names[static_cast<std::size_t>(calibration_of(machine))];
+}
+
+// Returns "3 steps unsteady (copy, 1 core alone, ...)"; empty if all measurements were steady.
+std::string unsteadiness_text(const Machine& machine);
 
 }  // namespace huddle::machine

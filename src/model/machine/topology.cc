@@ -1,14 +1,103 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "model/machine/topology.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <iterator>
 #include <set>
 
+#include "common/error.h"
+
 namespace huddle::machine {
+namespace {
+
+// More than any machine has; keeps a damaged "0-4000000000" from eating the memory.
+constexpr int largest_cpu = (1 << 16) - 1;
+
+[[noreturn]] void refuse(std::string_view text) {
+  throw InputError(fmt::format("'{}' is not a list of processors such as \"0-3,8\"", text));
+}
+
+int parse_number(std::string_view digits, std::string_view whole) {
+  int value = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) refuse(whole);
+  if (value < 0 || value > largest_cpu) refuse(whole);
+  return value;
+}
+
+void parse_range(std::string_view range, std::string_view whole, std::vector<int>& cpus) {
+  const std::size_t dash = range.find('-');
+  const int first = parse_number(range.substr(0, dash), whole);
+  const int last =
+      dash == std::string_view::npos ? first : parse_number(range.substr(dash + 1), whole);
+  if (last < first) refuse(whole);
+  for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+}
+
+}  // namespace
+
+CpuSet::CpuSet(std::vector<int> cpus) : cpus_(std::move(cpus)) {
+  std::sort(cpus_.begin(), cpus_.end());
+  cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
+}
+
+CpuSet CpuSet::parse(std::string_view text) {
+  std::vector<int> cpus;
+  std::size_t start = 0;
+  while (!text.empty() && start <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    parse_range(text.substr(start, comma - start), text, cpus);
+    if (cpus.size() > static_cast<std::size_t>(largest_cpu)) refuse(text);
+    start = comma + 1;
+  }
+  return CpuSet(std::move(cpus));
+}
+
+std::string CpuSet::text() const {
+  std::string result;
+  for (std::size_t i = 0; i < cpus_.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus_.size() && cpus_[last + 1] == cpus_[last] + 1) ++last;
+    if (!result.empty()) result += ',';
+    result += last == i ? fmt::format("{}", cpus_[i]) : fmt::format("{}-{}", cpus_[i], cpus_[last]);
+    i = last + 1;
+  }
+  return result;
+}
+
+bool CpuSet::contains(int cpu) const { return std::binary_search(cpus_.begin(), cpus_.end(), cpu); }
+
+bool CpuSet::contains(const CpuSet& other) const {
+  return std::includes(cpus_.begin(), cpus_.end(), other.cpus_.begin(), other.cpus_.end());
+}
+
+bool CpuSet::intersects(const CpuSet& other) const {
+  return std::any_of(other.begin(), other.end(), [this](int cpu) { return contains(cpu); });
+}
+
+CpuSet united(const CpuSet& a, const CpuSet& b) {
+  std::vector<int> cpus;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(cpus));
+  return CpuSet(std::move(cpus));
+}
+
+CpuSet common(const CpuSet& a, const CpuSet& b) {
+  std::vector<int> cpus;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(cpus));
+  return CpuSet(std::move(cpus));
+}
+
+CpuSet without(const CpuSet& a, const CpuSet& b) {
+  std::vector<int> cpus;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(cpus));
+  return CpuSet(std::move(cpus));
+}
+
 namespace {
 
 // FNV-1a: short, stable, the same on every processor.
@@ -138,6 +227,118 @@ std::string fingerprint(const Topology& topology) {
   }
   return fmt::format("{}-{}c-{:08x}", model_slug(topology.cpu_model), core_count(topology),
                      hash_text(tree));
+}
+
+// Whether a topology is a tree, and where it is not.
+namespace {
+
+void check_level(const Topology& topology, std::size_t number) {
+  const Level& level = topology.levels[number];
+  const auto refuse = [number](const std::string& message) {
+    throw Flaw("topology.level", number, message);
+  };
+  if (level.name.empty() || level.name == whole_machine) {
+    refuse(fmt::format("a level cannot be called '{}'", level.name));
+  }
+  if (level.groups.empty()) refuse(fmt::format("level {} has no groups", level.name));
+  if (!level.bytes.empty() && level.bytes.size() != level.groups.size()) {
+    refuse(fmt::format("level {} has {} groups but {} sizes", level.name, level.groups.size(),
+                       level.bytes.size()));
+  }
+  std::set<int> seen;
+  for (const CpuSet& group : level.groups) {
+    if (group.empty()) refuse(fmt::format("level {} has an empty group", level.name));
+    for (int pu : group) {
+      if (!topology.pus.contains(pu)) {
+        refuse(fmt::format("level {} names processor {}, which the machine does not have",
+                           level.name, pu));
+      }
+      if (!seen.insert(pu).second) {
+        refuse(fmt::format("level {} has processor {} in two groups", level.name, pu));
+      }
+    }
+  }
+}
+
+// Every inner group lies wholly inside one group of each outer level, or wholly outside them all.
+void check_nesting(const Topology& topology, const GroupIndex& index, std::size_t inner,
+                   std::size_t outer) {
+  for (const CpuSet& group : topology.levels[inner].groups) {
+    const int around = index.group(outer, group.first());
+    const bool crosses = std::any_of(group.begin(), group.end(),
+                                     [&](int pu) { return index.group(outer, pu) != around; });
+    if (crosses) {
+      throw Flaw(
+          "topology.level", inner,
+          fmt::format("level {} group {} crosses the groups of level {}",
+                      topology.levels[inner].name, group.text(), topology.levels[outer].name));
+    }
+  }
+}
+
+void check_levels(const Topology& topology) {
+  if (topology.levels.size() > most_levels) {
+    throw Flaw("topology.level", most_levels, fmt::format("more than {} levels", most_levels));
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < topology.levels.size(); ++i) {
+    if (!names.insert(topology.levels[i].name).second) {
+      throw Flaw("topology.level", i,
+                 fmt::format("level {} is there twice", topology.levels[i].name));
+    }
+    check_level(topology, i);
+  }
+  const GroupIndex index(topology);
+  for (std::size_t outer = 1; outer < topology.levels.size(); ++outer) {
+    for (std::size_t inner = 0; inner < outer; ++inner)
+      check_nesting(topology, index, inner, outer);
+  }
+}
+
+void check_numa(const Topology& topology) {
+  std::set<int> numbers;
+  for (std::size_t i = 0; i < topology.numa.size(); ++i) {
+    const NumaNode& node = topology.numa[i];
+    if (!numbers.insert(node.number).second) {
+      throw Flaw("topology.numa", i, fmt::format("NUMA node {} is there twice", node.number));
+    }
+    if (!topology.pus.contains(node.cpus)) {
+      throw Flaw(
+          "topology.numa", i,
+          fmt::format("NUMA node {} names processors that the machine does not have", node.number));
+    }
+  }
+  const std::size_t wanted = topology.numa.size() * topology.numa.size();
+  if (!topology.numa_distances.empty() && topology.numa_distances.size() != wanted) {
+    throw Flaw("topology", 0,
+               fmt::format("{} NUMA nodes need {} distances, there are {}", topology.numa.size(),
+                           wanted, topology.numa_distances.size()));
+  }
+}
+
+void check_processors(const Topology& topology) {
+  const auto refuse = [](const std::string& message) { throw Flaw("topology", 0, message); };
+  if (topology.pus.empty()) refuse("a machine needs at least one processor");
+  if (topology.pus.count() > most_processors) {
+    refuse(fmt::format("{} processors are more than the {} that huddle takes", topology.pus.count(),
+                       most_processors));
+  }
+  if (topology.pus.intersects(topology.offline)) {
+    refuse(fmt::format("processors {} are both online and offline",
+                       common(topology.pus, topology.offline).text()));
+  }
+  for (const CoreKind& kind : topology.kinds) {
+    if (topology.pus.contains(kind.cpus)) continue;
+    refuse(fmt::format("core kind {} names processors that the machine does not have", kind.name));
+  }
+}
+
+}  // namespace
+
+void validate(const Topology& topology) {
+  check_processors(topology);
+  check_levels(topology);
+  check_numa(topology);
 }
 
 }  // namespace huddle::machine

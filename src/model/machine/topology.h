@@ -7,15 +7,48 @@
 // latencies (infer.h), and is the same thing afterwards.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/error.h"
-#include "model/machine/cpu_set.h"
 
 namespace huddle::machine {
+
+// A set of processor numbers (the operating system's), written as Linux writes it: "0-3,8".
+class CpuSet {
+ public:
+  CpuSet() = default;
+  // pre: every number is 0 or more; order and repetition do not matter.
+  explicit CpuSet(std::vector<int> cpus);
+
+  // "0-3,8" or "" for the empty set. Throws InputError that quotes what it could not read.
+  static CpuSet parse(std::string_view text);
+  std::string text() const;
+
+  bool empty() const { return cpus_.empty(); }
+  int count() const { return static_cast<int>(cpus_.size()); }
+  int first() const { return cpus_.front(); }  // pre: not empty
+  bool contains(int cpu) const;
+  bool contains(const CpuSet& other) const;
+  bool intersects(const CpuSet& other) const;
+
+  // In rising order.
+  const std::vector<int>& cpus() const { return cpus_; }
+  auto begin() const { return cpus_.begin(); }
+  auto end() const { return cpus_.end(); }
+
+  auto operator<=>(const CpuSet&) const = default;
+
+ private:
+  std::vector<int> cpus_;
+};
+
+CpuSet united(const CpuSet& a, const CpuSet& b);
+CpuSet common(const CpuSet& a, const CpuSet& b);
+CpuSet without(const CpuSet& a, const CpuSet& b);
 
 // One level of sharing: the processors of a group share this thing, others do not. Groups of a
 // level are disjoint; they need not cover the machine (hybrid processors, uneven trees).
@@ -129,5 +162,21 @@ const NumaNode* home_node(const Topology& topology, int pu);
 // Names a kind of machine: "<model>-<cores>c-<8 hex digits>". Equal for equal processor model and
 // tree; the allowed set, memory sizes and anything that changes from boot to boot stay out of it.
 std::string fingerprint(const Topology& topology);
+
+// Reads the topology of this machine, or of one that was recorded, with hwloc. The only file of the
+// project that talks to hwloc is discover.cc.
+struct Discovery {
+  Topology topology;  // the whole machine, whether allowed or not
+  CpuSet allowed;     // where this process may run: cgroup and affinity mask together
+};
+
+// This machine. Throws FailureError when hwloc cannot read it.
+Discovery discover_this_machine();
+
+// A file written by `lstopo --of xml` or hwloc_topology_export_xml. Throws InputError naming it.
+Discovery discover_from_xml(const std::string& path);
+
+// hwloc's synthetic description, such as "pack:2 numa:4 l3:2 core:8 pu:1". Throws InputError.
+Discovery discover_from_synthetic(const std::string& description);
 
 }  // namespace huddle::machine

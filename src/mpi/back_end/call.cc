@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/call.h"
 
 #include <vector>
 
+#include "mpi/back_end/carry_out.h"
 #include "mpi/back_end/message.h"
+#include "mpi/back_end/mpi_names.h"
 #include "mpi/back_end/reducer.h"
 
 namespace huddle::mpi {
@@ -128,4 +131,33 @@ Written ReduceCall::written(const Communicator& communicator) const {
   return {output, {part_of_output(count)}};
 }
 
+std::string_view described_type(const TypeFacts& facts) {
+  return facts.element == nullptr ? "a derived datatype" : facts.element->name;
+}
+
+std::string described_data(const Written& written) {
+  Count sum = 0;
+  const Part* largest = nullptr;
+  for (const Part& part : written.parts) {
+    sum += part.place.count;
+    if (largest == nullptr || part.bytes() > largest->bytes()) largest = &part;
+  }
+  if (largest == nullptr) return "nothing";
+  const TypeFacts& facts = *largest->facts;
+  return fmt::format("{} elements of {} ({} bytes, extent {})", sum, described_type(facts),
+                     facts.bytes, facts.extent);
+}
+
 }  // namespace huddle::mpi
+
+using namespace huddle::mpi;
+
+HUDDLE_EXPORT int MPI_Barrier(Comm comm) { return carry_out(process(), BarrierCall{comm}); }
+
+HUDDLE_EXPORT int MPI_Bcast(void* buffer, int count, Datatype type, int root, Comm comm) {
+  return carry_out(process(), BcastCall{buffer, count, type, root, comm});
+}
+
+HUDDLE_EXPORT int MPI_Bcast_c(void* buffer, Count count, Datatype type, int root, Comm comm) {
+  return carry_out(process(), BcastCall{buffer, count, type, root, comm});
+}

@@ -10,12 +10,14 @@
 // What is not significant on a rank is not looked at there.
 #pragma once
 
+#include <fmt/format.h>
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "mpi/back_end/calls/reduction.h"
 #include "mpi/back_end/calls/side.h"
-#include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/underlying_mpi.h"
@@ -86,5 +88,76 @@ struct ReduceCall : AnyReduction {
   bool is_wrong_at_root() const;
   Route take_for_nothing(const Process& process, Communicator& communicator) const;
 };
+
+// The two addresses that a program names in a call, whatever the call is, and the same call with
+// another in its place.
+template <class Call>
+constexpr bool is_reduction = requires(const Call& call) {
+  call.op;
+};
+
+template <class Call>
+const void* input_of(const Call& call) {
+  if constexpr (requires { call.input.address; }) {
+    return call.input.address;
+  } else {
+    return call.input;
+  }
+}
+
+template <class Call>
+const void* output_of(const Call& call) {
+  if constexpr (requires { call.output.address; }) {
+    return call.output.address;
+  } else {
+    return call.output;
+  }
+}
+
+template <class Call>
+Call with_input(Call call, void* input) {
+  if constexpr (requires { call.input.address; }) {
+    call.input.address = input;
+  } else {
+    call.input = input;
+  }
+  return call;
+}
+
+template <class Call>
+Call with_output(Call call, void* output) {
+  if constexpr (requires { call.output.address; }) {
+    call.output.address = output;
+  } else {
+    call.output = output;
+  }
+  return call;
+}
+
+// A call in words, for a complaint about its result.
+std::string described_data(const Written& written);
+std::string_view described_type(const TypeFacts& facts);
+
+// "MPI_SUM of MPI_PACKED"
+template <class Call>
+std::string described_reduction(const Operators& known, const Call& call) {
+  return fmt::format("{} of {}", known.name(call.op), described_type(*call.facts));
+}
+
+// pre: the call has been looked at.
+template <class Call>
+std::string described(const Process& process, const Communicator& communicator, const Call& call) {
+  std::string text = fmt::format("{} of {}", select::name(Call::operation),
+                                 described_data(call.written(communicator)));
+  if constexpr (requires { call.op; }) {
+    text += fmt::format(" by {}", process.operators().name(call.op));
+  }
+  if constexpr (requires { call.is_in_place(); }) {
+    if (call.is_in_place()) text += ", in place";
+  }
+  if constexpr (requires { call.root; }) text += fmt::format(", root {}", call.root);
+  return text + fmt::format(", rank {} of {}, algorithm {}", communicator.rank, communicator.ranks,
+                            communicator.latest_algorithm());
+}
 
 }  // namespace huddle::mpi

@@ -10,14 +10,10 @@
 
 #include "mpi/back_end/beside_devices.h"
 #include "mpi/back_end/call.h"
-#include "mpi/back_end/describe.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/reducer.h"
 #include "mpi/back_end/verify.h"
-#include "runtime/context/calls_differ.h"
-#include "runtime/context/path_failed.h"
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
+#include "runtime/context/errors.h"
 #include "runtime/internode/prediction.h"
 #include "runtime/select/operation.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/back_end/exports/export.h"
+#include "mpi/back_end/mpi_names.h"
 #include "mpi/back_end/process.h"
 #include "runtime/select/explain.h"
 #include "runtime/team/team.h"

@@ -17,14 +17,14 @@
 #include <thread>
 #include <vector>
 
-#include "mpi/back_end/latest_facts.h"
+#include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
-#include "mpi/library_load_monitor.h"
+#include "mpi/devices.h"
 #include "mpi/route.h"
 #include "mpi/stats.h"
 #include "runtime/internode/team.h"
 #include "runtime/memory/reduction.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/team.h"
 #include "runtime/team/team_pool.h"
 
@@ -166,6 +166,35 @@ class Communicators {
   std::deque<Communicator> all_;
   std::vector<Communicator*> free_;
   std::vector<Freed> freeing_;
+};
+
+// Who the ranks of a communicator are in their job.
+
+// For several threads.
+class WorldRanks {
+ public:
+  WorldRanks(const UnderlyingMpi& real, Comm world) : real_(real), world_(world) {}
+
+  // The program's sessions: where there is no world, they know who is who.
+  void opened(Session session);
+  // How many are left.
+  std::size_t closed(Session session);
+
+  struct Ranks {
+    std::vector<int> in_job = {};  // by rank of the communicator
+    Route passed = Route::huddle;  // or why nothing can be said
+  };
+  Ranks ranks_of(const Communicator& communicator);
+
+ private:
+  // False where it cannot be told: of several sessions a communicator does not say whose it is, and
+  // they must not be mixed.
+  bool take_everybody(Group& everybody);
+
+  const UnderlyingMpi& real_;
+  Comm world_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<Session> sessions_;
 };
 
 }  // namespace huddle::mpi

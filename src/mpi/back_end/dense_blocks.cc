@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/dense_blocks.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace huddle::mpi {
+
+void OwnSendBlock::fit(Dense own) {
+  own.fetch();
+  whole_.assign(own.data(), own.data() + own.bytes());
+  std::copy_n(given_.data(), std::min(given_.bytes(), whole_.size()), whole_.data());
+}
+
+void OwnReceiveBlock::set_aside(std::size_t bytes) {
+  aside_.resize(bytes);
+  gotten_.fetch();
+}
+
+void OwnReceiveBlock::store_aside() {
+  std::copy_n(aside_.data(), std::min(aside_.size(), gotten_.bytes()), gotten_.data());
+}
 
 DenseBlocks::DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide& side, int ranks)
     : blocks_(static_cast<std::size_t>(ranks)) {

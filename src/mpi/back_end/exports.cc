@@ -3,7 +3,10 @@
 //
 // Where the stub enters, and where a program begins and ends MPI. The names of MPI that this back
 // end takes are in exports/; the stub sends their calls there.
-#include "mpi/back_end/exports/export.h"
+
+#include <cstring>
+
+#include "mpi/back_end/mpi_names.h"
 #include "mpi/back_end/process.h"
 #include "mpi/stub/door.h"
 
@@ -66,4 +69,65 @@ HUDDLE_EXPORT int MPI_Session_init(Info info, Errhandler errhandler, Session* se
 HUDDLE_EXPORT int MPI_Session_finalize(Session* session) {
   process().closing(*session);
   return process().real().session_finalize(session);
+}
+
+// MPI_Comm_free and MPI_Comm_disconnect: while the MPI runs the delete callbacks of a
+// communicator's attributes, the collective calls that they make on it go to the MPI.
+
+using namespace huddle::mpi;
+
+HUDDLE_EXPORT int MPI_Comm_free(Comm* comm) {
+  return process().free(comm, process().real().comm_free);
+}
+
+HUDDLE_EXPORT int MPI_Comm_disconnect(Comm* comm) {
+  return process().free(comm, process().real().comm_disconnect);
+}
+
+// Memory from the MPI, and back to it. Whoever has wishes for it (an info) is left to the MPI.
+
+using namespace huddle::mpi;
+
+HUDDLE_EXPORT int MPI_Alloc_mem(Aint bytes, Info info, void* place) {
+  void* const lent = bytes > 0 ? process().lend(static_cast<std::size_t>(bytes), info) : nullptr;
+  if (lent == nullptr) return process().real().alloc_mem(bytes, info, place);
+  std::memcpy(place, &lent, sizeof lent);
+  return success;
+}
+
+HUDDLE_EXPORT int MPI_Free_mem(void* block) {
+  return process().take_back(block) ? success : process().real().free_mem(block);
+}
+
+// Whoever leaves a barrier of the MPI's has seen, on the way, what was sent before it. A barrier of
+// huddle's goes by other ways, and moves the MPI only where somebody waits long. Some MPIs look at
+// a window first and move then, and so would tell of an access epoch that ended before the barrier
+// that it has not.
+
+using namespace huddle::mpi;
+
+namespace {
+
+// How many ranks may have something to say of the window.
+int ranks_of(const UnderlyingMpi& real, Win window) {
+  int ranks = 0;
+  Group group{};
+  if (real.win_get_group(window, &group) != success) return ranks;
+  real.group_size(group, &ranks);
+  real.group_free(&group);
+  return ranks;
+}
+
+}  // namespace
+
+HUDDLE_EXPORT int MPI_Win_test(Win window, int* has_ended) {
+  const UnderlyingMpi& real = process().real();
+  int status = real.win_test(window, has_ended);
+  if (status != success || *has_ended != 0 || !process().has_joined()) return status;
+  // Each look moves the MPI by what one rank has sent.
+  for (int left = ranks_of(real, window); left > 0 && status == success && *has_ended == 0;
+       --left) {
+    status = real.win_test(window, has_ended);
+  }
+  return status;
 }

@@ -16,11 +16,10 @@
 #include "common/text.h"
 #include "model/machine/locate.h"
 #include "mpi/back_end/process.h"
-#include "mpi/library_title.h"
-#include "mpi/speaker.h"
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
-#include "runtime/schedules/in_pieces.h"
+#include "mpi/job_rank.h"
+#include "mpi/libraries.h"
+#include "runtime/context/errors.h"
+#include "runtime/schedules/wire.h"
 
 namespace huddle::mpi {
 namespace {

@@ -18,7 +18,7 @@
 #include "mpi/key_space.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
-#include "runtime/internode/rank_wire.h"
+#include "runtime/internode/messages.h"
 #include "runtime/internode/team.h"
 #include "runtime/schedules/wire.h"
 

@@ -15,7 +15,7 @@
 
 #include "common/error.h"
 #include "runtime/internode/meeting.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/preparation.h"
 #include "runtime/team/process_identity.h"
 

@@ -15,12 +15,9 @@
 
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/inter_node.h"
-#include "mpi/back_end/mpi_progress.h"
 #include "mpi/back_end/node_context.h"
-#include "mpi/back_end/node_joining.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
-#include "mpi/back_end/world_ranks.h"
 #include "mpi/join_price.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"

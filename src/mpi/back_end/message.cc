@@ -1,13 +1,78 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/message.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "mpi/back_end/underlying_mpi.h"
+
 namespace huddle::mpi {
+namespace {
+
+// Data from one layout to another, however many they are, by a collective of this rank alone. (A
+// message to itself on the program's communicator could be taken by a receive of the program's.)
+bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
+  const Alone alone(real, comm);
+  return alone.is_made() &&
+         real.allgather(from.address, static_cast<int>(from.count), from.type, to.address,
+                        static_cast<int>(to.count), to.type, alone.comm()) == success;
+}
+
+// So many bytes in a row as one element, in blocks that an int counts.
+class PackedRow {
+ public:
+  PackedRow(const UnderlyingMpi& real, const std::byte* address, std::size_t bytes) : real_(real) {
+    std::vector<int> blocks;
+    std::vector<Aint> places;
+    for (std::size_t at = 0; at < bytes; at += most_packed_bytes) {
+      blocks.push_back(static_cast<int>(std::min(most_packed_bytes, bytes - at)));
+      places.push_back(static_cast<Aint>(at));
+    }
+    real.type_create_hindexed(static_cast<int>(blocks.size()), blocks.data(), places.data(),
+                              real.byte, &place_.type);
+    real.type_commit(&place_.type);
+    place_.address = const_cast<std::byte*>(address);
+    place_.count = 1;
+  }
+  PackedRow(const PackedRow&) = delete;
+  PackedRow& operator=(const PackedRow&) = delete;
+  ~PackedRow() { real_.type_free(&place_.type); }
+
+  const TypedBuffer& place() const { return place_; }
+
+ private:
+  const UnderlyingMpi& real_;
+  TypedBuffer place_;
+};
+
+}  // namespace
+
+bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
+          std::size_t bytes) {
+  if (bytes > most_packed_bytes) return move(real, comm, from, PackedRow(real, row, bytes).place());
+  const auto room = static_cast<int>(bytes);
+  int position = 0;
+  return real.pack(from.address, static_cast<int>(from.count), from.type, row, room, &position,
+                   comm) == success &&
+         position == room;
+}
+
+bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
+            const TypedBuffer& to) {
+  if (bytes > most_packed_bytes) return move(real, comm, PackedRow(real, row, bytes).place(), to);
+  const auto size = static_cast<int>(bytes);
+  int position = 0;
+  return real.unpack(row, size, &position, to.address, static_cast<int>(to.count), to.type, comm) ==
+             success &&
+         position == size;
+}
+
 namespace {
 
 // A place as MPI_Pack takes it. MPI_BOTTOM is address zero, which MPICH 4.0 refuses to pack at:
@@ -98,5 +163,24 @@ void Dense::set_aside(const UnderlyingMpi& real, Comm comm, Part part) {
 void Dense::fetch_copy() { copy_->fetch(); }
 
 void Dense::store_copy() { copy_->store(); }
+
+Bounds bounds_of(const void* address, const Part& part) {
+  // Elements may follow one another downwards.
+  const Aint last = static_cast<Aint>(part.place.count - 1) * part.facts->extent;
+  const Aint begin = number_of(part.place.address) - number_of(address) + part.facts->first_byte +
+                     std::min<Aint>(0, last);
+  return {begin, begin + std::abs(last) + static_cast<Aint>(part.facts->span)};
+}
+
+Bounds bounds_of(const void* address, const std::vector<Part>& parts) {
+  std::optional<Bounds> all;
+  for (const Part& part : parts) {
+    if (part.bytes() == 0) continue;
+    const Bounds bounds = bounds_of(address, part);
+    if (!all) all = bounds;
+    *all = {std::min(all->begin, bounds.begin), std::max(all->end, bounds.end)};
+  }
+  return all.value_or(Bounds());
+}
 
 }  // namespace huddle::mpi

@@ -6,13 +6,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <vector>
 
-#include "mpi/back_end/repack.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
+
+// Elements of a datatype into bytes in a row, and back, by the MPI, which alone knows where their
+// data are.
+
+// Elements as the program has them.
+struct TypedBuffer {
+  void* address = nullptr;
+  Count count = 0;
+  Datatype type{};
+};
+
+// As many as MPI_Pack counts, in an int.
+inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max();
+
+// Whether the MPI did so, with as many bytes as that; one element may have more than MPI_Pack
+// counts. Nobody else has to take part. pre: there is one element, or no more than
+// most_packed_bytes.
+bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
+          std::size_t bytes);
+bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
+            const TypedBuffer& to);
 
 // What the program names, and what its type is.
 struct Part {
@@ -59,5 +82,19 @@ class Dense {
   std::size_t bytes_;
   std::unique_ptr<Copy, Delete> copy_;
 };
+
+// Where the data of a call lie, seen from the address that the program names in it.
+inline std::intptr_t number_of(const void* address) {
+  return reinterpret_cast<std::intptr_t>(address);
+}
+
+// In bytes from that address. Nothing between them: there are no data.
+struct Bounds {
+  Aint begin = 0;
+  Aint end = 0;
+};
+// pre: it has data.
+Bounds bounds_of(const void* address, const Part& part);
+Bounds bounds_of(const void* address, const std::vector<Part>& parts);
 
 }  // namespace huddle::mpi

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/node_context.h"
 
 #include <fmt/format.h>
-
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <future>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "common/calling_thread.h"
 #include "common/error.h"
-#include "common/without_signals.h"
 #include "model/machine/machine_file.h"
 #include "runtime/heap/start.h"
+#include "runtime/internode/prediction.h"
+#include "runtime/select/explain.h"
+#include "runtime/team/bootstrap.h"
+#include "runtime/team/preparation.h"
 
 namespace huddle::mpi {
 namespace {
@@ -95,6 +104,153 @@ void NodeContext::make(const std::string& machine_text) {
   options.processes_here = ranks_here_;
   options.forcing = select::Forcing(options_.algorithms);
   context_ = std::make_unique<team::Context>(std::move(options));
+}
+
+namespace {
+
+// What a rank says once its node has a team, and what holds for all: by whose figures all go, the
+// lowest rank's that were measured, or the lowest rank's.
+struct Report {
+  internode::FirstTrouble trouble;
+  int speaker = 0;
+  internode::Network network;
+  std::uint64_t mpi_points = 0;  // how much the speaker knows of what the MPI takes
+
+  void meet(const Report& higher) {
+    internode::FirstTrouble first = trouble;
+    first.meet(higher.trouble);
+    if (network.is_estimated != 0 && higher.network.is_estimated == 0) *this = higher;
+    trouble = first;
+  }
+};
+
+// What its node takes for its parts, and then what the slowest does.
+struct Timed {
+  internode::FirstTrouble trouble;
+  internode::NodeTimes times;
+
+  void meet(const Timed& higher) {
+    trouble.meet(higher.trouble);
+    times.become_slower_of(higher.times);
+  }
+};
+
+// The others of the node wait for it.
+void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std::span<int> table,
+                team::Team& node) {
+  try {
+    meeting.fill_table(seats, table);
+  } catch (const std::exception& error) {
+    node.give_up(error.what());
+    throw;
+  }
+}
+
+// What a node's team would take by its own choice. One rank alone has nothing to do.
+internode::NodeTimes times_of(const team::Team& team) {
+  return internode::NodeTimes::of([&](const select::Request& part) -> std::int64_t {
+    if (team.ranks() == 1) return 0;
+    const select::Explanation explanation = team.explain(part);
+    return explanation.candidates.empty() ? 0 : std::llround(select::chosen(explanation).ns);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, const Known& known,
+                                                   std::span<const int> in_job) {
+  if (known.tag == 0) throw FailureError("there are no more tags for teams over several nodes");
+  std::unique_ptr<internode::RankWire> wire;
+  // Nothing is sent by it before all have the tag.
+  meeting.agree_on([&] { wire = inter_node_.wire(in_job, known.tag); });
+  const internode::Seats seats = meeting.find_seats(known.node, *wire);
+  std::unique_ptr<team::Team> node;
+  int* table = nullptr;
+  const std::size_t table_size = internode::NodeMap::table_size(meeting.ranks());
+  meeting.agree_on([&] {
+    internode::NodeBootstrap node_ranks(*wire, seats.here, seats.place);
+    node = make_node_team(node_ranks, known.has_context);
+    if (seats.are_in_order()) return;
+    table = reinterpret_cast<int*>(node->common_memory(table_size * sizeof(int)));
+  });
+  Report mine;
+  mine.speaker = meeting.rank();
+  std::optional<internode::Team::Parts> parts;
+  mine.trouble = {meeting.rank(), team::Trouble::of([&] {
+                    if (table != nullptr) {
+                      if (seats.place == 0) fill_table(meeting, seats, {table, table_size}, *node);
+                      node->barrier();
+                    }
+                    // The node's team has the table.
+                    parts.emplace(internode::Team::Parts{
+                        {seats.starts, std::shared_ptr<const int>(std::shared_ptr<void>(), table)},
+                        meeting.rank(),
+                        std::move(node),
+                        std::move(wire)});
+                    const machine::Machine& machine = context_.get().machine();
+                    mine.network = internode::network_of(machine);
+                    parts->mpi_times =
+                        internode::MpiTimes(machine, inter_node_.mpi_title(), parts->map);
+                    mine.mpi_points = parts->mpi_times.points().size();
+                  })};
+  const Report all = meeting.agree(mine);
+  all.trouble.throw_any();
+  if (options_.net == "measured" && all.network.is_estimated != 0) {
+    throw FailureError("no network was measured between machines of these kinds");
+  }
+  parts->network = all.network;
+  parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);
+  if (options_.net_leaders) parts->sharing = internode::Sharing{*options_.net_leaders};
+  share_mpi_times(meeting, *parts, all.speaker, all.mpi_points);
+  const bool may_share = parts->network.node_ns_per_mib > 0 && !parts->sharing;
+  if (all.mpi_points > 0 || may_share) share_node_times(meeting, *parts);
+  parts->traffic = &inter_node_.traffic();
+  return std::make_unique<internode::Team>(std::move(*parts));
+}
+
+// What the MPI takes, from that rank to all.
+void NodeJoining::share_mpi_times(internode::Meeting& meeting, internode::Team::Parts& parts,
+                                  int speaker, std::size_t points) {
+  const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
+  if (points == 0) return;
+  std::vector<internode::MpiTimes::Point> shared;
+  meeting.agree_on([&] {
+    shared = own.points();
+    shared.resize(points);
+  });
+  meeting.bcast(std::as_writable_bytes(std::span(shared)), speaker);
+  parts.mpi_times = internode::MpiTimes(std::move(shared));
+}
+
+// What the slowest node takes for its parts.
+void NodeJoining::share_node_times(internode::Meeting& meeting, internode::Team::Parts& parts) {
+  Timed mine;
+  mine.trouble = {meeting.rank(), team::Trouble::of([&] {
+                    if (parts.map.place_of(parts.rank) == 0) mine.times = times_of(*parts.node);
+                  })};
+  const Timed all = meeting.agree(mine);
+  all.trouble.throw_any();
+  parts.node_times = all.times;
+}
+
+std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap& node_ranks,
+                                                        bool has_context) {
+  const team::Bootstrap here = node_ranks.bootstrap();
+  const std::vector<std::uint8_t> all = team::gather(here, static_cast<std::uint8_t>(has_context));
+  if (std::find(all.begin(), all.end(), 0) != all.end()) share_machine(node_ranks, here);
+  return team::make_or_decline<team::Team>(here, context_.get(), here);
+}
+
+// The first rank of the node looks, and tells the others.
+void NodeJoining::share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here) {
+  std::string text;
+  team::agree(here, [&] {
+    if (here.rank == 0) text = context_.machine_text();
+  });
+  const std::vector<std::uint64_t> sizes = team::gather(here, std::uint64_t{text.size()});
+  team::agree(here, [&] { text.resize(sizes.front()); });
+  node_ranks.bcast(std::as_writable_bytes(std::span(text)));
+  team::agree(here, [&] { context_.make(text); });
 }
 
 }  // namespace huddle::mpi

@@ -3,7 +3,7 @@
 //
 // A file of its own, so that tests can build the library with a wrong result and check that it is
 // found.
-#include "mpi/back_end/reference_result.h"
+#include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {
 

@@ -5,30 +5,45 @@
 #pragma once
 
 #include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
-#include "mpi/back_end/alloc_mem_blocks.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/joining.h"
-#include "mpi/back_end/mpi_progress.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
-#include "mpi/back_end/world_ranks.h"
 #include "mpi/devices.h"
 #include "mpi/options.h"
 #include "mpi/roll_call.h"
 #include "mpi/stats.h"
 #include "mpi/stub/door.h"
 #include "mpi/verification.h"
+#include "runtime/memory/heap.h"
 
 namespace huddle::mpi {
+
+// Memory that a program asks its MPI for. Some MPIs keep a pool of their own for that, where no
+// peer can map it; so what is large enough for the heap comes from there.
+
+// For several threads.
+class AllocMemBlocks {
+ public:
+  // Null where the heap does not take a block of that size.
+  void* lend(const memory::HeapFacts& heap, std::size_t bytes);
+  // Whether it was lent; then it is free.
+  bool take_back(void* block);
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::unordered_set<void*> lent_;
+};
 
 class Process {
  public:

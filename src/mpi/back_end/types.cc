@@ -7,8 +7,8 @@
 #include <limits>
 #include <memory>
 
-#include "mpi/back_end/alone.h"
 #include "mpi/back_end/process.h"
+#include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {
 namespace {

@@ -1,13 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/underlying_mpi.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "mpi/back_end/look_up.h"
+#include "mpi/back_end/mpi_names.h"
 
 namespace huddle::mpi {
+
+UnderlyingCollectives::UnderlyingCollectives(Find find) {
+  look_up(find, "PMPI_Barrier", barrier);
+  look_up(find, "PMPI_Bcast", bcast);
+  look_up(find, "PMPI_Bcast_c", bcast_c);
+  look_up(find, "PMPI_Reduce", reduce);
+  look_up(find, "PMPI_Reduce_c", reduce_c);
+  look_up(find, "PMPI_Allreduce", allreduce);
+  look_up(find, "PMPI_Allreduce_c", allreduce_c);
+  look_up(find, "PMPI_Allgather", allgather);
+  look_up(find, "PMPI_Allgather_c", allgather_c);
+  look_up(find, "PMPI_Allgatherv", allgatherv);
+  look_up(find, "PMPI_Allgatherv_c", allgatherv_c);
+  look_up(find, "PMPI_Alltoall", alltoall);
+  look_up(find, "PMPI_Alltoall_c", alltoall_c);
+  look_up(find, "PMPI_Alltoallv", alltoallv);
+  look_up(find, "PMPI_Alltoallv_c", alltoallv_c);
+  look_up(find, "PMPI_Alltoallw", alltoallw);
+  look_up(find, "PMPI_Alltoallw_c", alltoallw_c);
+  look_up(find, "PMPI_Gather", gather);
+  look_up(find, "PMPI_Gather_c", gather_c);
+  look_up(find, "PMPI_Gatherv", gatherv);
+  look_up(find, "PMPI_Gatherv_c", gatherv_c);
+  look_up(find, "PMPI_Scatter", scatter);
+  look_up(find, "PMPI_Scatter_c", scatter_c);
+  look_up(find, "PMPI_Scatterv", scatterv);
+  look_up(find, "PMPI_Scatterv_c", scatterv_c);
+  look_up(find, "PMPI_Reduce_scatter", reduce_scatter);
+  look_up(find, "PMPI_Reduce_scatter_c", reduce_scatter_c);
+  look_up(find, "PMPI_Reduce_scatter_block", reduce_scatter_block);
+  look_up(find, "PMPI_Reduce_scatter_block_c", reduce_scatter_block_c);
+  look_up(find, "PMPI_Scan", scan);
+  look_up(find, "PMPI_Scan_c", scan_c);
+  look_up(find, "PMPI_Exscan", exscan);
+  look_up(find, "PMPI_Exscan_c", exscan_c);
+}
+
 namespace {
 
 Datatype byte_of(Find find) {
@@ -95,6 +133,35 @@ UnderlyingMpi::UnderlyingMpi(Find find) : UnderlyingCollectives(find) {
   look_up_messages(find, *this);
   look_up_types(find, *this);
   byte = byte_of(find);
+}
+
+namespace {
+
+// Nobody ever asks what became of it.
+int no_query(void* /*extra*/, Status* /*status*/) { return success; }
+int no_free(void* /*extra*/) { return success; }
+int no_cancel(void* /*extra*/, int /*complete*/) { return success; }
+
+}  // namespace
+
+bool MpiProgress::start() {
+  const std::lock_guard lock(mutex_);
+  if (is_available_.load()) return true;
+  const int status = real_.grequest_start(no_query, no_free, no_cancel, nullptr, &request_);
+  is_available_.store(status == success, std::memory_order_release);
+  return status == success;
+}
+
+void MpiProgress::poll() const {
+  if (!is_available_.load(std::memory_order_acquire)) return;
+  int ended = 0;
+  real_.request_get_status(request_, &ended, status_ignore());
+}
+
+void MpiProgress::stop() {
+  if (!is_available_.exchange(false)) return;
+  real_.grequest_complete(request_);
+  real_.wait(&request_, status_ignore());
 }
 
 }  // namespace huddle::mpi

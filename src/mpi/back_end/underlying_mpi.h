@@ -5,10 +5,59 @@
 // once; and what a byte is to it.
 #pragma once
 
+#include <atomic>
+#include <mutex>
+
 #include "abi.h"
-#include "mpi/back_end/underlying_collectives.h"
 
 namespace huddle::mpi {
+
+// The collectives of the MPI that huddle takes, under their profiling names. The forms with large
+// counts are null before MPI 4.
+struct UnderlyingCollectives {
+  explicit UnderlyingCollectives(Find find);
+
+  int (*barrier)(Comm);
+  int (*bcast)(void*, int, Datatype, int, Comm);
+  int (*bcast_c)(void*, Count, Datatype, int, Comm);
+  int (*reduce)(const void*, void*, int, Datatype, Op, int, Comm);
+  int (*reduce_c)(const void*, void*, Count, Datatype, Op, int, Comm);
+  int (*allreduce)(const void*, void*, int, Datatype, Op, Comm);
+  int (*allreduce_c)(const void*, void*, Count, Datatype, Op, Comm);
+  int (*allgather)(const void*, int, Datatype, void*, int, Datatype, Comm);
+  int (*allgather_c)(const void*, Count, Datatype, void*, Count, Datatype, Comm);
+  int (*allgatherv)(const void*, int, Datatype, void*, const int*, const int*, Datatype, Comm);
+  int (*allgatherv_c)(const void*, Count, Datatype, void*, const Count*, const Aint*, Datatype,
+                      Comm);
+  int (*alltoall)(const void*, int, Datatype, void*, int, Datatype, Comm);
+  int (*alltoall_c)(const void*, Count, Datatype, void*, Count, Datatype, Comm);
+  int (*alltoallv)(const void*, const int*, const int*, Datatype, void*, const int*, const int*,
+                   Datatype, Comm);
+  int (*alltoallv_c)(const void*, const Count*, const Aint*, Datatype, void*, const Count*,
+                     const Aint*, Datatype, Comm);
+  int (*alltoallw)(const void*, const int*, const int*, const Datatype*, void*, const int*,
+                   const int*, const Datatype*, Comm);
+  int (*alltoallw_c)(const void*, const Count*, const Aint*, const Datatype*, void*, const Count*,
+                     const Aint*, const Datatype*, Comm);
+  int (*gather)(const void*, int, Datatype, void*, int, Datatype, int, Comm);
+  int (*gather_c)(const void*, Count, Datatype, void*, Count, Datatype, int, Comm);
+  int (*gatherv)(const void*, int, Datatype, void*, const int*, const int*, Datatype, int, Comm);
+  int (*gatherv_c)(const void*, Count, Datatype, void*, const Count*, const Aint*, Datatype, int,
+                   Comm);
+  int (*scatter)(const void*, int, Datatype, void*, int, Datatype, int, Comm);
+  int (*scatter_c)(const void*, Count, Datatype, void*, Count, Datatype, int, Comm);
+  int (*scatterv)(const void*, const int*, const int*, Datatype, void*, int, Datatype, int, Comm);
+  int (*scatterv_c)(const void*, const Count*, const Aint*, Datatype, void*, Count, Datatype, int,
+                    Comm);
+  int (*reduce_scatter)(const void*, void*, const int*, Datatype, Op, Comm);
+  int (*reduce_scatter_c)(const void*, void*, const Count*, Datatype, Op, Comm);
+  int (*reduce_scatter_block)(const void*, void*, int, Datatype, Op, Comm);
+  int (*reduce_scatter_block_c)(const void*, void*, Count, Datatype, Op, Comm);
+  int (*scan)(const void*, void*, int, Datatype, Op, Comm);
+  int (*scan_c)(const void*, void*, Count, Datatype, Op, Comm);
+  int (*exscan)(const void*, void*, int, Datatype, Op, Comm);
+  int (*exscan_c)(const void*, void*, Count, Datatype, Op, Comm);
+};
 
 struct UnderlyingMpi : UnderlyingCollectives {
   explicit UnderlyingMpi(Find find);
@@ -82,6 +131,58 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*request_get_status)(Request, int*, Status*);
   int (*wait)(Request*, Status*);
   int (*get_library_version)(char*, int*);
+};
+
+// This rank, in a communicator that it makes without the others.
+class Alone {
+ public:
+  Alone(const UnderlyingMpi& real, Comm comm) : real_(real) {
+    Group all{};
+    Group mine{};
+    int rank = 0;
+    real.comm_rank(comm, &rank);
+    real.comm_group(comm, &all);
+    real.group_incl(all, 1, &rank, &mine);
+    is_made_ = real.comm_create_group(comm, mine, /*tag=*/0, &comm_) == success;
+    real.group_free(&mine);
+    real.group_free(&all);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+  ~Alone() {
+    if (is_made_) real_.comm_free(&comm_);
+  }
+
+  // Whether the MPI did it.
+  bool is_made() const { return is_made_; }
+  Comm comm() const { return comm_; }
+
+ private:
+  const UnderlyingMpi& real_;
+  Comm comm_{};
+  bool is_made_ = false;
+};
+
+// Keeps the MPI progressing while a rank waits in huddle: testing a request that is not complete
+// makes all of the MPI's progress, and a generalised request completes only when we say so. It
+// needs no communicator, and so no other rank to take part.
+class MpiProgress {
+ public:
+  explicit MpiProgress(const UnderlyingMpi& real) : real_(real) {}
+
+  // Several threads may; again: nothing. Whether it is there.
+  bool start();
+  bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
+  // Nothing where it is not there.
+  void poll() const;
+  // Before the MPI goes down. pre: nobody asks.
+  void stop();
+
+ private:
+  const UnderlyingMpi& real_;
+  std::atomic<bool> is_available_{false};
+  std::mutex mutex_;  // guards what follows while it is made
+  Request request_{};
 };
 
 }  // namespace huddle::mpi

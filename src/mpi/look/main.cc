@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "common/error.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
+#include "model/machine/topology.h"
 
 int main(int argc, char** argv) {
   using namespace huddle;

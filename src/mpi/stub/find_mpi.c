@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-#include "find_mpi.h"
+#include "routes.h"
 
 #include <dlfcn.h>
 #include <link.h>

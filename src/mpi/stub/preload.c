@@ -18,7 +18,6 @@
 
 #include "calls.h"
 #include "forward.h"
-#include "hide.h"
 #include "routes.h"
 
 enum call {

@@ -1,5 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
+#pragma once
+
+/*
+ * The MPI that this process uses: wherever it was loaded, and of whatever family it is.
+ */
+#ifndef HUDDLE_MPI_STUB_FIND_MPI_H
+#define HUDDLE_MPI_STUB_FIND_MPI_H
+
+enum huddle_abi {
+  huddle_abi_unknown,
+  huddle_abi_openmpi,
+  huddle_abi_mpich,
+  huddle_abi_standard,
+  huddle_abi_count,
+};
+
+struct huddle_mpi {
+  void* handle;     /* null: there is none */
+  const char* path; /* never freed: it is needed as long as the process lives */
+  enum huddle_abi abi;
+};
+
+struct huddle_mpi huddle_find_mpi(void);
+
+/* The function or object of this MPI; null where it has none. Never one of huddle's own. */
+void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name);
+
+/* A profiling tool's own MPI_X that lies between the program and the MPI; null where there is none.
+ * `name` is "MPI_X". */
+void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name);
+
+#endif
+
+/*
+ * Takes a name of this library out of sight again. A program may ask by a weak symbol whether its
+ * MPI has a function (mpi4py does), and the preloaded library must not answer for the MPI.
+ */
+#ifndef HUDDLE_MPI_STUB_HIDE_H
+#define HUDDLE_MPI_STUB_HIDE_H
+
+/* From here on nobody who is loaded finds this function of ours by its name. Where the system does
+ * not allow it the name stays. */
+void huddle_hide(void (*function)(void));
+
+#endif
+
 /*
  * Where the calls of a preloaded library go: to its back end for the MPI that the program uses, to
  * a tool in between, or to the MPI. Whatever the library takes, it is found out in one way.
@@ -10,7 +56,7 @@
 #include <stddef.h>
 
 #include "door.h"
-#include "find_mpi.h"
+#include "routes.h"
 
 /* Some function of MPI's; whoever calls it says what its arguments are. */
 typedef void huddle_any_function(void);

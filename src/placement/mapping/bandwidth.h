@@ -7,8 +7,10 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "model/machine/cost.h"
+#include "model/machine/topology.h"
 #include "placement/mapping/mapping.h"
 
 namespace huddle::place {
@@ -34,5 +36,16 @@ MemoryUse memory_use(const machine::CostModel& model, std::span<const int> pus);
 
 // Returns whether `after` occupies fewer NUMA nodes than `before`, or has clearly less bandwidth.
 bool uses_less(const MemoryUse& after, const MemoryUse& before);
+
+// Shares elements out over the sockets and NUMA nodes of a node, so that they can use the memory
+// bandwidth of all of them.
+
+// Returns the processors among `candidates` that `elements` elements use. Every socket, and within
+// it every NUMA node, gets the same number of elements, as far as it has candidates; within a NUMA
+// node, cores come before further hardware threads of the same core. Processors in `required` are
+// always included: a socket or NUMA node that needs more than its share for them gets more, and the
+// others get less. If all candidates are in one NUMA node, all of them are returned.
+std::vector<int> balanced_pus(const machine::Topology& topology, const std::vector<int>& candidates,
+                              const machine::CpuSet& required, int elements);
 
 }  // namespace huddle::place

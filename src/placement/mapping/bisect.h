@@ -6,12 +6,129 @@
 // every step on the way (Fiduccia and Mattheyses' moves).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "placement/mapping/graph.h"
+#include "placement/mapping/random.h"
 
 namespace huddle::place {
+
+// The vertices of one side by what it gains to move them over, the largest gain on top.
+class GainHeap {
+ public:
+  explicit GainHeap(int vertices) : position_(static_cast<std::size_t>(vertices), absent) {}
+
+  bool empty() const { return heap_.empty(); }
+  int top() const { return heap_.front().vertex; }
+  double top_gain() const { return heap_.front().gain; }
+  bool contains(int vertex) const { return position_[index(vertex)] != absent; }
+
+  // Takes it in, or corrects its gain.
+  void set(int vertex, double gain) {
+    std::size_t at = position_[index(vertex)];
+    if (at == absent) {
+      at = heap_.size();
+      heap_.push_back({gain, vertex});
+      position_[index(vertex)] = at;
+      rise(at);
+      return;
+    }
+    const bool rises = gain > heap_[at].gain;
+    heap_[at].gain = gain;
+    rises ? rise(at) : sink(at);
+  }
+  void remove(int vertex) {
+    const std::size_t at = position_[index(vertex)];
+    if (at == absent) return;
+    position_[index(vertex)] = absent;
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (at == heap_.size()) return;
+    heap_[at] = last;
+    position_[index(last.vertex)] = at;
+    rise(at);
+    sink(position_[index(last.vertex)]);
+  }
+  void clear() {
+    for (const Entry& entry : heap_) position_[index(entry.vertex)] = absent;
+    heap_.clear();
+  }
+
+ private:
+  struct Entry {
+    double gain = 0;
+    int vertex = 0;
+  };
+  static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+  static std::size_t index(int vertex) { return static_cast<std::size_t>(vertex); }
+
+  void rise(std::size_t at) {
+    const Entry entry = heap_[at];
+    while (at > 0) {
+      const std::size_t parent = (at - 1) / 2;
+      if (heap_[parent].gain >= entry.gain) break;
+      place(at, heap_[parent]);
+      at = parent;
+    }
+    place(at, entry);
+  }
+  void sink(std::size_t at) {
+    const Entry entry = heap_[at];
+    for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
+      if (child + 1 < heap_.size() && heap_[child + 1].gain > heap_[child].gain) ++child;
+      if (entry.gain >= heap_[child].gain) break;
+      place(at, heap_[child]);
+      at = child;
+    }
+    place(at, entry);
+  }
+  void place(std::size_t at, const Entry& entry) {
+    heap_[at] = entry;
+    position_[index(entry.vertex)] = at;
+  }
+
+  std::vector<Entry> heap_;
+  std::vector<std::size_t> position_;  // in heap_, by vertex
+};
+
+// A graph, and smaller and smaller ones that look like it: vertices that talk most are merged.
+
+// A graph whose vertices stand for one or several of those of the graph that it was made from.
+class Level {
+ public:
+  // The finest one: keeps a reference to the graph. `fixed`: see Bisection; may be empty.
+  Level(const Graph& graph, const std::vector<signed char>& fixed);
+  // Merged from a finer one: by vertex of that one, the vertex that it is part of.
+  Level(Graph graph, const Level& finer, std::vector<int> part_of);
+
+  const Graph& graph() const { return finest_ == nullptr ? own_ : *finest_; }
+  int weight(int vertex) const {
+    return weights_.empty() ? 1 : weights_[static_cast<std::size_t>(vertex)];
+  }
+  int heaviest() const { return heaviest_; }
+  int total() const { return total_; }
+  signed char fixed(int vertex) const {
+    return fixed_.empty() ? static_cast<signed char>(-1) : fixed_[static_cast<std::size_t>(vertex)];
+  }
+
+  // What a cut of this one is on the finer one.
+  std::vector<signed char> carried_back(const std::vector<signed char>& side) const;
+
+ private:
+  const Graph* finest_ = nullptr;
+  Graph own_;
+  std::vector<int> weights_;  // empty: all 1
+  std::vector<signed char> fixed_;
+  std::vector<int> part_of_;
+  int heaviest_ = 1;
+  int total_ = 0;
+};
+
+// From the next coarser one to the coarsest; empty where the graph is small enough to be cut.
+std::vector<Level> coarsened(const Level& finest, Random& random);
 
 inline constexpr signed char any_side = -1;
 

@@ -10,7 +10,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/text.h"
-#include "placement/mapping/matrix_lines.h"
 
 namespace huddle::place {
 namespace {

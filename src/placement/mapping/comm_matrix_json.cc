@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "placement/mapping/matrix_lines.h"
+#include "placement/mapping/comm_matrix.h"
 
 namespace huddle::place {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 
 namespace huddle::place {
 namespace {

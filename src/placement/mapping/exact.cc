@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/mapping/exact.h"
+#include "placement/mapping/method.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 
 namespace huddle::place {
 namespace {

@@ -5,8 +5,11 @@
 // on.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace huddle::place {
@@ -90,5 +93,27 @@ class GraphBuilder {
   std::vector<float> differences_;  // upper less lower, to see what is one-sided
   Folded folded_;
 };
+
+// How parallel programs talk, as graphs of any size: what methods are compared on.
+enum class Pattern {
+  ring,
+  halo_2d,
+  halo_3d,
+  butterfly,
+  all_to_all,
+  pairs,
+  pipeline,
+  power_law,
+  random
+};
+inline constexpr std::array<std::string_view, 9> pattern_names = {
+    "ring",  "2-D halo", "3-D halo",  "butterfly", "all-to-all",
+    "pairs", "pipeline", "power law", "random"};
+
+// pre: size is 2 or more. Grids are as near to a square or cube as the size allows.
+Graph graph_of(Pattern pattern, int size, std::uint64_t seed);
+
+// The same with its vertices numbered at random.
+Graph shuffled(const Graph& graph, std::uint64_t seed);
 
 }  // namespace huddle::place

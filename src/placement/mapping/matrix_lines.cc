@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/mapping/matrix_lines.h"
+#include "placement/mapping/comm_matrix.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/mapping/partition.h"
+#include "placement/mapping/method.h"
 
 #include <algorithm>
 #include <numeric>
 #include <span>
 #include <utility>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 #include "placement/mapping/bisect.h"
 
 namespace huddle::place {

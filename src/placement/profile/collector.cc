@@ -23,9 +23,9 @@
 #include <optional>
 #include <vector>
 
+#include "common/calling_thread.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "common/without_signals.h"
 
 namespace huddle::profile {
 namespace {

@@ -13,17 +13,24 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 #include "placement/mapping/bandwidth.h"
 #include "placement/mapping/evidence.h"
 #include "placement/mapping/graph.h"
 #include "placement/mapping/mapping.h"
-#include "placement/threads/seats.h"
-#include "placement/threads/sharing_matrix.h"
+#include "placement/mapping/slots.h"
+#include "placement/threads/thread_masks.h"
 #include "placement/threads/touch.h"
-#include "placement/threads/touch_table.h"
 
 namespace huddle::threads {
+
+// Mappings told by processors, which stay the same where a tree of slots is made anew.
+std::vector<int> processors_of(const place::SlotTree& tree, const place::Mapping& mapping);
+
+// A line each for what is counted of every pair, between these processors. Who sits on one that is
+// none of the tree's is not counted.
+double way_ns(const place::Graph& counts, const place::SlotTree& tree,
+              const std::vector<int>& processors);
 
 // Decides whether a placement may leave threads fewer NUMA nodes, or less memory bandwidth, than
 // they have. The agent knows what threads share, but not how much bandwidth they need.

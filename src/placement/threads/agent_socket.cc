@@ -1,16 +1,132 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "placement/threads/agent_socket.h"
 
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
-
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "placement/threads/local_socket.h"
+#include "common/error.h"
+#include "common/unix_socket.h"
+#include "placement/threads/helper/greeting.h"
 
 namespace huddle::threads {
+namespace {
+
+FileDescriptor open_socket() {
+  return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+}  // namespace
+
+std::string random_socket_name() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) number = 0;
+  return fmt::format("huddle-agent-{}-{:016x}", ::getpid(), number);
+}
+
+FileDescriptor listen_at(const std::string& name) {
+  const AbstractAddress address(name);
+  FileDescriptor socket = open_socket();
+  constexpr int most_waiting = 128;
+  if (!socket.is_open() || ::bind(socket.number(), address.generic(), address.length) != 0 ||
+      ::listen(socket.number(), most_waiting) != 0) {
+    throw FailureError(fmt::format("no socket for the watched program: {}", std::strerror(errno)));
+  }
+  return socket;
+}
+
+std::optional<Received> receive_next(const FileDescriptor& listening,
+                                     std::span<std::byte> message) {
+  FileDescriptor peer;
+  std::optional<pid_t> process;
+  // Users whom this does not concern could come without end: more of them are for the next time.
+  int strangers_left = 16;
+  do {
+    if (strangers_left-- == 0) return std::nullopt;
+    peer = FileDescriptor(::accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!peer.is_open()) return std::nullopt;
+    process = peer_of_same_user(peer);
+  } while (!process);
+  // It has sent before it ends, at once; somebody who does not is not waited for long.
+  const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
+  ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  Received received{.process = *process};
+  ReceivedMessage got = receive_message(peer, message);
+  if (got.bytes <= 0) return received;
+  received.bytes = static_cast<std::size_t>(got.bytes);
+  received.descriptors = std::move(got.descriptors);
+  received.connection = std::move(peer);
+  return received;
+}
+
+// He closes his own copies of what he has sent, then the connection.
+void wait_for_close(const FileDescriptor& connection) {
+  char nothing = 0;
+  (void)!::recv(connection.number(), &nothing, 1, 0);
+}
+
+bool answer(const FileDescriptor& connection, std::string_view text) {
+  return ::send(connection.number(), text.data(), text.size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(text.size());
+}
+
+std::optional<std::string> ask(const std::string& name, std::span<const std::byte> message,
+                               std::span<const int> descriptors,
+                               std::chrono::milliseconds patience) {
+  if (descriptors.size() > most_descriptors_per_message) return std::nullopt;
+  const AbstractAddress address(name);
+  const FileDescriptor socket = open_socket();
+  if (!socket.is_open() || ::connect(socket.number(), address.generic(), address.length) != 0) {
+    return std::nullopt;
+  }
+  // Who had the name may have ended, and somebody else have it.
+  if (!peer_of_same_user(socket)) return std::nullopt;
+  if (send_message(socket, message, descriptors) != static_cast<ssize_t>(message.size())) {
+    return std::nullopt;
+  }
+  pollfd wait{socket.number(), POLLIN, 0};
+  ::poll(&wait, 1, static_cast<int>(patience.count()));
+  // From here on no answer comes any more, and whoever sends one is told so: both know the same.
+  ::shutdown(socket.number(), SHUT_RD);
+  std::array<char, 256> text{};
+  const ssize_t got = ::recv(socket.number(), text.data(), text.size(), 0);
+  if (got <= 0) return std::nullopt;
+  return std::string(text.data(), static_cast<std::size_t>(got));
+}
+
+HelperPort::HelperPort() : name_(random_socket_name()), socket_(listen_at(name_)) {}
+
+std::string HelperPort::variable() const {
+  return fmt::format("{}={}", HUDDLE_AGENT_VARIABLE, name_);
+}
+
+std::optional<Arrival> HelperPort::accept() const {
+  huddle_greeting greeting{};
+  const std::span<std::byte> room = std::as_writable_bytes(std::span(&greeting, 1));
+  while (std::optional<Received> received = receive_next(socket_, room)) {
+    if (received->bytes != sizeof greeting) continue;
+    wait_for_close(received->connection);
+    Arrival arrival{.process = received->process, .userfaultfd = {}, .error = greeting.error};
+    if (!received->descriptors.empty()) {
+      arrival.userfaultfd = std::move(received->descriptors.front());
+    }
+    return arrival;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 // With it come the helper's port, where to say that it is ready, until when to wait for its exec(),

@@ -5,16 +5,76 @@
 // one's serves, and is handed the others by a socket. Its name is in the agent's state file.
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "common/file_descriptor.h"
-#include "placement/threads/helper_port.h"
+#include "common/file.h"
 #include "placement/threads/thread_masks.h"
 
 namespace huddle::threads {
+
+// Unix sockets with names that live in the kernel and not in a folder: whoever is killed leaves
+// none behind. Somebody connects, sends one message, with descriptors where he likes, is answered
+// where he waits for that, and closes.
+
+// Hard to guess, but everybody can see who listens: others of this user alone are listened to.
+std::string random_socket_name();
+
+// Throws FailureError where there can be none.
+FileDescriptor listen_at(const std::string& name);
+
+struct Received {
+  pid_t process = 0;      // who has sent it
+  std::size_t bytes = 0;  // of the message; 0: none has come
+  std::vector<FileDescriptor> descriptors = {};
+  FileDescriptor connection = {};
+};
+
+// Of the next one of this user who has come; nothing where nobody has, or where there is no
+// descriptor left for him: he is still there the next time. Does not wait for anybody to come, and
+// not for long for his message.
+std::optional<Received> receive_next(const FileDescriptor& listening, std::span<std::byte> message);
+// Holds the connection until the sender has closed it, which he does soon.
+void wait_for_close(const FileDescriptor& connection);
+// False where the sender waits no more: he never gets that.
+bool answer(const FileDescriptor& connection, std::string_view text);
+
+// What whoever listens at that name answers; nothing where nobody listens, or answers in time.
+std::optional<std::string> ask(const std::string& name, std::span<const std::byte> message,
+                               std::span<const int> descriptors,
+                               std::chrono::milliseconds patience);
+
+// Where helpers that were preloaded into programs (helper/helper.c) hand over their userfaultfd.
+struct Arrival {
+  pid_t process = 0;
+  FileDescriptor userfaultfd;  // not open: it could not be had
+  int error = 0;               // an errno: why
+};
+
+class HelperPort {
+ public:
+  // Throws FailureError.
+  HelperPort();
+  // One that another process has made and named, by the socket that listens there.
+  explicit HelperPort(FileDescriptor listening) : socket_(std::move(listening)) {}
+
+  // "NAME=VALUE" for the environment of the program. pre: it was made here.
+  std::string variable() const;
+  int descriptor() const { return socket_.number(); }  // readable when somebody has come
+  // The next one who has come. Does not wait.
+  std::optional<Arrival> accept() const;
+
+ private:
+  std::string name_;
+  FileDescriptor socket_;
+};
 
 // A process that is about to become the program, and is not ours to wait for.
 struct AwaitedProgram {

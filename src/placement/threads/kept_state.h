@@ -19,6 +19,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,6 +27,13 @@
 #include "placement/threads/thread_masks.h"
 
 namespace huddle::threads {
+
+// Whole numbers that the kernel has as files, in /proc/sys and in debugfs.
+
+// Nothing where there is none, or where it may not be read.
+std::optional<long long> kernel_value(const std::string& path);
+// False where it is not that afterwards: errno says why, as far as the kernel does.
+bool set_kernel_value(const std::string& path, long long value);
 
 struct Kept {
   Identity thread = {};

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "placement/threads/budget.h"
-#include "placement/threads/guardian.h"
+#include "placement/threads/child_processes.h"
+#include "placement/threads/page_faults.h"
 #include "placement/threads/state_folder.h"
 
 namespace huddle::threads {

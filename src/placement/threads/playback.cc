@@ -7,10 +7,10 @@
 #include <utility>
 #include <variant>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 #include "placement/mapping/method.h"
 #include "placement/mapping/slots.h"
-#include "placement/threads/processors.h"
+#include "placement/threads/agent.h"
 
 namespace huddle::threads {
 namespace {

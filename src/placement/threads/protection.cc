@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "placement/threads/protection.h"
 
 #include <fcntl.h>
@@ -8,18 +9,155 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/file.h"
 #include "common/system.h"
 #include "placement/threads/helper/greeting.h"
-#include "placement/threads/page_scan.h"
 
 namespace huddle::threads {
+
+// The PAGEMAP_SCAN call of Linux 6.7, which headers of older distributions do not have: finds pages
+// by what they are, and write-protects them in the same step.
+struct PageRegion {
+  std::uint64_t start = 0, end = 0, categories = 0;
+};
+
+struct PageScan {
+  std::uint64_t size = sizeof(PageScan);
+  std::uint64_t flags = 0;
+  std::uint64_t start = 0, end = 0;
+  std::uint64_t walk_end = 0;  // out: where it stopped
+  std::uint64_t vec = 0;       // address of an array of PageRegion
+  std::uint64_t vec_len = 0;
+  std::uint64_t max_pages = 0;
+  std::uint64_t category_inverted = 0;  // of those below: has to be absent
+  std::uint64_t category_mask = 0;      // all of these
+  std::uint64_t category_anyof_mask = 0;
+  std::uint64_t return_mask = 0;
+};
+
+inline constexpr unsigned long pagemap_scan = _IOWR('f', 16, PageScan);
+// Flags: protect what matches, and fail where no userfaultfd watches that memory.
+inline constexpr std::uint64_t protect_matching = 1U << 0U;
+inline constexpr std::uint64_t only_watched = 1U << 1U;
+// Categories.
+inline constexpr std::uint64_t page_is_written = 1U << 1U;  // since it was protected, or never was
+inline constexpr std::uint64_t page_is_present = 1U << 3U;
+inline constexpr std::uint64_t page_is_huge = 1U << 6U;
+
+namespace {
+
+// A window stays for so many passes: each page in it can be seen that often.
+constexpr int passes_a_window = 12;
+// Unless nobody writes to it.
+constexpr int most_empty_passes = 2;
+// A pass that takes more calls than that comes by each page too seldom: the window shrinks.
+constexpr double most_calls_a_pass = 3;
+// Calls that find less than this share of what they might: the window grows.
+constexpr double least_share = 0.5;
+constexpr int least_pages = 16;
+constexpr int most_pages_wanted = 1 << 18;
+
+std::uint64_t hexadecimal(std::string_view text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return value;
+}
+
+}  // namespace
+
+AddressRange range_from(std::string_view text) {
+  const std::size_t dash = std::min(text.find('-'), text.size() - 1);
+  return {hexadecimal(text.substr(0, dash)), hexadecimal(text.substr(dash + 1))};
+}
+
+std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps) {
+  constexpr std::size_t range = 0, access = 1, path = 5;
+  std::vector<AddressRange> ranges;
+  for (const std::string& line : maps) {
+    // "55d0c000-55d0e000 rw-p 00000000 fe:00 12345   /path"
+    const std::vector<std::string> fields = words(line);
+    if (fields.size() < path || fields[access] != "rw-p") continue;
+    const bool is_named = fields.size() > path;
+    if (is_named && (fields[path].starts_with("/dev/") || fields[path].starts_with("[v"))) continue;
+    const AddressRange found = range_from(fields[range]);
+    if (found.end > found.start) ranges.push_back(found);
+  }
+  return ranges;
+}
+
+void SampleWindow::set_ranges(std::vector<AddressRange> ranges) {
+  if (ranges == ranges_) return;
+  ranges_ = std::move(ranges);
+  all_bytes_ = 0;
+  for (const AddressRange& range : ranges_) all_bytes_ += range.bytes();
+  if (start_ >= all_bytes_) start_ = 0;
+  at_ = 0;
+  pass_ = 0;
+  found_ = 0;
+}
+
+std::optional<AddressRange> SampleWindow::next() const {
+  if (at_ >= end() || (is_first_pass() && found_ >= wanted_pages_)) return std::nullopt;
+  std::uint64_t offset = (start_ + at_) % all_bytes_;
+  for (const AddressRange& range : ranges_) {
+    if (offset < range.bytes()) {
+      const std::uint64_t from = range.start + offset;
+      return AddressRange{from, std::min(range.end, from + end() - at_)};
+    }
+    offset -= range.bytes();
+  }
+  return std::nullopt;
+}
+
+void SampleWindow::finish_call(int pages, int most_pages) {
+  if (is_first_pass()) {
+    finish_first_pass(pages);
+    return;
+  }
+  ++calls_;
+  share_of_most_ += static_cast<double>(pages) / most_pages;
+  pages_in_pass_ += pages;
+  if (at_ < length_) return;
+  at_ = 0;
+  empty_passes_ = pages_in_pass_ == 0 ? empty_passes_ + 1 : 0;
+  pages_in_pass_ = 0;
+  if (++pass_ > passes_a_window || empty_passes_ >= most_empty_passes) move_on();
+}
+
+void SampleWindow::finish_first_pass(int pages) {
+  found_ += pages;
+  if (found_ < wanted_pages_ && at_ < all_bytes_) return;
+  length_ = at_;
+  at_ = 0;
+  pass_ = 1;
+}
+
+// A window that holds everything stays, and is not new the next time.
+void SampleWindow::move_on() {
+  const bool holds_all = length_ >= all_bytes_;
+  const double calls_a_pass = static_cast<double>(calls_) / (pass_ - 1);
+  if (calls_a_pass > most_calls_a_pass) {
+    wanted_pages_ = std::max(wanted_pages_ / 2, least_pages);
+  } else if (share_of_most_ < least_share * calls_ && !holds_all) {
+    wanted_pages_ = std::min(wanted_pages_ * 2, most_pages_wanted);
+  }
+  const bool stays = holds_all && calls_a_pass <= most_calls_a_pass;
+  if (!stays && all_bytes_ > 0) start_ = (start_ + length_) % all_bytes_;
+  pass_ = stays ? 1 : 0;
+  found_ = calls_ = empty_passes_ = 0;
+  share_of_most_ = 0;
+}
+
 namespace {
 
 // The helper has closed the one that it has handed over.
@@ -125,6 +263,70 @@ int Protection::rearm(int budget) {
   }
   window_.finish_call(most_pages - left, most_pages);
   return makes_faults ? most_pages - left : 0;
+}
+
+namespace {
+
+bool is_memory(std::string_view path) {
+  constexpr std::array devices = {std::string_view("/dev/shm/"), std::string_view("/dev/zero")};
+  if (path.starts_with("anon_inode:")) return false;
+  return !path.starts_with("/dev/") ||
+         std::any_of(devices.begin(), devices.end(),
+                     [path](std::string_view one) { return path.starts_with(one); });
+}
+
+std::uint64_t huge_bytes_in(int pagemap, const AddressRange& range) {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t from = range.start; from < range.end;) {
+    std::array<PageRegion, 64> regions;
+    PageScan request;
+    request.start = from;
+    request.end = range.end;
+    request.vec = reinterpret_cast<std::uintptr_t>(regions.data());
+    request.vec_len = regions.size();
+    request.category_mask = request.return_mask = page_is_present | page_is_huge;
+    const int found = ::ioctl(pagemap, pagemap_scan, &request);
+    if (found < 0 || request.walk_end <= from) return bytes;  // unmapped by now
+    for (int i = 0; i < found; ++i) {
+      const PageRegion& region = regions[static_cast<std::size_t>(i)];
+      bytes += region.end - region.start;
+    }
+    from = request.walk_end;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void MemoryCensus::keep_most(const MemoryCensus& other) {
+  resident_bytes = std::max(resident_bytes, other.resident_bytes);
+  shared_bytes = std::max(shared_bytes, other.shared_bytes);
+  huge_bytes = std::max(huge_bytes, other.huge_bytes);
+}
+
+std::uint64_t shared_mapping_bytes(const std::vector<std::string>& maps) {
+  constexpr std::size_t range = 0, access = 1, path = 5;
+  std::uint64_t bytes = 0;
+  for (const std::string& line : maps) {
+    const std::vector<std::string> fields = words(line);
+    if (fields.size() < path || fields[access] != "rw-s") continue;
+    if (fields.size() > path && !is_memory(fields[path])) continue;
+    bytes += range_from(fields[range]).bytes();
+  }
+  return bytes;
+}
+
+MemoryCensus count_memory(pid_t process) {
+  const std::vector<std::string> maps = System().lines(fmt::format("/proc/{}/maps", process));
+  MemoryCensus census{.resident_bytes = resident_bytes(process),
+                      .shared_bytes = shared_mapping_bytes(maps)};
+  const FileDescriptor pagemap(
+      ::open(fmt::format("/proc/{}/pagemap", process).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!pagemap.is_open()) return census;
+  for (const AddressRange& one : writable_ranges(maps)) {
+    census.huge_bytes += huge_bytes_in(pagemap.number(), one);
+  }
+  return census;
 }
 
 }  // namespace huddle::threads

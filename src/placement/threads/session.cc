@@ -21,15 +21,14 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/pidfd.h"
+#include "common/other_processes.h"
 #include "common/text.h"
 #include "placement/mapping/random.h"
-#include "placement/threads/gated_start.h"
-#include "placement/threads/helper_port.h"
-#include "placement/threads/own_faults.h"
+#include "placement/threads/agent_socket.h"
+#include "placement/threads/child_processes.h"
 #include "placement/threads/page_faults.h"
 #include "placement/threads/protection.h"
-#include "placement/threads/thread_list.h"
+#include "placement/threads/touch_stream.h"
 
 namespace huddle::threads {
 namespace {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "placement/threads/agent_socket.h"
-#include "placement/threads/budget.h"
-#include "placement/threads/memory_census.h"
 #include "placement/threads/mover.h"
 #include "placement/threads/numa_balancing.h"
+#include "placement/threads/page_faults.h"
+#include "placement/threads/protection.h"
 #include "placement/threads/touch_stream.h"
 
 namespace huddle::threads {

@@ -18,7 +18,7 @@
 
 #include "common/error.h"
 #include "common/system.h"
-#include "placement/threads/kernel_value.h"
+#include "placement/threads/kept_state.h"
 
 namespace huddle::threads {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 #include "placement/threads/kept_state.h"
 
 namespace huddle::threads {

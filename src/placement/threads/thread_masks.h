@@ -5,12 +5,14 @@
 #pragma once
 
 #include <sys/types.h>
-
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
-#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 
 namespace huddle::threads {
 
@@ -54,5 +56,33 @@ class SystemMasks final : public ThreadMasks {
 // A process that is there and has not ended: one that nobody has waited for yet has.
 bool is_running(const Identity& process);
 Identity own_identity();
+
+// Where a thread that should sit on a processor may run.
+enum class Binding {
+  group,  // on all processors of the innermost cache that cores share: the system still has a
+          // choice
+  core,   // on that core alone
+};
+inline constexpr std::array<std::string_view, 2> binding_names = {"group", "core"};
+
+// A thread that has been chosen a processor, by its number.
+struct Seat {
+  int thread = 0;
+  int processor = 0;
+};
+
+// What came of decisions that somebody carries out.
+struct Standing {
+  std::map<int, int> seats = {};  // by thread: the processor that it is bound for
+  std::vector<int> alone = {};    // threads that are not ours to move
+  machine::CpuSet allowed = {};   // processors that nobody else has claimed
+};
+
+// All processors of the cores that these belong to.
+machine::CpuSet cores_of(const machine::Topology& topology, const machine::CpuSet& processors);
+
+// Of these processors, for a thread that should sit on that one. pre: it is one of them.
+machine::CpuSet seat_mask(const machine::Topology& topology, const machine::CpuSet& usable,
+                          int processor, Binding binding);
 
 }  // namespace huddle::threads

@@ -1,13 +1,114 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "placement/threads/touch_stream.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
+#include <optional>
 
 namespace huddle::threads {
+namespace {
+
+double clock_s(clockid_t clock) {
+  timespec now{};
+  if (::clock_gettime(clock, &now) != 0) return 0;
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::vector<pid_t> threads_of(const System& system, pid_t process) {
+  std::vector<pid_t> threads;
+  for (const std::string& name : system.list(fmt::format("/proc/{}/task", process))) {
+    if (const auto number = whole_number(name)) threads.push_back(static_cast<pid_t>(*number));
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+// The fields of /proc/PID/task/TID/stat behind the name, which may have anything in it.
+std::vector<std::string> fields_behind_name(const std::string& stat) {
+  const std::size_t end = stat.rfind(')');
+  return end == std::string::npos ? std::vector<std::string>() : words(stat.substr(end + 1));
+}
+
+// Nanoseconds where the kernel keeps them, else its ticks.
+std::uint64_t cpu_ns(const System& system, const std::string& folder,
+                     const std::vector<std::string>& stat) {
+  constexpr std::size_t user_ticks = 11, system_ticks = 12;
+  if (const auto exact = system.read(folder + "/schedstat")) {
+    const std::vector<std::string> fields = words(*exact);
+    if (!fields.empty()) return static_cast<std::uint64_t>(whole_number(fields[0]).value_or(0));
+  }
+  const long long ticks =
+      whole_number(stat[user_ticks]).value_or(0) + whole_number(stat[system_ticks]).value_or(0);
+  return static_cast<std::uint64_t>(ticks) * 1'000'000'000U /
+         static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+void ThreadList::free_numbers(const std::vector<pid_t>& processes) {
+  if (reuse_ == Numbers::kept) return;
+  for (pid_t& owner : owners_) {
+    if (std::find(processes.begin(), processes.end(), owner) == processes.end()) owner = 0;
+  }
+}
+
+int ThreadList::next_number(pid_t process, std::string name) {
+  const auto unused = std::find(owners_.begin(), owners_.end(), 0);
+  const auto number = static_cast<std::size_t>(unused - owners_.begin());
+  if (unused != owners_.end()) {
+    *unused = process;
+    names_[number] = std::move(name);
+    reused_.push_back(static_cast<int>(number));
+  } else if (number < most_threads) {
+    owners_.push_back(process);
+    names_.push_back(std::move(name));
+  } else {
+    return -1;
+  }
+  return static_cast<int>(number);
+}
+
+std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
+  constexpr std::size_t processor = 36, fields_needed = 37;
+  std::vector<ThreadUse> uses;
+  std::map<pid_t, int> alive;
+  processes_.clear();
+  free_numbers(processes);
+  for (const pid_t process : processes) {
+    for (const pid_t thread : threads_of(system_, process)) {
+      const std::string folder = fmt::format("/proc/{}/task/{}", process, thread);
+      const auto stat = system_.read(folder + "/stat");
+      const auto fields = stat ? fields_behind_name(*stat) : std::vector<std::string>();
+      if (fields.size() < fields_needed) continue;  // gone by now
+      const auto known = numbers_.find(thread);
+      int number = known == numbers_.end() ? -1 : known->second;
+      if (number < 0) number = next_number(process, system_.read(folder + "/comm").value_or("?"));
+      if (number < 0) continue;
+      alive.emplace(thread, number);
+      processes_.emplace(thread, process);
+      uses.push_back({number, cpu_ns(system_, folder, fields),
+                      static_cast<int>(whole_number(fields[processor]).value_or(0))});
+    }
+  }
+  numbers_ = std::move(alive);
+  return uses;
+}
+
+int ThreadList::number_of(pid_t thread) const {
+  const auto found = numbers_.find(thread);
+  return found == numbers_.end() ? -1 : found->second;
+}
+
+double process_cpu_s(pid_t process) {
+  clockid_t clock{};
+  return ::clock_getcpuclockid(process, &clock) == 0 ? clock_s(clock) : 0;
+}
+
+double own_cpu_s() { return clock_s(CLOCK_THREAD_CPUTIME_ID); }
 
 std::uint64_t now_ns() {
   timespec now{};

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "common/settings/settings.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "runtime/api/guard.h"
+#include "model/machine/topology.h"
 #include "runtime/api/handles.h"
 #include "runtime/memory/page_buffer.h"
 

@@ -4,15 +4,84 @@
 // What is behind the handles of the C interface.
 #pragma once
 
+#include <cstddef>
+#include <exception>
+#include <limits>
 #include <memory>
+#include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
 
+#include "common/calling_thread.h"
+#include "common/error.h"
 #include "huddle/huddle.h"
+#include "runtime/context/errors.h"
 #include "runtime/memory/heap.h"
 #include "runtime/team/context.h"
-#include "runtime/team/fork_bootstrap.h"
+#include "runtime/team/socket_bootstrap.h"
 #include "runtime/team/team.h"
+
+namespace huddle::api {
+
+// Between C++ and C: no exception passes, every error becomes a status and a sentence.
+
+// The numbers of the C interface are the exit statuses of the commands.
+static_assert(HUDDLE_FAILED == static_cast<int>(ExitCode::failure));
+static_assert(HUDDLE_MISUSED == static_cast<int>(ExitCode::usage));
+static_assert(HUDDLE_BAD_INPUT == static_cast<int>(ExitCode::bad_input));
+
+// Cut where it is too long. Null: nobody will read it.
+void tell(huddle_message* message, std::string_view text);
+
+// Runs `work`; `message` gets why it did not succeed, and is left alone where it did. Takes no
+// memory, so that it can tell of there being none.
+template <class Work>
+huddle_status status_of(huddle_message* message, Work work) {
+  try {
+    work();
+    return HUDDLE_OK;
+  } catch (const world::PeerLost& error) {
+    tell(message, error.what());
+    return HUDDLE_PEER_LOST;
+  } catch (const Error& error) {
+    tell(message, error.what());
+    return static_cast<huddle_status>(error.code());
+  } catch (const std::bad_alloc&) {
+    tell(message, "this process has no memory left");
+    return HUDDLE_FAILED;
+  } catch (const std::exception& error) {
+    tell(message, error.what());
+    return HUDDLE_FAILED;
+  } catch (const ThreadEnd&) {
+    throw;
+  } catch (...) {
+    tell(message, "a callback of the program threw something that is no std::exception");
+    return HUDDLE_FAILED;
+  }
+}
+
+// The same for a call that makes a handle: null and "" stand there from the start.
+template <class Handle, class Make>
+huddle_status make_handle(Handle** handle, huddle_message* message, Make make) {
+  tell(message, "");
+  if (handle == nullptr) {
+    tell(message, "there is nowhere to put the new handle: the pointer to it is null");
+    return HUDDLE_MISUSED;
+  }
+  *handle = nullptr;
+  return status_of(message, [&] { *handle = make(); });
+}
+
+// What one rank's data may take: half of what can be counted, for offsets are added.
+inline constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
+
+// Throws UsageError. Inline, so that those who read code by machine see what holds behind it.
+inline void require(bool condition, const char* otherwise) {
+  if (!condition) throw UsageError(otherwise);
+}
+
+}  // namespace huddle::api
 
 // What a process has; teams hold it as well.
 struct huddle_ground {

@@ -4,9 +4,8 @@
 #include <memory>
 
 #include "common/error.h"
-#include "runtime/api/guard.h"
 #include "runtime/api/handles.h"
-#include "runtime/team/path_bootstrap.h"
+#include "runtime/team/socket_bootstrap.h"
 
 namespace huddle::api {
 namespace {

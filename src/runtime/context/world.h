@@ -8,17 +8,44 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
-#include "runtime/context/address.h"
-#include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::world {
+
+// How a protocol addresses memory: whose it is, which part of it, and how far in. It is no pointer:
+// the same address means something in every world, and in every process.
+enum class Region : std::uint8_t {
+  shared,   // the protocol's piece of the owner's arena; every rank reaches every owner's
+  input,    // what the owner's caller handed in to be read; a rank reaches only its own
+  output,   // what the owner's caller wants filled; a rank reaches only its own
+  scratch,  // private memory of the owner, cache-sized
+  reached,  // a peer's, that it has exposed: only as reach() returned it, and bytes further on
+};
+
+struct Address {
+  Region region = Region::shared;
+  int owner = 0;
+  std::size_t offset = 0;
+
+  constexpr Address operator+(std::size_t bytes) const { return {region, owner, offset + bytes}; }
+  bool operator==(const Address&) const = default;
+};
+
+// What it takes to tell others an address: so much shared memory, aligned to as much.
+inline constexpr std::size_t exposure_bytes = 8;
+
+// One of several flags that a rank waits for at once, and what it wants of it.
+struct AwaitedFlag {
+  Address flag;
+  Until until;
+};
 
 // One rank's view. Flags are 4 bytes, aligned; everything else is plain memory that flags order.
 //
@@ -113,5 +140,42 @@ concept SingleCopyWorld = World<W> && requires(W& w, Address place, Until until,
   { w.push(place, n, place, n) } -> std::same_as<single_copy::ErrorNumber>;
   { w.outlast(place, until) } -> std::same_as<void>;
 };
+
+// Sleeping until a flag is raised, where the ranks outnumber the cores. Who sleeps is counted first
+// and looks at the flag once more; who raises the flag looks afterwards whether anyone is counted.
+// Each stores before it looks, with a fence between: so at least one of them sees the other, and no
+// wake-up is lost.
+
+// A flag that ranks sleep at, and the word that counts them: a line each, for every sleeper writes
+// the second one.
+struct Doorbell {
+  Address flag;
+  Address sleepers;
+  // What `sleepers` holds when nobody sleeps: what it was filled with.
+  Sequence nobody = first_sequence;
+};
+
+// Waits until the flag holds what is wanted, asleep; returns what was seen. Spinning for a while
+// first is the caller's business.
+template <SleepingWorld W>
+Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
+  for (;;) {
+    const Sequence seen = world.load(bell.flag);
+    if (until.holds(seen)) return seen;
+    world.fetch_add(bell.sleepers, 1);
+    world.fence();
+    // The second look: it returns at once where the flag has moved on since the first.
+    world.sleep(bell.flag, seen);
+    world.fetch_sub(bell.sleepers, 1);
+  }
+}
+
+// Raises the flag and wakes whoever sleeps until it moves. As ever, one rank stores a flag.
+template <SleepingWorld W>
+void ring(W& world, const Doorbell& bell, Sequence value) {
+  world.store(bell.flag, value);
+  world.fence();
+  if (world.load(bell.sleepers) != bell.nobody) world.wake(bell.flag);
+}
 
 }  // namespace huddle::world

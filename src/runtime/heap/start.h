@@ -7,11 +7,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "runtime/heap/wish.h"
+#include "common/system.h"
 #include "runtime/memory/heap.h"
+
+namespace huddle::heap {
+
+// What the settings say of the shared heap.
+struct Wish {
+  std::size_t least_block_bytes = 0;  // what is smaller comes from elsewhere
+  std::size_t cap_bytes = 0;
+  std::size_t most_copied_bytes = 0;  // by a fork
+  bool checked = false;               // it looks for errors
+};
+
+// value: of the setting with this key, as the table of settings takes it.
+Wish wish_from(const std::function<std::string(std::string_view key)>& value);
+
+// Limits of the system under which shared memory behaves differently from memory of malloc.
+
+// Throws FailureError if the kernel does not overcommit memory (vm.overcommit_memory=2). It then
+// charges a shared page when the page is first touched: a program that runs out of memory would die
+// of SIGBUS there, long after a malloc that should have failed.
+void check_overcommit(const System& system);
+
+// Returns how many bytes a fork may copy: what the settings allow, but only a small part of the
+// memory that this process may use. A fork of ordinary memory copies nothing at first, so a copy
+// must not be what exceeds the limit of a cgroup and ends the job.
+std::size_t most_copied_bytes(std::size_t set_bytes, const System& system,
+                              std::size_t machine_bytes);
+
+}  // namespace huddle::heap
 
 extern "C" {
 

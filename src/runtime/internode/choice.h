@@ -15,7 +15,6 @@
 #include "model/machine/machine.h"
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/schedule.h"
-#include "runtime/schedules/sizes.h"
 
 namespace huddle::internode {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/internode/node_order.h"
+#include "runtime/internode/node_map.h"
 
 namespace huddle::internode {
 namespace {

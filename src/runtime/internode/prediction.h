@@ -18,7 +18,6 @@
 
 #include "model/machine/machine.h"
 #include "runtime/internode/choice.h"
-#include "runtime/internode/leaders.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/select/operation.h"
 

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
-#include "runtime/internode/finish.h"
-#include "runtime/internode/message_buffer.h"
+#include "runtime/context/errors.h"
+#include "runtime/internode/messages.h"
 
 namespace huddle::internode {
 namespace {

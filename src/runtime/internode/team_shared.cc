@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "runtime/context/hardware/waiting.h"
-#include "runtime/internode/finish.h"
-#include "runtime/internode/message_buffer.h"
+#include "runtime/internode/messages.h"
 #include "runtime/internode/team.h"
 
 namespace huddle::internode {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "common/round_up.h"
+#include "common/arithmetic.h"
 #include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {

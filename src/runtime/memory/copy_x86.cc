@@ -3,7 +3,7 @@
 //
 // Copy kernels for x86-64. SSE2 is enough: a line filled by four 16-byte streaming stores leaves
 // the write-combining buffer whole, as one filled by a single 64-byte store does.
-#include "runtime/memory/copy_kernels.h"
+#include "runtime/memory/copy.h"
 
 #if defined(__x86_64__)
 
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/memory/prefetch.h"
+#include "runtime/memory/cpu.h"
 
 namespace huddle::memory {
 namespace {

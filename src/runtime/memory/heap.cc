@@ -12,9 +12,9 @@
 #include <optional>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
-#include "common/round_up.h"
-#include "runtime/memory/own_pages.h"
+#include "runtime/memory/heap_pages.h"
 #include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {

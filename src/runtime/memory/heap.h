@@ -9,6 +9,7 @@
 // the heap is one no more, and both have their blocks as after any other fork.
 #pragma once
 
+#include <pthread.h>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +19,64 @@
 #include <optional>
 #include <span>
 
-#include "runtime/memory/arena_file.h"
+#include "common/file.h"
+#include "runtime/memory/arena.h"
 #include "runtime/memory/arena_space.h"
-#include "runtime/memory/arena_view.h"
-#include "runtime/memory/checked_block.h"
-#include "runtime/memory/fork_line.h"
-#include "runtime/memory/fork_mutex.h"
+#include "runtime/memory/cpu.h"
+#include "runtime/memory/heap_pages.h"
 
 namespace huddle::memory {
+
+// A mutex that a thread may hold while it forks, and then knows by that it does: others' handlers
+// of the same fork may want what it guards.
+class ForkMutex {
+ public:
+  // What it guards takes less time than to fall asleep and be woken.
+  void lock() {
+    for (int tries = 0; tries < 100; ++tries) {
+      if (mutex_.try_lock()) return;
+      spin_pause();
+    }
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+  void lock_for_fork() {
+    mutex_.lock();
+    forking_.store(pthread_self(), std::memory_order_relaxed);
+  }
+  // In the parent, and in the child.
+  void unlock_after_fork() {
+    forking_.store(nobody, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+  // Whether it is the calling thread that forks, in the parent or as the child's only one. No other
+  // thread ever stores its name, so that no order is needed.
+  bool is_forking_here() const {
+    return forking_.load(std::memory_order_relaxed) == pthread_self();
+  }
+
+ private:
+  static constexpr pthread_t nobody{};
+
+  std::mutex mutex_;
+  std::atomic<pthread_t> forking_{nobody};
+};
+
+// By which a child tells its parent that it is ready. A child that dies, or was never made, keeps
+// nobody waiting.
+class ForkLine {
+ public:
+  // Before the fork. False where the process has no descriptors left.
+  bool open() noexcept;
+  // After the fork, in each of the two; nothing where it is not open.
+  void wait_in_parent() noexcept;
+  void tell_in_child() noexcept;
+
+ private:
+  FileDescriptor parents_;
+  FileDescriptor childs_;
+};
 
 // What changes while others know of it.
 struct HeapState {

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "runtime/memory/heap.h"
-#include "runtime/memory/own_pages.h"
+#include "runtime/memory/heap_pages.h"
 #include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {

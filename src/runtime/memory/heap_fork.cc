@@ -4,23 +4,131 @@
 // The heap when its process forks. Its pages are left out of every child by the kernel, so that no
 // child can ever write to them; what follows gives a child of fork() pages of its own instead. No
 // memory is allocated here: others' handlers may hold their locks.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
-#include "common/round_up.h"
-#include "runtime/memory/futex_waiters.h"
+#include "common/arithmetic.h"
+#include "common/file.h"
+#include "runtime/memory/arena_space.h"
 #include "runtime/memory/heap.h"
-#include "runtime/memory/own_pages.h"
+#include "runtime/memory/heap_pages.h"
 #include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {
+
+bool ForkLine::open() noexcept {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
+  parents_ = FileDescriptor(ends[0]);
+  childs_ = FileDescriptor(ends[1]);
+  return true;
+}
+
+void ForkLine::wait_in_parent() noexcept {
+  if (!parents_.is_open()) return;
+  childs_ = FileDescriptor();
+  char word = 0;
+  while (read(parents_.number(), &word, 1) < 0 && errno == EINTR) {
+  }
+  parents_ = FileDescriptor();
+}
+
+void ForkLine::tell_in_child() noexcept {
+  if (!childs_.is_open()) return;
+  parents_ = FileDescriptor();
+  const char word = 0;
+  send(childs_.number(), &word, 1, MSG_NOSIGNAL);  // the parent may be gone
+  childs_ = FileDescriptor();
+}
+
+// Futexes that may be shared between processes, in pages that stop being shared. The kernel knows
+// such a futex by the file that its page belongs to: after the change no call can wake a thread
+// that waits already. pthread_join() waits so, on a number in the data of the other thread.
+
+// Wakes the threads of this process that wait for such a futex, so that they look at it and wait
+// again. Requires: the pages, given by their address, were mapped from the beginning of the file.
+// Allocates nothing.
+void wake_futex_waiters(Piece pages, int file) noexcept;
+
+namespace {
+
+// Takes the next number of the line, in this base, with "0x" before it if it is hexadecimal.
+std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
+  constexpr int hexadecimal = 16;
+  if (base == hexadecimal && line.starts_with("0x")) line.remove_prefix(2);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number, base);
+  if (error != std::errc()) return std::nullopt;
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  return number;
+}
+
+// The kernel writes the number of the call that a thread sleeps in, and its arguments.
+std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
+  constexpr std::string_view name = "/syscall";
+  const std::string_view number(thread);
+  std::array<char, 64> path{};
+  if (number.size() + name.size() >= path.size()) return std::nullopt;
+  std::copy(name.begin(), name.end(), std::copy(number.begin(), number.end(), path.begin()));
+  const FileDescriptor file(openat(tasks, path.data(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text{};
+  const ssize_t bytes = read(file.number(), text.data(), text.size());
+  if (bytes <= 0) return std::nullopt;
+  std::string_view line(text.data(), static_cast<std::size_t>(bytes));
+  if (take_number(line, 10) != SYS_futex) return std::nullopt;
+  const auto address = take_number(line, 16);
+  const auto operation = take_number(line, 16);
+  const bool is_shared = operation && (*operation & FUTEX_PRIVATE_FLAG) == 0;
+  return is_shared ? address : std::nullopt;
+}
+
+// Uses another mapping of the page, in which the kernel finds the same futex.
+void wake(std::size_t place, int file) {
+  const std::size_t page = round_down(place, page_bytes());
+  void* const mapped = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                            static_cast<off_t>(page));
+  if (mapped == MAP_FAILED) return;
+  syscall(SYS_futex, static_cast<std::byte*>(mapped) + (place - page), FUTEX_WAKE, INT_MAX, nullptr,
+          nullptr, 0);
+  munmap(mapped, page_bytes());
+}
+
+}  // namespace
+
+void wake_futex_waiters(Piece pages, int file) noexcept {
+  const FileDescriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(dirent64) std::array<char, 1024> entries{};
+  ssize_t bytes = 0;
+  while ((bytes = getdents64(tasks.number(), entries.data(), entries.size())) > 0) {
+    for (ssize_t at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      const auto futex = awaited_futex(tasks.number(), entry->d_name);
+      if (!futex || *futex < pages.offset || *futex >= pages.end()) continue;
+      wake(*futex - pages.offset, file);
+    }
+  }
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

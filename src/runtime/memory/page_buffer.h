@@ -7,8 +7,22 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace huddle::memory {
+
+// On which NUMA node memory lies, and where it is to lie. The system calls themselves: libnuma
+// would be one more library for a few lines. A kernel without NUMA has none of these calls, and
+// one node, number 0; so has qemu-user.
+inline constexpr int unknown_node = -1;
+
+// The node of each page of this memory, unknown_node where the kernel does not say. Reads a byte of
+// every page, since the kernel tells only of pages that the caller has mapped. pre: whole pages.
+std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages);
+
+// This memory, which nobody has touched yet, comes from that node and no other. Throws FailureError
+// where the kernel refuses.
+void bind_to_node(std::span<std::byte> pages, int node);
 
 std::size_t page_bytes();
 // Of memory that the machine has.
@@ -41,6 +55,22 @@ class PageBuffer {
  private:
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+// A range of addresses of which only what is touched takes memory: for data that lie far apart.
+class SparseBuffer {
+ public:
+  // Zero everywhere. Throws std::bad_alloc.
+  explicit SparseBuffer(std::size_t bytes);
+  SparseBuffer(const SparseBuffer&) = delete;
+  SparseBuffer& operator=(const SparseBuffer&) = delete;
+  ~SparseBuffer();
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_;
 };
 
 }  // namespace huddle::memory

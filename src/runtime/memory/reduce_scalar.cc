@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/memory/reduce_scalar.h"
+#include "runtime/memory/reduction.h"
 
 #include <cfloat>
 #include <cmath>

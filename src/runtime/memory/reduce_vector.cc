@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/memory/reduce_vector.h"
+#include "runtime/memory/reduction.h"
 
 // Left out, for the time they take to build: SSSE3, whose processors are from before 2008; what
 // AVX-512 got after its first servers, which has nothing for us; SVE, until there is a machine to

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "runtime/memory/reduce_scalar.h"
-#include "runtime/memory/reduce_vector.h"
-
 namespace huddle::memory {
 namespace {
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <string_view>
 
 #include "runtime/memory/types.h"
 
@@ -42,5 +44,21 @@ struct Reduction {
 //   the one with the lower index is taken, as it is.
 // pre: is_defined(type, op).
 Reduction reduction(Type type, Operator op);
+
+// Reductions element by element: what no vector unit has.
+
+// long double, its complex, and values with locations; null for all else.
+CombineFunction* find_scalar(Type type, Operator op);
+
+// Reductions by vector instructions, built once for each instruction set that is worth it.
+struct VectorTarget {
+  std::string_view name;
+  bool (*runs_here)();
+  // Null for what vectors do not do: long double and locations.
+  CombineFunction* (*find)(Type, Operator);
+};
+
+// The best first. All give the same bits; the last runs everywhere.
+std::span<const VectorTarget> vector_targets();
 
 }  // namespace huddle::memory

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "runtime/context/call_stamp.h"
+#include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
 #include "runtime/node/lines.h"
 

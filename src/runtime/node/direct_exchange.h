@@ -14,7 +14,7 @@
 
 #include "runtime/node/blocks.h"
 #include "runtime/node/exposures.h"
-#include "runtime/node/own_block.h"
+#include "runtime/node/lines.h"
 
 namespace huddle::node {
 

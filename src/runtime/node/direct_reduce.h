@@ -17,7 +17,6 @@
 
 #include "runtime/node/blocks.h"
 #include "runtime/node/exposures.h"
-#include "runtime/node/fold.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/node/slices.h"
 

@@ -12,9 +12,7 @@
 #include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
-#include "runtime/node/copy_out.h"
 #include "runtime/node/lines.h"
-#include "runtime/node/own_block.h"
 
 namespace huddle::node {
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "runtime/node/exposures.h"
 
 #include <fmt/format.h>
 
-#include "runtime/context/path_failed.h"
+#include "runtime/context/errors.h"
 
 namespace huddle::node {
+
+void Departures::tell_of(int owner) {
+  throw world::PeerLost(fmt::format("rank {} has left a call in the middle", owner));
+}
+
 namespace {
 
 // The system's numbers take less than this; a node has fewer ranks than there are numbers left.

@@ -6,10 +6,11 @@
 
 #include <cstddef>
 
-#include "common/round_up.h"
-#include "runtime/context/address.h"
+#include "common/arithmetic.h"
 #include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
+#include "runtime/node/blocks.h"
 
 namespace huddle::node {
 
@@ -67,5 +68,32 @@ class SharedLayout {
  private:
   std::size_t size_ = 0;
 };
+
+// The copy out of shared memory that whoever reads a block makes.
+
+// What rides behind a flag is not taken: its writer has that line in use.
+template <world::World W>
+void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
+              memory::CopyKernel kernel = memory::CopyKernel::plain) {
+  const bool is_taken =
+      method->ownership == memory::LineOwnership::reader_takes && !fits_behind_flag(bytes);
+  if (is_taken && kernel == memory::CopyKernel::plain) {
+    w.take(to, from, bytes);
+  } else {
+    w.copy(to, from, bytes, kernel == memory::CopyKernel::plain ? method->out : kernel);
+    if (is_taken) w.keep(from, bytes);
+  }
+}
+
+// What a rank has for itself in an exchange.
+
+// From a rank's input to its output: not in place, where it lies there already.
+template <world::World W>
+void move_own(W& w, const Block& from, const Block& to,
+              memory::CopyKernel kernel = memory::CopyKernel::plain) {
+  if (from.bytes == 0) return;
+  w.copy({Region::output, w.rank(), static_cast<std::size_t>(to.offset)},
+         {Region::input, w.rank(), static_cast<std::size_t>(from.offset)}, from.bytes, kernel);
+}
 
 }  // namespace huddle::node

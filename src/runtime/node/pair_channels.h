@@ -24,11 +24,9 @@
 #include <vector>
 
 #include "runtime/context/world.h"
-#include "runtime/node/copy_out.h"
-#include "runtime/node/departures.h"
+#include "runtime/node/exposures.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/pair_plan.h"
-#include "runtime/node/pair_turn.h"
 
 namespace huddle::node {
 

@@ -16,10 +16,9 @@
 
 #include "runtime/context/world.h"
 #include "runtime/node/blocks.h"
-#include "runtime/node/own_block.h"
+#include "runtime/node/lines.h"
 #include "runtime/node/pair_channels.h"
 #include "runtime/node/pair_plan.h"
-#include "runtime/node/pair_turn.h"
 
 namespace huddle::node {
 

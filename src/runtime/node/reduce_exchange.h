@@ -13,7 +13,6 @@
 #include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
-#include "runtime/node/fold.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 

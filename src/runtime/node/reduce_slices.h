@@ -21,7 +21,6 @@
 #include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/counters.h"
-#include "runtime/node/fold.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/node/slices.h"

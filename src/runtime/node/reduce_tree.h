@@ -16,7 +16,6 @@
 
 #include "runtime/context/world.h"
 #include "runtime/node/counters.h"
-#include "runtime/node/fold.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 

@@ -12,9 +12,12 @@
 // from latencies do not count.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
+#include "runtime/context/world.h"
+#include "runtime/memory/reduction.h"
 #include "runtime/node/locality.h"
 
 namespace huddle::node {
@@ -32,5 +35,62 @@ class ReductionOrder {
   std::vector<int> first_;
   std::vector<int> block_of_;
 };
+
+// Joining contributions in the team's one order (association.h).
+
+// How much is joined, and how.
+struct Join {
+  std::size_t count = 0;  // elements
+  const memory::Reduction& reduction;
+
+  std::size_t bytes() const { return count * reduction.element_bytes; }
+};
+
+// Private memory for results that are not final. The target is written last, in one go: until then
+// it may be where a contribution lies.
+struct Spare {
+  world::Address total;
+  world::Address block;
+};
+
+// The scratch of a protocol that joins so much at a time.
+constexpr std::size_t spare_bytes(std::size_t most_bytes) { return 2 * most_bytes; }
+inline Spare spare_of(int rank, std::size_t most_bytes) {
+  const world::Address total{world::Region::scratch, rank, 0};
+  return {total, total + most_bytes};
+}
+
+// `to` = item(first) op ... op item(last - 1). item(i) returns a place once what lies there is
+// ready.
+template <world::World W, class Item>
+void fold_row(W& w, world::Address to, world::Address spare, int first, int last, const Item& item,
+              const Join& join) {
+  world::Address left = item(first);
+  for (int i = first + 1; i < last; ++i) {
+    const world::Address target = i + 1 == last ? to : spare;
+    w.reduce(target, left, item(i), join.count, join.reduction);
+    left = target;
+  }
+  // A row of one.
+  if (left != to) w.copy(to, left, join.bytes(), memory::CopyKernel::plain);
+}
+
+// The same over all ranks, block by block.
+template <world::World W, class Item>
+void fold_ranks(W& w, world::Address to, const Spare& spare, const ReductionOrder& association,
+                const Item& item, const Join& join) {
+  const auto row = [&](int block, world::Address target, world::Address between) {
+    fold_row(w, target, between, association.first(block), association.first(block + 1), item,
+             join);
+  };
+  const int blocks = association.blocks();
+  if (blocks == 1) return row(0, to, spare.total);
+  row(0, spare.total, spare.total);
+  for (int block = 1; block < blocks; ++block) {
+    row(block, spare.block, spare.block);
+    w.reduce(block + 1 == blocks ? to : spare.total, spare.total, spare.block, join.count,
+             join.reduction);
+  }
+}
 
 }  // namespace huddle::node

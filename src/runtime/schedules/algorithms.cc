@@ -10,14 +10,6 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "runtime/schedules/allgather.h"
-#include "runtime/schedules/allreduce.h"
-#include "runtime/schedules/alltoall.h"
-#include "runtime/schedules/barrier.h"
-#include "runtime/schedules/bcast.h"
-#include "runtime/schedules/gather.h"
-#include "runtime/schedules/reduce.h"
-#include "runtime/schedules/scan.h"
 
 namespace huddle::net {
 namespace {

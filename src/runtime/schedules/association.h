@@ -8,12 +8,39 @@
 // rank's prefix of all has the bits of the whole.
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "runtime/schedules/folding.h"
+#include "runtime/schedules/schedule.h"
 
 namespace huddle::net {
+
+// Any number of ranks for algorithms that want a power of two. Where there are r more, the first 2r
+// ranks are folded in pairs: the second of a pair leaves its matter to the first, and gets the
+// result from it. Those that stay have seats, numbered in the order of ranks.
+class Folding {
+ public:
+  explicit Folding(int ranks)
+      : ranks_(ranks), seats_(static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)))) {}
+
+  int seats() const { return seats_; }
+  int doublings() const { return std::countr_zero(static_cast<unsigned>(seats_)); }
+  int pairs() const { return ranks_ - seats_; }
+
+  bool is_paired(int rank) const { return rank < 2 * pairs(); }
+  bool is_out(int rank) const { return is_paired(rank) && rank % 2 != 0; }
+  // pre: !is_out(rank)
+  int seat_of(int rank) const { return is_paired(rank) ? rank / 2 : rank - pairs(); }
+  // Who sits there; of seats(), one past the last rank. A seat stands for the ranks from there up
+  // to, not including, the next seat's.
+  int rank_at(int seat) const { return seat < pairs() ? 2 * seat : seat + pairs(); }
+
+ private:
+  int ranks_;
+  int seats_;
+};
 
 // What a subtree of the association joins: of 2^height seats.
 template <typename Value, typename Leaf, typename Join>
@@ -60,5 +87,40 @@ std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& n
   }
   return prefixes;
 }
+
+// A reduction in slices, one for each rank, which joins it: it gets every other rank's contribution
+// to its slice, one in a round, the next rank's first, round the circle. Each is joined as soon as
+// the other half of what it belongs to in the association is there, so that few wait at any time:
+// at each height of the tree at most one left and one right half.
+class SliceJoin {
+ public:
+  explicit SliceJoin(int ranks) : ranks_(ranks), folding_(ranks) {}
+
+  // Buffers of one block: for what is joined at once, and for what waits.
+  Scratch scratch() const { return ranks_ == 1 ? Scratch{} : Scratch{1 + 2 * (top() + 1), 1}; }
+  // Where the owner of a slice receives the contribution of another rank.
+  Buffer place_of(int owner, int rank) const { return place(owner, leaf(rank)); }
+  // What the owner joins when the contribution of `rank` is there; the last of all that makes the
+  // result, which is put into the output.
+  void join(int owner, int rank, Round& round) const;
+
+ private:
+  // A part of the association: a rank of a pair at height 0, a seat at height 1, two of them at 2.
+  struct Node {
+    int height;
+    int number;  // from the left
+    bool operator==(const Node&) const = default;
+  };
+  int top() const { return folding_.doublings() + 1; }
+  Node leaf(int rank) const;
+  static Node parent(const Node& node) { return {node.height + 1, node.number / 2}; }
+  int first_rank(const Node& node) const;
+  // How many ranks after the owner the last one of these is: the others have come before it.
+  int complete_after(int owner, const Node& node) const;
+  Buffer place(int owner, const Node& node) const;
+
+  int ranks_;
+  Folding folding_;
+};
 
 }  // namespace huddle::net

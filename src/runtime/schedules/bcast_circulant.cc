@@ -14,7 +14,7 @@
 #include <array>
 #include <bit>
 
-#include "runtime/schedules/bcast.h"
+#include "runtime/schedules/algorithms.h"
 
 namespace huddle::net {
 namespace {

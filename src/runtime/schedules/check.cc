@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "runtime/schedules/check_memory.h"
-#include "runtime/schedules/terms.h"
 
 namespace huddle::net {
 namespace {

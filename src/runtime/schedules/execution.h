@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "runtime/memory/reduction.h"
-#include "runtime/schedules/operation.h"
 #include "runtime/schedules/schedule.h"
-#include "runtime/schedules/sizes.h"
 #include "runtime/schedules/wire.h"
 
 namespace huddle::net {

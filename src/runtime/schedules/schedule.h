@@ -25,12 +25,50 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "runtime/schedules/operation.h"
-
 namespace huddle::net {
+
+// What a collective is: which blocks lie where before it, and which have to lie where after it.
+// With p ranks, of which `root` is one:
+//
+//   operation       before                            after
+//   allgather       rank r: block r in its input      all blocks in everybody's output
+//   bcast           root: all blocks in its output    all blocks in everybody's output
+//   reduce          everybody: all blocks in input    root: all joined blocks in its output
+//   allreduce       everybody: all blocks in input    all joined blocks in everybody's output
+//   reduce_scatter  everybody: all blocks in input    rank r: joined block r in its output
+//   gather          rank r: block r in its input      root: all blocks in its output
+//   scatter         root: all blocks in its input     rank r: block r in its output
+//   alltoall        rank r: block d for each rank d   rank r: block s from each rank s
+//   scan, exscan    everybody: all blocks in input    rank r: joined blocks of 0..r, 0..r-1
+//   barrier         nothing                           everybody knows that everybody came
+enum class Operation : std::uint8_t {
+  allgather,
+  bcast,
+  barrier,
+  allreduce,
+  reduce,
+  reduce_scatter,
+  alltoall,
+  gather,
+  scatter,
+  scan,
+  exscan,
+};
+
+inline constexpr std::array operations = {
+    Operation::allgather, Operation::bcast,          Operation::barrier,  Operation::allreduce,
+    Operation::reduce,    Operation::reduce_scatter, Operation::alltoall, Operation::gather,
+    Operation::scatter,   Operation::scan,           Operation::exscan,
+};
+
+std::string_view name(Operation operation);
+bool has_root(Operation operation);
+// Whether contributions are joined by an operator.
+bool reduces(Operation operation);
 
 // Intervals of equal length at equal distances: of blocks first, first + 1, ... `length` many, then
 // the same `stride` further, and so on. One interval has the stride 0.
@@ -255,6 +293,31 @@ class Schedule {
 
  private:
   Call call_;
+};
+
+// How many bytes the blocks of a call have. All ranks know it.
+class Sizes {
+ public:
+  // Every block as large.
+  static Sizes equal(std::size_t bytes);
+  // `count` elements of `element` bytes cut into so many blocks, as evenly as may be.
+  static Sizes cut(std::size_t count, std::size_t element, std::int64_t blocks);
+  // As they are listed: the v-forms.
+  static Sizes listed(std::span<const std::size_t> bytes);
+
+  // Where a block begins if blocks lie one after the other.
+  std::size_t offset(std::int64_t block) const;
+  std::size_t bytes(std::int64_t block) const { return offset(block + 1) - offset(block); }
+  std::size_t bytes(const Blocks& blocks) const;
+  bool operator==(const Sizes& other) const;
+
+ private:
+  // Block b begins at element b * elements_ / blocks_, or at (*starts_)[b] where these are
+  // listed.
+  std::size_t elements_ = 0;
+  std::size_t element_bytes_ = 1;
+  std::size_t blocks_ = 1;
+  std::shared_ptr<const std::vector<std::size_t>> starts_;  // of all copies
 };
 
 }  // namespace huddle::net

@@ -4,9 +4,11 @@
 // What carries a rank's messages. Nothing here ever waits.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace huddle::net {
 
@@ -22,6 +24,71 @@ class Wire {
   // Whether it is done; then the ticket is not asked for again, nor where more has come than there
   // was room for: that may throw SizesDiffer (world/sizes_differ.h).
   virtual bool test(Ticket ticket) = 0;
+};
+
+// A wire whose messages go over another one in pieces, because that carries no larger ones or
+// carries them sooner. Both ends of a message know its size and the pieces'.
+class InPieces : public Wire {
+ public:
+  // Keeps a reference. pre: piece_bytes > 0.
+  InPieces(Wire& wire, std::size_t piece_bytes) : wire_(wire), piece_bytes_(piece_bytes) {}
+
+  Ticket send(int peer, std::span<const std::byte> bytes) override {
+    return start(bytes, [&](auto piece) { return wire_.send(peer, piece); });
+  }
+  Ticket receive(int peer, std::span<std::byte> bytes) override {
+    return start(bytes, [&](auto piece) { return wire_.receive(peer, piece); });
+  }
+  bool test(Ticket ticket) override {
+    Message& message = messages_[static_cast<std::size_t>(ticket)];
+    while (message.done < message.pieces.size()) {
+      try {
+        if (!wire_.test(message.pieces[message.done])) return false;
+      } catch (...) {
+        free_.push_back(ticket);  // it is not asked for again
+        throw;
+      }
+      ++message.done;
+    }
+    free_.push_back(ticket);
+    return true;
+  }
+
+ private:
+  struct Message {
+    std::vector<Ticket> pieces;
+    std::size_t done = 0;
+  };
+
+  // An empty message is one piece.
+  template <typename Byte, typename Start>
+  Ticket start(std::span<Byte> bytes, const Start& start_piece) {
+    const Ticket ticket = free_ticket();
+    Message& message = messages_[static_cast<std::size_t>(ticket)];
+    message.done = 0;
+    message.pieces.clear();
+    do {
+      const std::size_t piece = std::min(bytes.size(), piece_bytes_);
+      message.pieces.push_back(start_piece(bytes.first(piece)));
+      bytes = bytes.subspan(piece);
+    } while (!bytes.empty());
+    return ticket;
+  }
+  Ticket free_ticket() {
+    if (free_.empty()) {
+      messages_.emplace_back();
+      free_.reserve(messages_.size());
+      return static_cast<Ticket>(messages_.size() - 1);
+    }
+    const Ticket ticket = free_.back();
+    free_.pop_back();
+    return ticket;
+  }
+
+  Wire& wire_;
+  std::size_t piece_bytes_;
+  std::vector<Message> messages_;
+  std::vector<Ticket> free_;
 };
 
 }  // namespace huddle::net

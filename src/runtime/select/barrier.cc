@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The barriers, as they describe themselves.
-#include "runtime/select/barrier.h"
+#include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
 

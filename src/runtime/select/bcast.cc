@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The broadcasts, as they describe themselves. The root is taken to be the first rank.
-#include "runtime/select/bcast.h"
+#include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "common/text.h"
-#include "runtime/select/copy_method_choice.h"
+#include "runtime/select/prices.h"
 
 namespace huddle::select {
 namespace {

@@ -11,10 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/node/barrier_dissemination.h"
-#include "runtime/node/barrier_tree.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "model/machine/cost.h"
+#include "runtime/node/barrier_protocols.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/doubling_exchange.h"
@@ -26,9 +25,22 @@
 #include "runtime/node/slot_exchange.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
-#include "runtime/single_copy/peer_path.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::select {
+
+// What no algorithm can be faster than, as far as a machine's figures say.
+
+// The longer of two: a line's way from the best placed rank to the one farthest from it, since
+// somebody has to hear from everybody or to tell all; and reading the bytes that one rank has to
+// take in at least, from the nearest peer.
+double floor_ns(const Request& request, const node::RankLocality& locality,
+                const machine::CostModel& model);
+
+// What the memory of the busiest node takes for what its ranks hand in and want, all together, at
+// the pace of the caches where those hold it. 0 where only pairs know how much that is.
+double memory_ns(const Request& request, const node::RankLocality& locality,
+                 const machine::CostModel& model);
 
 // What each algorithm needs to be told for one call.
 struct TreeBarrierPlan {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/machine/cost.h"
+#include "model/machine/machine.h"
 #include "runtime/node/locality.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
@@ -26,5 +27,15 @@ struct Choice {
 // request. pre: two ranks or more; `request.mapped` is false.
 std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
                              const machine::CostModel& model, const TeamResources& resources);
+
+// What a shared heap is worth on a machine.
+
+// Predicted time without it over that with it: geometric mean of some collectives of large messages
+// among all cores.
+double heap_gain(const machine::Machine& machine);
+
+// Whether it gains something there and costs nothing. How much of its time a program spends in
+// collectives is not known, so no gain makes up for a cost; and what nobody has measured may cost.
+bool heap_pays(const machine::Machine& machine);
 
 }  // namespace huddle::select

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The single-copy algorithms, as they describe themselves.
-#include "runtime/select/direct.h"
+#include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "common/text.h"
-#include "runtime/select/exchange.h"
 
 namespace huddle::select {
 namespace {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The exchanges, as they describe themselves.
-#include "runtime/select/exchange.h"
+#include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "common/text.h"
-#include "runtime/select/piece_sizes.h"
 
 namespace huddle::select {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "common/text.h"
-#include "runtime/select/size_class.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::select {
 

@@ -6,12 +6,46 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "runtime/memory/reduction.h"
+#include "runtime/node/blocks.h"
+
 namespace huddle::select {
+
+// Sizes that are treated alike, so that a choice is made once for all of them. Every class ends at
+// a size; a choice made for that size can serve all smaller ones of the class.
+
+// The powers of two and three steps between: rounding up adds a quarter at most.
+inline constexpr std::size_t classes_an_octave = 4;
+inline constexpr std::size_t size_classes = 64 * classes_an_octave;
+
+// The largest size of a class.
+constexpr std::size_t largest_in(std::size_t size_class) {
+  const std::size_t octave = size_class / classes_an_octave;
+  const std::size_t step = size_class % classes_an_octave;
+  const std::size_t unit = std::size_t{1} << octave;
+  // Nothing here may pass 2^64, not for the largest class either.
+  return unit + unit / classes_an_octave * step +
+         unit % classes_an_octave * step / classes_an_octave;
+}
+
+// The smallest class that holds a size.
+constexpr std::size_t size_class_of(std::size_t bytes) {
+  if (bytes <= 1) return 0;
+  const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // below `bytes`
+  const std::size_t unit = std::size_t{1} << octave;
+  // Quarters of the octave, rounded up, in 1 .. classes_an_octave.
+  const std::size_t above = bytes - unit;
+  const std::size_t quarter = unit / classes_an_octave;
+  const std::size_t step = quarter == 0 ? (above * classes_an_octave + unit - 1) / unit
+                                        : (above + quarter - 1) / quarter;
+  return octave * classes_an_octave + step;
+}
 
 enum class Operation {
   barrier,
@@ -230,6 +264,44 @@ constexpr Request request_of(Operation operation, std::size_t bytes, int ranks) 
   return {.operation = operation,
           .bytes = in_blocks ? bytes * static_cast<std::size_t>(ranks) : bytes,
           .element_bytes = reduces(operation) ? sizeof(double) : 1};
+}
+
+// One call of a collective, as this rank makes it.
+struct Call {
+  Operation operation = Operation::barrier;
+  const void* input = nullptr;
+  void* output = nullptr;
+  // Elements of a reduction, all of them; bytes of anything else: of what moves in blocks, of a
+  // block, the largest where they differ. Where only pairs know, nothing.
+  std::size_t count = 0;
+  const memory::Reduction* reduction = nullptr;
+  int root = 0;
+  // Of what moves in blocks: what goes to each rank, and what comes from each. In a reduction to
+  // blocks, in elements: what each rank is to have.
+  node::Blocks outgoing = {};
+  node::Blocks incoming = {};
+  // The input is what stands in the output, where the result is to be.
+  bool in_place = false;
+  BarrierPhase barrier_phase = BarrierPhase::both;
+
+  std::size_t element_bytes() const { return reduction == nullptr ? 1 : reduction->element_bytes; }
+};
+
+// What moves in blocks of so many bytes, all alike, as that rank makes it: without its buffers.
+// pre: it exchanges blocks.
+inline Call exchange_of(Operation operation, std::size_t block_bytes, int rank, int root) {
+  const Traits& traits = traits_of(operation);
+  const bool is_rooted = gathers_at_root(operation) || scatters_from_root(operation);
+  const auto blocks = [&](Amount amount) {
+    if (amount == Amount::all) return node::Blocks::only(is_rooted ? root : rank, block_bytes);
+    const bool has_some = amount == Amount::for_each || rank == root;
+    return has_some ? node::Blocks::even(block_bytes) : node::Blocks();
+  };
+  return {.operation = operation,
+          .count = block_bytes,
+          .root = root,
+          .outgoing = blocks(traits.in),
+          .incoming = blocks(traits.out)};
 }
 
 }  // namespace huddle::select

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The reductions, as they describe themselves.
-#include "runtime/select/reduce.h"
+#include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <numeric>
 
 #include "common/text.h"
-#include "runtime/select/piece_sizes.h"
 
 namespace huddle::select {
 namespace {

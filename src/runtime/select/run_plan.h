@@ -7,10 +7,9 @@
 
 #include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
-#include "runtime/node/bcast_inline.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduction_order.h"
-#include "runtime/select/call.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"

@@ -9,10 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/forced_choice.h"
 #include "model/machine/cost.h"
-#include "runtime/node/bcast_inline.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/doubling_exchange.h"
@@ -22,10 +21,29 @@
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"
 #include "runtime/node/slot_exchange.h"
-#include "runtime/select/forcing.h"
-#include "runtime/single_copy/peer_path.h"
+#include "runtime/select/operation.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::select {
+
+// Algorithms that somebody wants run, whatever is predicted to be the cheapest.
+class Forcing {
+ public:
+  Forcing() = default;  // nothing is forced
+  // "bcast:pipelined,allreduce:4K-1M:slices". Throws InputError for what is written otherwise, and
+  // for an operation that there is not.
+  explicit Forcing(std::string_view text);
+
+  // The name of the algorithm that is to serve such a request, by the first that fits; empty:
+  // whichever is the cheapest. It lives as long as this.
+  std::string_view algorithm_for(const Request& request) const;
+
+  // What makes it again: equal texts, equal forcing.
+  std::string text() const { return text_of(choices_); }
+
+ private:
+  std::vector<ForcedChoice> choices_;
+};
 
 // What a rank gives to each of the algorithms that move much, where nobody says otherwise.
 inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "runtime/single_copy/cma.h"
 
+#include <fmt/format.h>
+#include <sys/prctl.h>
 #include <algorithm>
 #include <cerrno>
 
-#include "common/pidfd.h"
+#include "common/error.h"
+#include "common/other_processes.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::single_copy {
 namespace {
@@ -52,6 +57,31 @@ ErrorNumber CmaMemory::read(std::byte* to, RemoteAddress from, std::size_t bytes
 ErrorNumber CmaMemory::write(RemoteAddress to, const std::byte* from, std::size_t bytes) noexcept {
   return copy_by(calls_.write, true, {const_cast<std::byte*>(from), bytes},
                  {pointer_to(to), bytes});
+}
+
+// 0 allows what the kernel allows without it; 2 and 3 take the word of administrators or of nobody.
+bool yama_asks(const System& system) {
+  constexpr long long restricted = 1;
+  return system.number("/proc/sys/kernel/yama/ptrace_scope") == restricted;
+}
+
+TracingPermit::TracingPermit() {
+  if (prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0) return;
+  throw FailureError(
+      fmt::format("cannot let other ranks read this process's memory: {}", text_of(errno)));
+}
+
+TracingPermit::~TracingPermit() { prctl(PR_SET_PTRACER, 0, 0, 0, 0); }
+
+void TracingPermits::take() {
+  const std::scoped_lock lock(mutex_);
+  if (taken_ == 0) permit_.emplace();
+  ++taken_;
+}
+
+void TracingPermits::give_back() {
+  const std::scoped_lock lock(mutex_);
+  if (--taken_ == 0) permit_.reset();
 }
 
 }  // namespace huddle::single_copy

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runtime/memory/arena_view.h"
+#include "runtime/memory/arena.h"
 #include "runtime/memory/copy.h"
 #include "runtime/single_copy/peer_memory.h"
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "runtime/single_copy/peer_memory.h"
 
 #include <system_error>
+
+#include "runtime/memory/copy.h"
+#include "runtime/single_copy/cma.h"
 
 namespace huddle::single_copy {
 
@@ -23,5 +27,27 @@ std::string writing_refusal(PeerMemory& memory, const Proof& proof) {
 }
 
 std::string text_of(ErrorNumber error) { return std::generic_category().message(error); }
+
+ErrorNumber OwnMemory::read(std::byte* to, RemoteAddress from, std::size_t bytes) noexcept {
+  memory::copy_bytes(memory::CopyKernel::plain, to, pointer_to(from), bytes);
+  return fine;
+}
+
+ErrorNumber OwnMemory::write(RemoteAddress to, const std::byte* from, std::size_t bytes) noexcept {
+  memory::copy_bytes(memory::CopyKernel::plain, pointer_to(to), from, bytes);
+  return fine;
+}
+
+// As with any other peer, what was not told to be mapped is copied: both sides know it.
+std::byte* OwnMemory::mapped(RemoteAddress told) const noexcept {
+  return is_mapped(told) ? pointer_to(told) : nullptr;
+}
+
+PeerPaths peer_paths() { return {cma()}; }
+
+std::unique_ptr<PeerMemory> open(const PeerPath& path, const Owner& owner) {
+  if (owner.is_this_process) return std::make_unique<OwnMemory>();
+  return path.open(owner);
+}
 
 }  // namespace huddle::single_copy

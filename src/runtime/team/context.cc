@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "common/cgroup_limits.h"
+#include "common/system.h"
 #include "model/machine/machine_file.h"
 
 namespace huddle::team {

@@ -15,7 +15,7 @@
 #include "runtime/memory/arena.h"
 #include "runtime/memory/heap.h"
 #include "runtime/select/team_resources.h"
-#include "runtime/single_copy/peer_path.h"
+#include "runtime/single_copy/peer_memory.h"
 #include "runtime/team/peers.h"
 
 namespace huddle::team {

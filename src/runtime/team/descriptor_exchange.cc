@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/team/descriptor_exchange.h"
+#include "runtime/team/joining.h"
 
 #include <fmt/format.h>
 #include <poll.h>

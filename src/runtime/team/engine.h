@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/context/hardware/hardware.h"
-#include "runtime/node/bcast_inline.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/doubling_exchange.h"
@@ -18,11 +18,11 @@
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/node/slot_exchange.h"
-#include "runtime/select/call.h"
 #include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
 #include "runtime/select/run_plan.h"
+#include "runtime/team/group_configuration.h"
 #include "runtime/team/peer_access.h"
-#include "runtime/team/selection_inputs.h"
 #include "runtime/team/team_memory.h"
 
 namespace huddle::team {

@@ -14,20 +14,68 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "model/machine/cost.h"
 #include "model/machine/machine.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduction_order.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
-#include "runtime/team/agreed_configuration.h"
+#include "runtime/single_copy/peer_memory.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/context.h"
 #include "runtime/team/cpu_binding.h"
-#include "runtime/team/decision.h"
 #include "runtime/team/peer.h"
+#include "runtime/team/preparation.h"
+#include "runtime/team/team_memory.h"
 
 namespace huddle::team {
+
+// What a team is to run for a class of calls. The lowest rank chooses and shows it to the others:
+// prices are floating point numbers, and those of two ranks may differ in the last place, by their
+// libraries of mathematics or by how their huddle was built; ranks that chose by them, each for
+// itself, could wait in different algorithms for each other.
+class SelectionInputs;
+
+struct Decision {
+  Trouble trouble;  // of the rank that shows it; if there is any, nothing of the rest holds
+  std::uint64_t number = 0;  // no two of the lowest rank's are alike
+  bool is_possible = false;  // false: elements are larger than any slot
+  // Whether it is worth asking if all have mapped what the others hand in.
+  bool asks = false;
+  select::Plan usual;
+  select::Plan where_mapped;  // where it asks
+};
+static_assert(std::is_trivially_copyable_v<Decision>);
+static_assert(sizeof(Decision) <= TeamMemory::most_notice_bytes);
+
+// By this rank's prices.
+Decision decide(const select::Request& request, const SelectionInputs& selection_inputs);
+
+// Collective. The lowest rank's decision, for all, once all have prepared; where one of them fails
+// at that, or the lowest at deciding, all throw the same FailureError. All throw the same
+// UsageError where there is nothing to decide between.
+template <class Prepare>
+Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
+                         const SelectionInputs& selection_inputs, Prepare prepare);
+
+// The lowest rank's, of everybody's. Throws as above.
+Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);
+
+template <class Prepare>
+Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
+                         const SelectionInputs& selection_inputs, Prepare prepare) {
+  Decision mine;
+  mine.trouble = Trouble::of([&] {
+    prepare();
+    if (team_memory.rank() == 0) mine = decide(request, selection_inputs);
+  });
+  return decision_of(team_memory.gather(mine), request);
+}
 
 // Of which class a call is, where that tells what to run.
 struct CallClass {
@@ -109,5 +157,35 @@ class GroupConfiguration {
 std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& context,
                                                                const Bootstrap& bootstrap,
                                                                AgreementBuffers& room);
+
+// What the choices of a team follow from: where its members run, and what was found not to work
+// between them. What more than one rank reckons with is reckoned in whole numbers, and shown to be
+// the same on all of them; prices are for the rank that chooses.
+class SelectionInputs {
+ public:
+  // pre: the group's queues are those that all ranks have agreed on.
+  explicit SelectionInputs(std::shared_ptr<GroupConfiguration> group)
+      : group_(std::move(group)), resources_(group_->resources()) {}
+  SelectionInputs(const SelectionInputs&) = delete;
+  SelectionInputs& operator=(const SelectionInputs&) = delete;
+
+  const std::shared_ptr<GroupConfiguration>& group() const { return group_; }
+  const std::vector<CpuBinding>& cpu_bindings() const { return group_->cpu_bindings(); }
+  const machine::CostModel& model() const { return group_->model(); }
+  const node::RankLocality& locality() const { return group_->locality(); }
+  const node::ReductionOrder& association() const { return group_->association(); }
+  bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
+  const select::TeamResources& resources() const { return resources_; }
+
+  // From now on no choice follows from the ranks' reading each other's memory by that path, for
+  // that reason; the words may be fewer where there is no memory for them.
+  void refuse_path(single_copy::PathNumber path, std::string_view why) noexcept;
+  // The same of their mapping each other's heaps.
+  void refuse_heap(std::string_view why) noexcept;
+
+ private:
+  std::shared_ptr<GroupConfiguration> group_;
+  select::TeamResources resources_;
+};
 
 }  // namespace huddle::team

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/group_configuration.h"
 
 namespace huddle::team {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/team/path_bootstrap.h"
+#include "runtime/team/socket_bootstrap.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,9 +19,7 @@
 
 #include "common/error.h"
 #include "common/unix_socket.h"
-#include "runtime/team/agree.h"
-#include "runtime/team/hub.h"
-#include "runtime/team/stream.h"
+#include "runtime/team/bootstrap.h"
 
 namespace huddle::team {
 namespace {

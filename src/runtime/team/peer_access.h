@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "runtime/memory/heap.h"
+#include "runtime/single_copy/cma.h"
 #include "runtime/single_copy/heap_memory.h"
-#include "runtime/single_copy/peer_path.h"
-#include "runtime/single_copy/tracing.h"
-#include "runtime/team/heap_views.h"
+#include "runtime/single_copy/peer_memory.h"
+#include "runtime/team/group_configuration.h"
 #include "runtime/team/peers.h"
-#include "runtime/team/selection_inputs.h"
 #include "runtime/team/team_memory.h"
 
 namespace huddle::team {

@@ -6,16 +6,88 @@
 // later, before it has told the others anything, would be waited for.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "runtime/team/agreed_configuration.h"
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/context.h"
+#include "runtime/team/cpu_binding.h"
 #include "runtime/team/joining.h"
 
 namespace huddle::team {
+
+// The first thing that ranks tell each other when a team is made: which build of huddle each has.
+// What they tell each other later may differ from build to build, in its size as well.
+
+// The same 64 bytes in every version, now and later.
+struct Greeting {
+  std::uint64_t magic = expected_magic;
+  std::array<char, 24> version{};  // "0.1.0", and zeros to the end
+  std::uint32_t statement_bytes = 0;
+  std::uint32_t card_bytes = 0;
+  std::uint32_t decision_bytes = 0;
+  std::uint32_t is_in_trouble = 0;  // 1: this rank has no memory to go on
+  std::array<std::uint8_t, 16> spare{};
+
+  static constexpr std::uint64_t expected_magic = 0x6D6165742D647568;  // "hud-team"
+
+  static Greeting mine();
+};
+static_assert(sizeof(Greeting) == 64 && std::is_trivially_copyable_v<Greeting>);
+
+// One allgather. After it all ranks know that they have the same build and go on, or all throw the
+// same FailureError. Takes no memory, unless there are very many ranks.
+void greet(const Bootstrap& bootstrap, const Greeting& mine = Greeting::mine());
+
+// What has to be equal on all ranks before a team can choose anything: agreed on when it is made.
+
+// What each rank says of itself.
+struct RankStatement {
+  CpuBinding cpu_bindings;
+  std::size_t queue_bytes = 0;
+  std::size_t machine_bytes = 0;
+  std::size_t machine_digest = 0;
+  std::size_t forcing_bytes = 0;
+  std::size_t forcing_digest = 0;
+  bool has_heap = false;
+  bool has_one_sided_fence = false;
+};
+
+struct AgreedConfiguration {
+  std::vector<RankStatement> statements;  // by rank
+  // The lowest rank's machine, where they differ; empty: this rank's is everybody's.
+  std::string machine_text;
+  // What the lowest rank was told to force, where they differ; nothing: this rank's is everybody's.
+  std::optional<std::string> forcing_text;
+};
+
+// What a rank has come to by that, before it chooses anything.
+struct DerivedConfiguration {
+  Trouble trouble;
+  std::uint64_t digest = 0;     // see SelectionInputs
+  std::size_t queue_bytes = 0;  // the lowest rank's is everybody's
+};
+
+// For what ranks tell each other meanwhile: one of each rank.
+struct AgreementBuffers {
+  explicit AgreementBuffers(int ranks);
+
+  std::vector<RankStatement> statements;
+  std::vector<DerivedConfiguration> views;
+  std::vector<Trouble> troubles;
+};
+
+// All ranks throw the same FailureError, or none does.
+AgreedConfiguration agree_on_configuration(const Bootstrap& bootstrap, const Context& context,
+                                           AgreementBuffers& room);
 
 struct Preparation {
   Preparation(Peers& peers, const Bootstrap& bootstrap);

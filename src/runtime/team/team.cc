@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "common/error.h"
-#include "runtime/context/path_failed.h"
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
-#include "runtime/select/size_class.h"
-#include "runtime/team/decision.h"
+#include "runtime/context/errors.h"
+#include "runtime/select/operation.h"
+#include "runtime/team/group_configuration.h"
 
 namespace huddle::team {
 namespace {

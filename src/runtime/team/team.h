@@ -13,20 +13,18 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/context/calls_differ.h"
+#include "runtime/context/errors.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/node/blocks.h"
-#include "runtime/select/call.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/explain.h"
-#include "runtime/team/agree.h"
+#include "runtime/select/operation.h"
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/call_record.h"
 #include "runtime/team/context.h"
 #include "runtime/team/engine.h"
+#include "runtime/team/group_configuration.h"
 #include "runtime/team/peer_access.h"
 #include "runtime/team/preparation.h"
-#include "runtime/team/selection_inputs.h"
 #include "runtime/team/team_memory.h"
 
 namespace huddle::team {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "simulate/network/flows.h"
+#include "simulate/network/simulation.h"
 
 #include <algorithm>
 #include <limits>

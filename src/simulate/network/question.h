@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/fabric/placement.h"
+#include "model/fabric/fabric.h"
 #include "runtime/schedules/schedule.h"
 
 namespace huddle::sim {

@@ -1,15 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "simulate/network/simulation.h"
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <numeric>
 
-#include "model/machine/curve.h"
-#include "simulate/network/flows.h"
+#include "common/error.h"
+#include "model/machine/machine.h"
 
 namespace huddle::sim {
+namespace {
+
+std::int64_t blocks_of(const net::Work& work) {
+  if (const auto* copy = std::get_if<net::Copy>(&work)) return copy->from.blocks.count();
+  return std::get<net::Join>(work).blocks.count();
+}
+
+}  // namespace
+
+double work_bytes(const net::Round& round, double block_bytes) {
+  std::int64_t blocks = 0;
+  for (const net::Work& work : round.work) blocks += blocks_of(work);
+  return static_cast<double>(blocks) * block_bytes;
+}
+
+Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes) {
+  Traffic traffic;
+  net::Round round;
+  for (int rank = 0; rank < schedule.ranks(); ++rank) {
+    const net::RoundSpan span = schedule.active(rank);
+    if (number < span.first || number >= span.last) continue;
+    schedule.make(rank, number, round);
+    for (const net::Message& message : round.sends) {
+      const auto blocks = static_cast<double>(message.part.blocks.count());
+      traffic.messages.push_back({rank, message.peer, blocks * block_bytes});
+    }
+    if (traffic.messages.size() > most_messages) {
+      throw FailureError(
+          fmt::format("{} ranks send more than {} messages in one round, which is more than is "
+                      "simulated at once: ask for fewer ranks, or for another algorithm",
+                      schedule.ranks(), most_messages));
+    }
+    const double bytes = work_bytes(round, block_bytes);
+    if (bytes > 0) traffic.work.push_back({rank, bytes});
+  }
+  return traffic;
+}
+
 namespace {
 
 // A message alone, without what it takes with no bytes at all.
@@ -239,6 +280,56 @@ Outcome Simulation::outcome() const {
     outcome.fullest_link = routes_.name(static_cast<int>(fullest - link_bytes_.begin()));
   }
   return outcome;
+}
+
+// A whole schedule, its rounds one after the other.
+
+namespace {
+
+// Rounds come again soon or never, and one of 16,384 ranks is a megabyte.
+constexpr std::size_t kept_rounds = 32;
+
+class Rounds {
+ public:
+  Rounds(const Simulation& simulation, const net::Schedule& schedule, double block_bytes)
+      : simulation_(simulation), schedule_(schedule), block_bytes_(block_bytes) {}
+
+  const SharedRound& at(std::int64_t number) {
+    const std::int64_t like = schedule_.like(number);
+    // The first of them is a round apart: in it ranks may also copy what is theirs.
+    const bool again = number != like;
+    for (const Kept& kept : kept_) {
+      if (kept.like == like && kept.again == again) return kept.round;
+    }
+    if (kept_.size() == kept_rounds) kept_.pop_front();
+    kept_.push_back(
+        {like, again, simulation_.share_out(traffic_of(schedule_, number, block_bytes_))});
+    return kept_.back().round;
+  }
+
+ private:
+  struct Kept {
+    std::int64_t like;
+    bool again;
+    SharedRound round;
+  };
+
+  const Simulation& simulation_;
+  const net::Schedule& schedule_;
+  double block_bytes_;
+  std::deque<Kept> kept_;
+};
+
+}  // namespace
+
+Outcome simulate(const fabric::Cluster& cluster, const std::vector<int>& node_of_rank,
+                 const net::Schedule& schedule, double block_bytes) {
+  Simulation simulation(cluster, node_of_rank);
+  Rounds rounds(simulation, schedule, block_bytes);
+  for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
+    simulation.run(rounds.at(number));
+  }
+  return simulation.outcome();
 }
 
 }  // namespace huddle::sim

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "common/error.h"
-#include "model/machine/calibration.h"
 #include "model/machine/locate.h"
+#include "model/machine/machine.h"
+#include "tools/calibrate/conditions.h"
 #include "tools/calibrate/crew.h"
-#include "tools/calibrate/line_pairs.h"
-#include "tools/calibrate/provenance.h"
+#include "tools/calibrate/line_probe.h"
 #include "tools/calibrate/step_run.h"
 
 namespace huddle::calibrate {

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "runtime/memory/spin.h"
-#include "tools/calibrate/clock.h"
+#include "runtime/memory/cpu.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "model/machine/machine.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/memory/page_buffer.h"
@@ -63,5 +65,17 @@ class HandoffProbe {
   memory::PageBuffer shared_;
   memory::PageBuffer target_;  // the reader's
 };
+
+// What is measured of the methods through shared memory: each curve that one of them names, once.
+struct CopyMethodCurve {
+  machine::HandoffKind kind;
+  memory::CopyMethod method;  // the first that names it: by that it is measured
+};
+
+// In the order in which a machine file has them.
+std::vector<CopyMethodCurve> copy_method_curves();
+
+Samples time_handoff(HandoffProbe& probe, const CopyMethodCurve& curve, std::size_t bytes,
+                     const Extent& extent, const Budget& budget);
 
 }  // namespace huddle::calibrate

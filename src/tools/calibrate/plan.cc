@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "common/error.h"
-#include "tools/calibrate/plan_steps.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/calibrate/plan_steps.h"
+#include "tools/calibrate/plan.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 
 #include "model/machine/machine.h"
 #include "runtime/memory/page_buffer.h"
-#include "tools/calibrate/copy_method_curves.h"
+#include "tools/calibrate/cores_and_sizes.h"
+#include "tools/calibrate/handoff_probe.h"
 #include "tools/calibrate/line_probe.h"
 #include "tools/calibrate/path_probe.h"
-#include "tools/calibrate/sizes.h"
 
 namespace huddle::calibrate {
 namespace {

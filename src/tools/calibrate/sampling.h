@@ -5,15 +5,61 @@
 // often a measurement that came out unsteady is taken again.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
-#include "runtime/memory/copy_kernels.h"
-#include "tools/calibrate/budget.h"
-#include "tools/calibrate/verdict.h"
+#include "common/arithmetic.h"
+#include "model/machine/machine.h"
+#include "runtime/memory/copy.h"
+#include "tools/calibrate/statistics.h"
 
 namespace huddle::calibrate {
+
+// The one clock of all measurements: monotonic, and the same on every core.
+
+// A double holds nanoseconds since the machine was started for 104 days; after that it has only
+// every second one. So times count from here, and the difference is taken in whole numbers.
+inline const std::chrono::steady_clock::time_point clock_start = std::chrono::steady_clock::now();
+
+inline double now_ns() {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - clock_start)
+      .count();
+}
+
+inline constexpr double ns_per_ms = 1e6;
+
+// How long a measurement may take, and whether somebody asked to stop altogether.
+class Budget {
+ public:
+  // `stop` may be set by a signal handler at any time; it has to outlive the budget.
+  Budget(double seconds, const std::atomic<bool>& stop)
+      : Budget(now_ns() + seconds * ns_per_s, &stop) {}
+
+  bool stopped() const { return stop_->load(std::memory_order_relaxed); }
+  bool spent() const { return stopped() || now_ns() >= deadline_ns_; }
+  double left_seconds() const { return std::max(0.0, (deadline_ns_ - now_ns()) / ns_per_s); }
+
+  // As much from now on as if nothing had been used up, for whoever heeds the same request to stop.
+  Budget renewed(double seconds) const { return {now_ns() + seconds * ns_per_s, stop_}; }
+
+  // A part of what is left, never more than that.
+  Budget slice(double seconds) const {
+    return {std::min(deadline_ns_, now_ns() + seconds * ns_per_s), stop_};
+  }
+
+ private:
+  Budget(double deadline_ns, const std::atomic<bool>* stop)
+      : deadline_ns_(deadline_ns), stop_(stop) {}
+
+  double deadline_ns_;
+  const std::atomic<bool>* stop_;
+};
 
 // Space between two blocks of a sample, so that the reader's prefetcher, which stays within a page,
 // does not fetch the next block.
@@ -75,5 +121,44 @@ Summary summary_of(const Samples& samples);
 // kept.
 Measured measure(const Tolerance& tolerance, const Budget& budget,
                  const std::function<Samples(const Budget&)>& attempt);
+
+// Keeps account of every measurement, and says at the end which are doubtful and which processors
+// were to blame: a few sentences, not one for each of hundreds of measurements.
+class DoubtBook {
+ public:
+  // One measurement of a step: "copy, 1 core alone" and "64K".
+  void record(const std::string& step, const std::string& detail, const Measured& measured);
+  // Anything else that is doubtful about a step.
+  void add(const std::string& step, const std::string& why);
+
+  std::vector<machine::Doubt> doubts() const;
+  // How many measurements there are, steady or not.
+  int measurements() const { return measurements_; }
+  // How many of them are not, or had no time left.
+  int doubtful() const;
+
+ private:
+  struct Page {
+    std::string step;
+    int measurements = 0;
+    int unsteady = 0;
+    int without_samples = 0;
+    std::string worst_detail;
+    Measured worst;
+    std::vector<std::string> remarks;
+  };
+  struct Blame {
+    int measurements = 0;
+    int disturbed = 0;
+    double most = 0;
+  };
+
+  Page& page(const std::string& step);
+  static std::string why(const Page& page);
+
+  std::vector<Page> pages_;
+  std::map<int, Blame> blame_;  // by processor
+  int measurements_ = 0;
+};
 
 }  // namespace huddle::calibrate

@@ -9,8 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "common/median.h"
-#include "tools/calibrate/line_pairs.h"
+#include "common/arithmetic.h"
 #include "tools/calibrate/line_probe.h"
 #include "tools/calibrate/step_run.h"
 

@@ -12,14 +12,11 @@
 
 #include "common/text.h"
 #include "model/machine/locate.h"
-#include "tools/calibrate/array_probe.h"
-#include "tools/calibrate/copy_method_curves.h"
-#include "tools/calibrate/copy_probe.h"
+#include "tools/calibrate/cores_and_sizes.h"
 #include "tools/calibrate/handoff_probe.h"
 #include "tools/calibrate/memory_probe.h"
 #include "tools/calibrate/path_probe.h"
 #include "tools/calibrate/repeat.h"
-#include "tools/calibrate/sizes.h"
 #include "tools/calibrate/system_probe.h"
 
 namespace huddle::calibrate {

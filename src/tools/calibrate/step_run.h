@@ -12,9 +12,8 @@
 
 #include "model/machine/machine.h"
 #include "runtime/memory/copy.h"
-#include "tools/calibrate/cores.h"
+#include "tools/calibrate/cores_and_sizes.h"
 #include "tools/calibrate/crew.h"
-#include "tools/calibrate/doubt_book.h"
 #include "tools/calibrate/line_probe.h"
 #include "tools/calibrate/plan.h"
 #include "tools/calibrate/sampling.h"

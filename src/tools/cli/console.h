@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "common/settings/settings.h"
 
 namespace huddle::cli {
 
@@ -31,5 +34,14 @@ struct Console {
   // what is said there quotes files and arguments.
   void note(std::string_view text) const;
 };
+
+// Asks the terminal what it can show.
+
+// Settings `color`, `unicode` and `progress` decide where they are not "auto"; NO_COLOR, a pipe and
+// the locale do otherwise.
+Console make_console(std::span<const settings::Resolved> settings);
+
+// For what is said before or without any settings: help, errors.
+Console plain_console();
 
 }  // namespace huddle::cli

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/machine/machine.h"
+
 namespace huddle::cli {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which members are added
@@ -18,5 +20,11 @@ Json json_document(int schema, std::string_view command);
 
 // One line, as a program expects it. What is not UTF-8 (paths, values of variables) is replaced.
 std::string json_text(const Json& document);
+
+// A machine as JSON, the same in every command that prints one. Figures have the keys of the
+// machine file.
+
+// Adds name, topology and every figure to a document.
+void add_machine(nlohmann::ordered_json& document, const machine::Machine& machine);
 
 }  // namespace huddle::cli

@@ -10,12 +10,10 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "model/fabric/fabric_file.h"
-#include "model/fabric/locate.h"
-#include "model/machine/calibration.h"
 #include "model/machine/locate.h"
+#include "model/machine/machine.h"
 #include "model/machine/machine_file.h"
-#include "tools/cli/table.h"
-#include "tools/cli/wrap.h"
+#include "tools/cli/terminal_text.h"
 
 namespace huddle::cli {
 namespace {

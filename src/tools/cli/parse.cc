@@ -14,9 +14,9 @@
 #include "common/text.h"
 #include "huddle/huddle.h"
 #include "tools/cli/command.h"
+#include "tools/cli/console.h"
 #include "tools/cli/interface.h"
-#include "tools/cli/terminal.h"
-#include "tools/cli/wrap.h"
+#include "tools/cli/terminal_text.h"
 
 namespace huddle::cli {
 namespace {

@@ -4,11 +4,20 @@
 // Progress of long work on `err`: a bar where that is a terminal, one line for each step elsewhere.
 #pragma once
 
+#include <signal.h>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "common/text.h"
+#include "tools/bench/engine/run_comparison.h"
+#include "tools/bench/mpi/measure_points.h"
+#include "tools/calibrate/calibrate.h"
+#include "tools/calibrate/plan.h"
 #include "tools/cli/console.h"
 
 namespace huddle::cli {
@@ -41,5 +50,99 @@ class Progress {
 // One line of at most `columns`: bar, share, name, time gone and time left (negative: not known).
 std::string progress_line(double share, std::string_view name, double gone_seconds,
                           double left_seconds, int columns, bool unicode);
+
+// Ctrl-C and SIGTERM as a request: whoever works looks at the flag and ends in order.
+
+// While one of these lives, the first SIGINT or SIGTERM sets the flag; a second one kills as usual.
+// A signal that the caller ignores stays ignored: a job in the background of a script must not end
+// by the Ctrl-C that is meant for another. There can be only one at a time.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  // Signal handlers reach nothing but globals: the flag is one.
+  const std::atomic<bool>& requested() const;
+  std::string_view signal_name() const;  // pre: requested
+  // Ends the program by the signal that came, so that a shell sees what it was. pre: requested
+  [[noreturn]] void die() const;
+
+ private:
+  static constexpr std::array<int, 2> signals = {SIGINT, SIGTERM};
+  std::array<struct sigaction, signals.size()> before_{};  // what the caller did about each
+};
+
+// The steps of a calibration and their shares, as a bar that moves.
+class MeasureProgress : public calibrate::Watcher {
+ public:
+  // `why` stands before the name of every step. Keeps a reference to the plan.
+  MeasureProgress(const Console& console, const calibrate::Plan& plan, std::string why = {})
+      : progress_(console, plan.steps.size()), plan_(plan), why_(std::move(why)) {}
+
+  void begin_step(const calibrate::Plan& plan, std::size_t step) override {
+    step_ = step;
+    before_ = 0;
+    for (std::size_t i = 0; i < step; ++i) before_ += plan.steps[i].expected_seconds();
+    progress_.begin_step(why_ + plan.steps[step].name);
+    advance(0);
+  }
+  void advance(double share_of_step) override {
+    const double here = plan_.steps[step_].expected_seconds() * share_of_step;
+    progress_.update((before_ + here) / plan_.expected_seconds());
+  }
+  std::size_t step() const { return step_; }
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  const calibrate::Plan& plan_;
+  std::string why_;
+  std::size_t step_ = 0;
+  double before_ = 0;  // seconds of the steps that are done
+};
+
+// Comparison and their shares, as a bar that moves.
+class ComparisonProgress : public bench::ComparisonWatcher {
+ public:
+  ComparisonProgress(const Console& console, std::size_t comparisons)
+      : progress_(console, comparisons), comparisons_(comparisons) {}
+
+  void begin(const std::string& name) {
+    progress_.begin_step(name);
+    advance(0);
+  }
+  void end() { ++ended_; }
+  void advance(double share_of_comparison) override {
+    progress_.update((static_cast<double>(ended_) + share_of_comparison) /
+                     static_cast<double>(comparisons_));
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  std::size_t comparisons_;
+  std::size_t ended_ = 0;
+};
+
+// Points that are measured one after the other, as a bar that moves.
+class PointProgress : public bench::PointWatcher {
+ public:
+  PointProgress(const Console& console, std::size_t points)
+      : progress_(console, points), points_(points) {}
+
+  void begin(const bench::Point& point, std::size_t number) override {
+    const std::string size =
+        point.bytes == 0 ? "" : " of " + size_text(static_cast<double>(point.bytes));
+    progress_.begin_step(std::string(name(point.operation)) + size);
+    progress_.update(static_cast<double>(number) / static_cast<double>(points_));
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  std::size_t points_;
+};
 
 }  // namespace huddle::cli

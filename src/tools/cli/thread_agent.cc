@@ -18,12 +18,10 @@
 #include <utility>
 
 #include "common/text.h"
-#include "model/machine/discover.h"
-#include "placement/threads/detach.h"
-#include "placement/threads/own_faults.h"
+#include "model/machine/topology.h"
+#include "placement/threads/child_processes.h"
+#include "placement/threads/page_faults.h"
 #include "tools/cli/machine_in_question.h"
-#include "tools/cli/threads_report.h"
-#include "tools/cli/witness.h"
 #include "tools/launch/preload.h"
 #include "tools/picture/facts.h"
 

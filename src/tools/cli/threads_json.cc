@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "tools/cli/machine_json.h"
-#include "tools/cli/threads_report.h"
+#include "tools/cli/document_json.h"
+#include "tools/cli/thread_agent.h"
 
 namespace huddle::cli {
 namespace {

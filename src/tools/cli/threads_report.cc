@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/threads_report.h"
+#include "tools/cli/thread_agent.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 #include "common/text.h"
-#include "tools/cli/shade.h"
-#include "tools/cli/wrap.h"
+#include "tools/cli/terminal_text.h"
 
 namespace huddle::cli {
 namespace {

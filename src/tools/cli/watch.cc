@@ -10,13 +10,11 @@
 
 #include "common/system.h"
 #include "common/text.h"
-#include "model/machine/discover.h"
-#include "placement/threads/perf_script.h"
+#include "model/machine/topology.h"
+#include "placement/threads/recording.h"
 #include "tools/cli/command.h"
 #include "tools/cli/machine_in_question.h"
 #include "tools/cli/thread_agent.h"
-#include "tools/cli/threads_report.h"
-#include "tools/cli/witness.h"
 #include "tools/picture/facts.h"
 
 namespace huddle::cli {

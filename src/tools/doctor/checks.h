@@ -5,17 +5,40 @@
 // what it found; none changes anything.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/system.h"
-#include "placement/threads/own_faults.h"
+#include "model/machine/machine.h"
+#include "model/machine/topology.h"
+#include "placement/threads/page_faults.h"
 #include "placement/threads/state_folder.h"
-#include "tools/doctor/finding.h"
-#include "tools/doctor/machine_file.h"
+#include "tools/doctor/doctor.h"
 
 namespace huddle::doctor {
+
+// Which processors there are and which of them this process may use, as the kernel lists them.
+machine::CpuSet online_processors(const System& system);
+// By affinity mask and cpuset together: the kernel keeps the one inside the other.
+machine::CpuSet allowed_processors(const System& system);
+
+// Whether ranks reach into each other's arrays here.
+
+// By what was measured on that machine, this one; the system says what could be done about it.
+Finding judge_heap(const machine::Machine& machine, const System& system);
+
+// What there is to share memory with.
+struct ShmFacts {
+  int memfd_error = 0;  // of memfd_create; 0: it works
+  bool folder = false;  // /dev/shm is there
+  bool writable = false;
+  double size_bytes = 0;  // 0: not known
+  double free_bytes = 0;
+};
+
+std::vector<Finding> judge_shared_memory(const ShmFacts& facts);
 
 // The group of findings about the limits of this process and of its cgroup.
 inline constexpr std::string_view limits_group = "Limits";

@@ -2,14 +2,147 @@
 // Copyright the huddle contributors
 //
 // What this process itself may have: /proc/self/limits.
-#include <fmt/format.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 
+#include "common/error.h"
+#include "common/system.h"
 #include "common/text.h"
 #include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
+namespace {
+
+machine::CpuSet parse_or_empty(const std::string& list) {
+  try {
+    return machine::CpuSet::parse(list);
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+// Is it the cgroup, or a mask that somebody set?
+bool cpuset_restricts(const System& system, const machine::CpuSet& online) {
+  const machine::CpuSet cpuset = parse_or_empty(read_cgroup_limits(system).cpuset);
+  return !cpuset.empty() && !cpuset.contains(online);
+}
+
+void add_remedy(const System& system, const machine::CpuSet& online, Finding& finding) {
+  if (cpuset_restricts(system, online)) {
+    finding.remedy =
+        "Ask the batch system for more processors or the whole node (Slurm: --exclusive), or "
+        "'docker run --cpuset-cpus'.";
+    return;
+  }
+  finding.remedy = "Remove what set the affinity mask, or lift it for this shell:";
+  finding.command = fmt::format("taskset -apc {} $$", online.text());
+}
+
+}  // namespace
+
+machine::CpuSet online_processors(const System& system) {
+  return parse_or_empty(system.read("/sys/devices/system/cpu/online").value_or(""));
+}
+
+machine::CpuSet allowed_processors(const System& system) {
+  return parse_or_empty(system.field("/proc/self/status", "Cpus_allowed_list").value_or(""));
+}
+
+std::vector<Finding> check_processors(const System& system) {
+  Finding finding{.id = "affinity", .group = std::string(limits_group), .what = "Processors"};
+  const machine::CpuSet online = online_processors(system);
+  const machine::CpuSet allowed = allowed_processors(system);
+  if (online.empty() || allowed.empty()) {
+    finding.found = "the kernel does not say which may be used";
+    return {finding};
+  }
+  if (allowed.contains(online)) {
+    finding.found = fmt::format("all {} may be used ({})", online.count(), online.text());
+    return {finding};
+  }
+  finding.state = State::limited;
+  finding.found = fmt::format("{} of {} may be used ({} of {})", allowed.count(), online.count(),
+                              allowed.text(), online.text());
+  finding.cost = "Programs started from here, and what huddle measures, see only these.";
+  add_remedy(system, online, finding);
+  return {finding};
+}
+
+namespace {
+
+// An MPI rank and its buffers want some hundred MB before the program has anything.
+constexpr double least_memory_a_processor = 256.0 * 1024 * 1024;
+// An MPI rank brings two to six helper threads; the launcher and the shell come on top.
+constexpr long long least_tasks_a_processor = 8;
+
+Finding judge_memory(const CgroupLimits& limits, double machine_bytes, int processors) {
+  Finding finding{.id = "cgroup-memory", .group = std::string(limits_group), .what = "Memory"};
+  const std::string machine = size_text(machine_bytes);
+  if (!limits.memory_bytes || *limits.memory_bytes >= machine_bytes) {
+    finding.found = fmt::format("all of the machine's {}", machine);
+    return finding;
+  }
+  finding.found = fmt::format("{} of {} (cgroup)", size_text(*limits.memory_bytes), machine);
+  if (*limits.memory_bytes >= least_memory_a_processor * processors) return finding;
+  finding.state = State::limited;
+  finding.cost =
+      fmt::format("With one rank on each of {} processors the kernel may end the job.", processors);
+  finding.remedy = "Ask for more memory: the batch system's --mem, or 'docker run --memory'.";
+  return finding;
+}
+
+Finding judge_quota(const CgroupLimits& limits, int processors) {
+  Finding finding{.id = "cgroup-cpu", .group = std::string(limits_group), .what = "Processor time"};
+  if (!limits.processors) {
+    finding.found = "no quota";
+    return finding;
+  }
+  finding.found =
+      fmt::format("{:.3g} of {} processors' time (cgroup)", *limits.processors, processors);
+  if (*limits.processors >= processors) return finding;
+  finding.state = State::limited;
+  finding.cost =
+      "More ranks than that are stopped together for the rest of every period, commonly 100 ms: "
+      "all "
+      "others wait for them.";
+  finding.remedy = fmt::format(
+      "Start at most {} ranks, or raise the quota: cpu.max of the cgroup, "
+      "'docker run --cpus'.",
+      std::max(1, static_cast<int>(*limits.processors)));
+  return finding;
+}
+
+Finding judge_tasks(const CgroupLimits& limits, int processors) {
+  Finding finding{
+      .id = "cgroup-pids", .group = std::string(limits_group), .what = "Processes and threads"};
+  if (!limits.tasks) {
+    finding.found = "no limit from a cgroup";
+    return finding;
+  }
+  finding.found = fmt::format("at most {} (cgroup)", *limits.tasks);
+  if (*limits.tasks >= least_tasks_a_processor * processors) return finding;
+  finding.state = State::limited;
+  finding.cost = fmt::format("Starting one rank on each of {} processors may fail.", processors);
+  finding.remedy = "Raise pids.max of the cgroup, or 'docker run --pids-limit'.";
+  return finding;
+}
+
+double machine_memory(const System& system) {
+  const auto fields = words(system.field("/proc/meminfo", "MemTotal").value_or(""));
+  const auto kilobytes = fields.empty() ? std::nullopt : whole_number(fields[0]);
+  return static_cast<double>(kilobytes.value_or(0)) * 1024;
+}
+
+}  // namespace
+
+std::vector<Finding> check_cgroup(const System& system) {
+  const CgroupLimits limits = read_cgroup_limits(system);
+  const int processors = allowed_processors(system).count();
+  return {judge_memory(limits, machine_memory(system), processors), judge_quota(limits, processors),
+          judge_tasks(limits, processors)};
+}
+
 namespace {
 
 // A launcher holds several descriptors a rank; 1,024, the usual limit, is enough for 256 ranks.

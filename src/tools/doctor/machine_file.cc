@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/machine_file.h"
+#include "tools/doctor/doctor.h"
 
 #include <fmt/format.h>
 
 #include "common/error.h"
-#include "model/machine/calibration.h"
+#include "model/machine/machine.h"
 #include "tools/doctor/checks.h"
-#include "tools/doctor/heap.h"
 
 namespace huddle::doctor {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <set>
 
-#include "common/run_program.h"
+#include "common/other_processes.h"
 #include "tools/doctor/checks.h"
 
 namespace huddle::doctor {

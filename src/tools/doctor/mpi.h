@@ -7,12 +7,27 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "tools/doctor/finding.h"
-#include "tools/doctor/mpi_version.h"
+#include "tools/doctor/doctor.h"
 
 namespace huddle::doctor {
+
+// Which MPI it is: from what its launcher prints, and from the names of its libraries.
+struct MpiVersion {
+  std::string family;   // "Open MPI", "MPICH", "Intel MPI", "MVAPICH", "PRRTE", "Slurm"
+  std::string version;  // "4.1.4"
+
+  bool operator==(const MpiVersion&) const = default;
+};
+
+// pre: `text` is what a launcher printed when it was asked for its version.
+std::optional<MpiVersion> parse_mpi_version(std::string_view text);
+
+// MPI libraries among the lines of `ldconfig -p`, each with what speaks that binary interface:
+// "libmpi.so.40 (Open MPI)". Sorted, each once.
+std::vector<std::string> parse_loader_libraries(std::string_view text);
 
 // A launcher that was found, and what it says it is.
 struct Launcher {

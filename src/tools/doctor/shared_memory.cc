@@ -1,20 +1,100 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/shared_memory.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 
+#include "common/system.h"
 #include "common/text.h"
+#include "model/machine/cost.h"
 #include "tools/doctor/checks.h"
 #include "tools/doctor/siblings.h"
 
 namespace huddle::doctor {
+
+Finding judge_heap(const machine::Machine& machine, const System& system) {
+  Finding finding{.id = "heap", .group = "Machine model", .what = "Shared heap"};
+  const auto cost = machine::heap_cost(machine);
+  if (!cost) {
+    finding.state = State::limited;
+    finding.found = "nobody has measured what arrays in it cost";
+    finding.cost = "Ranks do not reach into each other's arrays where HUDDLE_HEAP is 'auto'.";
+    finding.remedy = "About a minute:";
+    finding.command = "huddle calibrate";
+    return finding;
+  }
+  finding.found = fmt::format(
+      "loads from anywhere in an array of it take {:.2f} times as long as from the program's own, "
+      "streams {:.2f} times",
+      cost->loads, cost->stream);
+  if (!cost->is_felt()) return finding;
+  finding.state = State::limited;
+  finding.cost =
+      "It stays off where HUDDLE_HEAP is 'auto': large messages are copied where ranks could reach "
+      "into each other's arrays. 'huddle run --heap on' turns it on.";
+  const Finding pages = check_huge_pages(system).front();
+  finding.remedy = pages.state == State::works
+                       ? "None is known: shared memory has huge pages here."
+                       : "Get huge pages, then calibrate again. " + pages.remedy;
+  finding.command = pages.command;
+  return finding;
+}
+
+namespace {
+
+constexpr std::string_view huge_pages_group = "Huge pages";
+constexpr std::string_view private_file = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+void add_remedy(const std::string& chosen, std::string_view wanted, std::string_view file,
+                Finding& finding) {
+  if (chosen.empty()) {
+    finding.remedy = "Use a kernel with CONFIG_TRANSPARENT_HUGEPAGE.";
+    return;
+  }
+  finding.remedy = "As root, until the next boot:";
+  finding.command = fmt::format("echo {} > {}", wanted, file);
+}
+
+Finding check_shared(const System& system) {
+  Finding finding{
+      .id = "thp-shmem", .group = std::string(huge_pages_group), .what = "For shared memory"};
+  const std::string chosen = chosen_word(system.read(shared_huge_pages_file).value_or(""));
+  finding.found = chosen.empty() ? "the kernel does not offer them"
+                                 : fmt::format("shmem_enabled is '{}'", chosen);
+  if (may_share_huge_pages(system)) return finding;
+  finding.state = State::limited;
+  finding.cost =
+      "Large shared buffers take a page fault for every small page when they are first "
+      "touched, and random access to them misses the TLB more often. Where that is felt the shared "
+      "heap, by which ranks reach into each other's arrays, stays off if HUDDLE_HEAP is 'auto'.";
+  add_remedy(chosen, "advise", shared_huge_pages_file, finding);
+  return finding;
+}
+
+Finding check_private(const System& system) {
+  Finding finding{
+      .id = "thp", .group = std::string(huge_pages_group), .what = "For private memory"};
+  const std::string chosen = chosen_word(system.read(private_file).value_or(""));
+  finding.found =
+      chosen.empty() ? "the kernel does not offer them" : fmt::format("enabled is '{}'", chosen);
+  if (chosen == "always" || chosen == "madvise") return finding;
+  finding.state = State::limited;
+  finding.cost =
+      "Programs' own large arrays miss the TLB more often; copies out of them are slower.";
+  add_remedy(chosen, "madvise", private_file, finding);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_huge_pages(const System& system) {
+  return {check_shared(system), check_private(system)};
+}
+
 namespace {
 
 constexpr std::string_view shared_memory_group = "Shared memory";

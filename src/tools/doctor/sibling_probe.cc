@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/sibling_probe.h"
+#include "tools/doctor/siblings.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 #include <span>
 #include <utility>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 #include "common/unix_socket.h"
 
 namespace huddle::doctor {

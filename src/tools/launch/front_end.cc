@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "common/error.h"
-#include "common/run_program.h"
+#include "common/other_processes.h"
 #include "common/system.h"
-#include "tools/launch/program_path.h"
+#include "tools/launch/program.h"
 
 namespace huddle::launch {
 namespace {

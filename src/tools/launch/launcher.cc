@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/run_program.h"
+#include "common/other_processes.h"
 #include "common/system.h"
-#include "tools/launch/program_path.h"
+#include "tools/launch/program.h"
 
 namespace huddle::launch {
 namespace {

@@ -12,12 +12,11 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/system.h"
-#include "tools/launch/contexts.h"
 #include "tools/launch/inspect.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/passing.h"
 #include "tools/launch/preload.h"
-#include "tools/launch/program_path.h"
-#include "tools/launch/quote.h"
+#include "tools/launch/program.h"
 
 namespace huddle::launch {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "common/settings/settings.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/passing.h"
 #include "tools/launch/preload.h"
-#include "tools/launch/variable.h"
 
 namespace huddle::launch {
 

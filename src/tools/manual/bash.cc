@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tools/manual/completions.h"
+#include "tools/manual/manual.h"
 
 namespace huddle::manual {
 namespace {

@@ -1,18 +1,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/manual/header_page.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
+#include <regex>
 #include <sstream>
 #include <utility>
 
-#include "tools/manual/header.h"
-#include "tools/manual/roff.h"
+#include "tools/manual/manual.h"
 
 namespace huddle::manual {
+namespace {
+
+// In an enumeration, what makes it an int in C++ as well.
+constexpr std::string_view as_int = " HUDDLE_AS_INT";
+
+// One line of a comment, without what marks it as one: up to two blanks behind a star are no
+// indentation.
+std::string stripped(const std::string& line) {
+  static const std::regex marks(R"(^\s*(?:/\*\*<?|\*(?!/))? {0,2}|\s*\*/\s*$)");
+  return std::regex_replace(line, marks, "");
+}
+
+std::string comment_text(const std::string& comment) {
+  std::string text;
+  std::istringstream lines(comment);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string one = stripped(line);
+    if (!text.empty() || !one.empty()) text += one + "\n";
+  }
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+std::string without(std::string text, std::string_view part) {
+  const std::size_t at = text.find(part);
+  return at == std::string::npos ? text : text.erase(at, part.size());
+}
+
+// The lines of a comment that begins with this one.
+std::string comment_from(std::string line, std::istream& lines) {
+  std::string all = line;
+  while (line.find("*/") == std::string::npos && std::getline(lines, line)) all += "\n" + line;
+  return comment_text(all);
+}
+
+}  // namespace
+
+Header header_of(std::string_view text) {
+  static const std::regex chapter_mark(R"(/\* -+ (.+?) -+ \*/)");
+  Header header;
+  bool goes_on = false;  // the passage
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch mark;
+    if (std::regex_match(line, mark, chapter_mark)) {
+      header.chapters.push_back({mark[1], {}});
+    } else if (line.starts_with("/**")) {
+      std::string comment = comment_from(line, lines);
+      if (!header.chapters.empty()) {
+        header.chapters.back().passages.push_back({std::move(comment), ""});
+      } else if (header.opening.empty()) {
+        header.opening = std::move(comment);
+      }
+      goes_on = true;
+      continue;
+    } else if (line.starts_with('#') && !header.chapters.empty()) {
+      break;  // how the file ends
+    } else if (!line.empty() && !header.chapters.empty()) {
+      auto& passages = header.chapters.back().passages;
+      if (!goes_on) passages.emplace_back();
+      passages.back().code += without(line, as_int) + "\n";
+      goes_on = true;
+      continue;
+    }
+    goes_on = false;
+  }
+  return header;
+}
+
+Composite composite_of(std::string_view code) {
+  const std::size_t open = code.find('{');
+  const std::size_t close = code.rfind('}');
+  if (open == std::string_view::npos || close == std::string_view::npos) return {};
+  Composite composite{std::string(code.substr(0, code.find_last_not_of(' ', open - 1) + 1)), {}};
+  const std::string body(code.substr(open + 1, close - open - 1));
+  // A comment stands above what it is about, or with a `<` behind it.
+  const bool is_enum = composite.name.find("enum") != std::string::npos;
+  const std::regex member(is_enum ? R"(\s*()([^,/]+,)\s*(/\*\*<[^]*?\*/)?)"
+                                  : R"(\s*(/\*\*[^]*?\*/)?\s*([^;/]+;)())");
+  for (std::sregex_iterator one(body.begin(), body.end(), member), end; one != end; ++one) {
+    composite.members.push_back({comment_text((*one)[1].str() + (*one)[3].str()), (*one)[2]});
+  }
+  return composite;
+}
+
+std::vector<std::string> functions_in(std::string_view code) {
+  static const std::regex declaration(R"((?:^|\n)(?!typedef)\w[\w *]*?(\w+)\()");
+  const std::string text(code);
+  std::vector<std::string> names;
+  for (std::sregex_iterator one(text.begin(), text.end(), declaration), end; one != end; ++one) {
+    names.push_back((*one)[1]);
+  }
+  return names;
+}
+
 namespace {
 
 constexpr int functions_section = 3;

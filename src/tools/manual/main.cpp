@@ -11,9 +11,7 @@
 
 #include "common/file.h"
 #include "huddle/huddle.h"
-#include "tools/manual/completions.h"
-#include "tools/manual/header_page.h"
-#include "tools/manual/pages.h"
+#include "tools/manual/manual.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "tools/manual/completions.h"
+#include "tools/manual/manual.h"
 
 namespace huddle::manual {
 namespace {

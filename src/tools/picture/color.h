@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace huddle::picture {
@@ -35,5 +37,21 @@ Rgb mixed(Rgb a, Rgb b, double part);
 
 // What boxes of a level are drawn in: dark enough for lines on white, light enough on black.
 Rgb level_color(std::string_view level);
+
+// The one place that knows the terminal's escape codes.
+
+// How a piece of text is to look where colour may be used.
+struct Ink {
+  std::optional<Rgb> text;
+  std::optional<Rgb> ground;
+  bool bold = false;
+  bool dim = false;
+
+  bool operator==(const Ink&) const = default;
+};
+
+// The text with its codes around it, in the 256 colours that every terminal of today has; the bare
+// text where the ink is plain or colour is off.
+std::string inked(std::string_view text, const Ink& ink, bool color);
 
 }  // namespace huddle::picture

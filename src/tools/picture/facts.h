@@ -7,12 +7,29 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine/machine.h"
+#include "model/machine/topology.h"
 #include "tools/picture/picture.h"
 
 namespace huddle::picture {
+
+// What levels and their groups are called in pictures.
+
+// "L3", "NUMA", "package".
+std::string level_title(std::string_view level);
+
+// "L3 32M", "NUMA 1 16G", "package 0".
+std::string group_title(const machine::Topology& topology, const machine::Level& level,
+                        std::size_t group);
+
+// The same without what differs between equals: "l3 33554432", "package".
+std::string group_shape(const machine::Level& level, std::size_t group);
+
+// "NUMA 2 hbm 16G".
+std::string memory_title(const machine::NumaNode& node);
 
 // "xeon-e5-2620v4-2s"; the processor's model where the machine has no name.
 std::string machine_title(const machine::Machine& machine);

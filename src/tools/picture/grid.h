@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/picture/ansi.h"
+#include "tools/picture/color.h"
 
 namespace huddle::picture {
 
@@ -39,5 +39,14 @@ class Grid {
 
 // The characters of a UTF-8 text, one string each.
 std::vector<std::string> characters(std::string_view utf8);
+
+// Text for people: broken into lines, with hanging indents.
+
+// The text in lines of at most `width` columns, broken at blanks and after commas; a word without
+// either that is longer than a line is cut. At least one line, which may be empty.
+std::vector<std::string> wrapped(std::string_view text, int width);
+
+// A paragraph: the first line starts with `lead`, the others are indented as far.
+std::string paragraph(std::string_view lead, std::string_view text, int columns);
 
 }  // namespace huddle::picture

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "tools/picture/layout.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
 #include "common/text.h"
-#include "tools/picture/words.h"
+#include "tools/picture/grid.h"
 
 namespace huddle::picture {
 namespace {
@@ -203,6 +205,95 @@ Layout lay_out(const Node& root, const Metrics& metrics, int columns) {
   Layout layout{piece.self.width, piece.self.height, {}};
   flatten(piece, 0, 0, layout.placed);
   return layout;
+}
+
+namespace {
+
+bool alike(const Node& a, const Node& b) {
+  if (a.kind != b.kind || a.shape != b.shape || a.allowance != b.allowance) return false;
+  return std::equal(a.children.begin(), a.children.end(), b.children.begin(), b.children.end(),
+                    alike);
+}
+
+Node folded_cell(const Node& box) {
+  Node cell;
+  cell.kind = NodeKind::folded;
+  cell.label = fmt::format("{} ({})", box.titles.front(), box.cpus.text());
+  cell.cpus = box.cpus;
+  cell.allowance = box.allowance;
+  cell.shape = "folded";
+  return cell;
+}
+
+Node fold_box(const Node& first, std::vector<Node> cells) {
+  Node box;
+  box.level = first.level;
+  box.titles = {fmt::format("{} more like {}", cells.size(), first.titles.front())};
+  box.shape = "folded";
+  box.children = std::move(cells);
+  return box;
+}
+
+}  // namespace
+
+Node folded(const Node& root, int depth) {
+  if (depth == 0) return root;
+  Node result = root;
+  result.children.clear();
+  for (std::size_t i = 0; i < root.children.size();) {
+    const Node& first = root.children[i++];
+    result.children.push_back(folded(first, depth - 1));
+    std::vector<Node> cells;
+    while (first.kind == NodeKind::box && i < root.children.size() &&
+           alike(first, root.children[i])) {
+      cells.push_back(folded_cell(root.children[i++]));
+    }
+    if (!cells.empty()) result.children.push_back(fold_box(first, std::move(cells)));
+  }
+  return result;
+}
+
+int box_depth(const Node& root) {
+  int deepest = 0;
+  for (const Node& child : root.children) {
+    if (child.kind == NodeKind::box) deepest = std::max(deepest, 1 + box_depth(child));
+  }
+  return deepest;
+}
+
+std::vector<int> shown_processors(const Node& root) {
+  std::vector<int> shown;
+  if (root.kind != NodeKind::box) return root.cpus.cpus();
+  for (const Node& child : root.children) {
+    const std::vector<int> inner = shown_processors(child);
+    shown.insert(shown.end(), inner.begin(), inner.end());
+  }
+  return shown;
+}
+
+namespace {
+
+FittedTree laid_out(Node tree, bool core_titles, const Metrics& metrics, int width) {
+  FittedTree fitted{core_titles, std::make_unique<const Node>(std::move(tree)), {}};
+  fitted.layout = lay_out(*fitted.tree, metrics, width);
+  return fitted;
+}
+
+}  // namespace
+
+FittedTree fit_tree(const machine::Topology& topology, TreeOptions options, const Metrics& metrics,
+                    const Limits& limits) {
+  options.core_titles = true;
+  FittedTree fitted = laid_out(make_tree(topology, options), true, metrics, limits.width);
+  if (fitted.layout.height <= limits.height_with_core_boxes) return fitted;
+  options.core_titles = false;
+  const Node whole = make_tree(topology, options);
+  const int deepest = box_depth(whole);
+  for (int depth = 0; depth <= deepest; ++depth) {
+    fitted = laid_out(folded(whole, depth), false, metrics, limits.width);
+    if (fitted.layout.height <= limits.height_unfolded) break;
+  }
+  return fitted;
 }
 
 }  // namespace huddle::picture

@@ -6,6 +6,7 @@
 // without drawing.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,5 +49,37 @@ struct Layout {
 // The lowest layout that is at most `columns` units wide (as wide as its cells need where that is
 // less than they can do with). Keeps pointers into the tree.
 Layout lay_out(const Node& root, const Metrics& metrics, int columns);
+
+// Large machines repeat themselves: boxes that are alike are drawn once and named afterwards.
+
+// The tree with equal neighbours folded in its outermost `depth` levels of boxes. A folded group
+// keeps its first box; the others become one box with a cell each, which gives their processors.
+Node folded(const Node& root, int depth);
+
+// How many levels of boxes lie below the root, cells not counted.
+int box_depth(const Node& root);
+
+// All processors that the tree shows, folded cells included, as often as it shows them.
+std::vector<int> shown_processors(const Node& root);
+
+// The most telling way to show a tree in the room there is: with boxes for cores where they fit,
+// with equal boxes folded where nothing else helps.
+
+// In the units of the metrics.
+struct Limits {
+  int width = 80;
+  int height_with_core_boxes = 22;
+  int height_unfolded = 48;
+};
+
+// The layout points into the tree; the tree stays where it is when this is moved.
+struct FittedTree {
+  bool core_titles = false;
+  std::unique_ptr<const Node> tree;
+  Layout layout;
+};
+
+FittedTree fit_tree(const machine::Topology& topology, TreeOptions options, const Metrics& metrics,
+                    const Limits& limits);
 
 }  // namespace huddle::picture

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine/machine.h"
+#include "tools/picture/picture.h"
 
 namespace huddle::picture {
 
@@ -72,5 +74,29 @@ struct Scale {
   double ns_at(double fraction) const;
 };
 Scale scale_of(const Blocks& blocks);
+
+// Characters from light to dark for places without colour. There are few of them, so a machine of
+// few different latencies gets one for each.
+struct Shade {
+  double most_ns = 0;  // up to here
+  std::string_view character;
+};
+
+struct Shades {
+  std::vector<Shade> steps;  // rising; the last one takes everything beyond as well
+  bool exact = false;        // each stands for one latency, not for a range
+
+  std::string_view of(double ns) const;
+  // "░░ 45, ██ 150 ns" or "░░ to 61, ██ to 150 ns".
+  std::string legend() const;
+};
+
+// pre: the blocks hold a latency.
+Shades shades_for(const Blocks& blocks, const Scale& scale, bool unicode);
+
+// The latencies between cores as a heat map of characters.
+
+// With its scale below; one line that says so where the machine has one core only.
+std::string matrix_text(const machine::Machine& machine, const Style& style);
 
 }  // namespace huddle::picture

@@ -9,9 +9,15 @@
 #include <string>
 
 #include "model/machine/machine.h"
-#include "tools/picture/style.h"
 
 namespace huddle::picture {
+
+// What the place can show where a picture in characters goes.
+struct Style {
+  int columns = 80;
+  bool color = false;
+  bool unicode = true;  // box drawing and shades; otherwise plain ASCII
+};
 
 // What is to be drawn. pre: validate(machine) has passed.
 struct Subject {
@@ -26,5 +32,11 @@ std::string as_text(const Subject& subject, const Style& style);
 
 // For a document: the same on one sheet. The same subject gives the same bytes.
 std::string as_svg(const Subject& subject);
+
+// Words of a machine file as a picture may carry them.
+
+// The same subject without control characters in its words: whoever wrote the file must not give
+// orders to the terminal that shows it, and XML forbids them.
+Subject cleaned(Subject subject);
 
 }  // namespace huddle::picture

@@ -8,8 +8,8 @@
 #include <array>
 
 #include "common/text.h"
-#include "tools/picture/clean.h"
-#include "tools/picture/words.h"
+#include "tools/picture/grid.h"
+#include "tools/picture/picture.h"
 
 namespace huddle::picture {
 namespace {

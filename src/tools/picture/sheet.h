@@ -10,10 +10,10 @@
 
 #include "tools/picture/canvas.h"
 #include "tools/picture/facts.h"
-#include "tools/picture/fitted_tree.h"
-#include "tools/picture/legend.h"
+#include "tools/picture/layout.h"
 #include "tools/picture/matrix.h"
 #include "tools/picture/picture.h"
+#include "tools/picture/tree.h"
 
 namespace huddle::picture {
 

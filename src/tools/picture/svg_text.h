@@ -4,10 +4,24 @@
 // Text in an SVG picture: its escaping, its font, and an estimate of its width.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace huddle::picture {
+
+// Reads UTF-8 and replaces what an XML document must not contain.
+inline constexpr char32_t replacement_character = 0xFFFD;
+
+struct CodePoint {
+  char32_t value = replacement_character;
+  std::size_t bytes = 1;  // length of its encoding
+};
+
+// Returns the first code point of the text. It is U+FFFD if the bytes are not valid UTF-8 (then one
+// byte long), or if they encode a control character or another code point that XML forbids.
+// Requires: the text is not empty.
+CodePoint first_code_point(std::string_view utf8);
 
 // The fonts of a picture in order of preference. text_width() holds for the first, which is among
 // the widest of the common ones: the others need less space.

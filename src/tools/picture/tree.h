@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/cpu_set.h"
 #include "model/machine/topology.h"
+#include "tools/picture/picture.h"
 
 namespace huddle::picture {
 
@@ -61,5 +61,24 @@ bool is_lesser(const machine::Topology& topology, std::size_t kind);
 // "L1 48K, L2 1M": the caches that each core has for itself, for the legend; a line for each kind
 // of core that differs, "efficient core: ...".
 std::vector<std::string> own_caches(const machine::Topology& topology);
+
+// What the signs and letters in a tree mean, in words that terminal and pictures share.
+enum class Sign { allowed, other, offline, core, lesser_core, none };
+
+struct LegendItem {
+  Sign sign = Sign::none;
+  std::string text;
+};
+
+// `caches_are_shown`: the tree names the cores' own caches already.
+std::vector<LegendItem> legend_of(const machine::Topology& topology,
+                                  const std::optional<machine::CpuSet>& allowed,
+                                  bool caches_are_shown);
+
+// The tree as boxes of characters.
+
+// With a legend below. Large machines are folded until they fit a height that people read.
+std::string tree_text(const machine::Topology& topology,
+                      const std::optional<machine::CpuSet>& allowed, const Style& style);
 
 }  // namespace huddle::picture

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/picture/tree_text.h"
+#include "tools/picture/tree.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tools/picture/fitted_tree.h"
 #include "tools/picture/grid.h"
-#include "tools/picture/legend.h"
-#include "tools/picture/words.h"
+#include "tools/picture/layout.h"
 
 namespace huddle::picture {
 namespace {

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <limits>
 
-#include "model/fabric/placement.h"
+#include "model/fabric/fabric.h"
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/distance.h"
 #include "simulate/network/simulation.h"

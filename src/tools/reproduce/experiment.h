@@ -5,15 +5,22 @@
 // experiments; none of them has a figure of the paper's results in it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "model/fabric/fabric_file.h"
+#include "model/machine/cost.h"
 #include "model/machine/machine.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/prices.h"
+#include "simulate/protocols/predict.h"
 
 namespace huddle::reproduce {
 
@@ -45,5 +52,51 @@ struct Laboratory {
   std::vector<Experiment> (*experiments)();
 };
 std::span<const Laboratory> laboratories();
+
+// Ranks on processors of a machine, and what things cost them.
+struct Seated {
+  // The machine has to outlive it.
+  Seated(const machine::Machine& machine, std::vector<int> pus)
+      : model(machine),
+        locality(node::locality(machine.topology, std::move(pus))),
+        prices(model, locality) {}
+  // One on every processor.
+  explicit Seated(const machine::Machine& machine) : Seated(machine, machine.topology.pus.cpus()) {}
+  // Prices refer to the locality that they were made with.
+  Seated(const Seated&) = delete;
+  Seated& operator=(const Seated&) = delete;
+
+  // What a call takes in the modelled world by a plan of this resources.
+  double simulated_ns(const select::Request& request, const select::TeamResources& resources,
+                      const select::Plan& plan) const {
+    return predict::predict({request, locality, resources, model}, plan).all_ns();
+  }
+
+  machine::CostModel model;
+  node::RankLocality locality;
+  select::Prices prices;
+};
+
+// A machine as it might as well be: what is only estimated of it, drawn anew. How far an answer
+// moves with that is how much of it is the guess.
+
+// How far from its estimate a figure may lie, as a share.
+inline constexpr double estimates_spread = 0.25;
+
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : engine_(seed) {}
+  // Evenly from 1 - estimates_spread to 1 + estimates_spread, the same on every machine.
+  double factor();
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Each estimated figure times a factor of its own; a curve is one figure, and keeps its shape. What
+// was measured or published stays. The result is a machine that validate() accepts.
+machine::Machine redrawn(machine::Machine machine, Draws& draws);
+// The same of the nodes and of the links between switches; those of one height are one figure.
+fabric::Cluster redrawn(fabric::Cluster cluster, Draws& draws);
 
 }  // namespace huddle::reproduce

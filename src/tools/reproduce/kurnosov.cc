@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "common/units.h"
-#include "runtime/node/shape.h"
-#include "runtime/select/bcast.h"
+#include "common/arithmetic.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/algorithm.h"
 #include "tools/reproduce/experiment.h"
-#include "tools/reproduce/seated.h"
 
 namespace huddle::reproduce {
 namespace {

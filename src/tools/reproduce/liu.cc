@@ -8,7 +8,6 @@
 #include "tools/reproduce/experiment.h"
 #include "tools/ucx/advice.h"
 #include "tools/ucx/score.h"
-#include "tools/ucx/ways.h"
 
 namespace huddle::reproduce {
 namespace {

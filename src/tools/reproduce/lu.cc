@@ -4,8 +4,8 @@
 // C. Lu: what it is worth that threads sit as LHMapping has it: bytes times the ways they go.
 #include <numeric>
 
-#include "placement/mapping/lh.h"
-#include "placement/mapping/patterns.h"
+#include "placement/mapping/graph.h"
+#include "placement/mapping/method.h"
 #include "placement/mapping/random.h"
 #include "tools/reproduce/experiment.h"
 

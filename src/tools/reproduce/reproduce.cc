@@ -1,20 +1,110 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "tools/reproduce/reproduce.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "common/text.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "tools/reproduce/redraw.h"
+#include "model/machine/toml_reader.h"
+#include "runtime/node/bcast_protocols.h"
+#include "tools/bench/engine/comparison.h"
+#include "tools/bench/engine/protocol_alone.h"
+#include "tools/reproduce/experiment.h"
 
 namespace huddle::reproduce {
+namespace {
+
+using machine::TomlTable;
+
+constexpr int schema = 1;
+
+double positive(TomlTable& table, const std::string& key) {
+  const double value = table.number(key);
+  if (value <= 0) table.refuse(key, fmt::format("'{}' must be above 0", key));
+  return value;
+}
+
+std::optional<Span> published(TomlTable& table) {
+  if (table.has("value")) {
+    const double value = positive(table, "value");
+    return Span{value, value};
+  }
+  if (!table.has("from") && !table.has("to")) return std::nullopt;
+  const Span span{positive(table, "from"), positive(table, "to")};
+  if (span.from > span.to) table.refuse("from", "'from' is above 'to'");
+  return span;
+}
+
+void check(const TomlTable& table, const Figure& figure) {
+  switch (figure.kind) {
+    case Kind::exact:
+    case Kind::ratio:
+    case Kind::value:
+      if (!figure.published) table.refuse("", "a figure needs its value, or from and to");
+      return;
+    case Kind::direction:
+      if (figure.published) table.refuse("", "a direction has no value: it is a ratio below 1");
+      return;
+    case Kind::not_comparable:
+      if (figure.why.empty()) table.refuse("", "say why it cannot be compared: why = \"...\"");
+      return;
+  }
+}
+
+Figure figure_of(TomlTable& table) {
+  Figure figure;
+  figure.name = table.text("name");
+  figure.where = table.text("where");
+  figure.what = table.text("what");
+  figure.kind = static_cast<Kind>(table.word("kind", {kind_names.begin(), kind_names.end()}));
+  figure.published = published(table);
+  figure.unit = table.text_or("unit", "");
+  figure.on = table.text_or("on", "");
+  figure.why = table.text_or("why", "");
+  table.finish();
+  check(table, figure);
+  return figure;
+}
+
+}  // namespace
+
+Paper parse_paper(std::string_view text, const std::string& name) {
+  TomlTable document = TomlTable::parse(text, name);
+  document.integer("schema", schema, schema);
+  Paper paper{document.text("name"), document.text("title"), {}};
+  std::set<std::string> seen;
+  for (TomlTable& table : document.tables("figure")) {
+    paper.figures.push_back(figure_of(table));
+    const std::string& figure = paper.figures.back().name;
+    if (!seen.insert(figure).second) {
+      table.refuse("name", fmt::format("figure '{}' is there twice", figure));
+    }
+  }
+  document.finish();
+  return paper;
+}
+
+Paper load_paper(const std::string& name) {
+  const std::string folder = machine::installed_folder("papers");
+  if (folder.empty()) {
+    throw FailureError(
+        "the papers' figures are not there: share/huddle/papers of the installation");
+  }
+  const std::string path = folder + name + ".toml";
+  return parse_paper(read_text(path), path);
+}
+
 namespace {
 
 bool is_within(const Span& span, double ours, double part) {
@@ -189,6 +279,54 @@ Summary summary_of(const std::vector<Reproduction>& all) {
     }
   }
   return summary;
+}
+
+namespace {
+
+using node::PipelinedBcast;
+
+constexpr int ranks = 2;
+constexpr int fragment_cells = 2;
+// Long enough for 64 buffers, and short enough to be over before something else has the processor.
+constexpr std::size_t message = 512 << 10;
+// One buffer is what the others are held against.
+constexpr std::array buffers = {1, 2, 4};
+
+}  // namespace
+
+bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus) {
+  const std::vector<int> of_ranks = {pus[0], pus[1]};
+  const node::RankLocality locality = node::locality(topology, of_ranks);
+  bench::Comparison comparison{.name = "broadcast of 512K through few buffers",
+                               .binding = {ranks, of_ranks},
+                               .bytes = message,
+                               .entries = {},
+                               .judgements = {}};
+  for (const int count : buffers) {
+    const PipelinedBcast::Parameters parameters{
+        {{node::Shape::Kind::flat, 1}}, node::page_bytes, count * fragment_cells, 1};
+    comparison.entries.push_back(
+        {.name = counted(count, "buffer"),
+         .implementation = std::make_unique<bench::ProtocolBcast<PipelinedBcast>>(
+             locality, comparison.binding.crowded(), parameters,
+             PipelinedBcast::Plan{0, fragment_cells, memory::CopyKernel::plain}),
+         .calls = 1,
+         .stretches = bench::Scale{}.single_calls(message)});
+  }
+  return comparison;
+}
+
+Measurements measurements_of(const bench::Result& result) {
+  Measurements measurements;
+  const std::vector<double>& one_ns = result.entries.front().ns;
+  for (std::size_t entry = 1; entry < buffers.size(); ++entry) {
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < one_ns.size(); ++round) {
+      ratios.push_back(result.entries[entry].ns[round] / one_ns[round]);
+    }
+    measurements.emplace(buffers[entry], answer_of(std::move(ratios)));
+  }
+  return measurements;
 }
 
 }  // namespace huddle::reproduce

@@ -4,17 +4,13 @@
 // P. Zhang, D. Meng, Z. Huo: barrier, broadcast and all-to-all of one node, by prices.
 #include <algorithm>
 
-#include "common/units.h"
-#include "runtime/node/barrier_tree.h"
-#include "runtime/node/bcast_segments.h"
-#include "runtime/select/barrier.h"
-#include "runtime/select/bcast.h"
+#include "common/arithmetic.h"
+#include "runtime/node/barrier_protocols.h"
+#include "runtime/node/bcast_protocols.h"
+#include "runtime/select/algorithm.h"
 #include "runtime/select/choice.h"
-#include "runtime/select/exchange.h"
-#include "runtime/select/piece_sizes.h"
 #include "simulate/protocols/predict.h"
 #include "tools/reproduce/experiment.h"
-#include "tools/reproduce/seated.h"
 
 namespace huddle::reproduce {
 namespace {

@@ -10,9 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/units.h"
+#include "common/arithmetic.h"
 #include "tools/ucx/score.h"
-#include "tools/ucx/ways.h"
 
 namespace huddle::ucx {
 namespace {

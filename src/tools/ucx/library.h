@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/ucx/version.h"
+#include "common/system.h"
+#include "tools/ucx/score.h"
 
 namespace huddle::ucx {
 
@@ -88,5 +89,48 @@ double lane_ratio(const Library& library);
 
 // Returns whether the lane's device connects nodes.
 bool is_network(const std::vector<Device>& devices, const Lane& lane);
+
+// ucx_info, UCX's own program: it prints what a UCX is and what it would do.
+
+// "NAME=value" each.
+using Environment = std::vector<std::string>;
+
+struct Selected {
+  std::vector<Selection> selections;
+  std::vector<std::string> complaints;  // UCX's warnings and errors
+};
+
+class Tool {
+ public:
+  // path: of ucx_info. In a wheel the libraries lie beside it, where the loader does not look.
+  explicit Tool(std::string path);
+
+  const std::string& path() const { return path_; }
+  // Returns version, settings and devices as they are with these settings. Throws FailureError.
+  Library library(const Environment& settings = {}) const;
+  // Returns what two processes of a node with this many ranks send over with these settings, in the
+  // protocol mode of this UCX. Throws FailureError.
+  Selected selected(const Library& installed, const Environment& settings, int ranks) const;
+
+ private:
+  std::string run(const Environment& settings, const std::vector<std::string>& words) const;
+
+  std::string path_;
+  Environment own_;  // what it needs to find its libraries
+};
+
+// The first ucx_info among these folders, which PATH separates by colons; nothing where there is
+// none.
+std::optional<std::string> find_tool(std::string_view search_path);
+
+// What the network devices of this machine have sent so far, as the system counts it.
+
+// Bytes by device: "lo", "mlx5_0".
+using Traffic = std::map<std::string, double>;
+
+Traffic sent_so_far(const System& system);
+// What went out from one look to a later one.
+Traffic between(const Traffic& before, const Traffic& after);
+void add(const Traffic& some, Traffic& to);
 
 }  // namespace huddle::ucx

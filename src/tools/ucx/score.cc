@@ -1,12 +1,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "tools/ucx/score.h"
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
-#include "common/units.h"
+#include "common/arithmetic.h"
 
 namespace huddle::ucx {
+
+std::optional<Version> version_from(std::string_view text) {
+  Version version;
+  const char* const end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, version.major);
+  if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return std::nullopt;
+  const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+  if (minor.ec != std::errc() || version.major < 0 || version.minor < 0) return std::nullopt;
+  if (minor.ptr != end && *minor.ptr != '.') return std::nullopt;
+  return version;
+}
+
+std::string text_of(const Version& version) {
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+
+namespace {
+
+// A block's way through lines that were used before, slowed as copies are by as many copiers.
+double copied_ns(const machine::CostModel& model, double bytes, int ranks) {
+  const std::vector<int> cores = machine::first_pu_of_cores(model.machine().topology);
+  if (cores.size() < 2) return std::numeric_limits<double>::infinity();
+  const std::size_t used =
+      std::clamp<std::size_t>(static_cast<std::size_t>(ranks), 2, cores.size());
+  const machine::Copy alone{.bytes = bytes, .copier = cores.front(), .peer = cores.front()};
+  machine::Copy together = alone;
+  together.others = ranks - 1;
+  const double slowdown = std::max(1.0, model.copy_ns(together) / model.copy_ns(alone));
+  return model.handoff_ns(bytes, cores.front(), cores[used - 1], machine::HandoffKind::ring) *
+         slowdown;
+}
+
+}  // namespace
+
+std::vector<std::string> ways_of(const machine::Machine& machine) {
+  std::vector<std::string> ways = {std::string(shared_memory)};
+  for (const machine::PathCurve& curve : machine.paths) {
+    if (std::find(ways.begin(), ways.end(), curve.path) == ways.end()) ways.push_back(curve.path);
+  }
+  return ways;
+}
+
+double way_ns(const machine::CostModel& model, std::string_view way, double bytes, int ranks) {
+  return way == shared_memory ? copied_ns(model, bytes, ranks)
+                              : model.path_ns(way, bytes, ranks - 1);
+}
+
 namespace {
 
 constexpr double cma_mb_per_s = 11145;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "common/settings/settings_file.h"
+#include "common/settings/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

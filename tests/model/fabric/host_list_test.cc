@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "model/fabric/host_list.h"
+#include "model/fabric/topology_conf.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

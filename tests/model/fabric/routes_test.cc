@@ -8,8 +8,8 @@
 
 #include <set>
 
+#include "model/fabric/fabric.h"
 #include "model/fabric/fabric_file.h"
-#include "model/fabric/placement.h"
 
 namespace huddle::fabric {
 namespace {

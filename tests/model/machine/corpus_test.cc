@@ -17,8 +17,8 @@
 
 #include "../../common/scratch.h"
 #include "common/error.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::machine {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::machine {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

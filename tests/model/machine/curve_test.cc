@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "model/machine/curve.h"
+#include "model/machine/machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "model/machine/contention.h"
+#include "model/machine/cost.h"
 
 namespace huddle::machine {
 namespace {

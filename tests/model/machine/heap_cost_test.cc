@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "model/machine/heap_cost.h"
+#include "model/machine/cost.h"
 
 #include <gtest/gtest.h>
 

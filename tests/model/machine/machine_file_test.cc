@@ -11,8 +11,8 @@
 #include <fstream>
 
 #include "common/error.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::machine {
 namespace {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
-#include "model/machine/discover.h"
 
 namespace huddle::machine {
 namespace {

@@ -3,7 +3,7 @@
 //
 // The range of memory that a call reads or writes, for datatypes whose elements follow each other
 // upwards, downwards or with gaps.
-#include "mpi/back_end/bounds.h"
+#include "mpi/back_end/message.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //
 // In place of src/mpi/back_end/note_ours.cc: a bit of what huddle made is turned over, so that
 // HUDDLE_VERIFY has something to find.
-#include "mpi/back_end/reference_result.h"
+#include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/mapping/balance.h"
+#include "placement/mapping/bandwidth.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

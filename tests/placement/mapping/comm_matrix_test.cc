@@ -10,7 +10,7 @@
 
 #include "../../common/scratch.h"
 #include "common/error.h"
-#include "placement/mapping/patterns.h"
+#include "placement/mapping/graph.h"
 
 namespace huddle::place {
 namespace {

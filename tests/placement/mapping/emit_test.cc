@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
-#include "placement/mapping/assignments.h"
 
 namespace huddle::place {
 namespace {

@@ -15,11 +15,6 @@
 #include <numeric>
 
 #include "common/error.h"
-#include "placement/mapping/exact.h"
-#include "placement/mapping/lh.h"
-#include "placement/mapping/partition.h"
-#include "placement/mapping/refine.h"
-#include "placement/mapping/stay.h"
 #include "scene.h"
 
 namespace huddle::place::test {

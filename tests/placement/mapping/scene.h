@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
+#include "placement/mapping/graph.h"
 #include "placement/mapping/mapping.h"
-#include "placement/mapping/patterns.h"
+#include "placement/mapping/method.h"
 #include "placement/mapping/random.h"
-#include "placement/mapping/simple_orders.h"
 
 namespace huddle::place::test {
 

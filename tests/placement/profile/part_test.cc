@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/profile/part.h"
+#include "placement/profile/document.h"
 
 #include <gmock/gmock.h>
 

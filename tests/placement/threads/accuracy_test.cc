@@ -20,8 +20,8 @@
 #include "../../common/comes_true.h"
 #include "../../common/scratch.h"
 #include "common/system.h"
-#include "placement/threads/own_faults.h"
-#include "placement/threads/thread_list.h"
+#include "placement/threads/page_faults.h"
+#include "placement/threads/touch_stream.h"
 
 namespace huddle::threads {
 namespace {

@@ -13,7 +13,6 @@
 #include <string>
 
 #include "../../common/comes_true.h"
-#include "placement/threads/local_socket.h"
 
 namespace huddle::threads {
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 #include "scene.h"
 
 namespace huddle::threads {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/budget.h"
+#include "placement/threads/page_faults.h"
 
 #include <gtest/gtest.h>
 

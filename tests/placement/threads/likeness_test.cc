@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/likeness.h"
+#include "placement/threads/accuracy.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/memory_census.h"
+#include "placement/threads/protection.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,8 +9,7 @@
 #include <cstddef>
 
 #include "huge_page_bytes.h"
-#include "placement/threads/own_faults.h"
-#include "placement/threads/protection.h"
+#include "placement/threads/page_faults.h"
 
 namespace huddle::threads {
 namespace {

@@ -27,8 +27,8 @@
 #include "common/error.h"
 #include "common/system.h"
 #include "placement/mapping/random.h"
-#include "placement/threads/local_socket.h"
-#include "placement/threads/own_faults.h"
+#include "placement/threads/agent_socket.h"
+#include "placement/threads/page_faults.h"
 #include "placement/threads/session.h"
 
 namespace huddle::threads {

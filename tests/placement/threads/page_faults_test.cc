@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "common/error.h"
-#include "placement/threads/own_faults.h"
 
 namespace huddle::threads {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/perf_script.h"
+#include "placement/threads/recording.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>

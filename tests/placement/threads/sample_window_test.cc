@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/sample_window.h"
+#include "placement/threads/protection.h"
 
 #include <gmock/gmock.h>
 

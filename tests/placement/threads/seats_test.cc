@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/seats.h"
+#include "placement/threads/thread_masks.h"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "common/index.h"
+#include "common/arithmetic.h"
 #include "placement/mapping/random.h"
 
 namespace huddle::threads {

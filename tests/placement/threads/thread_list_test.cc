@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/thread_list.h"
+#include "placement/threads/touch_stream.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/touch_table.h"
+#include "placement/threads/touch.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/context/doorbell.h"
+#include "runtime/context/world.h"
 
 #include <gtest/gtest.h>
 

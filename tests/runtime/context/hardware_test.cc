@@ -9,7 +9,7 @@
 #include <array>
 #include <atomic>
 
-#include "runtime/context/peer_lost.h"
+#include "runtime/context/errors.h"
 
 namespace huddle::world::hardware {
 namespace {

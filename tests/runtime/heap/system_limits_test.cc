@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/heap/system_limits.h"
+#include "runtime/heap/start.h"
 
 #include <gtest/gtest.h>
 

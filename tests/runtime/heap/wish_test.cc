@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/heap/wish.h"
+#include "runtime/heap/start.h"
 
 #include <gtest/gtest.h>
-
-#include "runtime/heap/start.h"
 
 namespace huddle::heap {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::internode {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/context/sizes_differ.h"
-#include "runtime/internode/rank_wire.h"
+#include "runtime/context/errors.h"
+#include "runtime/internode/messages.h"
 
 namespace huddle::internode::test {
 

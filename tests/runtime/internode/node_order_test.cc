@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/internode/node_order.h"
+#include "runtime/internode/node_map.h"
 
 #include <gtest/gtest.h>
 

@@ -19,10 +19,10 @@
 
 #include "common/error.h"
 #include "mail.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/internode/node_bootstrap.h"
+#include "runtime/internode/meeting.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/memory/types.h"
 

@@ -22,12 +22,11 @@
 #include <vector>
 
 #include "mail.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
-#include "runtime/internode/node_bootstrap.h"
+#include "runtime/context/errors.h"
+#include "runtime/internode/meeting.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/memory/types.h"
 #include "runtime/node/blocks.h"

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/units.h"
-#include "runtime/memory/arena_view.h"
+#include "common/arithmetic.h"
+#include "runtime/memory/arena.h"
 #include "runtime/memory/heap.h"
 
 namespace huddle::memory {

@@ -18,7 +18,7 @@
 #include <string>
 #include <thread>
 
-#include "common/units.h"
+#include "common/arithmetic.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/page_buffer.h"
 

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
-#include "common/units.h"
 #include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/memory/numa.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {
 

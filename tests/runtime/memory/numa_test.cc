@@ -3,7 +3,7 @@
 //
 // On a machine with one NUMA node these tests say little; tests/lab/numa_guest.sh runs them, and
 // those of the teams, on four.
-#include "runtime/memory/numa.h"
+#include "runtime/memory/page_buffer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,6 @@
 #include "common/error.h"
 #include "numa_placement.h"
 #include "runtime/memory/arena.h"
-#include "runtime/memory/page_buffer.h"
 
 namespace huddle::memory {
 namespace {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "reduction_reference.h"
-#include "runtime/memory/reduce_vector.h"
 
 namespace huddle::memory {
 namespace {

@@ -3,8 +3,7 @@
 //
 // The barriers in every order of events: data written before are read after, by everybody.
 #include "checked.h"
-#include "runtime/node/barrier_dissemination.h"
-#include "runtime/node/barrier_tree.h"
+#include "runtime/node/barrier_protocols.h"
 #include "runtime/node/locality.h"
 #include "shapes.h"
 

@@ -5,9 +5,7 @@
 #include <optional>
 
 #include "checked.h"
-#include "runtime/node/bcast_inline.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/locality.h"
 #include "shapes.h"
 

@@ -4,7 +4,7 @@
 // The switch from calls before which nobody asks to calls before which all do, in every order of
 // events: all ranks make it with the same call.
 #include "checked.h"
-#include "runtime/node/common_start.h"
+#include "runtime/node/agreement.h"
 
 namespace huddle::node::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "runtime/memory/one_sided_fence.h"
-#include "runtime/node/common_start.h"
+#include "runtime/node/agreement.h"
 #include "threads.h"
 
 namespace huddle::node::test {

@@ -10,11 +10,8 @@
 
 #include "check/counting/counting_world.h"
 #include "operators.h"
-#include "runtime/node/barrier_dissemination.h"
-#include "runtime/node/barrier_tree.h"
-#include "runtime/node/bcast_inline.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "runtime/node/barrier_protocols.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/doubling_exchange.h"

@@ -11,7 +11,7 @@
 
 #include "checked.h"
 #include "leaving_world.h"
-#include "runtime/context/path_failed.h"
+#include "runtime/context/errors.h"
 #include "runtime/node/blocks.h"
 
 namespace huddle::node::test {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "common/error.h"
-#include "runtime/context/sizes_differ.h"
+#include "runtime/context/errors.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/pair_exchange.h"
 

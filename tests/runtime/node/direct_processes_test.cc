@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "operators.h"
+#include "runtime/context/errors.h"
 #include "runtime/context/hardware/hardware.h"
-#include "runtime/context/path_failed.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/locality.h"

@@ -10,9 +10,7 @@
 
 #include "check/counting/counting_world.h"
 #include "operators.h"
-#include "runtime/node/bcast_inline.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduce_tree.h"
 #include "shapes.h"

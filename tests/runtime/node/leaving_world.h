@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "check/checker/checker.h"
-#include "runtime/context/peer_lost.h"
+#include "runtime/context/errors.h"
 
 namespace huddle::node::test {
 

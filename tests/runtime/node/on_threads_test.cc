@@ -9,11 +9,8 @@
 #include <numeric>
 
 #include "operators.h"
-#include "runtime/node/barrier_dissemination.h"
-#include "runtime/node/barrier_tree.h"
-#include "runtime/node/bcast_inline.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "runtime/node/barrier_protocols.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/pair_exchange.h"

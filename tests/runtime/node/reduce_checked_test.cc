@@ -4,8 +4,8 @@
 // The reductions in every order of events, by an operator of which no two bracketings agree.
 #include "checked.h"
 #include "operators.h"
+#include "runtime/node/agreement.h"
 #include "runtime/node/locality.h"
-#include "runtime/node/notice_board.h"
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/infer.h"
+#include "model/machine/topology.h"
 
 namespace huddle::node {
 namespace {

@@ -15,7 +15,7 @@
 #include "runtime/context/hardware/hardware.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
-#include "runtime/single_copy/own_memory.h"
+#include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::node::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/schedules/in_pieces.h"
+#include "runtime/schedules/wire.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,7 +14,6 @@
 
 #include "proofs.h"
 #include "runtime/schedules/algorithms.h"
-#include "runtime/schedules/sizes.h"
 
 namespace {
 

@@ -11,16 +11,13 @@
 #include <limits>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "runtime/select/barrier.h"
-#include "runtime/select/bcast.h"
+#include "model/machine/topology.h"
+#include "runtime/select/algorithm.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/explain.h"
-#include "runtime/select/floor.h"
-#include "runtime/select/reduce.h"
-#include "runtime/select/size_class.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::select {
 namespace {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/select/floor.h"
+#include "runtime/select/candidate.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
-#include "runtime/select/candidate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::select {
 namespace {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // What is forced is run where it can be, on every number of ranks; where it cannot, the cheapest.
-#include "runtime/select/forcing.h"
+#include "runtime/select/team_resources.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/select/heap_gain.h"
+#include "runtime/select/choice.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::select {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::select {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/select/call.h"
-
 namespace huddle::select {
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/select/piece_sizes.h"
+#include "runtime/select/algorithm.h"
 
 #include <gmock/gmock.h>
 

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
+#include "runtime/select/algorithm.h"
 #include "runtime/select/candidate.h"
-#include "runtime/select/exchange.h"
 
 namespace huddle::select {
 namespace {

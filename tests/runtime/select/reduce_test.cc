@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/select/reduce.h"
+#include "runtime/select/algorithm.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 
 namespace huddle::select {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/select/size_class.h"
+#include "runtime/select/operation.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 #include "runtime/single_copy/cma.h"
 
 namespace huddle::single_copy {

@@ -21,7 +21,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 
 namespace huddle::single_copy {
 namespace {

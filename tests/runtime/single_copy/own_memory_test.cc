@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/single_copy/own_memory.h"
+#include "runtime/single_copy/peer_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/single_copy/tracing.h"
+#include "runtime/single_copy/cma.h"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@
 #include "common/error.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/peers.h"
 #include "runtime/team/team.h"
 #include "setup.h"

@@ -21,8 +21,7 @@
 
 #include "common/error.h"
 #include "ranks.h"
-#include "runtime/team/agree.h"
-#include "runtime/team/path_bootstrap.h"
+#include "runtime/team/socket_bootstrap.h"
 #include "sanitizer.h"
 
 namespace huddle::team {

@@ -16,8 +16,7 @@
 #include "exercise.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "runtime/context/calls_differ.h"
-#include "runtime/context/peer_lost.h"
+#include "runtime/context/errors.h"
 #include "runtime/team/team.h"
 #include "setup.h"
 

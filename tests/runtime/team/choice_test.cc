@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "exercise.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/team.h"
 
 namespace huddle::team {

@@ -9,7 +9,7 @@
 
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "runtime/select/size_class.h"
+#include "runtime/select/operation.h"
 #include "runtime/team/group_configuration.h"
 #include "runtime/team/team.h"
 #include "scarce_memory.h"

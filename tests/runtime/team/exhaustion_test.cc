@@ -14,12 +14,12 @@
 #include <memory>
 #include <string>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
-#include "common/units.h"
 #include "leftovers.h"
 #include "ranks.h"
 #include "runtime/memory/page_buffer.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/peers.h"
 #include "sanitizer.h"
 

@@ -3,7 +3,7 @@
 //
 // Ranks with different builds of the library: all are told, before they exchange anything whose
 // size might differ.
-#include "runtime/team/greeting.h"
+#include "runtime/team/preparation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/team.h"
 
 namespace huddle::team {

@@ -22,10 +22,10 @@
 
 #include "exercise.h"
 #include "kills.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/context/peer_lost.h"
+#include "runtime/context/errors.h"
 #include "runtime/memory/heap.h"
 #include "runtime/team/team.h"
 #include "setup.h"

@@ -8,10 +8,10 @@
 
 #include <optional>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/team.h"
 #include "sanitizer.h"
 #include "scarce_memory.h"

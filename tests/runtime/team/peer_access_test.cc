@@ -21,14 +21,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/pidfd.h"
+#include "common/other_processes.h"
 #include "exercise.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/context/path_failed.h"
-#include "runtime/context/peer_lost.h"
-#include "runtime/context/sizes_differ.h"
+#include "runtime/context/errors.h"
 #include "runtime/single_copy/cma.h"
 #include "runtime/team/team.h"
 #include "setup.h"

@@ -16,8 +16,8 @@
 #include "leftovers.h"
 #include "ranks.h"
 #include "runtime/memory/page_buffer.h"
-#include "runtime/team/agree.h"
-#include "runtime/team/path_bootstrap.h"
+#include "runtime/team/bootstrap.h"
+#include "runtime/team/socket_bootstrap.h"
 #include "setup.h"
 
 namespace huddle::team {

@@ -14,10 +14,10 @@
 
 #include "../memory/numa_placement.h"
 #include "common/system.h"
-#include "model/machine/cpu_set.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
 #include "runtime/memory/page_buffer.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/peers.h"
 #include "setup.h"
 

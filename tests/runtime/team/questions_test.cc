@@ -14,10 +14,10 @@
 
 #include "model/machine/locate.h"
 #include "ranks.h"
-#include "runtime/context/peer_lost.h"
+#include "runtime/context/errors.h"
 #include "runtime/memory/one_sided_fence.h"
-#include "runtime/node/common_start.h"
-#include "runtime/team/agree.h"
+#include "runtime/node/agreement.h"
+#include "runtime/team/bootstrap.h"
 #include "runtime/team/peers.h"
 #include "runtime/team/team.h"
 #include "setup.h"

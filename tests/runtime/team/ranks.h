@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/fork_bootstrap.h"
+#include "runtime/team/socket_bootstrap.h"
 
 namespace huddle::team {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "common/units.h"
-#include "model/machine/discover.h"
+#include "common/arithmetic.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
 #include "runtime/memory/arena.h"
 #include "runtime/team/bootstrap.h"

@@ -10,10 +10,10 @@
 #include <memory>
 #include <new>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
-#include "common/units.h"
 #include "ranks.h"
-#include "runtime/team/agree.h"
+#include "runtime/team/bootstrap.h"
 
 namespace huddle::team {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "common/units.h"
+#include "common/arithmetic.h"
 #include "model/machine/locate.h"
 #include "ranks.h"
 #include "setup.h"

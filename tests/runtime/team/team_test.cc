@@ -13,10 +13,10 @@
 #include <numeric>
 #include <random>
 
-#include "common/units.h"
+#include "common/arithmetic.h"
 #include "exercise.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "ranks.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/memory/types.h"

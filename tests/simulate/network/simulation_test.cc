@@ -8,7 +8,7 @@
 
 #include <numeric>
 
-#include "model/fabric/placement.h"
+#include "model/fabric/fabric.h"
 #include "runtime/schedules/algorithms.h"
 
 namespace huddle::sim {

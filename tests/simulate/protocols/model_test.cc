@@ -13,8 +13,8 @@
 #include "common/error.h"
 #include "model/machine/cost.h"
 #include "model/machine/machine_file.h"
+#include "simulate/protocols/model/figures.h"
 #include "simulate/protocols/model/model_world.h"
-#include "simulate/protocols/model/sharing.h"
 
 namespace huddle::predict::model {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "here.h"
-#include "tools/calibrate/doubt_book.h"
 #include "tools/calibrate/line_probe.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {
 namespace {

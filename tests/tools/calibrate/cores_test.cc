@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/calibrate/cores.h"
+#include "tools/calibrate/cores_and_sizes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "model/machine/discover.h"
+#include "model/machine/topology.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "common/error.h"
 #include "here.h"
-#include "tools/calibrate/flag.h"
 #include "tools/calibrate/repeat.h"
 
 namespace huddle::calibrate {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/calibrate/doubt_book.h"
+#include "tools/calibrate/sampling.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <vector>
 
-#include "model/machine/discover.h"
-#include "tools/calibrate/cores.h"
+#include "model/machine/topology.h"
+#include "tools/calibrate/cores_and_sizes.h"
 #include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {

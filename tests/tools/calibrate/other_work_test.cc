@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/calibrate/other_work.h"
+#include "tools/calibrate/conditions.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 
 #include "../../common/scratch.h"
 #include "common/error.h"
-#include "model/machine/discover.h"
-#include "tools/calibrate/sizes.h"
+#include "model/machine/topology.h"
+#include "tools/calibrate/cores_and_sizes.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -11,8 +11,6 @@
 
 #include "common/error.h"
 #include "here.h"
-#include "tools/calibrate/array_probe.h"
-#include "tools/calibrate/copy_probe.h"
 #include "tools/calibrate/handoff_probe.h"
 #include "tools/calibrate/line_probe.h"
 #include "tools/calibrate/memory_probe.h"

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The words that settings take are the algorithms that there are.
-#include "common/settings/algorithm_words.h"
+#include "common/settings/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

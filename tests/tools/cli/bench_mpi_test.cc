@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
-#include "tools/cli/bench_mpi.h"
+#include "model/machine/topology.h"
+#include "tools/cli/bench/bench_report.h"
 
 namespace huddle::cli {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/binding.h"
+#include "tools/cli/node_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.h"
-#include "model/machine/discover.h"
+#include "model/machine/topology.h"
 #include "runtime/team/cpu_binding.h"
 
 namespace huddle::cli {

@@ -17,7 +17,7 @@
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
 #include "program.h"
-#include "tools/cli/calibrate_network.h"
+#include "tools/cli/calibrate/calibrate_report.h"
 
 namespace huddle::cli {
 namespace {

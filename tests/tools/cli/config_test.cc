@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/cli/config_report.h"
+#include "tools/cli/config/config_report.h"
 
 namespace huddle::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "common/text.h"
-#include "tools/cli/doctor_report.h"
+#include "tools/cli/doctor/doctor_report.h"
 
 namespace huddle::cli {
 namespace {

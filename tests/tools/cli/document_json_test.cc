@@ -9,9 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
-#include "tools/cli/bench_engine.h"
-#include "tools/cli/bench_mpi.h"
-#include "tools/cli/bench_table.h"
+#include "tools/cli/bench/bench_report.h"
 #include "tools/cli/document_json.h"
 
 namespace huddle::cli {

@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "common/text.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
+#include "model/machine/topology.h"
 #include "program.h"
-#include "tools/cli/explain_report.h"
+#include "tools/cli/explain/explain_report.h"
 
 namespace huddle::cli {
 namespace {

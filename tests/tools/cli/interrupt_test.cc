@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/interrupt.h"
+#include "tools/cli/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // PNG pictures, which rsvg-convert makes. Errors are tested with stand-ins for it.
-#include "tools/cli/png.h"
+#include "tools/cli/topo/topo_report.h"
 
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@
 #include "../../common/scratch.h"
 #include "common/error.h"
 #include "program.h"
-#include "tools/launch/program_path.h"
+#include "tools/launch/program.h"
 
 namespace huddle::cli {
 namespace {

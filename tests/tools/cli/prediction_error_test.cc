@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/prediction_error.h"
+#include "tools/cli/bench/bench_report.h"
 
 #include <gtest/gtest.h>
 

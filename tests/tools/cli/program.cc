@@ -15,7 +15,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "common/exec_words.h"
+#include "common/other_processes.h"
 
 namespace huddle::cli {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/run_compare.h"
+#include "tools/cli/run/run_compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

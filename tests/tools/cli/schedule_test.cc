@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
-#include "tools/cli/distance_report.h"
-#include "tools/cli/net_call.h"
-#include "tools/cli/schedule_report.h"
+#include "tools/cli/net_options.h"
+#include "tools/cli/schedule/schedule_report.h"
 
 namespace huddle::cli {
 namespace {

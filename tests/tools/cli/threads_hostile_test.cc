@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../../common/comes_true.h"
-#include "placement/threads/own_faults.h"
+#include "placement/threads/page_faults.h"
 #include "program.h"
 
 namespace huddle::cli {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "../../common/comes_true.h"
-#include "model/machine/discover.h"
-#include "placement/threads/own_faults.h"
+#include "model/machine/topology.h"
+#include "placement/threads/page_faults.h"
 #include "program.h"
 
 namespace huddle::cli {

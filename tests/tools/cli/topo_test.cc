@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "../../common/scratch.h"
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
+#include "model/machine/topology.h"
 #include "tools/cli/command.h"
 #include "tools/cli/machine_list.h"
 

@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
-#include "tools/cli/paths_report.h"
-#include "tools/cli/ucx_report.h"
+#include "tools/cli/ucx/ucx_report.h"
 
 namespace huddle::cli {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/wrap.h"
+#include "tools/cli/terminal_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "common/cgroup_limits.h"
+#include "common/system.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

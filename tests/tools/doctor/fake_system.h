@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../common/fake_system.h"
-#include "tools/doctor/finding.h"
+#include "tools/doctor/doctor.h"
 
 namespace huddle::doctor {
 

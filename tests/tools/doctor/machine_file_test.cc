@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/machine_file.h"
+#include "tools/doctor/doctor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/processors.h"
+#include "tools/doctor/checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_system.h"
-#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

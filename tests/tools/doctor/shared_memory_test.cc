@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/shared_memory.h"
+#include "tools/doctor/checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "fake_system.h"
-#include "tools/doctor/checks.h"
 
 namespace huddle::doctor {
 namespace {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // These run for real: two processes, on this machine.
-#include "tools/doctor/sibling_probe.h"
+#include "tools/doctor/siblings.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

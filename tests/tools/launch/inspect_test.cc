@@ -12,7 +12,6 @@
 
 #include "../../common/scratch.h"
 #include "common/file.h"
-#include "tools/launch/elf.h"
 
 namespace huddle::launch {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/launch/program_path.h"
+#include "tools/launch/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 
 #include "../../common/scratch.h"
 #include "tools/launch/preload.h"
-#include "tools/launch/quote.h"
 
 namespace huddle::launch {
 namespace {

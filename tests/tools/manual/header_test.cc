@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/manual/header.h"
+#include "tools/manual/manual.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

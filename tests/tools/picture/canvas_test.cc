@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tools/picture/svg_text.h"
-#include "tools/picture/utf8.h"
 
 namespace huddle::picture {
 namespace {

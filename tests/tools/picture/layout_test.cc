@@ -8,7 +8,6 @@
 #include <map>
 
 #include "machines.h"
-#include "tools/picture/fold.h"
 #include "tools/picture/sheet.h"
 
 namespace huddle::picture {

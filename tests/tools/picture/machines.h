@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "tools/picture/picture.h"
 
 namespace huddle::picture {

@@ -6,11 +6,9 @@
 #include <rapidcheck/gtest.h>
 
 #include "common/text.h"
-#include "tools/picture/ansi.h"
 #include "tools/picture/color.h"
+#include "tools/picture/facts.h"
 #include "tools/picture/grid.h"
-#include "tools/picture/names.h"
-#include "tools/picture/words.h"
 
 namespace huddle::picture {
 namespace {

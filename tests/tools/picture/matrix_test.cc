@@ -6,7 +6,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "machines.h"
-#include "tools/picture/shades.h"
 
 namespace huddle::picture {
 namespace {

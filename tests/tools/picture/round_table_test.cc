@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/picture/round_table.h"
+#include "tools/picture/schedule_picture.h"
 
 #include <gtest/gtest.h>
 

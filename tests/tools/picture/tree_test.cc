@@ -6,8 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "machines.h"
-#include "tools/picture/fold.h"
-#include "tools/picture/legend.h"
+#include "tools/picture/layout.h"
 
 namespace huddle::picture {
 namespace {

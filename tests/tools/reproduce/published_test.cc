@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/reproduce/published.h"
+#include "tools/reproduce/reproduce.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/reproduce/redraw.h"
+#include "tools/reproduce/experiment.h"
 
 #include <gtest/gtest.h>
 

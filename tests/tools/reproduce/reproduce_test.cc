@@ -10,7 +10,6 @@
 #include <string>
 
 #include "common/error.h"
-#include "tools/reproduce/measured.h"
 
 namespace huddle::reproduce {
 namespace {

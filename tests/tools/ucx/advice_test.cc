@@ -7,7 +7,6 @@
 #include "common/error.h"
 #include "model/machine/machine_file.h"
 #include "samples.h"
-#include "tools/ucx/format.h"
 #include "tools/ucx/score.h"
 
 namespace huddle::ucx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/ucx/traffic.h"
+#include "tools/ucx/library.h"
 
 #include <gmock/gmock.h>
 

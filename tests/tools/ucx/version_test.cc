@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/ucx/version.h"
+#include "tools/ucx/score.h"
 
 #include <gmock/gmock.h>
 

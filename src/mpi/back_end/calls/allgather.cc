@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/calls/allgather.h"
 
+#include "mpi/back_end/carry_out.h"
 #include "mpi/back_end/dense_blocks.h"
-#include "mpi/back_end/own_block.h"
+#include "mpi/back_end/mpi_names.h"
 
 namespace huddle::mpi {
 
@@ -52,3 +54,35 @@ int AllgathervCall::native(const UnderlyingMpi& real) const {
 }
 
 }  // namespace huddle::mpi
+
+using namespace huddle::mpi;
+
+HUDDLE_EXPORT int MPI_Allgather(const void* input, int in_count, Datatype in_type, void* output,
+                                int out_count, Datatype out_type, Comm comm) {
+  return carry_out(
+      process(),
+      AllgatherCall{{{Side(input, in_count, in_type), Side(output, out_count, out_type), comm}}});
+}
+
+HUDDLE_EXPORT int MPI_Allgather_c(const void* input, Count in_count, Datatype in_type, void* output,
+                                  Count out_count, Datatype out_type, Comm comm) {
+  return carry_out(
+      process(),
+      AllgatherCall{{{Side(input, in_count, in_type), Side(output, out_count, out_type), comm}}});
+}
+
+HUDDLE_EXPORT int MPI_Allgatherv(const void* input, int in_count, Datatype in_type, void* output,
+                                 const int* out_counts, const int* out_places, Datatype out_type,
+                                 Comm comm) {
+  return carry_out(process(),
+                   AllgathervCall{{{Side(input, in_count, in_type),
+                                    ListedSide(output, out_counts, out_places, out_type), comm}}});
+}
+
+HUDDLE_EXPORT int MPI_Allgatherv_c(const void* input, Count in_count, Datatype in_type,
+                                   void* output, const Count* out_counts, const Aint* out_places,
+                                   Datatype out_type, Comm comm) {
+  return carry_out(process(),
+                   AllgathervCall{{{Side(input, in_count, in_type),
+                                    ListedSide(output, out_counts, out_places, out_type), comm}}});
+}

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "mpi/back_end/calls/for_all.h"
+#include "mpi/back_end/calls/side.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::mpi {

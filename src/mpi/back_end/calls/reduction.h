@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "mpi/back_end/calls/side.h"
-#include "mpi/back_end/calls/written.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/reducer.h"
+#include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 
@@ -114,6 +114,62 @@ struct AnyReduction {
     parts.finish();
     return Route::huddle;
   }
+};
+
+// MPI_Reduce_scatter and MPI_Reduce_scatter_block.
+
+// What is alike in the two: all that a rank brings is `count`,
+// which look() finds out, and what it gets is a block of that.
+struct AnyReduceScatter : AnyReduction {
+ protected:
+  Written written_block(Count gotten) const;
+  Route objection_to(const Process& process, Count gotten) const;
+  // shares: of each rank, in elements.
+  Route take_blocks(const Process& process, Communicator& communicator,
+                    const node::Blocks& shares) const;
+};
+
+struct ReduceScatterBlockCall : AnyReduceScatter {
+  static constexpr select::Operation operation = select::Operation::reduce_scatter_block;
+  Count block;
+
+  void look(const Process& process, Communicator& communicator);
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+  Written written(const Communicator& communicator) const;
+};
+
+struct ReduceScatterCall : AnyReduceScatter {
+  static constexpr select::Operation operation = select::Operation::reduce_scatter;
+  using Counts = ProgramNumbers<Count>;
+  Counts blocks;
+
+  void look(const Process& process, Communicator& communicator);
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+  Written written(const Communicator& communicator) const;
+};
+
+// MPI_Scan and MPI_Exscan.
+struct ScanCall : AnyReduction {
+  static constexpr select::Operation operation = select::Operation::scan;
+
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+  Written written(const Communicator& communicator) const;
+};
+
+// The first rank gets nothing: its output is not looked at, unless its input is there.
+struct ExscanCall : AnyReduction {
+  static constexpr select::Operation operation = select::Operation::exscan;
+
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+  Written written(const Communicator& communicator) const;
 };
 
 }  // namespace huddle::mpi

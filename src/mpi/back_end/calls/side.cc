@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "mpi/back_end/calls/side.h"
 
 namespace huddle::mpi {
@@ -12,6 +13,57 @@ const TypeFacts& found_facts_of(const Process& process, Communicator& communicat
   const TypeFacts& facts = types.facts(type);
   if (facts.is_type) communicator.latest.note(type, facts, freed);
   return facts;
+}
+
+void ListedSide::look(const Process& process, Communicator& communicator) {
+  if (!has_types_) {
+    facts_ = &facts_of(process, communicator, type_);
+    return;
+  }
+  if (!is_listed()) return;
+  facts_by_rank_.resize(static_cast<std::size_t>(communicator.ranks), &no_type);
+  for (int rank = 0; rank < communicator.ranks; ++rank) {
+    // What is the type of nothing does not matter, and programs leave it open.
+    if (counts_[rank] <= 0) continue;
+    const bool is_as_before = rank > 0 && counts_[rank - 1] > 0 && types_[rank] == types_[rank - 1];
+    const auto at = static_cast<std::size_t>(rank);
+    facts_by_rank_[at] =
+        is_as_before ? facts_by_rank_[at - 1] : &facts_of(process, communicator, types_[rank]);
+  }
+}
+
+bool ListedSide::is_right(int ranks) const {
+  if (!is_listed()) return false;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Count count = counts_[rank];
+    if (count != 0 && !is_plain(address, count, facts(rank))) return false;
+  }
+  return true;
+}
+
+std::size_t ListedSide::bytes(int rank) const {
+  return is_listed() ? bytes_of(counts_[rank], facts(rank)) : 0;
+}
+
+std::size_t ListedSide::bytes_of_all(int ranks) const {
+  std::size_t sum = 0;
+  for (int rank = 0; rank < ranks; ++rank) sum += bytes(rank);
+  return sum;
+}
+
+Part ListedSide::block(int rank) const {
+  const TypeFacts& of_block = facts(rank);
+  const Aint unit = has_types_ ? 1 : of_block.extent;
+  return {{moved(address, displacements_[rank] * unit), counts_[rank],
+           has_types_ ? types_[rank] : type_},
+          &of_block};
+}
+
+std::vector<Part> ListedSide::blocks(int ranks) const {
+  std::vector<Part> all;
+  all.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) all.push_back(block(rank));
+  return all;
 }
 
 }  // namespace huddle::mpi

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "mpi/back_end/look_up.h"
+#include "mpi/back_end/mpi_names.h"
 
 namespace huddle::profile {
 namespace {

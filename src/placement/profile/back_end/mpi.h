@@ -5,6 +5,15 @@
 // an MPI does not have is null, and no program calls it there.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+
 #include "abi.h"
 
 namespace huddle::profile {
@@ -113,6 +122,110 @@ struct Mpi {
   int (*group_free)(Group*);
   int (*group_from_session_pset)(Session, const char*, Group*);
   int (*type_size_x)(Datatype, Count*);
+};
+
+// How many bytes an element of a datatype is. MPI's own types live as long as it does, so that
+// those in use are kept; a program's types come and go, and the MPI is asked each time.
+class TypeSizes {
+ public:
+  TypeSizes(const Mpi& mpi, Find find) : mpi_(mpi) {
+    for (const Predefined& type : datatypes) {
+      predefined_.insert(number_of(handle<Datatype>(type, find)));
+    }
+  }
+
+  // pre: the MPI has just accepted a call with it
+  std::uint64_t bytes_of(Datatype type) {
+    const std::uintptr_t number = number_of(type);
+    Entry& entry = entries_[(number ^ (number >> 8U)) % entries_.size()];
+    return entry.number == number && number != 0 ? entry.bytes : ask(type, entry);
+  }
+
+ private:
+  struct Entry {
+    std::uintptr_t number = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  // Handles are pointers or ints.
+  static std::uintptr_t number_of(Datatype type) {
+    std::uintptr_t number = 0;
+    std::memcpy(&number, &type, sizeof(Datatype));
+    return number;
+  }
+  std::uint64_t ask(Datatype type, Entry& entry) {
+    Count bytes = 0;
+    if (mpi_.type_size_x(type, &bytes) != success || bytes < 0) return 0;
+    if (predefined_.contains(number_of(type))) {
+      entry = {number_of(type), static_cast<std::uint64_t>(bytes)};
+    }
+    return static_cast<std::uint64_t>(bytes);
+  }
+
+  const Mpi& mpi_;
+  std::unordered_set<std::uintptr_t> predefined_;
+  std::array<Entry, 64> entries_{};
+};
+
+// A collective as the stub tells of it: which operation in which form, and its arguments as words.
+// All forms of an operation begin with the same ones.
+struct CollectiveForm {
+  std::string operation;  // "Bcast"
+  bool is_large = false;  // counts are MPI_Count
+  bool is_persistent = false;
+};
+
+// By the names of the stub, each of which is told apart once.
+class CollectiveForms {
+ public:
+  const CollectiveForm& of(const char* call) {
+    const auto found = forms_.find(call);
+    return found != forms_.end() ? found->second : forms_.emplace(call, parsed(call)).first->second;
+  }
+  // "MPI_Ibcast_c" -> Bcast, large
+  static CollectiveForm parsed(std::string_view call);
+
+ private:
+  std::unordered_map<const char*, CollectiveForm> forms_;
+};
+
+// A pointer or a handle that came as a word.
+template <class Pointer>
+Pointer pointer_in(long word) {
+  return pointer_of<Pointer>(static_cast<std::uintptr_t>(word));
+}
+template <class Handle>
+Handle handle_in(long word) {
+  if constexpr (std::is_integral_v<Handle>) {
+    return static_cast<Handle>(word);
+  } else {
+    return pointer_in<Handle>(word);
+  }
+}
+
+class CollectiveCall {
+ public:
+  CollectiveCall(const CollectiveForm& form, const long* words) : form_(form), words_(words) {}
+
+  std::string_view operation() const { return form_.operation; }
+  // Of the argument at this place, and of the array there. Only the lower half of an int's word
+  // means anything.
+  Count count(int at) const {
+    return form_.is_large ? static_cast<Count>(words_[at]) : static_cast<int>(words_[at]);
+  }
+  Count count(int at, int rank) const {
+    return form_.is_large ? pointer_in<const Count*>(words_[at])[rank]
+                          : pointer_in<const int*>(words_[at])[rank];
+  }
+  int number(int at) const { return static_cast<int>(words_[at]); }
+  Datatype type(int at) const { return handle_in<Datatype>(words_[at]); }
+  Datatype type(int at, int rank) const { return pointer_in<const Datatype*>(words_[at])[rank]; }
+  Comm comm(int at) const { return handle_in<Comm>(words_[at]); }
+  bool is_in_place() const { return pointer_in<const void*>(words_[0]) == in_place(); }
+
+ private:
+  const CollectiveForm& form_;
+  const long* words_;
 };
 
 }  // namespace huddle::profile

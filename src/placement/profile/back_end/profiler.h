@@ -5,6 +5,7 @@
 // the program has asked for MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,15 +13,135 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "mpi/stub/door.h"
-#include "placement/profile/back_end/book.h"
-#include "placement/profile/back_end/collective_call.h"
 #include "placement/profile/back_end/mpi.h"
-#include "placement/profile/back_end/peers.h"
-#include "placement/profile/back_end/type_sizes.h"
+#include "placement/profile/document.h"
 
 namespace huddle::profile {
+
+// The flows of this rank: one for each pair, kind and phase that has been seen.
+class Book {
+ public:
+  explicit Book(OwnPart& part) : part_(part) {}
+
+  // The one to count on now; it stays where it is. Which one that is changes with the phase.
+  Flow* flow(std::int32_t from, std::int32_t to, FlowKind kind);
+
+  void leave_out(std::uint64_t collectives) { part_.leave_out(collectives); }
+
+  // Tells whether flow() may give another answer than before.
+  std::uint32_t epoch() const { return epoch_; }
+
+  // 0: nothing is counted. Every other number is a phase.
+  void set_phase(std::int32_t phase) {
+    phase_ = phase;
+    ++epoch_;
+  }
+
+ private:
+  struct Key {
+    std::int32_t from, to, phase;
+    FlowKind kind;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::size_t hash = 0;
+      for (const auto part : {key.from, key.to, key.phase, static_cast<std::int32_t>(key.kind)}) {
+        hash = hash * 0x9e3779b97f4a7c15U + static_cast<std::uint32_t>(part);
+      }
+      return hash;
+    }
+  };
+
+  OwnPart& part_;
+  std::unordered_map<Key, Flow*, Hash> flows_;
+  std::int32_t phase_ = first_phase;
+  std::uint32_t epoch_ = 1;
+  Flow nobody_;  // what is not counted goes here
+};
+
+// Whom a rank reaches through one communicator or window: by their ranks there, the flows on which
+// to count. Holds those only that were written to.
+
+// Who is who in the world.
+struct World {
+  Group group;
+  int rank = 0;
+  int ranks = 0;
+};
+
+// Which way bytes go between this rank and the other.
+enum class Way { to_other, from_other };
+
+class Peers {
+ public:
+  // `group` numbers the others as the program does; it is freed with this object.
+  Peers(const Mpi& mpi, const World& world, Book& book, Group group);
+  ~Peers() { mpi_.group_free(&group_); }
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+
+  // pre: `rank` is one of the group
+  Flow& flow(int rank, FlowKind kind, Way way) {
+    const std::uint32_t key = key_of(rank, kind, way);
+    const Slot& slot = slots_[place_of(key)];
+    return slot.key == key && slot.epoch == book_.epoch() ? *slot.flow : find(rank, kind, way);
+  }
+
+  int size() const { return size_; }
+  // `undefined` where the group is that of the others only.
+  int own_rank() const { return own_rank_; }
+  bool is_remote() const { return own_rank_ == undefined; }
+  // In the world; outside_world for others.
+  int world_rank(int rank) const;
+
+  // Collectives, which are added up here until they are spread over the flows.
+  void to_each(std::uint64_t bytes) { add(each_, bytes); }
+  void in_parts(std::uint64_t bytes) { add(parted_, bytes); }
+  void spread();
+
+ private:
+  static constexpr std::size_t first_slots = 16;  // a power of two, as every later number
+
+  struct Slot {
+    std::uint32_t key = 0;
+    std::uint32_t epoch = 0;  // of no book
+    Flow* flow = nullptr;
+  };
+
+  struct Sum {
+    std::uint64_t bytes = 0;
+    std::uint64_t calls = 0;
+  };
+  static void add(Sum& sum, std::uint64_t bytes) {
+    sum.bytes += bytes;
+    ++sum.calls;
+  }
+  std::uint64_t part_of(int rank) const;
+
+  static std::uint32_t key_of(int rank, FlowKind kind, Way way) {
+    return static_cast<std::uint32_t>(rank) << 3U | static_cast<std::uint32_t>(kind) << 1U |
+           static_cast<std::uint32_t>(way);
+  }
+  std::size_t place_of(std::uint32_t key) const {
+    return (key * 0x9e3779b1U >> 7U) & (slots_.size() - 1);
+  }
+  Flow& find(int rank, FlowKind kind, Way way);
+
+  const Mpi& mpi_;
+  const World& world_;
+  Book& book_;
+  Group group_;
+  int own_rank_ = undefined;
+  int size_ = 0;
+  Sum each_;                 // what every other gets
+  Sum parted_;               // what is reduced in parts, which then go to every other
+  std::vector<Slot> slots_;  // a cache: two that want the same place take it in turns
+  std::size_t misses_ = 0;
+};
 
 class Profiler {
  public:

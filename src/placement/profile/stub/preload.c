@@ -11,7 +11,6 @@
 
 #include "calls.h"
 #include "mpi/stub/forward.h"
-#include "mpi/stub/hide.h"
 #include "mpi/stub/routes.h"
 #include "note.h"
 

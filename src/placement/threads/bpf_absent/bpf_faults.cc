@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Where libbpf, clang or bpftool was not there when huddle was built.
-#include "placement/threads/bpf_faults.h"
+#include "placement/threads/page_faults.h"
 
 #include "common/error.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "placement/threads/bpf_faults.h"
+#include "placement/threads/page_faults.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

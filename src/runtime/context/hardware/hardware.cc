@@ -7,10 +7,9 @@
 
 #include <optional>
 
-#include "runtime/context/calls_differ.h"
-#include "runtime/context/peer_lost.h"
+#include "runtime/context/errors.h"
 #include "runtime/context/world.h"
-#include "runtime/memory/prefetch.h"
+#include "runtime/memory/cpu.h"
 
 namespace huddle::world::hardware {
 

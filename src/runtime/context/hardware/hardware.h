@@ -13,16 +13,13 @@
 #include <optional>
 #include <span>
 
-#include "runtime/context/address.h"
-#include "runtime/context/awaited_flag.h"
-#include "runtime/context/call_stamp.h"
 #include "runtime/context/hardware/waiting.h"
 #include "runtime/context/sequence.h"
+#include "runtime/context/world.h"
 #include "runtime/memory/copy.h"
-#include "runtime/memory/fence.h"
+#include "runtime/memory/cpu.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/reduction.h"
-#include "runtime/memory/spin.h"
 #include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::world::hardware {

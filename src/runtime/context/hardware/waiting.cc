@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/memory/spin.h"
+#include "runtime/memory/cpu.h"
 
 namespace huddle::world::hardware {
 namespace {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "runtime/context/call_stamp.h"
+#include "runtime/context/sequence.h"
 
 namespace huddle::world::hardware {
 

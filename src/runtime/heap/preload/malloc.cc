@@ -13,8 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/round_up.h"
-#include "runtime/heap/preload/at_once.h"
+#include "common/arithmetic.h"
 #include "runtime/heap/preload/process_malloc.h"
 #include "runtime/memory/page_buffer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/heap/preload/next.h"
+#include "runtime/heap/preload/process_malloc.h"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -10,8 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/round_up.h"
-#include "runtime/heap/preload/process_malloc.h"
+#include "common/arithmetic.h"
 
 namespace huddle::heap {
 namespace {

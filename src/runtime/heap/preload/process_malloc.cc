@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "runtime/heap/preload/process_malloc.h"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
-
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -15,11 +20,77 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/heap/preload/obstacle.h"
-#include "runtime/heap/system_limits.h"
+#include "common/error.h"
+#include "common/settings/settings.h"
+#include "runtime/heap/start.h"
 #include "runtime/memory/page_buffer.h"
 
 namespace huddle::heap {
+
+// Processes in which large blocks must not come from the heap.
+
+// Throws FailureError, with a sentence, in such a process.
+void throw_if_in_the_way();
+
+namespace {
+
+// The names by which one finds that they are there.
+constexpr std::array<std::pair<const char*, const char*>, 5> sanitizers = {
+    {{"__asan_init", "AddressSanitizer"},
+     {"__hwasan_init", "HWAddressSanitizer"},
+     {"__lsan_init", "LeakSanitizer"},
+     {"__msan_init", "MemorySanitizer"},
+     {"__tsan_init", "ThreadSanitizer"}}};
+
+const link_map* library_of(const void* address) {
+  Dl_info info{};
+  void* library = nullptr;
+  return dladdr1(address, &info, &library, RTLD_DL_LINKMAP) == 0
+             ? nullptr
+             : static_cast<const link_map*>(library);
+}
+
+// A program for a fixed address (as many a Python is) that takes a function's address has an entry
+// that leads there, and that entry's address is what everybody is told.
+bool only_leads_there(const void* address) {
+  Dl_info info{};
+  void* found = nullptr;
+  if (dladdr1(address, &info, &found, RTLD_DL_SYMENT) == 0 || found == nullptr) return false;
+  return static_cast<const ElfW(Sym)*>(found)->st_shndx == SHN_UNDEF;
+}
+
+bool defines_malloc(const link_map& library) {
+  void* const opened = dlopen(library.l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (opened == nullptr) return false;
+  // What it does not define is looked for in the libraries that it needs.
+  const void* const found = dlsym(opened, "malloc");
+  dlclose(opened);
+  return library_of(found) == &library;
+}
+
+// Whose malloc the program calls.
+const link_map* library_of_malloc() {
+  const void* const told = dlsym(RTLD_DEFAULT, "malloc");
+  const link_map* library = library_of(told);
+  if (!only_leads_there(told)) return library;
+  // Libraries stand in the order in which they are searched.
+  do library = library->l_next;
+  while (library != nullptr && !defines_malloc(*library));
+  return library;
+}
+
+}  // namespace
+
+void throw_if_in_the_way() {
+  for (const auto& [name, title] : sanitizers) {
+    if (dlsym(RTLD_DEFAULT, name) == nullptr) continue;
+    throw FailureError(fmt::format("{} keeps books of all memory; there is no shared heap", title));
+  }
+  static const char here = 0;
+  if (library_of_malloc() != library_of(&here)) {
+    throw FailureError("the program has a malloc of its own; there is no shared heap");
+  }
+}
 
 using memory::Heap;
 
@@ -195,6 +266,34 @@ void ProcessMalloc::after_fork_in_child() noexcept {
     large->heap.after_fork_in_child();
   }
   starting_.unlock();
+}
+
+namespace {
+
+std::string value_of(std::string_view key) {
+  const auto table = settings::table();
+  const auto setting = std::find_if(table.begin(), table.end(),
+                                    [key](const settings::Setting& row) { return row.key == key; });
+  const std::string name = settings::environment_name(key);
+  const char* const said = std::getenv(name.c_str());
+  if (said == nullptr) return std::string(setting->fallback);
+  settings::check_value(*setting, said, name);
+  return said;
+}
+
+}  // namespace
+
+void start_at_once_if_asked() noexcept {
+  const char* const asked = std::getenv("TEST_HUDDLE_HEAP");
+  if (asked == nullptr || std::string_view(asked) != "at-once") return;
+  try {
+    const Wish wish = wish_from(value_of);
+    const huddle_heap& heap = process_malloc.start(
+        {version, wish.least_block_bytes, wish.cap_bytes, wish.most_copied_bytes, wish.checked});
+    if (heap.refusal != nullptr) std::fprintf(stderr, "huddle: heap: %s\n", heap.refusal);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "huddle: heap: %s\n", error.what());
+  }
 }
 
 }  // namespace huddle::heap

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "common/error.h"
-#include "model/fabric/placement.h"
+#include "model/fabric/fabric.h"
 #include "runtime/schedules/algorithms.h"
-#include "simulate/network/simgrid/judges.h"
+#include "simulate/network/simgrid/platform.h"
 
 namespace {
 

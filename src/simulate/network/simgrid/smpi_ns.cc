@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "simulate/network/simgrid/judges.h"
 #include "simulate/network/simgrid/platform.h"
 
 namespace huddle::judge {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "simulate/protocols/model/holdings.h"
+#include "simulate/protocols/model/run.h"
 
 #include <algorithm>
 

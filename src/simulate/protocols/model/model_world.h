@@ -15,8 +15,6 @@
 #include <vector>
 
 #include "model/machine/cost.h"
-#include "runtime/context/address.h"
-#include "runtime/context/awaited_flag.h"
 #include "runtime/context/sequence.h"
 #include "runtime/context/world.h"
 #include "runtime/memory/copy.h"

@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "common/arithmetic.h"
 #include "common/text.h"
-#include "common/units.h"
 #include "runtime/select/algorithm.h"
 #include "simulate/protocols/predict.h"
-#include "tools/bench/engine/barriers.h"
+#include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/team_calls.h"
-#include "tools/bench/engine/team_operation.h"
 
 namespace huddle::bench {
 namespace {

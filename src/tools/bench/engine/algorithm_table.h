@@ -12,8 +12,7 @@
 
 #include "runtime/select/operation.h"
 #include "tools/bench/engine/comparison.h"
-#include "tools/bench/engine/forecast.h"
-#include "tools/bench/engine/scale.h"
+#include "tools/bench/engine/team_calls.h"
 
 namespace huddle::bench {
 

@@ -9,14 +9,10 @@
 #include "common/text.h"
 #include "runtime/memory/copy.h"
 #include "runtime/node/direct_exchange.h"
-#include "runtime/select/copy_method_choice.h"
-#include "tools/bench/engine/bare_flags.h"
-#include "tools/bench/engine/bare_read.h"
-#include "tools/bench/engine/bare_ring.h"
-#include "tools/bench/engine/barriers.h"
-#include "tools/bench/engine/reading.h"
+#include "runtime/select/prices.h"
+#include "tools/bench/engine/bare.h"
+#include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/team_calls.h"
-#include "tools/bench/engine/team_operation.h"
 
 namespace huddle::bench {
 namespace {

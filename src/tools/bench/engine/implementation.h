@@ -5,13 +5,18 @@
 // ranks are forked: each rank has a copy of its own, and what they share lies in shared pages.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "runtime/context/sequence.h"
 #include "runtime/memory/heap.h"
 #include "runtime/team/team.h"
+#include "tools/bench/engine/rank_processes.h"
+#include "tools/calibrate/crew.h"
 
 namespace huddle::bench {
 
@@ -46,5 +51,52 @@ class Implementation {
   // How it goes about it, in words; asked on the first rank when all is over.
   virtual std::string how(const RankContext&) { return {}; }
 };
+
+// Barriers as implementations: timed in series, and tried apart from that.
+
+// Barrier: build(here) on all ranks, then pass(here) is inlined into the timed loop.
+template <class Barrier>
+class BarrierImplementation final : public Implementation {
+ public:
+  BarrierImplementation(int ranks, Barrier barrier)
+      : marks_(static_cast<std::size_t>(ranks)), barrier_(std::move(barrier)) {}
+
+  void set_up(const RankContext& here) override {
+    if (here.rank == 0) marks_.build();
+    barrier_.build(here);
+  }
+  void run(const RankContext& here, int calls) override {
+    for (int call = 0; call < calls; ++call) barrier_.pass(here);
+  }
+  // Behind a barrier everybody sees what all did before it.
+  bool is_right(const RankContext& here) override {
+    bool all_there = true;
+    for (int call = 0; call < tried_calls; ++call) {
+      marks_[here.rank].value.store(++mark_, std::memory_order_relaxed);
+      barrier_.pass(here);
+      for (int rank = 0; rank < here.ranks; ++rank) {
+        const auto seen = marks_[rank].value.load(std::memory_order_relaxed);
+        all_there = all_there && world::reached(seen, mark_);
+      }
+    }
+    return all_there;
+  }
+  std::string how(const RankContext& here) override {
+    if constexpr (requires { barrier_.how(here); }) return barrier_.how(here);
+    return {};
+  }
+
+ private:
+  static constexpr int tried_calls = 8;
+
+  Shared<calibrate::Flag> marks_;  // by rank
+  Barrier barrier_;
+  calibrate::Count mark_ = 0;
+};
+
+template <class Barrier>
+std::unique_ptr<Implementation> barrier_implementation(int ranks, Barrier barrier) {
+  return std::make_unique<BarrierImplementation<Barrier>>(ranks, std::move(barrier));
+}
 
 }  // namespace huddle::bench

@@ -5,17 +5,78 @@
 #pragma once
 
 #include <sys/types.h>
-
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <memory>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "common/file_descriptor.h"
+#include "common/file.h"
 #include "runtime/team/bootstrap.h"
-#include "tools/bench/engine/binding.h"
 
 namespace huddle::bench {
+
+// Where the ranks of a comparison may run.
+struct Binding {
+  int ranks = 2;
+  std::vector<int> pus;
+
+  bool crowded() const { return ranks > static_cast<int>(pus.size()); }
+  // Each rank has a processor to itself; where there are not enough, all run on all.
+  std::vector<int> pus_of(int rank) const;
+  // The processor that a team counts each rank for.
+  std::vector<int> counted_for() const;
+};
+
+// "2 ranks on cpus 0 and 1", "8 ranks on 2 cpus".
+std::string text(const Binding& binding);
+
+// Keeps the calling process to these. Throws FailureError naming what is not allowed.
+void run_on(const std::vector<int>& pus);
+
+// Memory that a process shares with those that it forks: mapped before, placed on the node of the
+// rank that touches it first.
+class SharedPages {
+ public:
+  // Throws FailureError where there is no memory.
+  explicit SharedPages(std::size_t bytes);
+  ~SharedPages();
+  SharedPages(SharedPages&& other) noexcept;
+  SharedPages& operator=(SharedPages&& other) noexcept;
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Things in such memory. They are there once one process, the one they should lie near, has built
+// them.
+template <class T>
+class Shared {
+ public:
+  static_assert(std::is_trivially_destructible_v<T>);
+  explicit Shared(std::size_t count = 1) : pages_(count * sizeof(T)), count_(count) {}
+
+  void build() const {
+    for (std::size_t i = 0; i < count_; ++i) new (pages_.data() + i * sizeof(T)) T();
+  }
+  std::size_t size() const { return count_; }
+  T& operator[](std::size_t i) const { return first()[i]; }
+  T& operator[](int rank) const { return first()[rank]; }
+  T& operator*() const { return *first(); }
+  T* operator->() const { return first(); }
+
+ private:
+  T* first() const { return std::launder(reinterpret_cast<T*>(pages_.data())); }
+
+  SharedPages pages_;
+  std::size_t count_;
+};
 
 class RankProcesses {
  public:

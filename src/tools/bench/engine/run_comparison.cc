@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "tools/bench/engine/run_comparison.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,19 +12,64 @@
 #include <span>
 #include <string_view>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
-#include "common/median.h"
 #include "runtime/memory/page_buffer.h"
 #include "runtime/team/context.h"
-#include "tools/bench/engine/judge.h"
 #include "tools/bench/engine/rank_processes.h"
-#include "tools/bench/engine/shared_pages.h"
-#include "tools/bench/harness/harness_barrier.h"
-#include "tools/calibrate/clock.h"
-#include "tools/calibrate/flag.h"
+#include "tools/bench/harness/harness.h"
+#include "tools/calibrate/crew.h"
+#include "tools/calibrate/sampling.h"
 #include "tools/calibrate/statistics.h"
 
 namespace huddle::bench {
+namespace {
+
+double ratio(const Judgement& judgement, double subject_ns, double rival_ns) {
+  switch (judgement.bar.kind) {
+    case Bar::Kind::time_at_most:
+      return subject_ns / rival_ns;
+    case Bar::Kind::rate_at_least:
+      return judgement.subject_bytes / subject_ns / (judgement.rival_bytes / rival_ns);
+  }
+  return 0;
+}
+
+bool holds(const Bar& bar, double ratio) {
+  switch (bar.kind) {
+    case Bar::Kind::time_at_most:
+      return ratio <= bar.limit;
+    case Bar::Kind::rate_at_least:
+      return ratio >= bar.limit;
+  }
+  return false;
+}
+
+}  // namespace
+
+Verdict judge(const Judgement& judgement, const std::vector<EntryResult>& entries) {
+  const auto median = [&](std::size_t entry) { return median_of(entries[entry].ns); };
+  Verdict verdict{.what = judgement.what,
+                  .subject = judgement.subject,
+                  .rival = *std::min_element(
+                      judgement.rivals.begin(), judgement.rivals.end(),
+                      [&](std::size_t a, std::size_t b) { return median(a) < median(b); }),
+                  .bar = judgement.bar,
+                  .subject_bytes = judgement.subject_bytes,
+                  .rival_bytes = judgement.rival_bytes,
+                  .ratios = {}};
+  const auto& subject_ns = entries[verdict.subject].ns;
+  const auto& rival_ns = entries[verdict.rival].ns;
+  for (std::size_t round = 0; round < subject_ns.size(); ++round) {
+    verdict.ratios.push_back(ratio(judgement, subject_ns[round], rival_ns[round]));
+  }
+  const calibrate::Summary summary = calibrate::summarize(verdict.ratios);
+  verdict.median = summary.median;
+  verdict.spread = summary.spread;
+  verdict.holds = holds(verdict.bar, verdict.median);
+  return verdict;
+}
+
 namespace {
 
 // Between two looks at how far the ranks are: often enough for a bar that moves, and seldom enough

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/engine/variants.h"
+#include "tools/bench/engine/engine_comparisons.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "common/arithmetic.h"
 #include "common/text.h"
-#include "common/units.h"
-#include "runtime/node/bcast_pipelined.h"
-#include "runtime/node/bcast_segments.h"
+#include "runtime/node/bcast_protocols.h"
 #include "runtime/node/pair_exchange.h"
-#include "runtime/select/barrier.h"
-#include "runtime/select/bcast.h"
-#include "tools/bench/engine/barriers.h"
-#include "tools/bench/engine/forecast.h"
-#include "tools/bench/engine/protocol_bcast.h"
-#include "tools/bench/engine/team_operation.h"
+#include "runtime/select/algorithm.h"
+#include "tools/bench/engine/implementation.h"
+#include "tools/bench/engine/protocol_alone.h"
+#include "tools/bench/engine/team_calls.h"
 
 namespace huddle::bench {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/harness/harness_barrier.h"
+#include "tools/bench/harness/harness.h"
 
 #include <sched.h>
 
-#include "runtime/memory/spin.h"
+#include "runtime/memory/cpu.h"
 
 namespace huddle::bench {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/median.h"
+#include "common/arithmetic.h"
 
 namespace huddle::bench {
 namespace {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/harness/test_data.h"
+#include "tools/bench/harness/harness.h"
 
 #include <span>
 #include <stdexcept>
-
-#include "tools/bench/harness/payload.h"
 
 namespace huddle::bench {
 namespace {

@@ -6,16 +6,31 @@
 #pragma once
 
 #include <sys/types.h>
-
 #include <atomic>
 #include <deque>
 #include <string>
 #include <vector>
 
-#include "tools/bench/mpi/find_mpi.h"
 #include "tools/bench/mpi/order.h"
 
 namespace huddle::bench {
+
+// From a launcher to the MPI that it belongs to: the library that ranks open, and its family.
+struct Mpi {
+  std::string name;                   // for people and tables
+  std::vector<std::string> launcher;  // its words
+  // Files or names for the loader, between colons: the first that can be opened is it.
+  std::string library;
+  std::string abi;  // as huddle's back ends are called
+};
+
+// launcher: words between spaces; empty: the first one on the PATH. library: the file, where
+// the user says it. Throws UsageError where there is none.
+Mpi find_mpi(const std::string& launcher, const std::string& library,
+             const std::string& search_path);
+
+// All that bench/peers has set up in this folder. Throws UsageError where there is none.
+std::vector<Mpi> find_peers(const std::string& folder);
 
 // Thrown out of a wait for a job when somebody wants to stop.
 struct Stopped {};

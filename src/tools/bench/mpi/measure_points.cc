@@ -1,15 +1,173 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "tools/bench/mpi/measure_points.h"
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
-#include "common/median.h"
 
 namespace huddle::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What is over in less than a microsecond is timed in series: to look at the clock takes 20 ns.
+constexpr std::size_t short_bytes = 1 << 10;
+constexpr int short_calls = 16;
+// Where ranks share cores, the last one in finds the others' work done: series show all of it.
+constexpr std::size_t medium_bytes = 64 << 10;
+constexpr int crowded_calls = 4;
+
+// What OSU's programs call small is called more often, as they do it; a stretch is a part of what
+// they average over, and long enough for a root that runs ahead.
+constexpr std::size_t osu_small_bytes = 8 << 10;
+constexpr int osu_small_calls = 200;
+constexpr int osu_large_calls = 10;
+
+constexpr int stretches = 10;
+// Long enough for ten stretches of a millisecond; no time slice of a scheduler is longer.
+constexpr std::int64_t batch_limit_ns = 8'000'000;
+// A rank that shares a core waits for its turn: a batch has to see many turns.
+constexpr std::int64_t crowded_batch_limit_ns = 40'000'000;
+constexpr int rounds_an_order = 4;
+
+// An interval says little before.
+constexpr std::size_t least_batches = 8;
+
+int calls_of(const Point& point, Timing timing, bool crowded) {
+  if (timing == Timing::osu) {
+    return point.bytes <= osu_small_bytes ? osu_small_calls : osu_large_calls;
+  }
+  if (point.bytes <= short_bytes) return crowded ? crowded_calls : short_calls;
+  return crowded && point.bytes <= medium_bytes ? crowded_calls : 1;
+}
+
+Order order_of(const Point& point, Timing timing, bool crowded) {
+  return {.operation = point.operation,
+          .bytes = point.bytes,
+          .calls = calls_of(point, timing, crowded),
+          .stretches = stretches,
+          .rounds = 1,
+          .limit_ns = crowded ? crowded_batch_limit_ns : batch_limit_ns,
+          .timing = timing};
+}
+
+std::vector<double> each_call(std::vector<double> ns, int calls) {
+  // A clock ticks in nanoseconds: nothing takes none.
+  for (double& one : ns) one = std::max(one, 1.0) / calls;
+  return ns;
+}
+
+void add(Answer answer, int calls, PointResult& result) {
+  result.passed += answer.passed;
+  for (Answer::Batch& batch : answer.batches) {
+    auto& side = batch.side == Side::native ? result.samples.native_ns : result.samples.huddle_ns;
+    side.push_back(each_call(std::move(batch.ns), calls));
+  }
+}
+
+// A pair of batches at least, the sides in turns.
+void measure(Job& rival, Job& host, Order order, PointResult& result) {
+  order.huddle_first = result.samples.batches() % 2 != 0;
+  if (&rival == &host) {
+    order.rounds = rounds_an_order;
+    add(host.carry_out(order), order.calls, result);
+    return;
+  }
+  Order native = order;
+  native.huddle = false;
+  Order huddle = order;
+  huddle.native = false;
+  if (order.huddle_first) add(host.carry_out(huddle), order.calls, result);
+  add(rival.carry_out(native), order.calls, result);
+  if (!order.huddle_first) add(host.carry_out(huddle), order.calls, result);
+}
+
+// Buffers are touched, and both sides have made what they keep. Returns what huddle ran, where its
+// prediction is one of what is timed.
+std::vector<Choice> warm_up(Job& rival, Job& host, Order order) {
+  order.stretches = 1;
+  order.explain = order.timing == Timing::apart;
+  Answer answer = host.carry_out(order);
+  if (&rival != &host) {
+    order.huddle = false;
+    order.explain = false;
+    rival.carry_out(order);
+  }
+  return std::move(answer.choices);
+}
+
+}  // namespace
+
+bool PointResult::below_bar() const {
+  return estimate.high < least_ratio &&
+         std::all_of(again.begin(), again.end(),
+                     [](const Estimate& one) { return one.high < least_ratio; });
+}
+
+namespace {
+
+// `pair(result)` adds a batch of each side, at least.
+template <class Pair>
+void measure_until_known(PointResult& result, const Effort& effort, Pair pair) {
+  const auto end = Clock::now() + std::chrono::duration<double>(effort.point_seconds);
+  do {
+    pair(result);
+    result.estimate = estimate(result.samples.ratios());
+    result.stable = result.estimate.batches >= least_batches && result.estimate.sure &&
+                    result.estimate.half_width() <= effort.half_width;
+  } while (!result.stable && Clock::now() < end);
+  result.native_ns = middle_ns(result.samples.native_ns);
+  result.huddle_ns = middle_ns(result.samples.huddle_ns);
+}
+
+}  // namespace
+
+PointResult compare(Job& rival, Job& host, const Point& point, Timing timing,
+                    const Effort& effort) {
+  const Order order = order_of(point, timing, host.crowded());
+  PointResult result{.point = point, .calls = order.calls, .rival = rival.mpi().name};
+  result.choices = warm_up(rival, host, order);
+  measure_until_known(result, effort,
+                      [&](PointResult& so_far) { measure(rival, host, order, so_far); });
+  return result;
+}
+
+PointResult compare_cold(const Mpi& mpi, const JobOptions& job_options, const Point& point,
+                         int calls, const Effort& effort, const std::atomic<bool>& stop) {
+  const Order order{
+      .operation = point.operation, .bytes = point.bytes, .calls = calls, .timing = Timing::cold};
+  const auto start = [&](Side side, PointResult& result) {
+    Order one = order;
+    one.native = side == Side::native;
+    one.huddle = side == Side::huddle;
+    JobOptions own = job_options;
+    own.with_huddle = one.huddle;
+    add(Job(mpi, own, stop).carry_out(one), calls, result);
+  };
+  PointResult result{.point = point, .calls = calls, .rival = mpi.name};
+  measure_until_known(result, effort, [&](PointResult& so_far) {
+    const bool huddle_first = so_far.samples.batches() % 2 != 0;
+    start(huddle_first ? Side::huddle : Side::native, so_far);
+    start(huddle_first ? Side::native : Side::huddle, so_far);
+  });
+  return result;
+}
+
+std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing) {
+  Order order = order_of(point, timing, job.crowded());
+  order.native = side == Side::native;
+  order.huddle = side == Side::huddle;
+  PointResult result;
+  add(job.carry_out(order), order.calls, result);
+  return order.native ? result.samples.native_ns.front() : result.samples.huddle_ns.front();
+}
+
 namespace {
 
 using Jobs = std::vector<std::unique_ptr<Job>>;

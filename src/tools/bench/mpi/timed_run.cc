@@ -1,27 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+
 #include "tools/bench/mpi/timed_run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "common/error.h"
-#include "common/file_descriptor.h"
+#include "common/file.h"
+#include "common/other_processes.h"
 #include "tools/bench/mpi/job.h"
 
 namespace huddle::bench {
+
+pid_t spawn(Spawned spawned, int input, int output) {
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const auto words = pointers(spawned.words);
+  const auto environment = pointers(spawned.environment);
+  pid_t child = -1;
+  int error = posix_spawn(&child, spawned.program.c_str(), &actions, &attributes, words.data(),
+                          environment.data());
+  if (error == ENOEXEC) {
+    std::string shell = "/bin/sh";
+    std::vector<char*> with_shell = {shell.data(), spawned.program.data()};
+    with_shell.insert(with_shell.end(), words.begin() + 1, words.end());
+    error = posix_spawn(&child, shell.c_str(), &actions, &attributes, with_shell.data(),
+                        environment.data());
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) return child;
+  throw FailureError(fmt::format("cannot start {}: {}", spawned.program, std::strerror(error)));
+}
+
 namespace {
 using Clock = std::chrono::steady_clock;
 
@@ -140,6 +172,57 @@ TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
           .cpu_seconds = child.cpu_seconds(),
           .status = child.status(),
           .output = std::move(output)};
+}
+
+namespace {
+
+TimedRun good_run(const Spawned& command, Side side, const std::atomic<bool>& stop) {
+  TimedRun run = timed_run(command, stop);
+  if (run.status == 0) return run;
+  throw FailureError(
+      fmt::format("a run {} huddle ended with status {}, and no times are taken of what fails{}{}",
+                  side == Side::huddle ? "with" : "without", run.status,
+                  run.output.empty() ? "" : ":\n", run.output));
+}
+
+}  // namespace
+
+Estimate WholeRuns::speedup() const {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rounds(); ++i) {
+    ratios.push_back(of(Side::native).wall_seconds[i] / of(Side::huddle).wall_seconds[i]);
+  }
+  return estimate(ratios);
+}
+
+WholeRuns compare_whole_runs(Spawned native, Spawned huddle, int rounds, RunWatcher& watcher,
+                             const std::atomic<bool>& stop) {
+  WholeRuns runs{.sides = {SideRuns{std::move(native)}, SideRuns{std::move(huddle)}}};
+  std::size_t done = 0;
+  const auto run = [&](Side side) {
+    watcher.begin(side, done++);
+    return good_run(runs.of(side).command, side, stop);
+  };
+  const auto keep = [&](Side side, const TimedRun& one) {
+    runs.of(side).wall_seconds.push_back(one.wall_seconds);
+    runs.of(side).cpu_seconds.push_back(one.cpu_seconds);
+  };
+  try {
+    run(Side::native);
+    for (int round = 0; round < rounds; ++round) {
+      const bool huddle_first = round % 2 == 0;
+      const Side first = huddle_first ? Side::huddle : Side::native;
+      const Side second = huddle_first ? Side::native : Side::huddle;
+      const TimedRun one = run(first);
+      const TimedRun other = run(second);
+      keep(first, one);
+      keep(second, other);
+      runs.huddle_output = huddle_first ? one.output : other.output;
+    }
+  } catch (const Stopped&) {
+    runs.interrupted = true;
+  }
+  return runs;
 }
 
 }  // namespace huddle::bench

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "mpi/library_title.h"
+#include "mpi/libraries.h"
 #include "tools/bench/mpi/timed_run.h"
 #include "tools/bench/network/lines.h"
 

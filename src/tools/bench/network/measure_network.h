@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/machine/machine.h"
-#include "tools/bench/mpi/spawn.h"
+#include "tools/bench/mpi/timed_run.h"
 
 namespace huddle::bench::network {
 

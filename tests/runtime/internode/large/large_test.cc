@@ -17,10 +17,9 @@
 #include "heap_use.h"
 #include "runtime/internode/choice.h"
 #include "runtime/internode/meeting.h"
+#include "runtime/internode/messages.h"
 #include "runtime/internode/node_map.h"
-#include "runtime/internode/node_order.h"
 #include "runtime/internode/prediction.h"
-#include "runtime/internode/rank_wire.h"
 #include "sanitizer.h"
 
 namespace huddle::internode {

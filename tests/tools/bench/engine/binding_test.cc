@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/engine/binding.h"
+#include "tools/bench/engine/rank_processes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "this_machine.h"
-#include "tools/bench/engine/reading.h"
+#include "tools/bench/engine/team_calls.h"
 
 namespace huddle::bench {
 namespace {

@@ -6,15 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/node/bcast_pipelined.h"
+#include "runtime/node/bcast_protocols.h"
 #include "this_machine.h"
-#include "tools/bench/engine/bare_flags.h"
-#include "tools/bench/engine/bare_ring.h"
-#include "tools/bench/engine/barriers.h"
-#include "tools/bench/engine/forecast.h"
-#include "tools/bench/engine/protocol_bcast.h"
+#include "tools/bench/engine/bare.h"
+#include "tools/bench/engine/implementation.h"
+#include "tools/bench/engine/protocol_alone.h"
 #include "tools/bench/engine/team_calls.h"
-#include "tools/bench/engine/team_operation.h"
 
 namespace huddle::bench {
 namespace {

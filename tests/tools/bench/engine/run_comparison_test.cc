@@ -13,10 +13,10 @@
 
 #include "common/error.h"
 #include "this_machine.h"
-#include "tools/bench/engine/bare_flags.h"
-#include "tools/bench/engine/barriers.h"
+#include "tools/bench/engine/bare.h"
+#include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/team_calls.h"
-#include "tools/calibrate/clock.h"
+#include "tools/calibrate/sampling.h"
 
 namespace huddle::bench {
 namespace {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/machine/discover.h"
 #include "model/machine/locate.h"
+#include "model/machine/topology.h"
 #include "tools/bench/engine/run_comparison.h"
-#include "tools/calibrate/cores.h"
+#include "tools/calibrate/cores_and_sizes.h"
 
 namespace huddle::bench {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/engine/variants.h"
+#include "tools/bench/engine/engine_comparisons.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "this_machine.h"
-#include "tools/bench/engine/reading.h"
+#include "tools/bench/engine/team_calls.h"
 
 namespace huddle::bench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/harness/payload.h"
+#include "tools/bench/harness/harness.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Where the stub enters, where a program begins and ends MPI, and where handles end.
-#include "mpi/back_end/exports/export.h"
+#include "mpi/back_end/mpi_names.h"
 #include "placement/profile/back_end/profiler.h"
 
 namespace {

@@ -3,7 +3,7 @@
 //
 // One-sided access, counted where it begins: bytes that are put go from this rank to the target,
 // bytes that are got come from there. Both are counted once the MPI has taken the call.
-#include "mpi/back_end/exports/export.h"
+#include "mpi/back_end/mpi_names.h"
 #include "placement/profile/back_end/profiler.h"
 
 using namespace huddle::profile;

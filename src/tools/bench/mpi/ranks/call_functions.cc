@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/mpi/ranks/call_functions.h"
+#include "tools/bench/mpi/ranks/sides.h"
 
 #include <stdexcept>
 

@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "abi.h"
 #include "mpi/stub/door.h"
+#include "tools/bench/harness/harness.h"
 #include "tools/bench/mpi/order.h"
 
 namespace huddle::bench::ranks {
@@ -106,5 +108,18 @@ Sides open_sides(const std::string& mpi_path, const std::string& back_end_path);
 // Calls that huddle was asked for and handed on to the MPI. It finds these functions through us,
 // so that they can be counted on their way.
 unsigned long passed_calls();
+
+// How each operation is called: by the MPI function of its name.
+struct CallData : bench::CallData {
+  // Of blocks of so many bytes, and of as many numbers: by rank.
+  const std::vector<int>& byte_counts;
+  const std::vector<int>& byte_places;
+  const std::vector<int>& number_counts;
+};
+
+using CallFunction = void(const Functions& mpi, const Sides& sides, const CallData& at);
+
+// pre: not a barrier, and one that can be timed.
+CallFunction* call_function_of(Operation operation);
 
 }  // namespace huddle::bench::ranks

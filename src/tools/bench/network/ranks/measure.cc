@@ -13,7 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "tools/bench/harness/test_data.h"
+#include "tools/bench/harness/harness.h"
 #include "tools/bench/network/lines.h"
 
 namespace huddle::bench::network {

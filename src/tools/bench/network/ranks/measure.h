@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/bench/mpi/ranks/call_functions.h"
 #include "tools/bench/mpi/ranks/sides.h"
 
 namespace huddle::bench::network {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "common/other_processes.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace huddle {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_bytes = 64 * 1024;
+
+class SpawnPlan {
+ public:
+  SpawnPlan() {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  // Starts the program, its output into `out`. Returns its process, or -1.
+  pid_t spawn(const std::vector<std::string>& arguments, int out) {
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, out, STDERR_FILENO);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    std::vector<std::string> copies = arguments;
+    std::vector<char*> argv;
+    for (std::string& copy : copies) argv.push_back(copy.data());
+    argv.push_back(nullptr);
+    pid_t child = -1;
+    return posix_spawn(&child, argv[0], &actions_, &attributes_, argv.data(), environ) == 0 ? child
+                                                                                            : -1;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// Reads until the writer is done or the time is over; false when it is over.
+bool read_until(int fd, Clock::time_point end, std::string& text) {
+  std::array<char, 4096> block{};
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return false;
+    pollfd waiting{fd, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(left.count()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    const ssize_t got = ::read(fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    if (text.size() < most_bytes) text.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
+                                         std::chrono::milliseconds wait) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  const pid_t child = SpawnPlan().spawn(arguments, ends[1]);
+  ::close(ends[1]);
+  if (child < 0) {
+    ::close(ends[0]);
+    return std::nullopt;
+  }
+  ProgramOutput output;
+  output.too_slow = !read_until(ends[0], Clock::now() + wait, output.text);
+  ::close(ends[0]);
+  // Whatever it has left behind goes as well; a child that is done but not waited for keeps the
+  // number of its group from being given to others.
+  ::kill(-child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return output;
+}
+
+namespace {
+
+int send_nothing(int pidfd) {
+  constexpr int no_signal = 0;
+  return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, no_signal, nullptr, 0));
+}
+
+bool is_pidfd(int descriptor) { return send_nothing(descriptor) == 0 || errno != EBADF; }
+
+}  // namespace
+
+// A program may have closed the descriptor, and may have a file of its own by that number.
+bool is_dead(int pidfd) {
+  if (pidfd < 0) return false;
+  pollfd watched{pidfd, POLLIN, 0};
+  int found = 0;
+  do {
+    found = poll(&watched, 1, 0);
+  } while (found < 0 && errno == EINTR);
+  return found == 1 && (watched.revents & POLLIN) != 0 && is_pidfd(pidfd);
+}
+
+// No signal is sent, but whoever it would go to is looked for. Where that is refused to all (a
+// filter of system calls, another user by now), whoever is dead may have lost its number.
+bool has_lost_number(int pidfd) {
+  if (pidfd < 0 || send_nothing(pidfd) == 0) return false;
+  return errno == ESRCH || is_dead(pidfd);
+}
+
+}  // namespace huddle

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#pragma once
+
+#include <optional>
+
+#include "mpi/back_end/calls/side.h"
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/process.h"
+#include "runtime/select/operation.h"
+
+namespace huddle::mpi {
+
+// MPI_Gather and MPI_Gatherv.
+
+// What is alike in the two. The output is looked at by the root alone, and so is the input unless
+// it is in place there.
+template <class Output>
+struct AnyGather {
+  Side input;
+  Output output;
+  int root;
+  Comm comm;
+
+  void look(const Process& process, Communicator& communicator) {
+    if (!input.is_in_place()) input.look(process, communicator);
+    if (is_root(communicator)) output.look(process, communicator);
+  }
+
+  // What the root finds wrong with its output is for take() to say: the others are in it already.
+  Route objection(const Process& /*process*/, const Communicator& communicator) const {
+    const bool is_right = input.is_in_place()
+                              ? is_root(communicator) && !is_wrong_at_root(communicator)
+                              : input.is_right(communicator.ranks);
+    return communicator.has_rank(root) && is_right ? Route::huddle : Route::for_judgement;
+  }
+
+  // By the time that the root finds anything wrong.
+  bool others_have_sent(const Communicator& communicator) const { return is_root(communicator); }
+
+  // What the root gives to itself has no room there.
+  bool is_truncated(const Communicator& communicator) const {
+    return is_root(communicator) && !input.is_in_place() &&
+           input.bytes() > output.block(root).bytes();
+  }
+
+  std::vector<Part> read(const Communicator& /*communicator*/) const {
+    return input.is_in_place() ? std::vector<Part>() : std::vector<Part>{input.block(0)};
+  }
+  Written written(const Communicator& communicator) const {
+    if (!is_root(communicator) || is_wrong_at_root(communicator)) return {};
+    return {output.address, all_blocks(output, communicator.ranks)};
+  }
+
+ protected:
+  bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
+  bool is_wrong_at_root(const Communicator& communicator) const {
+    return is_root(communicator) && (output.is_in_place() || !output.is_right(communicator.ranks));
+  }
+  // What the root has to say when it has taken part, and so when the others can go on.
+  // pre: it is the root, and has nothing wrong in its output.
+  Route verdict_of_root() const {
+    const bool is_refused =
+        !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
+    return is_refused ? Route::for_judgement : Route::huddle;
+  }
+  Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
+};
+
+struct GatherCall : AnyGather<Side> {
+  static constexpr select::Operation operation = select::Operation::gather;
+
+  std::size_t bytes(const Communicator& /*communicator*/) const {
+    return (input.is_in_place() ? output : input).bytes();
+  }
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+
+ private:
+  Route take_for_nothing(const Process& process, Communicator& communicator) const;
+};
+
+struct GathervCall : AnyGather<ListedSide> {
+  static constexpr select::Operation operation = select::Operation::gatherv;
+
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return std::nullopt;
+  }
+  Route objection(const Process& process, const Communicator& communicator) const;
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+};
+
+// MPI_Scatter and MPI_Scatterv.
+
+// What is alike in the two. The input is looked at by the root alone, and so is the output unless
+// it is in place there. A root whose input is wrong has nothing to give: the others wait for it as
+// they would in the MPI.
+template <class Input>
+struct AnyScatter {
+  Input input;
+  Side output;
+  int root;
+  Comm comm;
+
+  void look(const Process& process, Communicator& communicator) {
+    if (is_root(communicator)) input.look(process, communicator);
+    if (!output.is_in_place()) output.look(process, communicator);
+  }
+
+  Route objection(const Process& /*process*/, const Communicator& communicator) const {
+    const bool has_input =
+        !is_root(communicator) || (!input.is_in_place() && input.is_right(communicator.ranks));
+    const bool has_output =
+        output.is_in_place() ? is_root(communicator) : output.is_right(communicator.ranks);
+    const bool fine = communicator.has_rank(root) && has_input && has_output;
+    return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::for_judgement;
+  }
+
+  // What the root gives to itself has no room there.
+  bool is_truncated(const Communicator& communicator) const {
+    return is_root(communicator) && !output.is_in_place() &&
+           input.block(root).bytes() > output.bytes();
+  }
+
+  std::vector<Part> read(const Communicator& communicator) const {
+    return is_root(communicator) ? all_blocks(input, communicator.ranks) : std::vector<Part>();
+  }
+  Written written(const Communicator& /*communicator*/) const {
+    if (output.is_in_place()) return {};
+    return {output.address, {output.block(0)}};
+  }
+
+ protected:
+  bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
+
+ private:
+  // pre: what is given and gotten is right.
+  bool is_alias_at_root(const Communicator& communicator) const {
+    return is_root(communicator) && !output.is_in_place() &&
+           is_refused_at_root(input.block(root), output.block(0));
+  }
+};
+
+struct ScatterCall : AnyScatter<Side> {
+  static constexpr select::Operation operation = select::Operation::scatter;
+
+  std::size_t bytes(const Communicator& /*communicator*/) const {
+    return (output.is_in_place() ? input : output).bytes();
+  }
+  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
+    return bytes(communicator);
+  }
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+};
+
+struct ScattervCall : AnyScatter<ListedSide> {
+  static constexpr select::Operation operation = select::Operation::scatterv;
+
+  std::size_t bytes(const Communicator& communicator) const;
+  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
+    return std::nullopt;
+  }
+  Route take(const Process& process, Communicator& communicator) const;
+  int native(const UnderlyingMpi& real) const;
+};
+
+}  // namespace huddle::mpi

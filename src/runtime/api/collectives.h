@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/api/handles.h"
+#include "runtime/memory/reduction.h"
+
+namespace huddle::api {
+
+// What every collective of the C interface looks at before anybody is asked.
+
+// Throw UsageError where there is none.
+memory::Reduction reduction_of(huddle_type type, huddle_operator op);
+memory::Reduction reduction_of(const huddle_reduction* reduction);
+
+// What is no Error of ours fails on this rank alone, while the others may wait for it.
+template <class Work>
+void unless_it_fails_alone(team::Team& team, Work& work) {
+  try {
+    work(team);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    team.give_up(error.what());
+    throw;
+  }
+}
+
+template <class Work>
+huddle_status collective(huddle_team* team, Work work) {
+  if (team == nullptr) return HUDDLE_MISUSED;
+  return status_of(&team->message, [&] { unless_it_fails_alone(team->team, work); });
+}
+
+inline void require_root(const team::Team& team, int root) {
+  require(root >= 0 && root < team.ranks(), "the root is not a rank of the team");
+}
+
+}  // namespace huddle::api

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "runtime/node/agreement.h"
+
+namespace huddle::node {
+
+NoticeBoard::NoticeBoard(std::size_t most_bytes, world::Sequence start)
+    : stride_(slot_bytes(most_bytes)), call_(start) {}
+
+}  // namespace huddle::node

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include <fmt/format.h>
+
+#include "runtime/context/errors.h"
+#include "runtime/node/direct_exchange.h"
+#include "runtime/node/doubling_exchange.h"
+#include "runtime/node/pair_channels.h"
+#include "runtime/node/pair_exchange.h"
+#include "runtime/node/slot_exchange.h"
+
+namespace huddle::node {
+namespace {
+
+std::vector<int> ring(int rank, int ranks) {
+  std::vector<int> visits;
+  for (int step = 1; step < ranks; ++step) visits.push_back((rank + step) % ranks);
+  return visits;
+}
+
+// Whose blocks a rank meets in the neighbor exchange of Chen and others, step by step: even ranks
+// begin to the right, odd ones to the left, then sides take turns. Each step brings the two blocks
+// that the neighbour met in the step before; the first one brings the neighbour's own.
+std::vector<int> neighbor_exchange(int rank, int ranks) {
+  std::vector<int> visits;
+  std::vector<bool> met(static_cast<std::size_t>(ranks), false);
+  met[static_cast<std::size_t>(rank)] = true;
+  const auto meet = [&](int owner) {
+    const int who = (owner % ranks + ranks) % ranks;
+    if (met[static_cast<std::size_t>(who)]) return;
+    met[static_cast<std::size_t>(who)] = true;
+    visits.push_back(who);
+  };
+  const int first_side = rank % 2 == 0 ? 1 : -1;
+  meet(rank + first_side);
+  // A pair of blocks comes from one side, then one from the other, each a rank farther away.
+  for (int step = 1; static_cast<int>(visits.size()) < ranks - 1; ++step) {
+    const int side = step % 2 == 0 ? first_side : -first_side;
+    meet(rank + side * step);
+    meet(rank + side * (step + 1));
+  }
+  return visits;
+}
+
+}  // namespace
+
+SlotExchange::SlotExchange(const Parameters& parameters, int rank, int ranks, world::Sequence start)
+    : slot_stride_(slot_bytes(parameters.capacity_bytes)),
+      ring_(visits(Order::ring, rank, ranks)),
+      neighbors_(visits(Order::neighbor_exchange, rank, ranks)),
+      first_(start) {}
+
+std::vector<int> SlotExchange::visits(Order order, int rank, int ranks) {
+  switch (order) {
+    case Order::ring:
+      return ring(rank, ranks);
+    case Order::neighbor_exchange:
+      return neighbor_exchange(rank, ranks);
+  }
+  return {};
+}
+
+std::vector<DoublingExchange::Round> DoublingExchange::rounds(int ranks) {
+  std::vector<Round> rounds;
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    rounds.push_back({distance, std::min(distance, ranks - distance)});
+  }
+  return rounds;
+}
+
+DoublingExchange::DoublingExchange(const Parameters& parameters, int rank, int ranks,
+                                   world::Sequence start)
+    : call_(start) {
+  const std::size_t largest_block = parameters.capacity_bytes / static_cast<std::size_t>(ranks);
+  SharedLayout layout;
+  for (const Round& round : rounds(ranks)) {
+    const std::size_t most = largest_block * static_cast<std::size_t>(round.blocks);
+    messages_.push_back(
+        {round.blocks, (rank + round.distance) % ranks, layout.take(slot_bytes(most))});
+  }
+  set_bytes_ = layout.size();
+}
+
+PairChannels::PairChannels(const PairParameters& parameters, int ranks, world::Sequence start)
+    : cells_(static_cast<world::Sequence>(parameters.cells)),
+      lines_(static_cast<world::Sequence>(parameters.lines)),
+      cell_stride_(round_up(parameters.tile_bytes, apart_bytes)),
+      departures_(carver_, start),
+      drained_offset_(carver_.take(static_cast<std::size_t>(ranks) * apart_bytes)),
+      lines_offset_(carver_.take(static_cast<std::size_t>(ranks) * lines_ * apart_bytes)),
+      cells_offset_(
+          carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
+      channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}) {}
+
+world::Sequence PairChannels::asked_ahead(world::Sequence tiles, world::Sequence cells) {
+  return tiles < cells ? std::min(tiles, cells - tiles) : 0;
+}
+
+void PairChannels::expect(PairStream& in, world::Sequence told) {
+  if (told == size_word(in.block.bytes)) return;
+  const std::size_t sent = in.block.bytes - size_word(in.block.bytes) + told;
+  if (!surprise_) surprise_ = {in.peer, sent, in.block.bytes};
+  in.block.bytes = sent;
+  in.is_unwanted = true;
+}
+
+PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Sequence start)
+    : channels_(parameters, ranks, start), turns_(static_cast<std::size_t>(ranks)) {
+  moving_.reserve(turns_.size());
+  awaited_.reserve(turns_.size());
+}
+
+void PairExchange::fail(const PairChannels::Surprise& surprise, int rank) {
+  throw world::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",
+                                       surprise.peer, surprise.sent_bytes, rank,
+                                       surprise.expected_bytes));
+}
+
+// How a rank writes to its own buffers is nobody else's business.
+PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& incoming, int ranks) {
+  Plan of_call = plan;
+  if (plan.past_caches_from != Plan::never && incoming.total(ranks) >= plan.past_caches_from) {
+    of_call.results = memory::CopyKernel::nontemporal;
+  }
+  return of_call;
+}
+
+// A rank turns to itself once, or, in some orders of an even number of ranks, not at all or twice.
+int PairExchange::target(int rank, int ranks, int step, Order order) {
+  switch (order) {
+    case Order::paired:
+      return (step - rank + ranks) % ranks;
+    case Order::staggered:
+    case Order::as_ready:
+      return (rank + step) % ranks;
+  }
+  return rank;
+}
+
+int PairExchange::source(int rank, int ranks, int step, Order order) {
+  switch (order) {
+    case Order::paired:
+      return (step - rank + ranks) % ranks;
+    case Order::staggered:
+      return (rank - step + ranks) % ranks;
+    case Order::as_ready:
+      return target(rank, ranks, step, order);
+  }
+  return rank;
+}
+
+DirectExchange::DirectExchange(const Parameters& parameters, int ranks, world::Sequence start)
+    : tile_bytes_(parameters.tile_bytes),
+      exposures_(carver_, ranks, start),
+      read_offset_(carver_.take(static_cast<std::size_t>(ranks) * flag_bytes)),
+      tiles_(static_cast<std::size_t>(ranks), start) {}
+
+}  // namespace huddle::node

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "runtime/node/direct_reduce.h"
+#include "runtime/node/reduce_exchange.h"
+#include "runtime/node/reduce_slices.h"
+#include "runtime/node/reduce_tree.h"
+
+namespace huddle::node {
+
+ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
+                               world::Sequence start)
+    : association_(association),
+      lines_(parameters.lines),
+      slot_stride_(round_up(parameters.capacity_bytes, apart_bytes)),
+      first_(start),
+      seen_(start) {}
+
+TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& association,
+                       world::Sequence start)
+    : association_(association),
+      slot_stride_(slot_bytes(parameters.capacity_bytes)),
+      slots_(static_cast<world::Sequence>(parameters.slots)),
+      done_(carver_),
+      done_guard_(done_, start),
+      shown_offset_(carver_.take(slots_ * slot_stride_)),
+      results_offset_(carver_.take(slots_ * slot_stride_)),
+      round_(start) {}
+
+SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& association,
+                           int ranks, world::Sequence start)
+    : association_(association),
+      others_(static_cast<std::size_t>(ranks) - 1),
+      slice_bytes_(parameters.slice_bytes),
+      sets_(static_cast<world::Sequence>(parameters.sets)),
+      shown_(carver_),
+      joined_(carver_),
+      fetched_(carver_),
+      joined_guard_(joined_, start),
+      fetched_guard_(fetched_, start),
+      shown_offset_(carver_.take(sets_ * others_ * slice_bytes_, page_bytes)),
+      results_offset_(carver_.take(sets_ * slice_bytes_, page_bytes)),
+      count_(start) {}
+
+DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& association,
+                           world::Sequence start)
+    : association_(association),
+      block_bytes_(parameters.block_bytes),
+      cells_(static_cast<world::Sequence>(parameters.cells)),
+      exposures_(carver_, 2, start),
+      joined_(carver_),
+      fetched_(carver_),
+      cells_offset_(
+          carver_.take(static_cast<std::size_t>(parameters.cells) * block_bytes_, page_bytes)),
+      rounds_(start) {}
+
+}  // namespace huddle::node

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include <algorithm>
+
+#include "runtime/schedules/algorithms.h"
+
+namespace huddle::net {
+
+// Spread: in each round everybody sends to the rank so many further on, one further in the next.
+namespace {
+
+class Spread : public Schedule {
+ public:
+  using Schedule::Schedule;
+
+  std::int64_t blocks() const override { return ranks(); }
+  std::int64_t rounds() const override { return ranks() == 1 ? 1 : ranks() - 1; }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(ranks() - 1);
+  }
+
+ protected:
+  void fill(int rank, std::int64_t number, Round& round) const override {
+    if (number == 0) round.copy(Buffer::input, Buffer::output, Blocks::interval(rank, 1));
+    if (ranks() == 1) return;
+    const int before = at_distance(rank, -(number + 1));
+    const int after = at_distance(rank, number + 1);
+    round.receive(before, Buffer::output, Blocks::interval(before, 1));
+    round.send(after, Buffer::input, Blocks::interval(after, 1));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> alltoall_spread(const Call& call) {
+  return std::make_unique<Spread>(call);
+}
+
+// Pairwise: in round s rank r exchanges with the rank s - r, round the circle, which turns to it at
+// the same time. What comes is put aside until what is there has been sent, so that blocks may be
+// exchanged in place.
+namespace {
+
+class Pairwise : public Schedule {
+ public:
+  using Schedule::Schedule;
+
+  std::int64_t blocks() const override { return ranks(); }
+  std::int64_t rounds() const override { return ranks(); }
+  Scratch scratch(int) const override { return ranks() == 1 ? Scratch{} : Scratch{1, 1}; }
+  RankTraffic traffic(int) const override {
+    return RankTraffic::of_one_block_each_way(ranks() - 1);
+  }
+
+ protected:
+  void fill(int rank, std::int64_t number, Round& round) const override {
+    const int peer = at_distance(-rank, number);
+    const Blocks block = Blocks::interval(peer, 1);
+    if (peer == rank) {
+      round.copy(Buffer::input, Buffer::output, block);
+      return;
+    }
+    round.receive(peer, net::scratch(0), block);
+    round.send(peer, Buffer::input, block);
+    round.copy(net::scratch(0), Buffer::output, block);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> alltoall_pairwise(const Call& call) {
+  return std::make_unique<Pairwise>(call);
+}
+
+// Bruck and others: a block has to travel so many ranks on round the circle, and goes digit by
+// digit of that distance, the lowest first. In round x all blocks that have the digit z there go z
+// units further, in one message. So a rank has log p rounds, and blocks pass through others.
+//
+// Wherever a block with the distance d is, it lies at the place d before that rank's own, which is
+// where its receiver wants it. Those that move go from one of two buffers into the other, and those
+// that stay are copied there, so that nothing is received where something is sent from, and the
+// last round ends in the output.
+namespace {
+
+class AlltoallBruck : public Schedule {
+ public:
+  explicit AlltoallBruck(const Call& call) : Schedule(call) {
+    for (std::int64_t unit = radix(); unit < ranks(); unit *= radix()) ++rounds_;
+  }
+
+  std::int64_t blocks() const override { return ranks(); }
+  std::int64_t rounds() const override { return rounds_; }
+  Scratch scratch(int) const override { return rounds_ == 1 ? Scratch{} : Scratch{1, ranks()}; }
+
+  RankTraffic traffic(int) const override {
+    RankTraffic traffic;
+    for (std::int64_t unit = 1; unit < ranks(); unit *= radix()) {
+      ++traffic.rounds;
+      traffic.sends += peers(unit);
+      traffic.blocks_sent += ranks() - periods(unit) * unit - cut_off(unit, 0);
+    }
+    traffic.receives = traffic.sends;
+    traffic.blocks_received = traffic.blocks_sent;
+    return traffic;
+  }
+
+ protected:
+  void fill(int rank, std::int64_t number, Round& round) const override {
+    std::int64_t unit = 1;
+    for (std::int64_t i = 0; i < number; ++i) unit *= radix();
+    const Buffer source = number == 0 ? Buffer::input : buffer_after(number - 1);
+    const Buffer target = buffer_after(number);
+    const auto sources = [&](std::int64_t digit) {
+      return number == 0 ? ahead(rank, digit) : behind(rank, unit, digit);
+    };
+    for (std::int64_t digit = 1; digit <= peers(unit); ++digit) {
+      const std::int64_t distance = digit * unit;
+      round.receive(at_distance(rank, -distance), target, behind(rank, unit, digit));
+      round.send(at_distance(rank, distance), source, sources(digit));
+    }
+    round.copy({source, sources(0)}, {target, behind(rank, unit, 0)});
+  }
+
+ private:
+  std::int64_t radix() const { return call().radix; }
+  // To how many a rank sends in the round of this unit.
+  std::int64_t peers(std::int64_t unit) const {
+    return std::min(radix() - 1, (ranks() - 1) / unit);
+  }
+  Buffer buffer_after(std::int64_t number) const {
+    return (rounds_ - number) % 2 != 0 ? Buffer::output : net::scratch(0);
+  }
+
+  // Distances with that digit are intervals of `unit`, one in each period, of which the last may be
+  // cut off.
+  std::int64_t periods(std::int64_t unit) const { return ranks() / (unit * radix()); }
+  std::int64_t cut_off(std::int64_t unit, std::int64_t digit) const {
+    const std::int64_t rest = ranks() - (periods(unit) * radix() + digit) * unit;
+    return std::clamp<std::int64_t>(rest, 0, unit);
+  }
+
+  // The places at these distances before a rank's own.
+  Blocks behind(int rank, std::int64_t unit, std::int64_t digit) const {
+    const std::int64_t period = unit * radix();
+    const std::int64_t first = rank - digit * unit;
+    const std::int64_t rest = cut_off(unit, digit);
+    Blocks blocks;
+    blocks.add_circular({first - unit + 1, unit, periods(unit), -period}, ranks());
+    blocks.add_circular({first - periods(unit) * period - rest + 1, rest, 1, 0}, ranks());
+    return blocks;
+  }
+  // Those after it, where blocks are for the ranks that are so far on: in the same order, if the
+  // unit is 1.
+  Blocks ahead(int rank, std::int64_t digit) const {
+    return Blocks::strided(rank + digit, radix(), periods(1) + cut_off(1, digit), ranks());
+  }
+
+  std::int64_t rounds_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> alltoall_bruck(const Call& call) {
+  return std::make_unique<AlltoallBruck>(call);
+}
+
+}  // namespace huddle::net

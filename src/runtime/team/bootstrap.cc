@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "runtime/team/bootstrap.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "common/error.h"
+
+namespace huddle::team {
+
+Trouble::Trouble(std::string_view text) {
+  const std::string_view some = text.empty() ? "an error without a word" : text;
+  std::copy_n(some.begin(), std::min(some.size(), text_.size() - 1), text_.begin());
+}
+
+// Even where the bytes come from elsewhere and nothing ends them.
+std::string_view Trouble::text() const {
+  return {text_.begin(), std::find(text_.begin(), text_.end(), '\0')};
+}
+
+Trouble Trouble::of_rank(std::size_t rank, const Trouble& trouble) {
+  Trouble told;
+  fmt::format_to_n(told.text_.data(), told.text_.size() - 1, "rank {}: {}", rank, trouble.text());
+  return told;
+}
+
+void throw_of(std::size_t rank, const Trouble& trouble) {
+  throw FailureError(Trouble::of_rank(rank, trouble).text());
+}
+
+void throw_first(std::span<const Trouble> by_rank) {
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank].is_any()) throw_of(rank, by_rank[rank]);
+  }
+}
+
+}  // namespace huddle::team

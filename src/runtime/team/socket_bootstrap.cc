@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "runtime/team/socket_bootstrap.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "runtime/team/bootstrap.h"
+
+namespace huddle::team {
+namespace {
+
+bool is_not_now(int error) { return error == EAGAIN || error == EINTR; }
+
+void wait_for(const FileDescriptor& socket, short events, Deadline deadline) {
+  pollfd watched{socket.number(), events, 0};
+  const int timeout_ms = poll_timeout_ms(deadline);
+  if (timeout_ms > 0 && (poll(&watched, 1, timeout_ms) >= 0 || errno == EINTR)) return;
+  throw FailureError("it did not answer in time");
+}
+
+}  // namespace
+
+int poll_timeout_ms(Deadline deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  constexpr long long most_ms = 3'600'000;  // fits an int; whoever waits on asks again
+  return static_cast<int>(std::clamp<long long>(left, 0, most_ms));
+}
+
+std::pair<FileDescriptor, FileDescriptor> stream_pair() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
+    throw FailureError(fmt::format("cannot make a pair of sockets: {}{}", std::strerror(errno),
+                                   errno == EMFILE ? "; raise `ulimit -n`" : ""));
+  }
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    } else if (is_not_now(errno)) {
+      wait_for(socket, POLLOUT, deadline);
+    } else {
+      throw FailureError("it has died or left");
+    }
+  }
+}
+
+std::size_t receive_some(const FileDescriptor& socket, std::span<std::byte> bytes) {
+  const ssize_t came = recv(socket.number(), bytes.data(), bytes.size(), 0);
+  if (came > 0) return static_cast<std::size_t>(came);
+  if (came < 0 && is_not_now(errno)) return 0;
+  throw FailureError("it has died or left");
+}
+
+void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const std::size_t came = receive_some(socket, bytes);
+    if (came == 0) wait_for(socket, POLLIN, deadline);
+    bytes = bytes.subspan(came);
+  }
+}
+
+namespace {
+
+// What a member sends before its bytes, and the hub before everybody's.
+struct Frame {
+  std::uint64_t bytes = 0;  // one member's
+  Trouble trouble;          // the hub's only
+};
+
+std::span<const std::byte> bytes_of(const Frame& frame) {
+  return std::as_bytes(std::span(&frame, 1));
+}
+
+class Hub {
+ public:
+  Hub(int ranks, HubSockets sockets, std::chrono::milliseconds limit)
+      : ranks_(ranks), limit_(limit), sockets_(std::move(sockets)) {}
+
+  void allgather(bool is_hub, std::span<const std::byte> mine, std::span<std::byte> all) {
+    if (all.size() != mine.size() * static_cast<std::size_t>(ranks_)) {
+      throw UsageError("an allgather has room for something else than everybody's bytes");
+    }
+    if (is_broken_) throw FailureError("this bootstrap has failed before");
+    is_broken_ = true;  // unless we get through
+    try {
+      is_hub ? gather_and_tell(mine, all) : send_and_learn(mine, all);
+    } catch (...) {
+      sockets_.clear();  // whoever waits for us learns it by that
+      throw;
+    }
+    is_broken_ = false;
+  }
+
+ private:
+  // What came from one member so far: its frame, then its bytes where they belong.
+  class Arrival {
+   public:
+    explicit Arrival(std::span<std::byte> target) : missing_(target) {}
+
+    bool has_frame() const { return frame_missing_ == 0; }
+    bool is_complete() const { return has_frame() && missing_.empty(); }
+    std::uint64_t announced_bytes() const { return frame_.bytes; }
+    std::span<std::byte> room() {
+      if (has_frame()) return missing_;
+      return std::as_writable_bytes(std::span(&frame_, 1)).last(frame_missing_);
+    }
+    void came(std::size_t bytes) {
+      if (has_frame()) {
+        missing_ = missing_.subspan(bytes);
+      } else {
+        frame_missing_ -= bytes;
+      }
+    }
+
+   private:
+    Frame frame_;
+    std::size_t frame_missing_ = sizeof(Frame);
+    std::span<std::byte> missing_;
+  };
+
+  void send_and_learn(std::span<const std::byte> mine, std::span<std::byte> all) {
+    const Deadline deadline = Clock::now() + limit_ + hub_grace;
+    const FileDescriptor& hub = sockets_.front();
+    Frame answer;
+    const Trouble sending = Trouble::of([&] {
+      send_all(hub, bytes_of(Frame{mine.size(), {}}), deadline);
+      send_all(hub, mine, deadline);
+    });
+    // A hub that has failed no longer listens, but it has said why.
+    const Trouble receiving = Trouble::of(
+        [&] { receive_all(hub, std::as_writable_bytes(std::span(&answer, 1)), deadline); });
+    if (receiving.is_any()) throw FailureError(fmt::format("rank 0: {}", receiving.text()));
+    if (answer.trouble.is_any()) throw FailureError(std::string(answer.trouble.text()));
+    if (sending.is_any()) throw FailureError(fmt::format("rank 0: {}", sending.text()));
+    receive_all(hub, all, deadline);
+  }
+
+  void gather_and_tell(std::span<const std::byte> mine, std::span<std::byte> all) {
+    const Deadline deadline = Clock::now() + limit_;
+    std::copy(mine.begin(), mine.end(), all.begin());
+    const Trouble trouble = Trouble::of([&] { gather(all, mine.size(), deadline); });
+    const Frame answer{mine.size(), trouble};
+    for (std::size_t rank = 1; rank < sockets_.size(); ++rank) {
+      tell(sockets_[rank], answer, trouble.is_any() ? std::span<std::byte>() : all, deadline);
+    }
+    if (trouble.is_any()) throw FailureError(std::string(trouble.text()));
+  }
+
+  // One who died just now must not keep the others from hearing; they notice at the next allgather.
+  void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
+            Deadline deadline) {
+    const Trouble trouble = Trouble::of([&] {
+      send_all(member, bytes_of(answer), deadline);
+      send_all(member, all, deadline);
+    });
+    if (trouble.is_any()) member = FileDescriptor();
+  }
+
+  void gather(std::span<std::byte> all, std::size_t bytes, Deadline deadline) {
+    std::vector<Arrival> arrivals;
+    for (std::size_t rank = 0; rank < sockets_.size(); ++rank) {
+      arrivals.emplace_back(all.subspan(rank * bytes, bytes));
+      if (rank > 0 && !sockets_[rank].is_open()) {
+        throw FailureError(fmt::format("rank {} has died or left", rank));
+      }
+    }
+    std::size_t missing = sockets_.size() - 1;
+    while (missing > 0) {
+      for (const std::size_t rank : wait_for_some(arrivals, deadline)) {
+        if (receive_from(rank, arrivals[rank], bytes)) --missing;
+      }
+    }
+  }
+
+  // Also those who are done are watched: they can only have died.
+  std::vector<std::size_t> wait_for_some(std::span<const Arrival> arrivals, Deadline deadline) {
+    std::vector<pollfd> watched;
+    for (const FileDescriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});
+    const int timeout_ms = poll_timeout_ms(deadline);
+    if (timeout_ms == 0) {
+      throw FailureError(fmt::format("rank {} did not come in time", first_missing(arrivals)));
+    }
+    std::vector<std::size_t> ready;
+    const int found = poll(watched.data(), watched.size(), timeout_ms);
+    if (found < 0 && errno != EINTR) {  // asked again, it would say the same until the deadline
+      throw FailureError(fmt::format("cannot wait for {} ranks at once: {}; raise `ulimit -n`",
+                                     ranks_, std::strerror(errno)));
+    }
+    if (found <= 0) return ready;
+    for (std::size_t rank = 1; rank < watched.size(); ++rank) {
+      if (watched[rank].revents != 0) ready.push_back(rank);
+    }
+    return ready;
+  }
+
+  static std::size_t first_missing(std::span<const Arrival> arrivals) {
+    std::size_t rank = 1;
+    while (arrivals[rank].is_complete()) ++rank;
+    return rank;
+  }
+
+  // Returns whether this was the last of it.
+  bool receive_from(std::size_t rank, Arrival& arrival, std::size_t bytes) {
+    if (arrival.is_complete()) {
+      std::byte unasked{};
+      if (receive_named(rank, {&unasked, 1}) == 0) return false;
+      throw FailureError(fmt::format("rank {} is ahead of the others", rank));
+    }
+    arrival.came(receive_named(rank, arrival.room()));
+    if (arrival.has_frame() && arrival.announced_bytes() != bytes) {
+      throw FailureError(fmt::format("rank {} brings {} bytes where rank 0 brings {}", rank,
+                                     arrival.announced_bytes(), bytes));
+    }
+    return arrival.is_complete();
+  }
+
+  std::size_t receive_named(std::size_t rank, std::span<std::byte> room) {
+    try {
+      return receive_some(sockets_[rank], room);
+    } catch (const FailureError&) {
+      throw FailureError(fmt::format("rank {} has died or left", rank));
+    }
+  }
+
+  int ranks_;
+  std::chrono::milliseconds limit_;
+  HubSockets sockets_;
+  bool is_broken_ = false;
+};
+
+}  // namespace
+
+std::vector<HubSockets> connected_hub_sockets(int ranks) {
+  std::vector<HubSockets> all(static_cast<std::size_t>(ranks));
+  all[0].resize(static_cast<std::size_t>(ranks));
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    std::pair<FileDescriptor, FileDescriptor> ends = stream_pair();
+    all[0][rank] = std::move(ends.first);
+    all[rank].push_back(std::move(ends.second));
+  }
+  return all;
+}
+
+Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets, std::chrono::milliseconds limit) {
+  const auto hub = std::make_shared<Hub>(ranks, std::move(sockets), limit);
+  return {rank, ranks,
+          [hub, is_hub = rank == 0](std::span<const std::byte> mine, std::span<std::byte> all) {
+            hub->allgather(is_hub, mine, all);
+          }};
+}
+
+ForkBootstrap::ForkBootstrap(int ranks, std::chrono::milliseconds limit)
+    : places_(connected_hub_sockets(ranks)), ranks_(ranks), limit_(limit) {}
+
+Bootstrap ForkBootstrap::take(int rank) {
+  return hub_bootstrap(rank, ranks_, std::move(places_.at(static_cast<std::size_t>(rank))), limit_);
+}
+
+Bootstrap ForkBootstrap::join(int rank) {
+  Bootstrap mine = take(rank);
+  leave();
+  return mine;
+}
+
+}  // namespace huddle::team

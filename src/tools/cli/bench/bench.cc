@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle bench: an MPI's own collectives against huddle's, side by side.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "common/arithmetic.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "runtime/select/operation.h"
+#include "tools/bench/mpi/order.h"
+#include "tools/calibrate/calibrate.h"
+#include "tools/calibrate/cores_and_sizes.h"
+#include "tools/cli/bench/bench_options.h"
+#include "tools/cli/bench/bench_report.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/progress.h"
+
+namespace huddle::cli {
+
+double times_off(double predicted_ns, double measured_ns) {
+  return std::max(predicted_ns / measured_ns, measured_ns / predicted_ns);
+}
+
+bool is_mispredicted(double predicted_ns, double measured_ns) {
+  return times_off(predicted_ns, measured_ns) > mispredicted_from;
+}
+
+PredictionError prediction_error(std::vector<double> times_off) {
+  std::erase_if(times_off, [](double one) { return !std::isfinite(one); });
+  if (times_off.empty()) return {};
+  const auto mispredicted = std::count_if(times_off.begin(), times_off.end(),
+                                          [](double one) { return one > mispredicted_from; });
+  return {.points = times_off.size(),
+          .median_times_off = median_of(times_off),
+          .mispredicted = static_cast<std::size_t>(mispredicted)};
+}
+
+std::string prediction_error_text(const PredictionError& error) {
+  if (error.points == 0) return "";
+  const std::string text =
+      fmt::format("the model's predictions are off by a factor of {:.2f} in the median of {}",
+                  error.median_times_off, counted(static_cast<long long>(error.points), "point"));
+  if (error.mispredicted == 0) {
+    return fmt::format("{}, and nowhere by more than {}", text, mispredicted_from);
+  }
+  return fmt::format("{}; {} marked {}: by more than {}", text,
+                     counted(static_cast<long long>(error.mispredicted), "point"),
+                     misprediction_mark, mispredicted_from);
+}
+
+namespace {
+
+constexpr int usual_rounds = 10;
+constexpr int quick_rounds = 3;
+
+// Timed here, so predicted for here: a file of another machine would choose for that one.
+machine::LoadedMachine file_of_here(const Context& context, const machine::Topology& here) {
+  MachineInQuestion machine = machine_in_question(context, here);
+  if (machine.is_here()) return std::move(machine.loaded);
+  throw UsageError(machine.difference() + "; only what is here can be timed");
+}
+
+}  // namespace
+
+// Choices and floors should speak of the same minutes: a virtual machine may be another one today
+// than when its file was written. A file that was named is what its namer wants to try.
+machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
+                                      const machine::Discovery& discovery,
+                                      const Interrupt& interrupt) {
+  const bool is_named = !settings::find(context.settings, "machine").value.empty();
+  if (options.as_is || is_named) return file_of_here(context, discovery.topology);
+  const calibrate::Plan plan = calibrate::make_plan(
+      discovery.topology, {discovery.allowed, true, calibrate::usable_memory_bytes()});
+  MeasureProgress watcher(context.console, plan, "measuring this machine: ");
+  calibrate::Outcome outcome =
+      calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
+  watcher.finish();
+  if (!outcome.stopped) {
+    warn_of_doubts(context.console, outcome.machine);
+    return {std::move(outcome.machine), measured_now};
+  }
+  context.console.note(
+      fmt::format("huddle: {} before anything was timed", interrupt.signal_name()));
+  interrupt.die();
+}
+
+int engine_rounds(const EngineBenchOptions& options) {
+  if (options.rounds > 0) return options.rounds;
+  return options.quick ? quick_rounds : usual_rounds;
+}
+
+namespace {
+
+constexpr int most_seconds = 86400;
+constexpr const char* one_call = "1";  // where --cold has no number
+
+class BenchCommand : public Command {
+ public:
+  BenchCommand() {
+    add_subcommand(make_bench_engine_command());
+    add_subcommand(make_bench_compare_command());
+  }
+  std::string name() const override { return "bench"; }
+  std::string summary() const override { return "time huddle against your MPI, side by side"; }
+  std::string description() const override {
+    return "Times an MPI's own collectives against huddle's in the same processes, with the same "
+           "buffers, in turns; data change from call to call and are checked. A time is that from "
+           "the last rank in to the last rank out. The ratio says how many times faster huddle is, "
+           "and its interval how sure that is; a point that is still unsure when its time is over "
+           "is marked.";
+  }
+  std::string examples() const override {
+    return "  huddle bench                    the MPI whose mpirun is on the PATH, 2 ranks\n"
+           "  huddle bench --quick            a first idea, in less than a minute\n"
+           "  huddle bench -n 16 --ops bcast,allreduce --sizes 8:4M\n"
+           "  huddle bench --mpi /opt/mpi/bin/mpiexec --json bench.json\n"
+           "  huddle bench --peers DIR        the best of all that bench/peers DIR set up\n"
+           "  huddle bench --loop osu         as OSU's programs time it\n"
+           "  huddle bench --cold 10          the first 10 calls of a new program\n"
+           "  huddle bench --json now.json && huddle report now.json\n"
+           "                                  every sample to a file, and that as a page\n\n"
+           "Exit status: 0 fine, 1 with --peers or --cold: at some point huddle's interval lies "
+           "below "
+           "0.9 of the best MPI's speed, six times in a row.";
+  }
+  void declare(Options& options) override {
+    options.text("--ops", given_.ops, "OP,...", "the collectives to time; all");
+    options.complete("--ops", Value::list,
+                     {select::operation_names.begin(), select::operation_names.end()});
+    options.text("--sizes", given_.sizes, "FROM:TO",
+                 "sizes, by factors of 4, or a list such as 8,64K; 8:4M");
+    options.number("-n,--ranks", given_.ranks, 2, most_bench_ranks, "N", "ranks in place of 2");
+    options.text("--loop", given_.loop, "WORD",
+                 "apart: each call behind a barrier, with new data, roots in turn; osu: nothing "
+                 "between calls, one root, the same data, the mean of all ranks; apart");
+    options.complete("--loop", Value::word,
+                     {bench::timing_names.begin(), bench::timing_names.begin() + bench::loops});
+    options.optional_text("--cold", given_.cold, one_call, "N",
+                          "the first N calls (1) of processes just started, on a communicator just "
+                          "made and arrays never used, native and huddle in turns");
+    options.flag("--quick", given_.quick, "few sizes, wider intervals");
+    options.number("--seconds", given_.seconds, 1, most_seconds, "N",
+                   "time for all points together, at most");
+    options.optional_text("--json", given_.json, json_on_stdout, "FILE",
+                          "every sample as JSON, to a file or in place of the tables");
+    options.text("--mpi", given_.mpi, "LAUNCHER", "the MPI to time, by its launcher");
+    options.text("--mpi-library", given_.mpi_library, "FILE",
+                 "its library, where the launcher does not tell");
+    options.text("--peers", given_.peers, "DIR", "the best of several MPIs, set up by bench/peers");
+    options.text("--under", given_.under, "NAME", "with --peers: the MPI that huddle runs under");
+    options.setting("heap");
+    options.setting("machine");
+    options.exclude("--cold", "--loop");
+    options.exclude("--cold", "--peers");
+    options.exclude("--peers", "--mpi");
+    options.exclude("--peers", "--mpi-library");
+  }
+  ExitCode run(const Context& context) override {
+    if (!given_.under.empty() && given_.peers.empty()) {
+      throw UsageError("--under chooses one of the MPIs that --peers names");
+    }
+    return bench_mpi(context, given_);
+  }
+
+ private:
+  MpiBenchOptions given_;
+};
+
+}  // namespace
+
+void put_json(const Console& console, const std::string& text, const std::string& where) {
+  if (where == json_on_stdout) {
+    console.print(text);
+  } else {
+    write_text(text, where);
+  }
+}
+
+std::unique_ptr<Command> make_bench_command() { return std::make_unique<BenchCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle bench with an MPI: its own collectives against huddle's, in tables as people know them
+// from OSU's.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "common/settings/settings.h"
+#include "common/system.h"
+#include "common/text.h"
+#include "huddle/huddle.h"
+#include "model/machine/topology.h"
+#include "runtime/node/locality.h"
+#include "runtime/select/candidate.h"
+#include "tools/bench/mpi/measure_points.h"
+#include "tools/cli/bench/bench_json.h"
+#include "tools/cli/bench/bench_options.h"
+#include "tools/cli/bench/bench_report.h"
+#include "tools/cli/document_json.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/terminal_text.h"
+#include "tools/launch/preload.h"
+
+namespace huddle::cli {
+namespace {
+
+using bench::PointResult;
+using select::Operation;
+
+constexpr TableLook mpi_look = {.indent = 2, .name_columns = 12};
+
+std::string interval_text(const bench::Estimate& estimate) {
+  return fmt::format("{:.2f}-{:.2f}", estimate.low, estimate.high);
+}
+
+std::string size_of(const PointResult& one) {
+  if (one.point.operation == Operation::barrier) return "-";
+  return size_text(static_cast<double>(one.point.bytes));
+}
+
+// What is to be known before one believes the line.
+std::string marks(const PointResult& one) {
+  std::string text;
+  if (!one.stable) text += '~';
+  if (one.passed > 0) text += '=';
+  if (one.below_bar()) text += '!';
+  if (times_off(one).value_or(1) > mispredicted_from) text += misprediction_mark;
+  return text;
+}
+
+// Behind a comma some go on about how they were built.
+std::string short_version(const std::string& version) {
+  return version.substr(0, version.find(','));
+}
+
+std::vector<const PointResult*> of(const MpiBenchReport& report, Operation operation) {
+  std::vector<const PointResult*> all;
+  for (const PointResult& one : report.measured.results) {
+    if (one.point.operation == operation) all.push_back(&one);
+  }
+  return all;
+}
+
+double mean_ratio(const std::vector<const PointResult*>& results) {
+  std::vector<double> ratios;
+  for (const PointResult* one : results) ratios.push_back(one->estimate.ratio);
+  return bench::geometric_mean(ratios);
+}
+
+std::string operation_table(const MpiBenchReport& report, Operation operation, int columns) {
+  const auto results = of(report, operation);
+  if (results.empty()) return {};
+  Table::Row heading = {std::string(name(operation)), report.has_peers() ? "best MPI" : "MPI",
+                        "huddle", "ratio", "95 %"};
+  if (report.has_peers()) heading.emplace_back("best is");
+  heading.emplace_back("");
+  Table table(heading, mpi_look);
+  for (const PointResult* one : results) {
+    Table::Row row = {size_of(*one), time_text(one->native_ns), time_text(one->huddle_ns),
+                      fmt::format("{:.2f}", one->estimate.ratio), interval_text(one->estimate)};
+    if (report.has_peers()) row.push_back(one->rival);
+    row.push_back(marks(*one));
+    table.add(std::move(row));
+  }
+  std::string text = '\n' + table.text(columns);
+  if (results.size() > 1) {
+    text += fmt::format("  geometric mean of the ratios: {:.2f}\n", mean_ratio(results));
+  }
+  return text;
+}
+
+std::string timing_text(const MpiBenchReport& report) {
+  switch (report.timing) {
+    case bench::Timing::apart:
+      return "from the last rank in to the last out, roots in turns";
+    case bench::Timing::osu:
+      return "call after call as in OSU's loop, one root, the same data, the mean of all ranks";
+    case bench::Timing::cold:
+      return fmt::format(
+          "the first {} of processes just started, new communicators and arrays",
+          report.cold_calls == 1 ? "call" : fmt::format("{} calls", report.cold_calls));
+  }
+  return {};
+}
+
+std::string heading(const MpiBenchReport& report, int columns) {
+  const bench::MpiReport& measured = report.measured;
+  std::string text =
+      wrap("",
+           fmt::format("{}, {}", report.machine.name,
+                       calibrated(report.machine)
+                           ? "calibrated"
+                           : "uncalibrated: choices rest on generic figures (huddle calibrate)"),
+           0, columns);
+  text += wrap("",
+               fmt::format("{} ranks{}; huddle under {}{}; {}", report.ranks,
+                           measured.crowded ? " that share cores" : "",
+                           short_version(measured.versions[measured.under]),
+                           report.in_heap ? "; heap on: buffers in the shared heap"
+                                          : "; heap off: buffers in ordinary memory",
+                           timing_text(report)),
+               0, columns);
+  if (!report.has_peers()) return text;
+  for (std::size_t i = 0; i < measured.mpis.size(); ++i) {
+    text += wrap("  ",
+                 fmt::format("{}: {}", measured.mpis[i].name, short_version(measured.versions[i])),
+                 4, columns);
+  }
+  return text;
+}
+
+std::string legend(const MpiBenchReport& report, int columns) {
+  const auto any = [&report](auto&& has) {
+    return std::any_of(report.measured.results.begin(), report.measured.results.end(), has);
+  };
+  std::string text;
+  if (any([](const PointResult& one) { return !one.stable; })) {
+    text += wrap("", "~ unsteady: the interval was still wide when the time was over", 2, columns);
+  }
+  if (any([](const PointResult& one) { return one.passed > 0; })) {
+    text += wrap("", "= huddle left calls to the MPI", 2, columns);
+  }
+  if (any([](const PointResult& one) { return one.below_bar(); })) {
+    text += wrap(
+        "", fmt::format("! slower than {} of the MPI's speed in every try", bench::least_ratio), 2,
+        columns);
+  }
+  const std::string error = prediction_error_text(report.prediction_error());
+  if (!error.empty()) text += wrap("", error, 2, columns);
+  return text.empty() ? text : '\n' + text;
+}
+
+constexpr int usual_mpi_ranks = 2;
+constexpr const char* usual_sizes = "8:4M";
+constexpr const char* quick_sizes = "8,1K,32K,1M";
+// With starting and ending the job, a quick run stays below a minute.
+constexpr double usual_point_seconds = 3;
+constexpr double quick_point_seconds = 1.2;
+// A start takes a third of a second, and no two are alike.
+constexpr double cold_point_seconds = 12;
+constexpr double usual_half_width = 0.02;
+constexpr double quick_half_width = 0.05;
+constexpr double cold_half_width = 0.1;
+constexpr int most_cold_calls = 1000;
+
+std::size_t place_of(const std::string& under, const std::vector<bench::Mpi>& mpis) {
+  if (under.empty()) return 0;
+  std::vector<std::string> names;
+  for (const bench::Mpi& mpi : mpis) names.push_back(mpi.name);
+  const auto found = std::find(names.begin(), names.end(), under);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw UsageError(fmt::format("--under: '{}' is none of {}", under, fmt::join(names, ", ")));
+}
+
+// Beside the rank programs.
+launch::Library own_library() {
+  std::error_code error;
+  return launch::find_library(std::filesystem::read_symlink("/proc/self/exe", error).string());
+}
+
+// What has the ranks' buffers in the shared heap. In the ranks alone: the launcher may be served by
+// another C library. And beside the rank program, since the loader splits its list at spaces.
+std::vector<std::string> preloading_heap(const launch::Library& library) {
+  if (library.heap.empty()) {
+    throw FailureError(
+        fmt::format("libhuddle_heap.so is not in {}: is the installation whole?", library.folder));
+  }
+  const std::string heap = "$ORIGIN/" + std::filesystem::path(library.heap).filename().string();
+  const char* theirs = std::getenv(launch::preload_name.data());
+  return {"env", fmt::format("{}={}", launch::preload_name,
+                             launch::joined_preload(heap, theirs ? theirs : ""))};
+}
+
+std::string search_path() {
+  const char* path = std::getenv("PATH");
+  return path == nullptr ? "" : path;
+}
+
+// Ranks of some MPIs never let each other run there: the machine would be theirs for ever.
+void refuse_crowded_real_time(int ranks, int processors) {
+  const int policy = sched_getscheduler(0);
+  if ((policy != SCHED_FIFO && policy != SCHED_RR) || ranks <= processors) return;
+  throw UsageError(
+      fmt::format("{} ranks on {} processors would wait for each other for ever under a real-time "
+                  "policy; use nice in place of chrt",
+                  ranks, processors));
+}
+
+bench::Timing timing_of(const MpiBenchOptions& options) {
+  if (!options.cold.empty()) return bench::Timing::cold;
+  if (options.loop.empty()) return bench::Timing::apart;
+  const auto* const end = bench::timings.begin() + bench::loops;
+  const auto* const found = std::find_if(bench::timings.begin(), end, [&](bench::Timing timing) {
+    return options.loop == name(timing);
+  });
+  if (found != end) return *found;
+  throw UsageError(fmt::format(
+      "--loop: '{}' is none of {}", options.loop,
+      fmt::join(bench::timing_names.begin(), bench::timing_names.begin() + bench::loops, ", ")));
+}
+
+int cold_calls_of(const MpiBenchOptions& options) {
+  if (options.cold.empty()) return 1;
+  const auto calls = whole_number(options.cold);
+  if (calls && *calls >= 1 && *calls <= most_cold_calls) return static_cast<int>(*calls);
+  throw UsageError(fmt::format("--cold: '{}' is no number of calls from 1 to {}", options.cold,
+                               most_cold_calls));
+}
+
+bench::Effort effort_of(const MpiBenchOptions& options, std::size_t points) {
+  bench::Effort effort{options.quick ? quick_point_seconds : usual_point_seconds,
+                       options.quick ? quick_half_width : usual_half_width};
+  if (!options.cold.empty()) effort = {cold_point_seconds, cold_half_width};
+  if (options.seconds > 0) {
+    effort.point_seconds = static_cast<double>(options.seconds) / static_cast<double>(points);
+  }
+  return effort;
+}
+
+// Ranks may run in another folder.
+std::string whole(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
+}
+
+bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
+                       const std::string& machine_file, bool with_heap) {
+  bench::MpiPlan plan;
+  if (options.peers.empty()) {
+    plan.mpis = {bench::find_mpi(options.mpi, options.mpi_library, search_path())};
+  } else {
+    plan.mpis = bench::find_peers(options.peers);
+  }
+  plan.under = place_of(options.under, plan.mpis);
+  const launch::Library library = own_library();
+  plan.job_options = {.ranks = options.ranks > 0 ? options.ranks : usual_mpi_ranks,
+                      .programs = library.folder,
+                      .machine_file = whole(machine_file),
+                      .environment = {fmt::format("HUDDLE_HEAP={}", with_heap ? "on" : "off")},
+                      .rank_prefix = {}};
+  plan.timing = timing_of(options);
+  plan.cold_calls = cold_calls_of(options);
+  // Both sides from the first call on; what a start takes is as the user has set it.
+  if (plan.timing != bench::Timing::cold) {
+    plan.job_options.environment.emplace_back("HUDDLE_JOIN_AFTER=0");
+  }
+  if (with_heap) plan.job_options.rank_prefix = preloading_heap(library);
+  plan.points = bench::points_of(bench::operations_from(options.ops), bench::sizes_from(sizes));
+  plan.effort = effort_of(options, plan.points.size());
+  plan.is_bounded = options.seconds > 0;
+  return plan;
+}
+
+// Of the one MPI, as it was found: another may be the first on the PATH when this is measured
+// again.
+std::string launcher_of(const bench::MpiPlan& plan, const MpiBenchOptions& options) {
+  if (!options.peers.empty()) return "";
+  return fmt::format("{}", fmt::join(plan.mpis.front().launcher, " "));
+}
+
+// Of each result; none where nobody has measured the machine, or where ranks share its cores. Ranks
+// are taken to sit on cores in their order, as launchers place them where nobody says otherwise.
+std::vector<double> floors(const MpiBenchReport& report) {
+  const machine::Machine& machine = report.machine;
+  std::vector<int> processors = first_pu_of_cores(machine.topology);
+  const auto ranks = static_cast<std::size_t>(report.ranks);
+  if (!machine::calibrated(machine) || ranks > processors.size()) return {};
+  processors.resize(ranks);
+  const node::RankLocality locality = node::locality(machine.topology, processors);
+  const machine::CostModel model(machine);
+  std::vector<double> all;
+  for (const bench::PointResult& one : report.measured.results) {
+    all.push_back(select::floor_ns(
+        bench::request_of(one.point.operation, one.point.bytes, report.ranks), locality, model));
+  }
+  return all;
+}
+
+void print(const Console& console, const MpiBenchOptions& options, const MpiBenchReport& report) {
+  for (const std::string& note : report.measured.notes) console.note("note: " + note);
+  if (report.measured.results.empty()) return;
+  if (!options.json.empty()) put_json(console, bench_mpi_json(report), options.json);
+  if (options.json != json_on_stdout) console.print(bench_mpi_text(report, console.columns));
+}
+
+}  // namespace
+
+bool MpiBenchReport::misses_bar() const {
+  return std::any_of(measured.results.begin(), measured.results.end(),
+                     [](const PointResult& one) { return one.below_bar(); });
+}
+
+std::optional<double> times_off(const PointResult& one) {
+  if (one.choices.empty() || one.passed > 0) return std::nullopt;
+  return times_off(one.choices.front().predicted_ns, one.huddle_ns);
+}
+
+PredictionError MpiBenchReport::prediction_error() const {
+  std::vector<double> all;
+  for (const PointResult& one : measured.results) {
+    if (const auto off = times_off(one)) all.push_back(*off);
+  }
+  return cli::prediction_error(std::move(all));
+}
+
+std::string bench_mpi_text(const MpiBenchReport& report, int columns) {
+  std::string text = heading(report, columns);
+  for (const Operation operation : select::operations) {
+    text += operation_table(report, operation, columns);
+  }
+  return text + legend(report, columns);
+}
+
+ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
+  const Console& console = context.console;
+  const machine::Discovery discovery = machine::discover_this_machine();
+  const MachineInQuestion machine = machine_in_question(context, discovery.topology);
+  if (!machine.is_here()) {
+    throw UsageError(machine.difference() + "; only what is here can be timed");
+  }
+  const std::string sizes =
+      !options.sizes.empty() ? options.sizes
+                             : (options.quick || !options.cold.empty() ? quick_sizes : usual_sizes);
+  const bool with_heap = wants_heap(context, machine.loaded.machine);
+  const bench::MpiPlan plan = plan_of(options, sizes, machine.loaded.path, with_heap);
+  refuse_crowded_real_time(plan.job_options.ranks, discovery.allowed.count());
+  const Interrupt interrupt;
+  PointProgress watcher(console, plan.points.size());
+  MpiBenchReport report{.measured = bench::measure_points(plan, watcher, interrupt.requested()),
+                        .machine = machine.loaded.machine,
+                        .machine_file = machine.loaded.path,
+                        .floor_ns = {},
+                        .ranks = plan.job_options.ranks,
+                        .in_heap = with_heap,
+                        .quick = options.quick,
+                        .timing = plan.timing,
+                        .cold_calls = plan.cold_calls,
+                        .effort = plan.effort,
+                        .ops = options.ops,
+                        .sizes = sizes,
+                        .seconds = options.seconds,
+                        .mpi = launcher_of(plan, options),
+                        .mpi_library = options.mpi_library,
+                        .peers = options.peers};
+  // It is one of a call that begins when all are there.
+  if (plan.timing == bench::Timing::apart) report.floor_ns = floors(report);
+  watcher.finish();
+  print(console, options, report);
+  if (report.measured.interrupted) {
+    console.note(fmt::format("huddle: {}; what was measured until then stands above",
+                             interrupt.signal_name()));
+    interrupt.die();
+  }
+  const bool has_bar = report.has_peers() || report.timing == bench::Timing::cold;
+  return has_bar && report.misses_bar() ? ExitCode::failure : ExitCode::fine;
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// huddle calibrate: measures this machine and writes its machine file.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "common/file.h"
+#include "common/system.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
+#include "model/machine/topology.h"
+#include "tools/calibrate/calibrate.h"
+#include "tools/calibrate/conditions.h"
+#include "tools/calibrate/cores_and_sizes.h"
+#include "tools/calibrate/plan.h"
+#include "tools/cli/calibrate/calibrate_report.h"
+#include "tools/cli/command.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/progress.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr const char* standard_output = "-";
+
+[[noreturn]] void cannot_write(const std::string& folder, const std::string& why) {
+  throw FailureError(
+      fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
+}
+
+// The folder of a file that somebody named is not made for it: a slip of the pen would make one.
+void require_folder_of(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code why;
+  if (fs::is_directory(file, why)) {
+    throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
+  }
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (fs::is_directory(folder, why)) return;
+  if (why && why != std::errc::no_such_file_or_directory) {
+    cannot_write(folder.string(), why.message());
+  }
+  throw UsageError(fmt::format("--output {}: there is no folder {}; make it, or name another file",
+                               file, folder.string()));
+}
+
+// Better said before a minute of measuring than after it. Tried, not asked: root may write
+// everywhere, and still not into /proc.
+void require_writable(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code why;
+  fs::path folder = fs::absolute(file).parent_path();
+  while (!fs::exists(folder, why)) {
+    if (why) cannot_write(folder.string(), why.message());
+    folder = folder.parent_path();
+  }
+  const TemporaryFolder trial(folder / ".huddle", why);
+  if (why) cannot_write(folder.string(), why.message());
+}
+
+// A damaged file is nothing to be kept.
+std::optional<machine::Machine> sound_machine(const std::string& file) {
+  try {
+    return machine::read_machine_file(file);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// A first idea, or a look from inside a small cpuset, must not silently cost a minute's work that
+// every command goes by.
+void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return;
+  const auto there = sound_machine(file);
+  if (!there || !calibrate::is_fuller(*there, plan)) return;
+  throw UsageError(fmt::format(
+      "{} holds a fuller calibration; --force replaces it, --output FILE keeps both", file));
+}
+
+void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
+  const auto work = calibrate::other_work(System(), pus, calibrate::pass_a_moment);
+  if (!work.empty()) console.note("warning: " + other_work_text(work, pus.size()));
+}
+
+// Every command goes by the file: chance must not get into it unasked.
+void require_steady(const Console& console, const calibrate::Outcome& outcome) {
+  if (!outcome.is_mostly_doubtful()) return;
+  warn_of_doubts(console, outcome.machine);
+  throw FailureError(
+      fmt::format("{} of {} measurements are unsteady: nothing was written. Stop what else runs "
+                  "on these processors and measure again, or keep them as they are: --force",
+                  outcome.doubtful, outcome.measurements));
+}
+
+class CalibrateCommand : public Command {
+ public:
+  std::string name() const override { return "calibrate"; }
+  std::string summary() const override { return "measure this machine and keep the figures"; }
+  std::string description() const override {
+    return "Measures what communication costs between the processors that this process may "
+           "use: cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
+           "idle node; what others disturb is flagged, not hidden. The file goes where every "
+           "huddle command finds it. Ctrl-C at any time: nothing half-written stays.";
+  }
+  std::string examples() const override {
+    return "  huddle calibrate              measure (a minute on 2 cores) and keep it\n"
+           "  huddle calibrate --quick      a first idea in 5 seconds\n"
+           "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
+           "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
+           "  huddle calibrate --network mpirun --host a:8,b:8 -n 16   between nodes\n"
+           "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
+           "Only this machine can be measured: --xml and --synthetic need --dry-run.\n"
+           "For all users of a node: copy the file to /etc/huddle/machines under the name that "
+           "huddle calibrate gave it; under any other it is found by --machine NAME alone.\n\n"
+           "Exit status: 0 measured (doubts are in the file), 1 failed, most figures unsteady "
+           "(none "
+           "are written without --force), or any with --strict.";
+  }
+  void declare(Options& options) override;
+  ExitCode run(const Context& context) override;
+
+ private:
+  void check_options() const;
+  machine::Discovery discover() const;
+  ExitCode show_plan(const Context& context, const machine::Topology& topology,
+                     const calibrate::Plan& plan) const;
+  void keep(const Context& context, const calibrate::Outcome& outcome,
+            const std::string& file) const;
+
+  ExitCode calibrate_network(const Context& context) const;
+
+  bool quick_ = false;
+  bool network_ = false;
+  std::string mpi_library_;
+  std::vector<std::string> launcher_;
+  bool json_ = false;
+  bool dry_run_ = false;
+  bool strict_ = false;
+  bool force_ = false;
+  std::string output_;
+  DescribedMachine described_;
+};
+
+void CalibrateCommand::declare(Options& options) {
+  options.flag("--quick", quick_, "a coarse run in under 5 seconds");
+  options.flag("--network", network_,
+               "measure between nodes, by ranks that LAUNCHER starts on several hosts");
+  options.text("--mpi-library", mpi_library_, "FILE",
+               "with --network: the MPI's library, where the launcher does not say it");
+  options.text("-o,--output", output_, "FILE", "write there; - for standard output");
+  options.flag("--json", json_, "print everything as JSON");
+  options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
+  options.flag("--force", force_,
+               "replace a fuller calibration of yours, and write though most is unsteady");
+  options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
+  described_.declare(options);
+  options.rest("LAUNCHER", launcher_, "with --network: how ranks are started, as mpirun -n 8");
+  for (const char* const of_node : {"--xml", "--synthetic", "--strict"}) {
+    options.exclude("--network", of_node);
+  }
+}
+
+void CalibrateCommand::check_options() const {
+  if (!launcher_.empty() && !network_) {
+    throw UsageError(fmt::format(
+        "'{}' is none of calibrate's options; to measure between nodes: huddle calibrate --network "
+        "{}",
+        launcher_.front(), fmt::join(launcher_, " ")));
+  }
+  if (described_.is_given() && !dry_run_) {
+    throw UsageError("only this machine can be measured; --xml and --synthetic need --dry-run");
+  }
+  if (json_ && output_ == standard_output) {
+    throw UsageError("--json and --output - both want standard output; name a file to write");
+  }
+}
+
+machine::Discovery CalibrateCommand::discover() const {
+  return described_.is_given() ? described_.discover() : machine::discover_this_machine();
+}
+
+ExitCode CalibrateCommand::show_plan(const Context& context, const machine::Topology& topology,
+                                     const calibrate::Plan& plan) const {
+  context.console.print(json_ ? plan_json(plan)
+                              : plan_text(topology, plan, context.console.columns));
+  return ExitCode::fine;
+}
+
+void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& outcome,
+                            const std::string& file) const {
+  const Console& console = context.console;
+  if (file == standard_output) {
+    console.print(format_machine(outcome.machine));
+    return;
+  }
+  // What lies between nodes is measured by itself, and stays.
+  machine::Machine machine = outcome.machine;
+  std::error_code none;
+  if (std::filesystem::exists(file, none)) {
+    const auto there = sound_machine(file);
+    if (there && fingerprint(there->topology) == fingerprint(machine.topology)) {
+      machine.networks = there->networks;
+      machine.mpi_collectives = there->mpi_collectives;
+    }
+  }
+  write_machine_file(machine, file);
+  if (json_) {
+    console.print(outcome_json(outcome, file));
+    return;
+  }
+  console.print(summary_text(outcome, console.columns));
+  console.print(fmt::format("\nWritten to {}\n", file));
+}
+
+// Into the file that there is: what it says of this node stays.
+ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
+  const NetworkOptions options{launcher_, mpi_library_, quick_, dry_run_, json_};
+  if (dry_run_) return show_network_plan(context, options);
+  const machine::Topology topology = machine::discover_this_machine().topology;
+  const std::string file = output_.empty() ? machine::user_machine_file(topology) : output_;
+  if (file != standard_output) {
+    if (!output_.empty()) require_folder_of(file);
+    require_writable(file);
+  }
+  // A file that cannot be read is nothing to be overwritten by a part of what it held.
+  std::error_code none;
+  machine::Machine machine = file != standard_output && std::filesystem::exists(file, none)
+                                 ? machine::read_machine_file(file)
+                                 : machine_in_question(context, topology).loaded.machine;
+  const bench::network::Measured measured = measure_network(context, options);
+  keep_network(machine, measured);
+  try {
+    machine::validate(machine);
+  } catch (const InputError& error) {
+    throw FailureError(fmt::format("what was measured makes no sense: {}", error.what()));
+  }
+  if (file == standard_output) {
+    context.console.print(format_machine(machine));
+    return ExitCode::fine;
+  }
+  write_machine_file(machine, file);
+  if (json_) {
+    context.console.print(network_json(machine, file));
+    return ExitCode::fine;
+  }
+  context.console.print(network_text(measured, context.console.columns));
+  context.console.print(fmt::format("\nWritten to {}\n", file));
+  return ExitCode::fine;
+}
+
+ExitCode CalibrateCommand::run(const Context& context) {
+  check_options();
+  if (network_) return calibrate_network(context);
+  const machine::Discovery discovery = discover();
+  const calibrate::Plan plan = calibrate::make_plan(
+      discovery.topology, {discovery.allowed, quick_, calibrate::usable_memory_bytes()});
+  for (const std::string& note : plan.notes) context.console.note("note: " + note);
+  if (dry_run_) return show_plan(context, discovery.topology, plan);
+
+  const std::string file =
+      output_.empty() ? machine::user_machine_file(discovery.topology) : output_;
+  if (output_.empty() && !force_) require_no_fuller(file, plan);
+  if (!output_.empty() && file != standard_output) require_folder_of(file);
+  if (file != standard_output) require_writable(file);
+  warn_of_other_work(context.console, plan.pus);
+
+  const Interrupt interrupt;
+  MeasureProgress watcher(context.console, plan);
+  const calibrate::Outcome outcome =
+      calibrate::calibrate(discovery.topology, plan, watcher, interrupt.requested());
+  watcher.finish();
+  if (outcome.stopped || interrupt.requested()) {
+    context.console.note(fmt::format("huddle: {} in step {} of {}; nothing was written",
+                                     interrupt.signal_name(), watcher.step() + 1,
+                                     plan.steps.size()));
+    interrupt.die();
+  }
+  for (const std::string& note : outcome.notes) context.console.note("note: " + note);
+  if (!force_) require_steady(context.console, outcome);
+  keep(context, outcome, file);
+  // It came while the file was written, which is whole now.
+  if (interrupt.requested()) interrupt.die();
+  warn_of_doubts(context.console, outcome.machine);
+  return strict_ && !outcome.machine.doubts.empty() ? ExitCode::failure : ExitCode::fine;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_calibrate_command() { return std::make_unique<CalibrateCommand>(); }
+
+}  // namespace huddle::cli

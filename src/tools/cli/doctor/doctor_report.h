@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What `huddle doctor` prints: for people, and for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/cli/console.h"
+#include "tools/doctor/doctor.h"
+
+namespace huddle::cli {
+
+inline constexpr int doctor_json_schema = 1;
+
+std::string doctor_text(const std::vector<doctor::Finding>& findings, const Console& console);
+std::string doctor_json(const std::vector<doctor::Finding>& findings);
+
+}  // namespace huddle::cli

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle map`: where ranks or threads should sit, from who talks to whom.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/text.h"
+#include "model/machine/topology.h"
+#include "placement/mapping/bandwidth.h"
+#include "placement/mapping/emit.h"
+#include "placement/mapping/method.h"
+#include "tools/cli/command.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_list.h"
+#include "tools/cli/map/map_report.h"
+#include "tools/picture/facts.h"
+
+namespace huddle::cli {
+namespace {
+
+constexpr int most_mapped_nodes = 65'536;
+// `exact` is compared where it takes no longer than a second or so.
+constexpr long long most_to_compare = 1'000'000;
+
+std::vector<std::string> method_words() {
+  return {place::method_names.begin(), place::method_names.end()};
+}
+
+std::vector<std::string> emission_words() {
+  std::vector<std::string> words;
+  for (const place::EmissionInfo& info : place::emissions()) words.emplace_back(info.name);
+  return words;
+}
+
+// "a rankfile for Open MPI 4" by name, for help.
+std::string emission_list() {
+  std::string text;
+  for (const place::EmissionInfo& info : place::emissions()) {
+    text += fmt::format("  {:<16} {}{}\n", info.name, info.what, info.read_back ? " *" : "");
+  }
+  return text;
+}
+
+place::Rows rows_named(const std::string& word) {
+  if (word.empty() || word == "first") return place::Rows::first;
+  if (word == "last") return place::Rows::last;
+  throw UsageError(fmt::format("--rows is first or last, not '{}'{}", printable(word),
+                               did_you_mean(word, std::vector<std::string>{"first", "last"})));
+}
+
+std::vector<std::string> split_hosts(const std::string& text) {
+  std::vector<std::string> hosts;
+  if (text.empty()) return hosts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    hosts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return hosts;
+}
+
+class MapCommand : public Command {
+ public:
+  std::string name() const override { return "map"; }
+  std::string summary() const override {
+    return "say where ranks or threads should sit, from who talks to whom";
+  }
+  std::string description() const override {
+    return "Reads who sends how much to whom, and places ranks or threads on a machine so that "
+           "those that communicate most are near each other: it minimizes the bytes of each pair "
+           "times the time that a cache line takes between the two. Nodes, sockets and NUMA "
+           "nodes get equal numbers, unless --pack fills one socket before the next. Shows the "
+           "figures before and after, among them the memory bandwidth that the placement can "
+           "use, the place of each element, and the reason; recommends to leave things as they "
+           "are if the gain is small or if a profile of threads rests on too few events. Before "
+           "is what --present contains, else the hosts of a profile, else the order of numbers "
+           "on the cores that are used.";
+  }
+  std::string examples() const override {
+    return "  huddle map huddle-comm.json\n"
+           "  huddle map huddle-comm.json --phase 2 --collectives\n"
+           "  huddle map app.csv --rows last --machine machines/songshan.toml\n"
+           "  huddle map app.json --nodes 4 --hosts n1,n2,n3,n4 --emit openmpi4 > rankfile\n"
+           "  huddle map app.json --fixed 0=0 --compare\n"
+           "  huddle map app.json --pack      for programs that need little memory bandwidth\n"
+           "  huddle map --compare      the methods on how programs talk, as a table\n"
+           "\n"
+           "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix "
+           "Market, "
+           "lines "
+           "of 'from to bytes', or what Open MPI's monitoring has written. Pairs are added up from "
+           "both directions.\n"
+           "\n"
+           "Methods: order, compact, scatter and random do not look at the matrix; lh forms groups "
+           "from the innermost objects up, in no time; tree, the default, cuts from the root down, "
+           "improves that, lh and the present places by moves and swaps, and keeps the best; exact "
+           "looks at every placement.\n"
+           "\n"
+           "Each core takes one element until there are more elements than cores.\n"
+           "\n"
+           "--emit writes the placement for:\n" +
+           emission_list() +
+           "Those with a * were read back from the real launcher; the others follow its "
+           "documentation.\n"
+           "\n"
+           "Exit status: 0 fine, 2 wrong usage, 3 the matrix or a file is damaged.";
+  }
+
+  void declare(Options& options) override {
+    options.positional("MATRIX", matrix_,
+                       "the file with the communication matrix; - for standard input");
+    options.complete("MATRIX", Value::file);
+    options.setting("machine");
+    options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
+    options.number("--nodes", nodes_, 1, most_mapped_nodes, "N",
+                   "so many nodes of that machine; as many as it takes where --machine is given");
+    options.flag("--pack", packs_,
+                 "fill one socket before the next, for programs that are not limited by memory "
+                 "bandwidth; otherwise sockets and NUMA nodes get equal numbers");
+    options.text("--allowed", allowed_, "LIST", "the processors of a node to use, such as 0-15");
+    options.text("--method", method_, "METHOD",
+                 "order, compact, scatter, random, lh, tree or exact; tree");
+    options.complete("--method", Value::word, method_words());
+    options.flag("--as-printed", as_printed_, "lh as it was published: spreads few elements");
+    options.text("--rows", rows_, "first|last", "the row that a CSV file begins with; first");
+    options.complete("--rows", Value::word, {"first", "last"});
+    options.text("--phase", phase_, "NAME", "of a profile: only what was sent in that phase");
+    options.flag("--collectives", collectives_,
+                 "of a profile: what collectives mean is added to what was sent");
+    options.text("--fixed", fixed_, "LIST", "who may not move: 3=12, or 3=1:12 for node 1");
+    options.text("--present", present_, "FILE", "where everybody sits now, 3=12 a line");
+    options.number("--least-gain", least_gain_percent_, 0, 100, "PERCENT",
+                   "what has to be saved to be worth a move; 3");
+    options.number("--seed", seed_, 0, 1'000'000'000, "N", "of random choices; 1");
+    options.text("--emit", emit_, "FORMAT", "write the placement for a launcher or runtime");
+    options.complete("--emit", Value::word, emission_words());
+    options.text("--hosts", hosts_, "LIST",
+                 "names of the nodes, for --emit; as a profile has them");
+    options.flag("--compare", compare_, "all methods side by side");
+    options.flag("--dry-run", dry_run_, "of --compare without a matrix: only which rows it has");
+    options.flag("--json", json_, "print everything as JSON");
+    options.exclude("--emit", "--json");
+    options.exclude("--emit", "--compare");
+  }
+
+  ExitCode run(const Context& context) override {
+    if (list_machines_) {
+      context.console.print(json_ ? machine_list_json(list_machines(), name())
+                                  : machine_list_text(list_machines(), context.console.columns));
+      return ExitCode::fine;
+    }
+    const place::MethodOptions method = method_in_question();
+    if (!emit_.empty()) place::emission_named(emit_);  // before anything takes time
+    if (matrix_.empty() && !compare_) {
+      throw UsageError("map what? Give a matrix of who sends how much to whom");
+    }
+    if (matrix_.empty() && dry_run_) {
+      print_map_corpus(nullptr, context.console);
+      return ExitCode::fine;
+    }
+    const bool is_named = !settings::find(context.settings, "machine").value.empty();
+    const machine::Discovery here = machine::discover_this_machine();
+    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    if (matrix_.empty()) {
+      print_map_corpus(&machine.loaded.machine, context.console);
+      return ExitCode::fine;
+    }
+    const place::CommMatrix matrix =
+        place::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
+    const Hosts hosts = hosts_of(matrix);
+    const machine::CostModel model(machine.loaded.machine);
+    Seats seats = seats_in_question();
+    SlotQuestion question{.elements = matrix.size(),
+                          .nodes = nodes_in_question(hosts),
+                          .named = seats.fixed,
+                          .packs = packs_,
+                          .least_on_a_node = most_on_a_host(hosts)};
+    question.named.insert(question.named.end(), seats.present.begin(), seats.present.end());
+    if (question.nodes == 0 && !is_named) question.nodes = 1;
+    if (!allowed_.empty()) {
+      question.allowed = allowed_processors();
+    } else if (machine.is_here() && !is_named) {
+      question.allowed = here.allowed;
+    }
+    const place::SlotTree tree = slot_tree(model, question);
+    const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
+    if (is_where_it_ran) seats.nodes = hosts.of_element;
+    const place::Problem problem = problem_of(matrix.graph, tree, seats);
+    MapSubject subject{matrix_,
+                       matrix,
+                       problem,
+                       quality_of(problem, problem.present),
+                       picture::machine_title(machine.loaded.machine),
+                       notes(matrix, machine, model, tree),
+                       least_gain_percent_ / 100.0,
+                       host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree),
+                       bandwidth_of(problem, model, question)};
+    if (compare_ && finding_of(subject) != place::Finding::sufficient) {
+      subject.notes.push_back(evidence_text(subject));
+    }
+    if (compare_) {
+      report_all(subject, model, context.console);
+    } else {
+      report(subject, method, model, context.console);
+    }
+    return ExitCode::fine;
+  }
+
+ private:
+  place::MethodOptions method_in_question() const {
+    const place::MethodOptions options{
+        method_.empty() ? place::Method::tree : place::method_named(method_), as_printed_};
+    if (as_printed_ && options.method != place::Method::lh) {
+      throw UsageError("--as-printed goes with --method lh");
+    }
+    return options;
+  }
+
+  Seats seats_in_question() const {
+    Seats seats;
+    if (!fixed_.empty()) seats.fixed = place::parse_assignments(fixed_);
+    if (!present_.empty()) seats.present = place::read_assignments(present_);
+    seats.seed = static_cast<std::uint64_t>(seed_);
+    return seats;
+  }
+
+  static int most_on_a_host(const Hosts& hosts) {
+    std::vector<int> elements(hosts.names.size(), 0);
+    for (const int host : hosts.of_element) ++elements[static_cast<std::size_t>(host)];
+    return elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
+  }
+
+  // As --nodes says, or as many hosts as the profile names.
+  int nodes_in_question(const Hosts& hosts) const {
+    return nodes_ > 0 ? nodes_ : static_cast<int>(hosts.names.size());
+  }
+
+  // By node: those of --hosts, or the profile's.
+  std::vector<std::string> host_names(const std::vector<std::string>& profiled,
+                                      const place::SlotTree& tree) const {
+    std::vector<std::string> names = hosts_.empty() ? profiled : split_hosts(hosts_);
+    const int hosts = static_cast<int>(names.size());
+    if (hosts > 0 && hosts != tree.nodes()) {
+      throw UsageError(
+          fmt::format("--hosts names {}, and there are {}", counted(hosts, "node"), tree.nodes()));
+    }
+    return names;
+  }
+
+  machine::CpuSet allowed_processors() const {
+    try {
+      return machine::CpuSet::parse(allowed_);
+    } catch (const InputError& error) {
+      throw UsageError(fmt::format("--allowed: {}", error.what()));
+    }
+  }
+
+  static std::vector<std::string> notes(const place::CommMatrix& matrix,
+                                        const MachineInQuestion& machine,
+                                        const machine::CostModel& model,
+                                        const place::SlotTree& tree) {
+    std::vector<std::string> all = matrix.notes;
+    all.insert(all.end(), matrix.unobserved.begin(), matrix.unobserved.end());
+    if (matrix.kind == place::Kind::threads && !matrix.events) {
+      all.emplace_back(
+          "this profile does not contain its numbers of events: whether they suffice cannot be "
+          "checked; profile again to know");
+    }
+    if (!calibrated(machine.loaded.machine)) {
+      all.emplace_back(
+          "nobody has measured this machine: distances are as published, estimated or generic");
+    }
+    if (tree.nodes() > 1 && model.machine().networks.empty()) {
+      all.push_back(fmt::format("the machine file has no network: {} between nodes is assumed",
+                                time_text(usual_network_ns)));
+    }
+    return all;
+  }
+
+  void report(const MapSubject& subject, const place::MethodOptions& method,
+              const machine::CostModel& model, const Console& console) const {
+    Placed placed = finding_of(subject) == place::Finding::sufficient
+                        ? place_by(subject.problem, method)
+                        : left_alone(subject.problem, method);
+    placed.memory_gb_per_s = memory_gb_per_s(model, subject.problem.tree, placed.mapped.mapping);
+    if (json_) {
+      console.print(map_json(subject, placed));
+    } else if (!emit_.empty()) {
+      console.print(emitted(subject, placed, model, console));
+    } else {
+      console.print(map_text(subject, placed, console));
+    }
+  }
+
+  // Writes the present placement if the new one is not recommended.
+  std::string emitted(const MapSubject& subject, const Placed& placed,
+                      const machine::CostModel& model, const Console& console) const {
+    const MapVerdict verdict = verdict_on(subject, placed);
+    if (!verdict.moves) {
+      console.note(fmt::format("this is the present placement; {}", verdict.text));
+    }
+    const std::string warning = bandwidth_warning(subject, placed);
+    if (verdict.moves && !warning.empty()) console.note(warning);
+    const place::SlotTree& tree = subject.problem.tree;
+    place::Seating seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
+    const place::Problem& problem = subject.problem;
+    const place::Mapping mapping =
+        verdict.moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
+    for (const int slot : mapping) {
+      seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
+    }
+    return place::emit(place::emission_named(emit_), seating);
+  }
+
+  // By processor: its number in the order of the whole tree.
+  static std::vector<int> logical_numbers(const machine::CostModel& model) {
+    const place::SlotTree whole(model, {model.machine().topology.pus.cpus(), 1, 0});
+    std::vector<int> numbers;
+    for (int logical = 0; logical < whole.size(); ++logical) {
+      const auto pu = static_cast<std::size_t>(whole.slots()[static_cast<std::size_t>(logical)].pu);
+      if (pu >= numbers.size()) numbers.resize(pu + 1, 0);
+      numbers[pu] = logical;
+    }
+    return numbers;
+  }
+
+  void report_all(const MapSubject& subject, const machine::CostModel& model,
+                  const Console& console) const {
+    std::vector<Placed> all;
+    for (std::size_t m = 0; m < place::method_names.size(); ++m) {
+      const auto method = static_cast<place::Method>(m);
+      if (method == place::Method::exact &&
+          !place::count_placements(subject.problem, most_to_compare)) {
+        continue;
+      }
+      all.push_back(place_by(subject.problem, {method, false}));
+      all.back().memory_gb_per_s =
+          memory_gb_per_s(model, subject.problem.tree, all.back().mapped.mapping);
+    }
+    console.print(json_ ? map_compare_json(subject, all) : map_compare_text(subject, all, console));
+  }
+
+  std::string matrix_, allowed_, method_, rows_, fixed_, present_, emit_, hosts_, phase_;
+  int nodes_ = 0;
+  int least_gain_percent_ = 3;
+  int seed_ = 1;
+  bool list_machines_ = false;
+  bool packs_ = false, collectives_ = false, as_printed_ = false, compare_ = false,
+       dry_run_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_map_command() { return std::make_unique<MapCommand>(); }
+
+}  // namespace huddle::cli

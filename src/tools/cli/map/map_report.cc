@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "tools/cli/map/map_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "common/arithmetic.h"
+#include "common/text.h"
+#include "placement/mapping/bandwidth.h"
+#include "tools/cli/terminal_text.h"
+
+namespace huddle::cli {
+
+// Decides whether `huddle map` recommends its placement.
+namespace {
+
+constexpr std::string_view leave = "leave it as it is: ";
+
+std::string elements_text(const MapSubject& subject) {
+  return counted(subject.matrix.size(), place::element_word(subject.matrix.kind));
+}
+
+std::string events_text(const place::Events& events) {
+  return counted(std::llround(events.total()), "sampled event");
+}
+
+MapVerdict staying(std::string why) { return {false, std::string(leave) + std::move(why)}; }
+
+}  // namespace
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+place::Finding finding_of(const MapSubject& subject) {
+  return subject.matrix.events ? examine(*subject.matrix.events, place::EvidenceLimits())
+                               : place::Finding::sufficient;
+}
+
+std::string evidence_text(const MapSubject& subject) {
+  switch (finding_of(subject)) {
+    case place::Finding::sufficient:
+      return "";
+    case place::Finding::too_few_events:
+      return fmt::format("{} cannot place {}: at least {:g} are needed; profile a longer run",
+                         events_text(*subject.matrix.events), elements_text(subject),
+                         place::EvidenceLimits().least_events_an_element * subject.matrix.size());
+    case place::Finding::all_alike:
+      return fmt::format("all pairs of {} share about equally, as far as {} can show",
+                         elements_text(subject), events_text(*subject.matrix.events));
+  }
+  return "";
+}
+
+double gain(const MapSubject& subject, const Placed& placed) {
+  if (subject.before.hop_bytes == 0) return 0;
+  return 1 - placed.quality.hop_bytes / subject.before.hop_bytes;
+}
+
+double certain_gain(const MapSubject& subject, const Placed& placed) {
+  if (!subject.matrix.events) return gain(subject, placed);
+  const place::Problem& problem = subject.problem;
+  return gain_of(*subject.matrix.events, problem.tree, problem.present, placed.mapped.mapping)
+      .least_share(place::EvidenceLimits());
+}
+
+MapVerdict verdict_on(const MapSubject& subject, const Placed& placed) {
+  if (subject.before.hop_bytes == 0) return {false, "nothing to gain: no two elements communicate"};
+  if (finding_of(subject) != place::Finding::sufficient) return staying(evidence_text(subject));
+  const double saved = gain(subject, placed);
+  if (saved <= 0) return staying("no better placement was found");
+  const std::string saved_text = percent_text(saved) + " of the hop-bytes saved";
+  const std::string too_little =
+      fmt::format("less than --least-gain {:g} %", 100 * subject.least_gain);
+  if (saved < subject.least_gain) return staying(saved_text + " is " + too_little);
+  const double certain = certain_gain(subject, placed);
+  if (certain <= 0 || certain < subject.least_gain) {
+    return staying(fmt::format("{}, of which only {} is certain with {}: {}", saved_text,
+                               percent_text(certain), events_text(*subject.matrix.events),
+                               too_little));
+  }
+  return {true, saved_text};
+}
+
+std::string bandwidth_text(double gb_per_s) { return fmt::format("{:.3g} GB/s", gb_per_s); }
+
+std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
+  const std::optional<double> balanced = subject.bandwidth.balanced;
+  if (!placed.memory_gb_per_s || !balanced) return "";
+  // Smaller losses are within what copies are measured to.
+  if (*placed.memory_gb_per_s >= place::least_bandwidth_kept * *balanced) return "";
+  return fmt::format(
+      "this placement can use {} of memory bandwidth; shared out over all sockets and NUMA nodes, "
+      "the {} could use {}",
+      bandwidth_text(*placed.memory_gb_per_s), elements_text(subject), bandwidth_text(*balanced));
+}
+
+// `huddle map` for people: figures before and after, the matrix before and after, who sits where,
+// and why.
+
+namespace {
+
+using place::Object;
+
+// "16 ranks, 32 pairs that talk, 1.5M".
+std::string matrix_line(const MapSubject& subject) {
+  const place::CommMatrix& matrix = subject.matrix;
+  return fmt::format("{}: {}, {}, {} bytes", subject.path,
+                     counted(matrix.size(), place::element_word(matrix.kind)),
+                     counted(static_cast<long long>(matrix.graph.edges()), "pair") + " that talk",
+                     size_text(total_bytes(matrix.graph)));
+}
+
+std::string slots_line(const MapSubject& subject) {
+  const place::SlotTree& tree = subject.problem.tree;
+  const std::string nodes =
+      tree.nodes() == 1 ? "" : fmt::format(" on {}", counted(tree.nodes(), "node"));
+  return fmt::format("{}: {}{}", subject.machine, counted(tree.size(), "slot"), nodes);
+}
+
+std::string heading(const MapSubject& subject, const Console& console) {
+  std::string text = matrix_line(subject) + "\n" + slots_line(subject) + "\n";
+  for (const std::string& note : subject.notes) text += wrap("note: ", note, 6, console.columns);
+  return text;
+}
+
+Table figures(const MapSubject& subject, const Placed& placed) {
+  Table table({"", "before", "after"}, {0, 0});
+  const place::Quality& before = subject.before;
+  const place::Quality& after = placed.quality;
+  table.add({"hop-bytes (bytes x ns)", fmt::format("{:.4g}", before.hop_bytes),
+             fmt::format("{:.4g}", after.hop_bytes)});
+  table.add({"accuracy (bytes / ns)", fmt::format("{:.4g}", before.accuracy),
+             fmt::format("{:.4g}", after.accuracy)});
+  const auto& levels = subject.problem.tree.levels();
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    table.add(
+        {fmt::format("bytes through {} ({})", levels[level].name, time_text(levels[level].ns)),
+         percent_text(before.share_of_level[level]), percent_text(after.share_of_level[level])});
+  }
+  for (std::size_t level = levels.size(); level-- > 0;) {
+    if (before.largest_load[level] == 0 && after.largest_load[level] == 0) continue;
+    table.add({fmt::format("largest load, parts of one {}", levels[level].name),
+               size_text(before.largest_load[level]), size_text(after.largest_load[level])});
+    break;
+  }
+  const std::optional<double>& memory = subject.bandwidth.before;
+  if (memory && placed.memory_gb_per_s && subject.bandwidth.all) {
+    table.add({fmt::format("memory bandwidth, of {}", bandwidth_text(*subject.bandwidth.all)),
+               bandwidth_text(*memory), bandwidth_text(*placed.memory_gb_per_s)});
+  }
+  table.add({"moved", "", fmt::format("{} of {}", after.moved, subject.matrix.size())});
+  return table;
+}
+
+// The matrix with its elements in the order of their slots, in so many cells a side.
+class Cells {
+ public:
+  Cells(const MapSubject& subject, const place::Mapping& mapping, int side)
+      : side_(side), bytes_(at(side) * at(side), 0) {
+    const int elements = subject.matrix.size();
+    std::vector<int> cell(at(elements));
+    int seen = 0;
+    for (const int element : place::occupants(subject.problem, mapping)) {
+      if (element < 0) continue;
+      cell[at(element)] = static_cast<int>(static_cast<long long>(seen++) * side / elements);
+    }
+    for (int v = 0; v < elements; ++v) {
+      const place::Graph::Row row = subject.matrix.graph.row(v);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        bytes_[at(cell[at(v)]) * at(side) + at(cell[at(row.neighbours[i])])] += row.bytes[i];
+      }
+    }
+  }
+
+  double at_cell(int row, int column) const { return bytes_[at(row) * at(side_) + at(column)]; }
+  double most() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
+  double least() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const double bytes : bytes_) {
+      if (bytes > 0) least = std::min(least, bytes);
+    }
+    return least;
+  }
+
+ private:
+  int side_;
+  std::vector<double> bytes_;
+};
+
+std::string matrices(const MapSubject& subject, const Placed& placed, const Console& console) {
+  constexpr int most_cells = 32, gap = 4, columns_a_cell = 2;
+  const int fitting = (console.columns - gap) / (2 * columns_a_cell);
+  const int side = std::min({subject.matrix.size(), most_cells, std::max(fitting, 4)});
+  const Cells before(subject, subject.problem.present, side);
+  const Cells after(subject, placed.mapped.mapping, side);
+  const double least = std::min(before.least(), after.least());
+  const double most = std::max(before.most(), after.most());
+  std::string text = "who talks to whom, in the order of their slots\n" +
+                     padded("before", side * columns_a_cell + gap) + "after\n";
+  for (int row = 0; row < side; ++row) {
+    for (int column = 0; column < side; ++column) {
+      text += shade(before.at_cell(row, column), least, most, console.unicode);
+    }
+    text += spaces(gap);
+    for (int column = 0; column < side; ++column) {
+      text += shade(after.at_cell(row, column), least, most, console.unicode);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// Who sits where: a line for each object whose slots share nothing nearer.
+class Seating {
+ public:
+  Seating(const MapSubject& subject, const place::Mapping& mapping)
+      : tree_(subject.problem.tree),
+        hosts_(subject.hosts),
+        occupant_(place::occupants(subject.problem, mapping)) {}
+
+  std::string text(const Console& console) {
+    columns_ = console.columns;
+    draw(0, 0);
+    if (left_out_ > 0) {
+      text_ += fmt::format("  ... and {} more; --json has everybody\n", left_out_);
+    }
+    return "who sits where (. is free)\n" + text_;
+  }
+
+ private:
+  void draw(int number, int depth) {
+    const Object& object = tree_.objects()[at(number)];
+    if (is_empty(object)) return;
+    if (lines_ == most_lines) {
+      ++left_out_;
+      return;
+    }
+    const bool innermost = std::all_of(object.children.begin(), object.children.end(),
+                                       [&](int c) { return tree_.objects()[at(c)].is_leaf(); });
+    const std::string head = spaces(2 * depth + 2) + title(object);
+    ++lines_;
+    if (innermost) {
+      std::vector<std::string> words;
+      for (int slot = object.first; slot < object.last; ++slot) {
+        words.push_back(occupant_[at(slot)] < 0 ? "." : fmt::format("{}", occupant_[at(slot)]));
+      }
+      text_ += wrap(head + ": ", fmt::format("{}", fmt::join(words, " ")), 2 * depth + 4, columns_);
+      return;
+    }
+    text_ += head + "\n";
+    for (const int child : object.children) draw(child, depth + 1);
+  }
+  bool is_empty(const Object& object) const {
+    return std::all_of(occupant_.begin() + object.first, occupant_.begin() + object.last,
+                       [](int element) { return element < 0; });
+  }
+  // "l3, processors 0-7", "node 1", "core, processor 3".
+  std::string title(const Object& object) const {
+    const place::Slot& first = tree_.slots()[at(object.first)];
+    if (object.is_leaf()) return fmt::format("processor {}", slot_text(first, tree_.nodes()));
+    const std::string& name = tree_.levels()[at(object.level)].name;
+    if (name == "network") return name;
+    std::vector<int> pus;
+    for (int slot = object.first; slot < object.last; ++slot) {
+      pus.push_back(tree_.slots()[at(slot)].pu);
+    }
+    const std::string node = tree_.nodes() > 1 ? fmt::format("{}, ", node_text(first.node)) : "";
+    return fmt::format("{}{} {}", node, name, machine::CpuSet(pus).text());
+  }
+
+  // "node 1", or "node 1 (n17)".
+  std::string node_text(int node) const {
+    const std::string number = fmt::format("node {}", node);
+    return hosts_.empty() ? number : fmt::format("{} ({})", number, printable(hosts_[at(node)]));
+  }
+
+  static constexpr int most_lines = 40;
+  const place::SlotTree& tree_;
+  const std::vector<std::string>& hosts_;
+  std::vector<int> occupant_;
+  std::string text_;
+  int columns_ = 80;
+  int lines_ = 0;
+  int left_out_ = 0;
+};
+
+std::string why(const MapSubject& subject, const Placed& placed) {
+  std::string text = fmt::format("{}: {}.", placed.method, placed.mapped.how);
+  const auto& levels = subject.problem.tree.levels();
+  std::size_t most = 0;
+  double largest = 0;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const double less =
+        (subject.before.share_of_level[level] - placed.quality.share_of_level[level]) *
+        levels[level].ns;
+    if (less > largest) {
+      largest = less;
+      most = level;
+    }
+  }
+  if (largest > 0) {
+    text +=
+        fmt::format(" Of all bytes {} went through {} ({} a line), now {}.",
+                    percent_text(subject.before.share_of_level[most]), levels[most].name,
+                    time_text(levels[most].ns), percent_text(placed.quality.share_of_level[most]));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string map_text(const MapSubject& subject, const Placed& placed, const Console& console) {
+  std::string text = heading(subject, console);
+  text += "\n" + wrap("", verdict_on(subject, placed).text, 0, console.columns) +
+          wrap("why: ", why(subject, placed), 5, console.columns);
+  if (const std::string warning = bandwidth_warning(subject, placed); !warning.empty()) {
+    text += wrap("warning: ", warning, 9, console.columns);
+  }
+  text += "\n" + figures(subject, placed).text(console.columns);
+  if (subject.before.hop_bytes > 0) text += "\n" + matrices(subject, placed, console);
+  return text + "\n" + Seating(subject, placed.mapped.mapping).text(console);
+}
+
+std::string map_compare_text(const MapSubject& subject, const std::vector<Placed>& all,
+                             const Console& console) {
+  Table table({"method", "hop-bytes", "of before", "accuracy", "memory", "moved", "time"}, {0, 0});
+  for (const Placed& placed : all) {
+    const double before = subject.before.hop_bytes;
+    table.add({placed.method, fmt::format("{:.4g}", placed.quality.hop_bytes),
+               before > 0 ? fmt::format("{:.3f}", placed.quality.hop_bytes / before) : "-",
+               fmt::format("{:.4g}", placed.quality.accuracy),
+               placed.memory_gb_per_s ? bandwidth_text(*placed.memory_gb_per_s) : "-",
+               fmt::format("{}", placed.quality.moved), time_text(placed.took_ms * 1e6)});
+  }
+  return heading(subject, console) + "\n" + table.text(console.columns);
+}
+
+}  // namespace huddle::cli

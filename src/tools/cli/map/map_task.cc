@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/arithmetic.h"
+#include "common/error.h"
+#include "common/text.h"
+#include "placement/mapping/bandwidth.h"
+#include "placement/mapping/graph.h"
+#include "placement/mapping/method.h"
+#include "tools/cli/map/map_report.h"
+
+namespace huddle::cli {
+namespace {
+
+// Where these assignments put their elements; no_slot for all others.
+place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int elements,
+                          const place::SlotTree& tree) {
+  place::Mapping mapping(at(elements), place::no_slot);
+  std::vector<int> taken_by(at(tree.size()), -1);
+  for (const place::Assignment& one : assignments) {
+    const std::string where = slot_text(one.slot, tree.nodes());
+    if (one.element >= elements) {
+      throw UsageError(fmt::format("there is no element {}: they are numbered from 0 to {}",
+                                   one.element, elements - 1));
+    }
+    const int slot = tree.slot_of(one.slot);
+    if (slot < 0) {
+      throw UsageError(fmt::format("element {} cannot sit on {}: no such processor is allowed here",
+                                   one.element, where));
+    }
+    int& taken = taken_by[at(slot)];
+    if (taken >= 0 && taken != one.element) {
+      throw UsageError(
+          fmt::format("elements {} and {} cannot both sit on {}", taken, one.element, where));
+    }
+    if (mapping[at(one.element)] != place::no_slot && mapping[at(one.element)] != slot) {
+      throw UsageError(fmt::format("element {} is said to sit in two places", one.element));
+    }
+    taken = one.element;
+    mapping[at(one.element)] = slot;
+  }
+  return mapping;
+}
+
+std::string name_of(const place::MethodOptions& options) {
+  std::string name(place::method_names[static_cast<std::size_t>(options.method)]);
+  return options.as_printed ? name + " --as-printed" : name;
+}
+
+// Of this thread on a processor, which other programs do not make longer.
+double processor_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+}  // namespace
+
+double network_ns(const machine::CostModel& model) {
+  const double ns = model.message_ns(model.machine().line_bytes, 0);
+  return std::isfinite(ns) ? ns : usual_network_ns;
+}
+
+place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question) {
+  const machine::Topology& topology = model.machine().topology;
+  const machine::CpuSet allowed = common(question.allowed.value_or(topology.pus), topology.pus);
+  if (allowed.empty()) {
+    throw UsageError(fmt::format("none of the allowed processors is one of this machine's ({})",
+                                 topology.pus.text()));
+  }
+  std::vector<int> named;
+  for (const place::Assignment& one : question.named) named.push_back(one.slot.pu);
+  const machine::CpuSet wanted(std::move(named));
+  const int cores = static_cast<int>(place::chosen_pus(topology, allowed, wanted, 1, 1).size());
+  const int nodes = question.nodes > 0 ? question.nodes : (question.elements + cores - 1) / cores;
+  std::vector<int> pus = place::chosen_pus(topology, allowed, wanted, question.elements, nodes);
+  const long long slots = static_cast<long long>(pus.size()) * nodes;
+  if (slots < question.elements) {
+    throw UsageError(fmt::format(
+        "{} and {}: give more nodes (--nodes {}) or more processors (--allowed)",
+        counted(question.elements, "element"), counted(slots, "processor"),
+        (question.elements + static_cast<int>(pus.size()) - 1) / static_cast<int>(pus.size())));
+  }
+  if (!question.packs) {
+    const int on_a_node = (question.elements + nodes - 1) / nodes;
+    pus = place::balanced_pus(topology, pus, wanted, std::max(on_a_node, question.least_on_a_node));
+  }
+  return {model, {std::move(pus), nodes, network_ns(model)}};
+}
+
+place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
+                          const Seats& seats) {
+  place::Problem problem{graph, tree, mapping_of(seats.fixed, graph.size(), tree), {}, seats.seed};
+  if (seats.present.empty()) {
+    const auto present = seats.nodes.empty() ? std::nullopt : on_nodes(problem, seats.nodes);
+    problem.present = present ? *present : in_order(problem);
+    return problem;
+  }
+  problem.present = mapping_of(seats.present, graph.size(), tree);
+  for (int v = 0; v < graph.size(); ++v) {
+    const int now = problem.present[at(v)];
+    if (now == place::no_slot) {
+      throw UsageError(fmt::format("--present does not say where element {} sits", v));
+    }
+    const int fixed = problem.fixed[at(v)];
+    if (fixed != place::no_slot && fixed != now) {
+      throw UsageError(fmt::format("--fixed puts element {} on {}, --present on {}", v,
+                                   slot_text(tree.slots()[at(fixed)], tree.nodes()),
+                                   slot_text(tree.slots()[at(now)], tree.nodes())));
+    }
+  }
+  return problem;
+}
+
+Hosts hosts_of(const place::CommMatrix& matrix) {
+  Hosts hosts;
+  for (const std::string& host : matrix.hosts) {
+    const auto found = std::find(hosts.names.begin(), hosts.names.end(), host);
+    hosts.of_element.push_back(static_cast<int>(found - hosts.names.begin()));
+    if (found == hosts.names.end()) hosts.names.push_back(host);
+  }
+  const bool is_known = std::find(hosts.names.begin(), hosts.names.end(), "") == hosts.names.end();
+  return is_known ? hosts : Hosts{};
+}
+
+Bandwidth bandwidth_of(const place::Problem& problem, const machine::CostModel& model,
+                       const SlotQuestion& question) {
+  SlotQuestion shared_out = question;
+  shared_out.packs = false;
+  shared_out.named.clear();
+  shared_out.nodes = problem.tree.nodes();
+  const place::SlotTree balanced = slot_tree(model, shared_out);
+  const place::Problem even{
+      problem.graph, balanced, place::Mapping(at(problem.elements()), place::no_slot), {}, 1};
+  const machine::Topology& topology = model.machine().topology;
+  std::optional<double> all = place::memory_gb_per_s(model, first_pu_of_cores(topology));
+  if (all) *all *= problem.tree.nodes();
+  return {place::memory_gb_per_s(model, problem.tree, problem.present),
+          place::memory_gb_per_s(model, balanced, in_order(even)), all};
+}
+
+Placed place_by(const place::Problem& problem, const place::MethodOptions& options) {
+  const double start_ms = processor_ms();
+  place::Mapped mapped = map_by(problem, options);
+  const double took_ms = processor_ms() - start_ms;
+  place::Quality quality = quality_of(problem, mapped.mapping);
+  return {name_of(options), std::move(mapped), std::move(quality), took_ms};
+}
+
+Placed left_alone(const place::Problem& problem, const place::MethodOptions& options) {
+  return {name_of(options),
+          {problem.present, "not run, because the evidence is too thin"},
+          quality_of(problem, problem.present)};
+}
+
+namespace {
+
+using place::Method;
+
+constexpr std::array sizes = {8, 64, 512, 4096};
+constexpr std::array methods = {Method::compact, Method::scatter, Method::lh, Method::tree};
+constexpr std::uint64_t shuffle_seed = 7;
+
+std::string row(const machine::CostModel& model, const place::Graph& graph) {
+  // Methods differ only if they can choose between more slots than there are elements.
+  const place::SlotTree tree = slot_tree(model, {.elements = graph.size(), .packs = true});
+  const place::Problem problem = problem_of(graph, tree, {});
+  const double before = hop_bytes(problem, problem.present);
+  std::string text;
+  std::string times;
+  for (const Method method : methods) {
+    const Placed placed = place_by(problem, {method, false});
+    text += fmt::format(" {:.3f} |", placed.quality.hop_bytes / before);
+    if (method == Method::lh || method == Method::tree) {
+      times += fmt::format(" {:.3g} |", placed.took_ms);
+    }
+  }
+  return text + times;
+}
+
+}  // namespace
+
+void print_map_corpus(const machine::Machine* machine, const Console& console) {
+  console.print(
+      "| pattern | elements | numbered | compact | scatter | lh | tree | lh ms | tree ms |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
+  for (const int size : sizes) {
+    for (std::size_t p = 0; p < place::pattern_names.size(); ++p) {
+      for (const bool shuffle : {false, true}) {
+        std::string line = fmt::format("| {} | {} | {} |", place::pattern_names[p], size,
+                                       shuffle ? "shuffled" : "in order");
+        if (machine != nullptr) {
+          place::Graph graph = place::graph_of(static_cast<place::Pattern>(p), size, 1);
+          if (shuffle) graph = place::shuffled(graph, shuffle_seed);
+          line += row(machine::CostModel(*machine), graph);
+        }
+        console.print(line + "\n");
+      }
+    }
+  }
+}
+
+}  // namespace huddle::cli

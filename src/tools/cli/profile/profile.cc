@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle profile`: who talks to whom in a program, of its ranks or of its threads.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "placement/profile/collector.h"
+#include "placement/profile/document.h"
+#include "tools/cli/command.h"
+#include "tools/cli/profile/profile_kinds.h"
+#include "tools/cli/thread_agent.h"
+#include "tools/launch/launcher.h"
+#include "tools/launch/plan.h"
+#include "tools/launch/preload.h"
+#include "tools/launch/program.h"
+
+namespace huddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view usual_output = "huddle-comm.json";
+
+std::string amount_text(const profile::Total& total) {
+  return fmt::format("{} in {} between {}", size_text(static_cast<double>(total.bytes)),
+                     counted(static_cast<long long>(total.messages), "message"),
+                     counted(static_cast<long long>(total.pairs), "pair"));
+}
+
+std::string summary_text(const profile::Profile& profile, const std::string& output) {
+  std::set<std::string> hosts(profile.hosts.begin(), profile.hosts.end());
+  hosts.erase("");
+  return fmt::format("huddle: {} on {}: {}; {}", counted(profile.ranks, "rank"),
+                     counted(static_cast<long long>(hosts.size()), "host"),
+                     amount_text(total_of(profile, false)), output);
+}
+
+launch::Plan plan_for(const std::vector<std::string>& command, const std::string& folder,
+                      const std::string& collector) {
+  std::error_code error;
+  return launch::make_plan({.command = command,
+                            .settings = {},
+                            .environment = settings::process_sources().environment,
+                            .own_program = fs::read_symlink("/proc/self/exe", error).string(),
+                            .purpose = launch::Purpose::profile,
+                            .parts_folder = folder,
+                            .collector = collector});
+}
+
+// A run that counts nothing is of no use.
+void check_preloaded(const launch::Plan& plan) {
+  const bool is_preloaded = std::any_of(
+      plan.changes.begin(), plan.changes.end(),
+      [](const launch::Variable& change) { return change.name == launch::preload_name; });
+  if (!is_preloaded) throw FailureError(plan.notes.front());
+}
+
+launch::Ended run_command(const Console& console, const std::vector<std::string>& command,
+                          const std::string& folder) {
+  const profile::Collector collector(folder);
+  const launch::Plan plan = plan_for(command, folder, collector.address());
+  check_preloaded(plan);
+  for (const std::string& note : plan.notes) console.note("huddle: " + note);
+  return launch::run_to_end(
+      plan.program, plan.command,
+      launch::changed_environment(settings::process_sources().environment, plan.changes));
+}
+
+void note_gaps(const Console& console, const profile::Profile& profile) {
+  if (!profile.missing.empty()) {
+    console.note(fmt::format("huddle: incomplete: nothing is known of rank {}",
+                             fmt::join(profile.missing, ", ")));
+  }
+  if (!profile.unfinished.empty()) {
+    console.note(fmt::format("huddle: incomplete: rank {} ended before MPI_Finalize",
+                             fmt::join(profile.unfinished, ", ")));
+  }
+  if (profile.jobs > 1) {
+    console.note(fmt::format("huddle: {} programs called MPI, and this is the one that sent most",
+                             profile.jobs));
+  }
+}
+
+bool write_down(const Console& console, const TemporaryFolder& folder, const fs::path& output) {
+  const profile::Profile profile = profile::assembled(profile::read_parts(folder.path().string()));
+  if (profile.ranks == 0) {
+    console.note("huddle: no process called MPI_Init, so nothing was counted");
+    return false;
+  }
+  write_text(profile::document_text(profile), output.string());
+  console.note(summary_text(profile, output.string()));
+  note_gaps(console, profile);
+  return true;
+}
+
+// So that a shell sees what the command ended by.
+void end_by(int signal) {
+  std::fflush(nullptr);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
+  const Console& console = context.console;
+  if (profile.dry_run) {
+    console.print(launch::shell_line(plan_for(profile.command, "FOLDER", "COLLECTOR")) + "\n");
+    return ExitCode::fine;
+  }
+  const fs::path output =
+      fs::absolute(profile.output.empty() ? fs::path(usual_output) : fs::path(profile.output));
+  // The ranks write their parts beside the output, where ranks on other hosts see the same file
+  // system.
+  std::error_code error;
+  fs::create_directories(output.parent_path(), error);
+  error.clear();  // if the folder is missing, making one in it reports why
+  const TemporaryFolder folder(output.parent_path() / ".huddle-profile", error);
+  if (error) {
+    throw FailureError(fmt::format("{}: cannot be written: {}", output.string(), error.message()));
+  }
+  const launch::Ended ended = run_command(console, profile.command, folder.path().string());
+  const bool is_written = write_down(console, folder, output);
+  if (ended.signal != 0) end_by(ended.signal);
+  if (ended.status != 0) return static_cast<ExitCode>(ended.status);
+  return is_written ? ExitCode::fine : ExitCode::failure;
+}
+
+namespace {
+
+bool starts_ranks(const std::string& word) {
+  const char* const search_path = std::getenv("PATH");
+  const auto program = launch::find_program(word, search_path == nullptr ? "" : search_path);
+  return program && launch::find_launcher(*program);
+}
+
+class ProfileCommand : public Command {
+ public:
+  std::string name() const override { return "profile"; }
+  std::string summary() const override { return "say who talks to whom in a program"; }
+  std::string description() const override {
+    return "Runs COMMAND to its end and finds out who talks to whom in it, for huddle map.\n"
+           "Where COMMAND begins with an MPI launcher, a preloaded library counts what each rank "
+           "sends to which, to the byte: point to point in every mode, one-sided, and what "
+           "collectives mean. Nothing is rebuilt; huddle run counts nothing of this.\n"
+           "Of any other program it watches which of its threads write to the same memory, one "
+           "after the other. The program is as it is, and needs no root: some of its pages are "
+           "write-protected again and again, and the kernel's page faults tell which thread wrote "
+           "next. That is kept to about 2 % of the processor time that the program uses. Reads are "
+           "not seen, unless --allow-sysctl has the kernel's NUMA balancing make page faults of "
+           "them.";
+  }
+  std::string examples() const override {
+    return "  huddle profile mpirun -n 16 ./app    of ranks: huddle-comm.json\n"
+           "  huddle map huddle-comm.json          who should sit where\n"
+           "  huddle profile -o halo.json srun -n 64 ./app\n"
+           "  huddle profile --of ranks ./start.sh a script that starts the launcher\n"
+           "  huddle profile --dry-run mpirun -n 2 ./app\n"
+           "                                       only show what would be executed\n"
+           "  huddle profile -o app.json ./app     of threads\n"
+           "  huddle profile --record app.touches ./app\n"
+           "                                       for huddle watch --replay app.touches\n"
+           "  huddle profile --accuracy            how well threads are seen, on patterns\n"
+           "\n"
+           "An MPI program marks its phases by MPI_Pcontrol(N): from there on it is in phase N, "
+           "and in 1 when it begins; with 0 nothing is counted.\n"
+           "Exit status: COMMAND's own; 1 if no rank called MPI, 2 if there is none to execute. "
+           "With --accuracy 0, or 1 if a pattern was not seen as it is.";
+  }
+  void declare(Options& options) override {
+    options.text("-o,--output", output_, "FILE",
+                 "write the matrix there; of ranks huddle-comm.json, of threads only where this is "
+                 "given");
+    options.text("--of", of_, "ranks|threads",
+                 "what talks in it; ranks where COMMAND begins with a launcher that huddle knows");
+    options.complete("--of", Value::word, {"ranks", "threads"});
+    options.flag("--dry-run", dry_run_,
+                 "of ranks: print the command that would be executed, for a shell");
+    options.text("--record", record_, "FILE",
+                 "of threads: write all that was seen there, for huddle watch --replay");
+    options.flag(
+        "--accuracy", accuracy_,
+        "watch programs whose sharing is known, and compare; COMMAND may name one pattern");
+    options.number("--seconds", seconds_, 1, 3600, "N", "of each pattern; 3");
+    options.text("--observer", observer_, "perf|bpf",
+                 "of threads: what notes page faults in the kernel: its own rings (perf, taken "
+                 "otherwise), or a BPF program, which takes root");
+    options.complete("--observer", Value::word,
+                     {threads::observer_names.begin(), threads::observer_names.end()});
+    declare_split_huge(options, split_huge_, "of threads");
+    declare_allow_sysctl(options, allow_sysctl_, "of threads");
+    options.setting("machine");
+    options.flag("--json", json_, "of threads: print everything as JSON");
+    options.rest("COMMAND", command_, "the launcher or program, and all its words");
+  }
+  ExitCode run(const Context& context) override {
+    if (accuracy_) {
+      if (command_.size() > 1) {
+        throw UsageError("--accuracy takes the name of one pattern, or none");
+      }
+      return profile_accuracy(context, {command_.empty() ? "" : command_.front(), seconds_,
+                                        observer(), allow_sysctl_, json_});
+    }
+    if (command_.empty()) {
+      throw UsageError(
+          "profile what? Say it behind huddle's own options: huddle profile mpirun -n 4 ./app, or "
+          "huddle profile ./app");
+    }
+    if (!of_.empty() && of_ != "ranks" && of_ != "threads") {
+      throw UsageError("--of: '" + of_ + "' is neither ranks nor threads");
+    }
+    if (of_ == "ranks" || (of_.empty() && starts_ranks(command_.front()))) return ranks(context);
+    if (dry_run_) {
+      throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
+                       " is no launcher that huddle knows: say --of ranks where it starts some");
+    }
+    return profile_threads(
+        context, {command_, output_, record_, observer(), split_huge_, allow_sysctl_, json_});
+  }
+
+ private:
+  ExitCode ranks(const Context& context) const {
+    if (json_ || !record_.empty() || !observer_.empty() || split_huge_ || allow_sysctl_) {
+      throw UsageError(
+          "--json, --record, --observer, --split-huge and --allow-sysctl are of threads, and " +
+          command_.front() +
+          " starts ranks; what they send is written to a file (--output), which is JSON");
+    }
+    return profile_ranks(context, {command_, output_, dry_run_});
+  }
+
+  std::vector<std::string> command_;
+  threads::Observer observer() const {
+    for (std::size_t i = 0; i < threads::observer_names.size(); ++i) {
+      if (observer_ == threads::observer_names[i]) return static_cast<threads::Observer>(i);
+    }
+    if (observer_.empty()) return threads::Observer::perf;
+    throw UsageError("--observer: '" + printable(observer_) + "' is neither perf nor bpf");
+  }
+
+  std::string output_, record_, of_, observer_;
+  int seconds_ = 3;
+  bool accuracy_ = false, dry_run_ = false, json_ = false, split_huge_ = false;
+  bool allow_sysctl_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
+
+}  // namespace huddle::cli

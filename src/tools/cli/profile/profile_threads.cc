@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include <sys/wait.h>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "common/file.h"
+#include "common/settings/settings.h"
+#include "model/machine/topology.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/profile/profile_kinds.h"
+#include "tools/cli/thread_agent.h"
+#include "tools/launch/preload.h"
+#include "tools/launch/program.h"
+#include "tools/picture/facts.h"
+
+namespace huddle::cli {
+namespace {
+
+threads::WatchedProgram program_of(const std::vector<std::string>& command) {
+  const std::vector<std::string> environment = settings::process_sources().environment;
+  const std::optional<std::string> file =
+      launch::find_program(command.front(), settings::value_of(environment, "PATH"));
+  if (!file) throw UsageError(launch::why_not_found(command.front()));
+  std::error_code ignored;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  return {*file, command, environment, launch::find_library(own.string()).threads};
+}
+
+int status_for_shell(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+}  // namespace
+
+ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
+  threads::WatchedProgram program = program_of(profile.command);
+  program.observer = profile.observer;
+  program.splits_huge = profile.splits_huge;
+  const machine::Discovery here = machine::discover_this_machine();
+  const MachineInQuestion machine = machine_in_question(context, here.topology);
+  const machine::CostModel model(machine.loaded.machine);
+  const threads::AgentOptions options{.rounds = rounds_if(profile.allows_sysctl)};
+  threads::Agent agent(
+      model, machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus, options);
+  Witness witness(agent);
+  std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(profile.allows_sysctl);
+  threads::Watched watched = watch_program(program, witness, balancing.get());
+  balancing.reset();
+
+  ThreadsSubject subject{.command = "profile",
+                         .title = profile.command.front(),
+                         .machine = picture::machine_title(machine.loaded.machine),
+                         .matrix = {},
+                         .threads = threads_at_work(witness.events()),
+                         .decisions = witness.decisions(),
+                         .touches = watched.touches,
+                         .replaced = agent.replaced(),
+                         .notes = watched.notes,
+                         .playback = {}};
+  subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  subject.unobserved = watched.unobserved;
+  subject.matrix.unobserved = {unobserved_text(watched.unobserved)};
+  if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
+  if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
+  if (!profile.record.empty()) {
+    write_text(threads::format_recording(
+                   {options.page_bytes, watched.names, witness.take_events(), options.rounds}),
+               profile.record);
+  }
+  // The program's own output may go into a file.
+  Console beside = context.console;
+  beside.out = context.console.err;
+  (profile.json ? context.console : beside)
+      .print(profile.json ? threads_json(subject, model.machine())
+                          : "\n" + threads_text(subject, beside));
+  return static_cast<ExitCode>(status_for_shell(watched.wait_status));
+}
+
+}  // namespace huddle::cli

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle run`: starts a command with huddle's library preloaded, on every node that it reaches.
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/other_processes.h"
+#include "model/machine/locate.h"
+#include "model/machine/machine_file.h"
+#include "placement/threads/state_folder.h"
+#include "tools/cli/command.h"
+#include "tools/cli/machine_in_question.h"
+#include "tools/cli/run/run_compare.h"
+#include "tools/cli/thread_agent.h"
+#include "tools/launch/inspect.h"
+#include "tools/launch/plan.h"
+#include "tools/launch/preload.h"
+
+namespace huddle::cli {
+namespace {
+
+// Whether something is to be said at the end.
+bool wants_a_word(const launch::Request& request) {
+  const std::string& summary = settings::find(request.settings, "summary").value;
+  return summary == "on" || summary == "times" ||
+         settings::find(request.settings, "stats").value == "on";
+}
+
+// If MPI is called at all, then by the program itself, as far as can be told: it is no launcher and
+// no shell, and nothing that was noted keeps huddle from it. A program whose threads are watched
+// need have no MPI.
+bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) {
+  if (plan.launcher || !plan.notes.empty() || launch::may_start_others(plan.program)) return false;
+  return !request.with_threads || launch::obstacle_in(plan.program) != launch::Obstacle::no_mpi;
+}
+
+// Becomes the program: its exit status, its signals and its terminal are then its own. A script
+// without a first line that names its shell is given to one, as execvp() does.
+[[noreturn]] void become(const launch::Plan& plan, const launch::Request& request,
+                         const StartedAgent& agent) {
+  std::vector<std::string> words = plan.command;
+  std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
+  if (wants_a_word(request) && calls_mpi_itself(plan, request)) {
+    std::error_code error;
+    lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
+                                std::filesystem::canonical(plan.program, error).string()));
+  }
+  if (!agent.variable.empty()) {
+    const std::string name(launch::preload_name);
+    const std::string preload =
+        launch::joined_preload(agent.preload, settings::value_of(lines, name));
+    lines = launch::changed_environment(lines, {{name, preload}});
+    lines.push_back(agent.variable);
+  }
+  ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
+  throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
+}
+
+constexpr int most_compared_rounds = 10000;
+
+class RunCommand : public Command {
+ public:
+  std::string name() const override { return "run"; }
+  std::string summary() const override {
+    return "run a program of ranks or of threads with huddle, as it is";
+  }
+  std::string description() const override {
+    return "Runs COMMAND with huddle's library preloaded: collectives of its MPI that huddle does "
+           "better are taken over, everything else goes on as before. Nothing is rebuilt. Put it "
+           "before the launcher: huddle finds out whose it is and what passes variables on to "
+           "other nodes. Below a launcher, or without one, it works as well. Options of huddle "
+           "stand before COMMAND.\n"
+           "With --threads move, a process beside the program finds out which of its threads write "
+           "to the same memory, for about 2 % of its processor time, and binds them near each "
+           "other while that pays; threads that the program binds itself are left alone. When it "
+           "ends, or is killed, each thread gets back the processors that it had.";
+  }
+  std::string examples() const override {
+    return "  huddle run mpirun -n 16 ./app\n"
+           "  huddle run --stats mpirun -n 16 ./app    say at the end what was taken\n"
+           "  huddle run --off -v mpirun -n 16 ./app   its share of collectives\n"
+           "  huddle run --compare 6 mpirun -n 16 ./app   what do I gain? 6 runs each way\n"
+           "  huddle run --ops ^bcast srun -n 64 ./app all collectives but one\n"
+           "  huddle run --dry-run mpirun -n 2 ./app   only show what would be executed\n"
+           "  srun -n 64 huddle run ./app              below a launcher\n"
+           "  huddle run mpirun -n 4 python3 app.py    with mpi4py\n"
+           "  huddle run --threads move ./app          threads that share sit together\n"
+           "\n"
+           "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
+           "the file of --machine is broken. With --compare 0, or 1 if a run failed. Wrong "
+           "settings in the environment or a configuration file are reported and ignored.";
+  }
+  void declare(Options& options) override {
+    options.flag("--stats", stats_, "say at the end what was taken, and how long it took");
+    options.flag("-v,--verbose", verbose_,
+                 "say at the end which side ran, what was taken, and how much of the run was spent "
+                 "in collectives; also where no terminal is");
+    options.number("--compare", rounds_, 1, most_compared_rounds, "N",
+                   "run COMMAND N times with huddle and N times without, in turns, and compare the "
+                   "wall times; its output is not shown");
+    options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");
+    options.setting("ops");
+    options.setting("algo");
+    options.setting("net-algo");
+    options.setting("net-leaders");
+    options.flag("--off", off_, "everything goes to the MPI, as without huddle");
+    options.setting("heap");
+    options.setting("threads");
+    declare_binding(options, bind_, "--threads move");
+    declare_split_huge(options, split_huge_, "with --threads");
+    declare_allow_sysctl(options, allow_sysctl_, "with --threads");
+    options.setting("machine");
+    options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
+    options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
+    options.rest("COMMAND", command_, "the program or launcher, and all its words");
+    for (const char* other : {"--off", "--dry-run", "--stats", "--verify"}) {
+      options.exclude("--compare", other);
+    }
+  }
+  bool ignores_wrong_settings() const override { return true; }
+  ExitCode run(const Context& context) override {
+    check_usage();
+    check_machine_file(context);
+    const launch::Request request = request_from(context);
+    binding_named(bind_);  // like any other word that is wrong
+    const launch::Plan plan = launch::make_plan(request);
+    warn_of_ignored_settings(context, request);
+    for (const std::string& note : plan.notes) {
+      context.console.note(fmt::format("huddle: {}", note));
+    }
+    if (dry_run_) {
+      context.console.print(json_ ? run_json(plan) : launch::shell_line(plan) + "\n");
+      return ExitCode::fine;
+    }
+    if (rounds_ > 0) {
+      return compare_runs(context, request, plan,
+                          {rounds_, json_, starter(context, request, plan)});
+    }
+    if (context.pipe_signal_was_ignored) std::signal(SIGPIPE, SIG_IGN);
+    become(plan, request, agent_for(context, request, plan));
+  }
+
+ private:
+  void check_usage() const {
+    if (command_.empty()) {
+      throw UsageError(
+          "run what? Say it behind huddle's own options: huddle run mpirun -n 4 ./app");
+    }
+    if (json_ && !dry_run_ && rounds_ == 0) {
+      throw UsageError(
+          "--json shows what --dry-run or --compare has to say, and needs one of them");
+    }
+  }
+
+  bool is_off(const Context& context) const {
+    return off_ || settings::find(context.settings, "huddle").value == "off";
+  }
+
+  // A file that the command line names has to be one, like the value of any other option. One that
+  // a configuration file or the environment names is for all jobs: the library reports it when it
+  // needs it, and the program runs.
+  void check_machine_file(const Context& context) const {
+    const settings::Resolved& machine = settings::find(context.settings, "machine");
+    if (machine.layer != settings::Layer::command_line || is_off(context)) return;
+    machine::read_machine_file(machine::machine_file_named(machine.value));
+  }
+
+  // Below a launcher the first rank warns for all.
+  static void warn_of_ignored_settings(const Context& context, const launch::Request& request) {
+    if (launch::is_later_rank(request.environment)) return;
+    for (const std::string& mistake : context.ignored_settings) {
+      context.console.note(fmt::format("huddle: warning: ignored: {}", mistake));
+    }
+  }
+
+  bool with_threads(const Context& context) const {
+    return !is_off(context) && settings::find(context.settings, "threads").value != "off";
+  }
+
+  // Each run with huddle has an agent of its own, which `huddle run` starts.
+  std::vector<std::string> starter(const Context& context, const launch::Request& request,
+                                   const launch::Plan& plan) const {
+    if (!request.with_threads || plan.launcher) return {};
+    std::vector<std::string> words = {request.own_program,
+                                      "run",
+                                      "--threads",
+                                      settings::find(context.settings, "threads").value,
+                                      "--bind",
+                                      bind_};
+    if (split_huge_) words.emplace_back("--split-huge");
+    if (allow_sysctl_) words.emplace_back("--allow-sysctl");
+    words.emplace_back("--");
+    return words;
+  }
+
+  // Nothing of it keeps the program from running; where there is no agent, a sentence says why.
+  StartedAgent agent_for(const Context& context, const launch::Request& request,
+                         const launch::Plan& plan) const {
+    if (!request.with_threads) return {};
+    threads::repair_what_was_left();
+    StartedAgent agent;
+    if (plan.launcher) {
+      agent.note = "threads are left alone: " + plan.launcher->path +
+                   " starts other programs; put huddle run --threads behind it, before yours";
+    } else if (const auto obstacle = launch::obstacle_in(plan.program); is_refused(obstacle)) {
+      agent.note = launch::sentence(obstacle, plan.program);
+    } else {
+      const bool moves = settings::find(context.settings, "threads").value == "move";
+      try {
+        agent =
+            start_agent(context, {.moves = moves,
+                                  .binding = binding_named(bind_),
+                                  .splits_huge = split_huge_,
+                                  .allows_sysctl = allow_sysctl_,
+                                  .tells = !moves || verbose_ || stats_,
+                                  .title = command_.front(),
+                                  .library = launch::find_library(request.own_program).threads});
+      } catch (const Error& error) {
+        agent.note = fmt::format("threads are left alone: {}", error.what());
+      }
+    }
+    const bool is_said =
+        std::find(plan.notes.begin(), plan.notes.end(), agent.note) != plan.notes.end();
+    if (!agent.note.empty() && !is_said && !launch::is_later_rank(request.environment))
+      context.console.note("huddle: " + agent.note);
+    return agent;
+  }
+  // Nothing can be preloaded.
+  static bool is_refused(launch::Obstacle obstacle) {
+    return obstacle == launch::Obstacle::linked_static ||
+           obstacle == launch::Obstacle::privileged || obstacle == launch::Obstacle::other_machine;
+  }
+
+  launch::Request request_from(const Context& context) const {
+    std::vector<settings::Resolved> settings = context.settings;
+    if (stats_) settings::override_by_flag(settings, "stats", "on");
+    if (verify_) settings::override_by_flag(settings, "verify", "on");
+    if (off_) settings::override_by_flag(settings, "huddle", "off");
+    // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
+    const bool is_open = settings::find(settings, "summary").value == "auto";
+    if (verbose_) {
+      settings::override_by_flag(settings, "summary", "times");
+    } else if (rounds_ > 0 || (context.console.err_columns > 0 && is_open)) {
+      settings::override_by_flag(settings, "summary", "on");
+    }
+    std::error_code error;
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    return {.command = command_,
+            .settings = std::move(settings),
+            .environment = settings::process_sources().environment,
+            .own_program = own,
+            .with_heap = !off_ && wants_heap(context),
+            .with_threads = with_threads(context),
+            .has_reported_settings = !context.ignored_settings.empty()};
+  }
+
+  std::vector<std::string> command_;
+  bool stats_ = false;
+  bool verbose_ = false;
+  bool verify_ = false;
+  bool off_ = false;
+  std::string bind_ = std::string(threads::binding_names.front());
+  bool split_huge_ = false;
+  bool allow_sysctl_ = false;
+  int rounds_ = 0;
+  bool dry_run_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// `huddle sim`: what a collective would take inside a node, or between nodes on a fabric; neither
+// need be here.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/other_processes.h"
+#include "common/text.h"
+#include "runtime/schedules/algorithms.h"
+#include "simulate/network/question.h"
+#include "tools/cli/command.h"
+#include "tools/cli/machine_list.h"
+#include "tools/cli/net_options.h"
+#include "tools/cli/node_choice.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/sim/sim_report.h"
+#include "tools/cli/terminal_text.h"
+
+namespace huddle::cli {
+namespace {
+
+std::string question(const Simulated& simulated) {
+  return fmt::format("{}{} among {} of {} nodes, placed {}", simulated.operation,
+                     simulated.moves ? " of " + size_text(simulated.bytes) : "", simulated.ranks,
+                     simulated.cluster.fabric.nodes(), simulated.placement);
+}
+
+std::string ground(const fabric::Cluster& cluster, int columns) {
+  std::string text = wrap(
+      "",
+      printable(fmt::format("{}: {}", cluster.fabric.name,
+                            cluster.fabric.method.empty() ? "no word of where its figures are from"
+                                                          : cluster.fabric.method)),
+      2, columns);
+  text += wrap("", printable("nodes: " + cluster.machine.name + ", " + cluster.network.name), 2,
+               columns);
+  for (const std::string& doubt : cluster.fabric.doubts) text += wrap("", doubt, 2, columns);
+  return text;
+}
+
+std::string percent_of(double whole, double part) { return percent(whole > 0 ? part / whole : 0); }
+
+// The two causes that most of the time went into.
+std::string causes(const sim::Clock& end) {
+  std::array<std::size_t, sim::cause_names.size()> order;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&end](std::size_t a, std::size_t b) {
+    return end.by_cause[a] > end.by_cause[b];
+  });
+  std::string text;
+  for (const std::size_t cause : {order[0], order[1]}) {
+    if (end.by_cause[cause] <= 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sim::cause_names[cause],
+                        percent_of(end.ns, end.by_cause[cause]));
+  }
+  return text;
+}
+
+std::string all_of_them(const Simulated& simulated, int columns) {
+  const bool judged = !simulated.judge.empty();
+  Table::Row heading = {"algorithm", "time", "ratio", "rounds", "fullest link", "goes into"};
+  if (judged) heading.insert(heading.begin() + 3, simulated.judge);
+  Table table(heading, {});
+  for (const SimulatedRow& row : simulated.rows) {
+    const sim::Outcome& outcome = row.outcome;
+    // The operation stands above all of them.
+    Table::Row cells = {
+        row.algorithm.substr(row.algorithm.find(':') + 1),
+        time_text(outcome.end.ns),
+        fmt::format("{:.2f}", outcome.end.ns / simulated.rows.front().outcome.end.ns),
+        fmt::format("{}", outcome.rounds),
+        size_text(outcome.fullest_link_bytes),
+        causes(outcome.end)};
+    if (judged) cells.insert(cells.begin() + 3, row.judge_ns ? time_text(*row.judge_ns) : "-");
+    table.add(cells);
+  }
+  return table.text(columns);
+}
+
+std::string one_of_them(const Simulated& simulated, int columns) {
+  const SimulatedRow& row = simulated.rows.front();
+  const sim::Outcome& outcome = row.outcome;
+  std::string text = fmt::format("{}: {} in {}\n", row.algorithm, time_text(outcome.end.ns),
+                                 counted(outcome.rounds, "round"));
+  if (row.judge_ns) {
+    text += fmt::format("{}: {} ({:+.1f} %)\n", simulated.judge, time_text(*row.judge_ns),
+                        100 * (*row.judge_ns / outcome.end.ns - 1));
+  }
+  if (!outcome.fullest_link.empty()) {
+    text += wrap("",
+                 fmt::format("fullest link: {}, {}", printable(outcome.fullest_link),
+                             size_text(outcome.fullest_link_bytes)),
+                 2, columns);
+  }
+  Table time({"time goes into", "time", "share"}, {2, 24});
+  for (std::size_t cause = 0; cause < sim::cause_names.size(); ++cause) {
+    const double ns = outcome.end.by_cause[cause];
+    time.add({std::string(sim::cause_names[cause]), time_text(ns), percent_of(outcome.end.ns, ns)});
+  }
+  Table levels({"messages that meet", "messages", "share", "bytes", "share"}, {2, 24});
+  for (std::size_t height = 0; height < outcome.by_height.size(); ++height) {
+    const sim::LevelTraffic& level = outcome.by_height[height];
+    levels.add({height == 0 ? std::string("beneath one switch") : fmt::format("{} higher", height),
+                fmt::format("{}", level.messages), percent_of(outcome.messages, level.messages),
+                size_text(level.bytes), percent_of(outcome.bytes, level.bytes)});
+  }
+  return text + "\n" + time.text(columns) + "\n" + levels.text(columns);
+}
+
+}  // namespace
+
+std::string sim_text(const Simulated& simulated, const Console& console) {
+  const int columns = std::min(console.columns, most_report_columns);
+  std::string text = wrap("", question(simulated), 2, columns) + ground(simulated.cluster, columns);
+  return text + "\n" +
+         (simulated.rows.size() == 1 ? one_of_them(simulated, columns)
+                                     : all_of_them(simulated, columns));
+}
+
+namespace {
+
+constexpr const char* judge_program = "huddle-judge-simgrid";
+constexpr std::chrono::hours judge_patience{12};
+
+// Of an exchange SIZE is one block, of all others what one rank has.
+bool size_is_a_block(net::Operation operation) {
+  switch (operation) {
+    case net::Operation::allgather:
+    case net::Operation::alltoall:
+    case net::Operation::gather:
+    case net::Operation::scatter:
+      return true;
+    case net::Operation::bcast:
+    case net::Operation::barrier:
+    case net::Operation::allreduce:
+    case net::Operation::reduce:
+    case net::Operation::reduce_scatter:
+    case net::Operation::scan:
+    case net::Operation::exscan:
+      return false;
+  }
+  return false;
+}
+
+class SimCommand : public Command {
+ public:
+  std::string name() const override { return "sim"; }
+  std::string summary() const override {
+    return "what a collective would take, inside a node or between nodes";
+  }
+  std::string description() const override {
+    return "Without --fabric: runs the protocol that 'explain' chooses inside a node, on a model "
+           "of the machine that a file describes, and tells how long each rank takes, which lines "
+           "go how far and what is busy. With --fabric: simulates the algorithms of a collective "
+           "between nodes, one rank a node: how long each takes and where the time goes, how many "
+           "rounds it has, and how much the fullest link carries. Neither the machine nor the "
+           "fabric need be here. SIZE is what one rank has, of an exchange (allgather, alltoall, "
+           "gather, scatter) one block of it, as in 64, 8K or 1.5M.";
+  }
+  std::string examples() const override {
+    return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
+           "  huddle sim bcast 64K -n 16 --algorithm segmented --trace bcast.json\n"
+           "  huddle sim --against-prices --machine songshan\n"
+           "  huddle sim --fabric dragonfly allgather 8K -n 256\n"
+           "  huddle sim --fabric fat-tree-2to1 allgather:ring 120K -n 1024 \\\n"
+           "             --placement random:1\n"
+           "  huddle sim --list-fabrics\n"
+           "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
+           "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
+           "\n"
+           "A fabric is a TOML file of huddle's or Slurm's topology.conf, given by its path, - for "
+           "standard input, or by a name from --list-fabrics. What the simulators model and what "
+           "they leave out: docs/model.md, "
+           "docs/records/0027-simulated-networks.md.";
+  }
+
+  void declare(Options& options) override {
+    options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
+    options.complete("OPERATION", Value::word, algorithm_words());
+    options.positional("SIZE", size_, "bytes: 64, 8K, 1.5M; not for a barrier");
+    fabric_.declare(options);
+    options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
+                   "how many; else one a core, or with --fabric one a node");
+    call_.declare(options);
+    options.text(
+        "--with", judge_, "JUDGE",
+        "have SimGrid run the same, too (slow): simgrid; simgrid-in-order, whose cards send "
+        "one round after the other; smpi, with the algorithms of its own MPI");
+    options.complete("--with", Value::word, {sim::judge_names.begin(), sim::judge_names.end()});
+    node_.declare(options);
+    for (const char* const between_nodes :
+         {"--placement", "--radix", "--segments", "--message-blocks", "--with"}) {
+      options.need(between_nodes, "--fabric");
+    }
+    options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
+    options.flag("--list-fabrics", list_fabrics_, "the fabrics that --fabric takes by name");
+    options.flag("--json", json_, "print everything as JSON");
+  }
+
+  ExitCode run(const Context& context) override {
+    if (list_machines_ || list_fabrics_) return print_lists(context.console);
+    if (!fabric_.given()) {
+      node_.run(context, {operation_, size_, ranks_, call_.root(), json_});
+      return ExitCode::fine;
+    }
+    check_words();
+    Simulated simulated;
+    const std::vector<net::Algorithm> algorithms = algorithms_from(operation_);
+    if (algorithms.empty()) {
+      throw UsageError(fmt::format("there is no algorithm of {} between nodes yet", operation_));
+    }
+    const net::Operation operation = algorithms.front().operation;
+    simulated.operation = net::name(operation);
+    simulated.moves = operation != net::Operation::barrier;
+    simulated.bytes = bytes_of(operation);
+    simulated.placement = fabric_.placement();
+    simulated.judge = judge_;
+    simulated.cluster = fabric_.cluster(context);
+    simulated.ranks = ranks_ > 0 ? ranks_ : simulated.cluster.fabric.nodes();
+    const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
+    std::optional<Progress> progress;  // a few moments for most questions: a bar, no lines
+    if (context.console.progress) progress.emplace(context.console, algorithms.size());
+    for (const net::Algorithm& algorithm : algorithms) {
+      if (progress) progress->begin_step(algorithm.full_name());
+      simulated.rows.push_back(row_of(algorithm, simulated, nodes, context));
+    }
+    if (progress) progress->finish();
+    std::stable_sort(simulated.rows.begin(), simulated.rows.end(),
+                     [](const SimulatedRow& a, const SimulatedRow& b) {
+                       return a.outcome.end.ns < b.outcome.end.ns;
+                     });
+    context.console.print(json_ ? sim_json(simulated) : sim_text(simulated, context.console));
+    return ExitCode::fine;
+  }
+
+ private:
+  void check_words() const {
+    if (operation_.empty()) {
+      throw UsageError("simulate what? Say it: huddle sim --fabric dragonfly allgather 8K");
+    }
+    if (!judge_.empty() && !sim::judge_named(judge_)) {
+      throw UsageError(fmt::format("there is no judge '{}'; there are {}", judge_,
+                                   fmt::join(sim::judge_names, ", ")));
+    }
+    if (!judge_.empty() && fabric_.is_standard_input()) {
+      throw UsageError("--with needs a fabric in a file: another program reads it as well");
+    }
+  }
+
+  ExitCode print_lists(const Console& console) const {
+    if (list_machines_) {
+      console.print(json_ ? machine_list_json(list_machines(), name())
+                          : machine_list_text(list_machines(), console.columns));
+    } else {
+      console.print(json_ ? fabric_list_json(list_fabrics())
+                          : fabric_list_text(list_fabrics(), console.columns));
+    }
+    return ExitCode::fine;
+  }
+
+  SimulatedRow row_of(const net::Algorithm& algorithm, const Simulated& simulated,
+                      const std::vector<int>& nodes, const Context& context) const {
+    const net::Call call = call_.call(simulated.ranks);
+    const auto schedule = net::make_schedule(algorithm, call);
+    double block_bytes = simulated.bytes;
+    if (!size_is_a_block(algorithm.operation)) {
+      block_bytes /= static_cast<double>(std::max<std::int64_t>(1, schedule->blocks()));
+    }
+    SimulatedRow row{
+        algorithm.full_name(), sim::simulate(simulated.cluster, nodes, *schedule, block_bytes), {}};
+    const auto judge = sim::judge_named(judge_);
+    const bool unknown = judge == sim::Judge::smpi && sim::smpi_algorithm(row.algorithm).empty();
+    if (judge && !unknown) {
+      const PlacementChoice choice = fabric_.placement_choice();
+      row.judge_ns = judged_ns({*judge, fabric_.file(), FabricOptions::machine(context),
+                                row.algorithm, call, block_bytes, choice.placement, choice.seed});
+    }
+    return row;
+  }
+
+  double bytes_of(net::Operation operation) const {
+    const std::string ask = fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
+                                        operation_, fabric_.file());
+    return static_cast<double>(size_given(operation == net::Operation::barrier, size_, ask));
+  }
+
+  static double judged_ns(const sim::Question& question) {
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
+    const std::string program = (own.parent_path() / judge_program).string();
+    if (!std::filesystem::exists(program)) {
+      throw FailureError(
+          fmt::format("{} is not there: install SimGrid (Debian: libsimgrid-dev) and "
+                      "build huddle again",
+                      program));
+    }
+    std::vector<std::string> words = {program};
+    for (std::string& word : sim::words_of(question)) words.push_back(std::move(word));
+    const auto output = run_program(words, judge_patience);
+    const std::string text = output ? output->text : "";
+    double ns = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (error != std::errc() || stop == text.data()) {
+      throw FailureError(fmt::format("{} says: {}", program, printable(text)));
+    }
+    return ns;
+  }
+
+  std::string operation_, size_, judge_;
+  FabricOptions fabric_;
+  NodeSim node_;
+  NetCallOptions call_;
+  int ranks_ = 0;
+  bool list_machines_ = false;
+  bool list_fabrics_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sim_command() { return std::make_unique<SimCommand>(); }
+
+}  // namespace huddle::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include "tools/launch/program.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+#include "common/error.h"
+#include "common/other_processes.h"
+
+namespace huddle::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As many links as the kernel follows.
+constexpr int most_links = 40;
+
+bool can_start(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool holds_slash(std::string_view word) { return word.find('/') != std::string_view::npos; }
+
+}  // namespace
+
+std::optional<std::string> find_program(const std::string& word, std::string_view search_path) {
+  if (word.empty()) return std::nullopt;
+  if (holds_slash(word)) return can_start(word) ? std::optional(word) : std::nullopt;
+  for (std::size_t start = 0; start <= search_path.size();) {
+    const std::size_t end = std::min(search_path.find(':', start), search_path.size());
+    const std::string_view folder = search_path.substr(start, end - start);
+    const std::string path = fmt::format("{}/{}", folder.empty() ? "." : folder, word);
+    if (can_start(path)) return path;
+    start = end + 1;
+  }
+  return std::nullopt;
+}
+
+std::string why_not_found(const std::string& word) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(word, ignored);
+  if (word.empty()) return "the command is an empty word; is a variable not set?";
+  if (!holds_slash(word)) {
+    return fmt::format("there is no program '{}' in the folders of PATH; {}", word,
+                       fs::is_regular_file(status) ? fmt::format("say ./{} for the one here", word)
+                                                   : "check its name, or load its module");
+  }
+  if (fs::is_directory(status)) return fmt::format("{} is a folder, not a program", word);
+  if (fs::exists(status)) {
+    return fmt::format("{0} may not be executed; is it a program? chmod +x {0}", word);
+  }
+  return fmt::format("there is no file {}; check the path", word);
+}
+
+std::vector<std::string> along_links(const std::string& path) {
+  std::vector<std::string> paths = {path};
+  std::error_code error;
+  for (int i = 0; i < most_links; ++i) {
+    const fs::path target = fs::read_symlink(paths.back(), error);
+    if (error) break;
+    paths.push_back((fs::path(paths.back()).parent_path() / target).string());
+  }
+  return paths;
+}
+
+namespace {
+
+bool is_plain(char c) {
+  constexpr std::string_view signs = "_-./,:=+@%";
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         signs.find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string shell_quoted(std::string_view word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+namespace {
+
+// While one of these lives, signals wait to be taken, and those of the keyboard are the child's.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&waited_for_);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGHUP}) sigaddset(&waited_for_, signal);
+    ::pthread_sigmask(SIG_BLOCK, &waited_for_, &before_);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    for (std::size_t i = 0; i < keyboard.size(); ++i) {
+      ::sigaction(keyboard[i], &ignore, &actions_before_[i]);
+    }
+  }
+  ~Signals() {
+    for (std::size_t i = 0; i < keyboard.size(); ++i) {
+      ::sigaction(keyboard[i], &actions_before_[i], nullptr);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int next() const {
+    int signal = 0;
+    ::sigwait(&waited_for_, &signal);
+    return signal;
+  }
+  // As the caller had them for us. A signal that he ignores stays ignored.
+  void give_to(posix_spawnattr_t& attributes) const {
+    sigset_t by_default;
+    sigemptyset(&by_default);
+    for (std::size_t i = 0; i < keyboard.size(); ++i) {
+      if (actions_before_[i].sa_handler != SIG_IGN) sigaddset(&by_default, keyboard[i]);
+    }
+    ::posix_spawnattr_setsigmask(&attributes, &before_);
+    ::posix_spawnattr_setsigdefault(&attributes, &by_default);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+
+ private:
+  static constexpr std::array<int, 2> keyboard = {SIGINT, SIGQUIT};
+  sigset_t waited_for_{};
+  sigset_t before_{};
+  std::array<struct sigaction, keyboard.size()> actions_before_{};
+};
+
+pid_t start(const std::string& program, std::vector<std::string>& words,
+            std::vector<std::string>& environment, const Signals& signals) {
+  posix_spawnattr_t attributes{};
+  ::posix_spawnattr_init(&attributes);
+  signals.give_to(attributes);
+  pid_t child = -1;
+  // posix_spawnp() gives a script that names no shell to one.
+  const int error = ::posix_spawnp(&child, program.c_str(), nullptr, &attributes,
+                                   pointers(words).data(), pointers(environment).data());
+  ::posix_spawnattr_destroy(&attributes);
+  if (error == 0) return child;
+  throw FailureError(fmt::format("{} cannot be executed: {}", program, std::strerror(error)));
+}
+
+}  // namespace
+
+Ended run_to_end(const std::string& program, std::vector<std::string> words,
+                 std::vector<std::string> environment) {
+  const Signals signals;
+  const pid_t child = start(program, words, environment, signals);
+  for (;;) {
+    const int signal = signals.next();
+    int status = 0;
+    if (signal != SIGCHLD) {
+      ::kill(child, signal);
+    } else if (::waitpid(child, &status, WNOHANG) == child) {
+      if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+      return {.status = WEXITSTATUS(status)};
+    }
+  }
+}
+
+}  // namespace huddle::launch

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "tools/ucx/advice.h"
+
+namespace huddle::ucx {
+namespace {
+
+std::string heading_text(const Heading& heading) {
+  std::string text =
+      fmt::format("# UCX {} on {}, {} a node, by huddle.\n", text_of(heading.version),
+                  heading.machine, counted(heading.ranks, "rank"));
+  if (!heading.doubt.empty()) text += fmt::format("# {}.\n", heading.doubt);
+  return text;
+}
+
+std::string comment(const Setting& setting) {
+  return fmt::format("# {}\n#   {}{}\n", setting.reason, setting.figure,
+                     setting.replaces.empty() ? "" : fmt::format("; UCX: {}", setting.replaces));
+}
+
+// `before` and `after` turn "NAME=value" into a line of the format.
+std::string lines(const Heading& heading, const Advice& advice, std::string_view before,
+                  std::string_view after) {
+  std::string text = heading_text(heading);
+  const auto line = [&](const Setting& one) {
+    return fmt::format("{}{}={}{}\n", before, one.name, one.value, after);
+  };
+  for (const Setting& setting : advice.settings) text += comment(setting) + line(setting);
+  if (advice.untested.empty()) return text;
+  text +=
+      "#\n# Not tested: each helps on some machines and hurts on others. Try one with a job on "
+      "several nodes\n# before you take its comment sign away.\n";
+  for (const Setting& setting : advice.untested) text += comment(setting) + "# " + line(setting);
+  return text;
+}
+
+// Words of a launcher's command line, which cannot have comments.
+std::string words(const std::vector<Setting>& settings, std::string_view flag, char between) {
+  std::vector<std::string> all;
+  for (const Setting& setting : settings) {
+    all.push_back(fmt::format("{} {}{}{}", flag, setting.name, between, setting.value));
+  }
+  return fmt::format("{}\n", fmt::join(all, " "));
+}
+
+}  // namespace
+
+Format format_named(std::string_view name) {
+  const auto* const found = std::find(format_names.begin(), format_names.end(), name);
+  if (found == format_names.end()) {
+    throw UsageError(
+        fmt::format("there is no format '{}'; there are {}", name, fmt::join(format_names, ", ")));
+  }
+  return static_cast<Format>(found - format_names.begin());
+}
+
+std::string written(const Heading& heading, const Advice& advice, Format format) {
+  switch (format) {
+    case Format::env:
+      return lines(heading, advice, "export ", "");
+    case Format::conf:
+      if (heading.version < conf_has_sections) {
+        throw UsageError(
+            fmt::format("UCX {} reads a ucx.conf from the folder that a program runs in, and "
+                        "applies it whatever the processor: use --format env",
+                        text_of(heading.version)));
+      }
+      return lines(heading, advice, "", "");
+    case Format::openmpi:
+      return words(advice.settings, "-x", '=');
+    case Format::mpich:
+      return words(advice.settings, "-genv", ' ');
+    case Format::slurm:
+      // A task prolog that prints "export NAME=value" sets it for each task.
+      return "#!/bin/sh\n" + lines(heading, advice, "echo 'export ", "'");
+  }
+  return "";
+}
+
+bool leaves_out_untested(Format format) {
+  return format == Format::openmpi || format == Format::mpich;
+}
+
+}  // namespace huddle::ucx
