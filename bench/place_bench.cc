@@ -29,7 +29,7 @@
 #include "placement/threads/playback.h"
 #include "placement/threads/recording.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 // Time on the processor: other programs may run beside.
@@ -293,7 +293,7 @@ void compare_on_recordings() {
 }
 
 }  // namespace
-}  // namespace huddle::place
+}  // namespace huddle::mapping
 
 int main(int argc, char** argv) {
   setenv("SCOTCH_PTHREAD_NUMBER", "1", 1);
@@ -301,10 +301,10 @@ int main(int argc, char** argv) {
     return argc > i ? std::atoi(argv[i]) : otherwise;
   };
   if (argc > 1 && std::string_view(argv[1]) == "recordings") {
-    huddle::place::compare_on_recordings();
+    huddle::mapping::compare_on_recordings();
     return 0;
   }
-  huddle::place::compare_with_scotch(argument(1, 8), argument(2, 4096), argument(3, 3));
-  huddle::place::compare_with_the_thesis(argument(3, 3));
+  huddle::mapping::compare_with_scotch(argument(1, 8), argument(2, 4096), argument(3, 3));
+  huddle::mapping::compare_with_the_thesis(argument(3, 3));
   return 0;
 }

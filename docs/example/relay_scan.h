@@ -5,27 +5,27 @@
 // result on. The fewest lines that can move; but each rank waits for all before it, one by one.
 #pragma once
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/node/lines.h"
 
 namespace huddle::example {
 
+using context::until_reached;
 using node::Address;
 using node::Region;
-using world::until_reached;
 
 class RelayScan {
  public:
   // How far a rank may be ahead of the next one; a power of two, since counters wrap.
-  static constexpr world::Sequence slots = 2;
+  static constexpr context::Sequence slots = 2;
 
   // pre: shared memory holds `start` everywhere.
-  explicit RelayScan(world::Sequence start) : call_(start) {}
+  explicit RelayScan(context::Sequence start) : call_(start) {}
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
   // pre: all of the elements fit behind a flag.
-  template <world::World W>
+  template <context::Context W>
   void run(W& w, std::size_t count, const memory::Reduction& reduction) {
     ++call_;
     const std::size_t bytes = count * reduction.element_bytes;
@@ -58,7 +58,7 @@ class RelayScan {
   node::SharedLayout carver_;
   std::size_t taken_at_ = carver_.take(node::apart_bytes);
   std::size_t slots_at_ = carver_.take(slots * node::apart_bytes);
-  world::Sequence call_;
+  context::Sequence call_;
 };
 
 }  // namespace huddle::example

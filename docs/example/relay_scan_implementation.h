@@ -18,7 +18,7 @@ class RelayScanImplementation final : public bench::Implementation {
  public:
   explicit RelayScanImplementation(const bench::Binding& binding)
       : alone_(binding.ranks, binding.crowded(),
-               [](int) { return RelayScan(world::first_sequence); }) {}
+               [](int) { return RelayScan(context::first_sequence); }) {}
 
   void set_up(const bench::RankContext& here) override { alone_.set_up(here); }
   void prepare(const bench::RankContext& here) override {
@@ -26,7 +26,7 @@ class RelayScanImplementation final : public bench::Implementation {
   }
   void run(const bench::RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) {
-      world::hardware::Hardware w = alone_.world(here);
+      context::Hardware w = alone_.world(here);
       alone_.protocol().run(w, here.source.size() / sizeof(double), sum_);
     }
   }

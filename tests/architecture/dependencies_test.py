@@ -4,7 +4,7 @@
 """Checks which headers the sources of a module include.
 
 A module includes only the modules that src/CMakeLists.txt lets it use, and those come before it there. Heavy or foreign
-headers stay in the few files that are there for them, processor intrinsics in src/runtime/memory and src/runtime/context/hardware.
+headers stay in the few files that are there for them, processor intrinsics in src/runtime/memory and src/runtime/context.
 """
 import pathlib
 import re
@@ -27,7 +27,7 @@ KEPT_IN = {
 # Only files with these endings may include the JSON library, which takes seconds to compile.
 JSON_ENDINGS = ("_json.cc", "_json.h")
 INTRINSICS = re.compile(r"(x86intrin|[a-z]mmintrin|immintrin|arm_neon)\.h")
-INTRINSICS_FOLDERS = ("src/runtime/memory/", "src/runtime/context/hardware/")
+INTRINSICS_FOLDERS = ("src/runtime/memory/", "src/runtime/context/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 

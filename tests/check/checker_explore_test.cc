@@ -15,7 +15,7 @@
 #include "common/error.h"
 #include "litmus.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 using testing::ElementsAre;
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 // Fails in some orders only: the second rank may see nothing yet.
 Job sometimes_wrong() {
-  return litmus(2, [](CheckerWorld& w) {
+  return litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), 1);
     if (w.rank() == 1 && w.load(line(0, 0)) == 0) throw std::runtime_error("came too early");
   });
@@ -32,7 +32,7 @@ Job sometimes_wrong() {
 TEST(Explore, TriesEveryOrderOfTwoRanks) {
   std::set<std::vector<int>> orders;
   auto order = std::make_shared<std::vector<int>>();
-  Job job = litmus(2, [order](CheckerWorld& w) {
+  Job job = litmus(2, [order](CheckedContext& w) {
     for (int i = 0; i < 2; ++i) {
       w.fetch_add(line(0, 0), 1);
       order->push_back(w.rank());
@@ -51,7 +51,7 @@ TEST(Explore, TriesEveryOrderOfTwoRanks) {
 TEST(Explore, FindsMoreWithABiggerBudget) {
   // Rank 1 has to look between the two stores: rank 0 loses its turn once.
   bool seen = false;
-  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+  const Job job = litmus(2, [&seen](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);
       w.store(line(0, 0), 2);
@@ -64,10 +64,10 @@ TEST(Explore, FindsMoreWithABiggerBudget) {
 }
 
 TEST(Explore, CountsStatesAndSaysWhetherItIsDone) {
-  const Job job = litmus(3, [](CheckerWorld& w) {
-    for (world::Sequence i = 1; i <= 3; ++i) {
+  const Job job = litmus(3, [](CheckedContext& w) {
+    for (context::Sequence i = 1; i <= 3; ++i) {
       w.store(line(w.rank(), 0), i);
-      w.wait(line((w.rank() + 1) % 3, 0), world::until_reached(i));
+      w.wait(line((w.rank() + 1) % 3, 0), context::until_reached(i));
     }
   });
   const Result all = explore(job);
@@ -110,7 +110,7 @@ TEST(Failures, OfAnotherJobAreNotRepeated) {
 }
 
 TEST(Failures, TellWhatHappenedAndWhere) {
-  const Result found = explore(litmus(2, [](CheckerWorld& w) {
+  const Result found = explore(litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.copy(line(1, 1), input_of(0), 8, plain);
     if (w.rank() == 1) w.copy(output_of(1), line(1, 1) + 4, 8, plain);
   }));
@@ -121,9 +121,9 @@ TEST(Failures, TellWhatHappenedAndWhere) {
 }
 
 TEST(Failures, AreStallsWithWhoWaitsForWhat) {
-  const Result found = explore(litmus(2, [](CheckerWorld& w) {
-    w.wait(line(1 - w.rank(), 0), world::until_reached(static_cast<world::Sequence>(-3)));
-    w.wait(line(1 - w.rank(), 0), world::until_reached(1));
+  const Result found = explore(litmus(2, [](CheckedContext& w) {
+    w.wait(line(1 - w.rank(), 0), context::until_reached(static_cast<context::Sequence>(-3)));
+    w.wait(line(1 - w.rank(), 0), context::until_reached(1));
   }));
   ASSERT_FALSE(found.passed());
   EXPECT_THAT(found.failure->what,
@@ -131,7 +131,7 @@ TEST(Failures, AreStallsWithWhoWaitsForWhat) {
 }
 
 TEST(Failures, AreLoopsThatPoll) {
-  const Job job = litmus(1, [](CheckerWorld& w) {
+  const Job job = litmus(1, [](CheckedContext& w) {
     while (w.load(line(0, 0)) == 0) {
     }
   });
@@ -139,25 +139,25 @@ TEST(Failures, AreLoopsThatPoll) {
 }
 
 TEST(Failures, AreWrongResults) {
-  Job job = litmus(1, [](CheckerWorld& w) { w.store(line(0, 0), 5); });
+  Job job = litmus(1, [](CheckedContext& w) { w.store(line(0, 0), 5); });
   job.verify = [](const Memory& memory) {
-    return memory.as<const world::Sequence>(world::Region::shared, 0)[0] == 6 ? "" : "no six";
+    return memory.as<const context::Sequence>(context::Region::shared, 0)[0] == 6 ? "" : "no six";
   };
   EXPECT_TRUE(fails_with(explore(job), "the result is wrong: no six"));
 }
 
 TEST(Failures, AreBodiesThatDoNotRepeatThemselves) {
   int runs = 0;
-  const Job job = litmus(2, [&runs](CheckerWorld& w) {
+  const Job job = litmus(2, [&runs](CheckedContext& w) {
     if (w.rank() == 0 && ++runs % 2 == 0) return;
-    for (world::Sequence i = 1; i <= 2; ++i) w.store(line(w.rank(), 0), i);
+    for (context::Sequence i = 1; i <= 2; ++i) w.store(line(w.rank(), 0), i);
   });
   EXPECT_THROW(explore(job), UsageError);
 }
 
 // One operation alone, by rank 0 of two.
-Result alone(const std::function<void(CheckerWorld&)>& operation) {
-  return explore(litmus(2, [operation](CheckerWorld& w) {
+Result alone(const std::function<void(CheckedContext&)>& operation) {
+  return explore(litmus(2, [operation](CheckedContext& w) {
     if (w.rank() == 0) operation(w);
   }));
 }
@@ -199,16 +199,16 @@ void subtract(void* to, const void* left, const void* right, std::size_t count, 
 constexpr memory::Reduction difference{subtract, nullptr, sizeof(int), false};
 
 TEST(Reductions, GiveWhatTheOperatorGives) {
-  Job job = litmus(1, [](CheckerWorld& w) {
+  Job job = litmus(1, [](CheckedContext& w) {
     w.reduce(output_of(0), input_of(0), input_of(0) + 4, 1, difference);
     w.reduce(output_of(0), output_of(0), input_of(0), 1, difference);
   });
   job.prepare = [](Memory& memory) {
-    memory.as<int>(world::Region::input, 0)[0] = 10;
-    memory.as<int>(world::Region::input, 0)[1] = 3;
+    memory.as<int>(context::Region::input, 0)[0] = 10;
+    memory.as<int>(context::Region::input, 0)[1] = 3;
   };
   job.verify = [](const Memory& memory) {
-    return memory.as<const int>(world::Region::output, 0)[0] == 10 - 3 - 10 ? "" : "wrong";
+    return memory.as<const int>(context::Region::output, 0)[0] == 10 - 3 - 10 ? "" : "wrong";
   };
   EXPECT_TRUE(passes(explore(job)));
   EXPECT_TRUE(fails_with(
@@ -218,12 +218,12 @@ TEST(Reductions, GiveWhatTheOperatorGives) {
 
 TEST(WaitAny, ReturnsEachThatHolds) {
   std::set<int> seen;
-  Job job = litmus(3, [&seen](CheckerWorld& w) {
+  Job job = litmus(3, [&seen](CheckedContext& w) {
     if (w.rank() > 0) {
       w.store(line(w.rank(), 0), 1);
     } else {
-      const std::vector<world::AwaitedFlag> flags = {{line(1, 0), world::until_equal(1)},
-                                                     {line(2, 0), world::until_reached(1)}};
+      const std::vector<context::AwaitedFlag> flags = {{line(1, 0), context::until_equal(1)},
+                                                       {line(2, 0), context::until_reached(1)}};
       seen.insert(w.wait_any(flags));
     }
   });
@@ -236,13 +236,13 @@ TEST(WaitAny, IsAnErrorWithoutFlags) {
 }
 
 TEST(WaitAll, ComesBackWhenAllHold) {
-  EXPECT_TRUE(passes(explore(litmus(3, [](CheckerWorld& w) {
+  EXPECT_TRUE(passes(explore(litmus(3, [](CheckedContext& w) {
     if (w.rank() > 0) {
       w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
       w.store(line(w.rank(), 0), 1);
     } else {
-      const std::vector<world::Address> flags = {line(1, 0), line(2, 0)};
-      w.wait_all(flags, world::until_reached(1));
+      const std::vector<context::Address> flags = {line(1, 0), line(2, 0)};
+      w.wait_all(flags, context::until_reached(1));
       w.copy(output_of(0), line(1, 1), 8, plain);
       w.copy(output_of(0), line(2, 1), 8, plain);
     }
@@ -259,13 +259,13 @@ TEST(Executions, LeaveNothingBehind) {
     ~Counted() { --count; }
     int& count;
   };
-  const Job job = litmus(3, [&alive](CheckerWorld& w) {
+  const Job job = litmus(3, [&alive](CheckedContext& w) {
     const Counted counted(alive);
     const std::vector<int> owned(100);
     w.store(line(w.rank(), 0), 1);
-    w.wait(line((w.rank() + 1) % 3, 0), world::until_reached(1));
+    w.wait(line((w.rank() + 1) % 3, 0), context::until_reached(1));
     if (w.rank() == 2) throw std::runtime_error("ends badly");
-    w.wait(line(0, 1), world::until_reached(1));
+    w.wait(line(0, 1), context::until_reached(1));
   });
   EXPECT_FALSE(explore(job).passed());
   EXPECT_FALSE(sample(job, 1, 10).passed());
@@ -273,20 +273,20 @@ TEST(Executions, LeaveNothingBehind) {
 }
 
 TEST(Sample, TakesManyRanks) {
-  Job job = litmus(17, [](CheckerWorld& w) {
-    for (world::Sequence i = 1; i <= 3; ++i) {
+  Job job = litmus(17, [](CheckedContext& w) {
+    for (context::Sequence i = 1; i <= 3; ++i) {
       w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
       w.store(line(w.rank(), 0), i);
       for (int other = 0; other < w.ranks(); ++other) {
-        w.wait(line(other, 0), world::until_reached(i));
+        w.wait(line(other, 0), context::until_reached(i));
         w.copy(output_of(w.rank()), line(other, 1), 8, plain);
       }
       w.fetch_add(line(0, 2), 1);
-      w.wait(line(0, 2), world::until_reached(17 * i));
+      w.wait(line(0, 2), context::until_reached(17 * i));
     }
   });
   EXPECT_TRUE(sample(job, 1, 50).passed());
 }
 
 }  // namespace
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

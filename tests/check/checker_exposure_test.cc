@@ -5,7 +5,7 @@
 // whoever reads before it was told where.
 #include "litmus.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 struct Steps {
@@ -18,23 +18,23 @@ struct Steps {
 
 // Rank 0 exposes its input, and changes it when rank 1 is through.
 Job exposing(const Steps& steps) {
-  Job job = litmus(2, [steps](CheckerWorld& w) {
+  Job job = litmus(2, [steps](CheckedContext& w) {
     if (w.rank() == 0) {
       if (steps.was_stored_past_caches) w.store_as_caller(input_of(0), 8);
       if (steps.exposes) w.expose(line(0, 1), input_of(0));
       if (steps.orders_that) w.order_callers_stores();
       w.store(line(0, 0), 1);
-      if (steps.waits_for_reader) w.wait(line(1, 0), world::until_reached(1));
-      w.copy(input_of(0), world::Address{world::Region::scratch, 0, 0}, 8, plain);
+      if (steps.waits_for_reader) w.wait(line(1, 0), context::until_reached(1));
+      w.copy(input_of(0), context::Address{context::Region::scratch, 0, 0}, 8, plain);
       return;
     }
-    if (steps.waits_for_exposure) w.wait(line(0, 0), world::until_reached(1));
+    if (steps.waits_for_exposure) w.wait(line(0, 0), context::until_reached(1));
     if (w.pull(output_of(1), line(0, 1), 2, 6) != single_copy::fine) return;
     w.store(line(1, 0), 1);
   });
   job.prepare = fill_inputs;
   job.verify = [](const Memory& memory) {
-    const bool came = memory.bytes(world::Region::output, 1)[0] == std::byte{3};
+    const bool came = memory.bytes(context::Region::output, 1)[0] == std::byte{3};
     return came ? "" : "it did not come";
   };
   return job;
@@ -62,14 +62,14 @@ TEST(CheckerPull, FindsWhatTheCallerStoredPastTheCaches) {
 // Whoever stored them sees them in order: what goes through shared memory needs nothing of the
 // kind.
 TEST(CheckerPull, WhatIsCopiedByItsOwnerIsInOrder) {
-  Job job = litmus(2, [](CheckerWorld& w) {
+  Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store_as_caller(input_of(0), 8);
       w.copy(line(0, 1), input_of(0), 8, plain);
       w.store(line(0, 0), 1);
       return;
     }
-    w.wait(line(0, 0), world::until_reached(1));
+    w.wait(line(0, 0), context::until_reached(1));
     w.copy(output_of(1), line(0, 1), 8, plain);
   });
   job.prepare = fill_inputs;
@@ -82,13 +82,13 @@ TEST(CheckerPull, FindsWhatWasNeverExposed) {
 
 TEST(CheckerPull, StaysWithinWhatTheOwnerHas) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
-                                        [](CheckerWorld& w) {
+                                        [](CheckedContext& w) {
                                           if (w.rank() == 0) {
                                             w.expose(line(0, 1), input_of(0));
                                             w.store(line(0, 0), 1);
                                             return;
                                           }
-                                          w.wait(line(0, 0), world::until_reached(1));
+                                          w.wait(line(0, 0), context::until_reached(1));
                                           w.pull(output_of(1), line(0, 1), 4, 8);
                                         })),
                          "out of range"));
@@ -96,7 +96,7 @@ TEST(CheckerPull, StaysWithinWhatTheOwnerHas) {
 
 TEST(CheckerPull, OnlyWhatIsOnesOwnCanBeExposed) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
-                                        [](CheckerWorld& w) {
+                                        [](CheckedContext& w) {
                                           if (w.rank() == 0) w.expose(line(0, 1), input_of(1));
                                         })),
                          "not its own"));
@@ -111,25 +111,25 @@ struct PushSteps {
 
 // Rank 0 exposes its output; rank 1 writes there, and rank 0 looks when it is through.
 Job pushing(const PushSteps& steps) {
-  Job job = litmus(2, [steps](CheckerWorld& w) {
+  Job job = litmus(2, [steps](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(output_of(0), input_of(0), 8, plain);
       if (steps.was_stored_past_caches) w.store_as_caller(output_of(0), 8);
       w.expose(line(0, 1), output_of(0));
       if (steps.orders_that) w.order_callers_stores();
       w.store(line(0, 0), 1);
-      if (steps.waits_for_writer) w.wait(line(1, 0), world::until_reached(1));
-      w.copy(world::Address{world::Region::scratch, 0, 0}, output_of(0), 8, plain);
+      if (steps.waits_for_writer) w.wait(line(1, 0), context::until_reached(1));
+      w.copy(context::Address{context::Region::scratch, 0, 0}, output_of(0), 8, plain);
       return;
     }
-    if (steps.waits_for_exposure) w.wait(line(0, 0), world::until_reached(1));
+    if (steps.waits_for_exposure) w.wait(line(0, 0), context::until_reached(1));
     if (w.push(line(0, 1), 2, input_of(1), 6) != single_copy::fine) return;
     w.store(line(1, 0), 1);
   });
   job.prepare = fill_inputs;
   job.verify = [](const Memory& memory) {
-    const auto first_there = memory.bytes(world::Region::scratch, 0)[2];
-    return first_there == memory.bytes(world::Region::input, 1)[0] ? "" : "it did not come";
+    const auto first_there = memory.bytes(context::Region::scratch, 0)[2];
+    return first_there == memory.bytes(context::Region::input, 1)[0] ? "" : "it did not come";
   };
   return job;
 }
@@ -155,13 +155,13 @@ TEST(CheckerPush, FindsWhatTheCallerStoredPastTheCaches) {
 
 TEST(CheckerPush, FindsTwoWhoWriteTheSame) {
   EXPECT_TRUE(fails_with(explore(litmus(3,
-                                        [](CheckerWorld& w) {
+                                        [](CheckedContext& w) {
                                           if (w.rank() == 0) {
                                             w.expose(line(0, 1), output_of(0));
                                             w.store(line(0, 0), 1);
                                             return;
                                           }
-                                          w.wait(line(0, 0), world::until_reached(1));
+                                          w.wait(line(0, 0), context::until_reached(1));
                                           w.push(line(0, 1), 2, input_of(w.rank()), 2);
                                         })),
                          "a race at output of 0 at 2"));
@@ -169,13 +169,13 @@ TEST(CheckerPush, FindsTwoWhoWriteTheSame) {
 
 TEST(CheckerPush, StaysWithinWhatTheOwnerHas) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
-                                        [](CheckerWorld& w) {
+                                        [](CheckedContext& w) {
                                           if (w.rank() == 0) {
                                             w.expose(line(0, 1), output_of(0));
                                             w.store(line(0, 0), 1);
                                             return;
                                           }
-                                          w.wait(line(0, 0), world::until_reached(1));
+                                          w.wait(line(0, 0), context::until_reached(1));
                                           w.push(line(0, 1), 4, input_of(1), 8);
                                         })),
                          "out of range"));
@@ -184,13 +184,13 @@ TEST(CheckerPush, StaysWithinWhatTheOwnerHas) {
 // A pull that fails brings nothing and says so, in some execution; without the word, in none.
 TEST(CheckerPull, FailsWhereTheJobSaysThatItMay) {
   Job job = exposing({.waits_for_reader = false});
-  job.body = [](CheckerWorld& w) {
+  job.body = [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.expose(line(0, 1), input_of(0));
       w.store(line(0, 0), 1);
       return;
     }
-    w.wait(line(0, 0), world::until_reached(1));
+    w.wait(line(0, 0), context::until_reached(1));
     const bool came = w.pull(output_of(1), line(0, 1), 2, 6) == single_copy::fine;
     EXPECT_EQ(w.path_failures(), came ? 0 : 1);
   };
@@ -200,4 +200,4 @@ TEST(CheckerPull, FailsWhereTheJobSaysThatItMay) {
 }
 
 }  // namespace
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

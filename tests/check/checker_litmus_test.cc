@@ -11,7 +11,7 @@
 
 #include "litmus.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 // The same program with one operation weaker, to see what the orders are good for.
@@ -31,12 +31,12 @@ Options on_x86(Options options = {}) {
 }
 
 Job message_passing(memory::CopyKernel kernel = plain) {
-  return litmus(2, [kernel](CheckerWorld& w) {
+  return litmus(2, [kernel](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 1), input_of(0), 8, kernel);
       w.store(line(0, 0), 1);
     } else {
-      w.wait(line(0, 0), world::until_reached(1));
+      w.wait(line(0, 0), context::until_reached(1));
       w.copy(output_of(1), line(0, 1), 8, plain);
     }
   });
@@ -51,12 +51,12 @@ TEST(MessagePassing, IsRightByReleaseAndAcquire) {
 // not held to anything more.
 TEST(MessagePassing, RacesWhereTwoTakeAtTheSameTime) {
   const auto passing = [](int takers) {
-    return litmus(1 + takers, [](CheckerWorld& w) {
+    return litmus(1 + takers, [](CheckedContext& w) {
       if (w.rank() == 0) {
         w.copy(line(0, 1), input_of(0), 8, plain);
         w.store(line(0, 0), 1);
       } else {
-        w.wait(line(0, 0), world::until_reached(1));
+        w.wait(line(0, 0), context::until_reached(1));
         w.take(output_of(w.rank()), line(0, 1), 8);
       }
     });
@@ -90,13 +90,13 @@ TEST(MessagePassing, ByNontemporalCopyNeedsTheFenceAtItsEnd) {
 }
 
 TEST(MessagePassing, OfUnfencedStoresIsRightByAFullFence) {
-  const Job job = litmus(2, [](CheckerWorld& w) {
+  const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 1), input_of(0), 8, nontemporal);
       w.fence();
       w.store(line(0, 0), 1);
     } else {
-      w.wait(line(0, 0), world::until_reached(1));
+      w.wait(line(0, 0), context::until_reached(1));
       w.copy(output_of(1), line(0, 1), 8, plain);
     }
   });
@@ -105,15 +105,15 @@ TEST(MessagePassing, OfUnfencedStoresIsRightByAFullFence) {
 }
 
 TEST(MessagePassing, GoesOnThroughAThirdRank) {
-  const Job job = litmus(3, [](CheckerWorld& w) {
+  const Job job = litmus(3, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 1), input_of(0), 8, plain);
       w.store(line(0, 0), 1);
     } else if (w.rank() == 1) {
-      w.wait(line(0, 0), world::until_reached(1));
+      w.wait(line(0, 0), context::until_reached(1));
       w.store(line(1, 0), 1);
     } else {
-      w.wait(line(1, 0), world::until_reached(1));
+      w.wait(line(1, 0), context::until_reached(1));
       w.copy(output_of(2), line(0, 1), 8, plain);
     }
   });
@@ -123,14 +123,14 @@ TEST(MessagePassing, GoesOnThroughAThirdRank) {
 
 // A buffer that its reader has not said it is done with.
 TEST(MessagePassing, BackwardsNeedsReleaseToo) {
-  const Job job = litmus(2, [](CheckerWorld& w) {
-    for (world::Sequence i = 1; i <= 2; ++i) {
+  const Job job = litmus(2, [](CheckedContext& w) {
+    for (context::Sequence i = 1; i <= 2; ++i) {
       if (w.rank() == 0) {
         w.copy(line(0, 1), input_of(0), 8, plain);
         w.store(line(0, 0), i);
-        w.wait(line(1, 0), world::until_reached(i));
+        w.wait(line(1, 0), context::until_reached(i));
       } else {
-        w.wait(line(0, 0), world::until_reached(i));
+        w.wait(line(0, 0), context::until_reached(i));
         w.copy(output_of(1), line(0, 1), 8, plain);
         w.store(line(1, 0), i);
       }
@@ -144,8 +144,8 @@ TEST(MessagePassing, BackwardsNeedsReleaseToo) {
 }
 
 // Each stores its own flag and looks at the other's.
-Job dekker(std::array<world::Sequence, 2>& seen, bool fenced) {
-  return litmus(2, [&seen, fenced](CheckerWorld& w) {
+Job dekker(std::array<context::Sequence, 2>& seen, bool fenced) {
+  return litmus(2, [&seen, fenced](CheckedContext& w) {
     w.store(line(w.rank(), 0), 1);
     if (fenced) w.fence();
     seen[static_cast<std::size_t>(w.rank())] = w.load(line(1 - w.rank(), 0));
@@ -153,7 +153,7 @@ Job dekker(std::array<world::Sequence, 2>& seen, bool fenced) {
 }
 
 TEST(StoreBuffering, LetsLoadsPassEarlierStores) {
-  std::array<world::Sequence, 2> seen{};
+  std::array<context::Sequence, 2> seen{};
   const auto both_missed = [&] { return seen[0] == 0 && seen[1] == 0; };
   EXPECT_TRUE(can_happen(dekker(seen, false), both_missed));
   EXPECT_TRUE(can_happen(dekker(seen, false), both_missed, on_x86()));
@@ -162,8 +162,8 @@ TEST(StoreBuffering, LetsLoadsPassEarlierStores) {
 }
 
 TEST(StoreBuffering, HasRoomForReadModifyWritesOnArmOnly) {
-  std::array<world::Sequence, 2> seen{};
-  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+  std::array<context::Sequence, 2> seen{};
+  const Job job = litmus(2, [&seen](CheckedContext& w) {
     w.fetch_add(line(w.rank(), 0), 1);
     seen[static_cast<std::size_t>(w.rank())] = w.load(line(1 - w.rank(), 0));
   });
@@ -174,9 +174,9 @@ TEST(StoreBuffering, HasRoomForReadModifyWritesOnArmOnly) {
 
 // Rank 0 looks before its store is seen; rank 1 sees it come.
 TEST(StoreBuffering, EndsAtAnyTime) {
-  world::Sequence first = 0;
+  context::Sequence first = 0;
   Seen2 seen;
-  const Job job = litmus(2, [&](CheckerWorld& w) {
+  const Job job = litmus(2, [&](CheckedContext& w) {
     w.store(line(w.rank(), 0), 1);
     if (w.rank() == 0) {
       first = w.load(line(1, 0));
@@ -190,7 +190,7 @@ TEST(StoreBuffering, EndsAtAnyTime) {
 }
 
 TEST(StoreBuffering, ShowsARankItsOwnStores) {
-  const Job job = litmus(2, [](CheckerWorld& w) {
+  const Job job = litmus(2, [](CheckedContext& w) {
     w.store(line(w.rank(), 0), 1);
     w.store(line(w.rank(), 0), 2);
     if (w.load(line(w.rank(), 0)) != 2) throw std::runtime_error("lost");
@@ -202,7 +202,7 @@ TEST(StoreBuffering, ShowsARankItsOwnStores) {
 // Two stores of one rank to two places, looked at in the other order.
 TEST(StoreOrders, DifferForRelaxedStores) {
   Seen2 seen;
-  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+  const Job job = litmus(2, [&seen](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);
       w.store(line(0, 1), 1);
@@ -221,7 +221,7 @@ TEST(StoreOrders, DifferForRelaxedStores) {
 
 TEST(Coherence, StoresToOneFlagAreSeenInTheirOrder) {
   Seen2 seen;
-  const Job job = litmus(2, [&seen](CheckerWorld& w) {
+  const Job job = litmus(2, [&seen](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);
       w.store(line(0, 0), 2);
@@ -239,7 +239,7 @@ TEST(Coherence, StoresToOneFlagAreSeenInTheirOrder) {
 // Two readers never disagree on which of two stores came first: once visible, visible to all.
 TEST(IndependentReads, OfIndependentWritesAgree) {
   std::array<Seen2, 2> seen{};
-  const Job job = litmus(4, [&seen](CheckerWorld& w) {
+  const Job job = litmus(4, [&seen](CheckedContext& w) {
     if (w.rank() < 2) {
       w.store(line(w.rank(), 0), 1);
       return;
@@ -255,19 +255,19 @@ TEST(IndependentReads, OfIndependentWritesAgree) {
 }
 
 TEST(ReadModifyWrite, LosesNothing) {
-  Job job = litmus(3, [](CheckerWorld& w) {
+  Job job = litmus(3, [](CheckedContext& w) {
     w.fetch_add(line(0, 0), 2);
     w.fetch_sub(line(0, 0), 1);
   });
   job.verify = [](const Memory& memory) {
-    return memory.as<const world::Sequence>(world::Region::shared, 0)[0] == 3 ? "" : "lost";
+    return memory.as<const context::Sequence>(context::Region::shared, 0)[0] == 3 ? "" : "lost";
   };
   EXPECT_TRUE(passes(explore(job)));
 }
 
 // The last of three to arrive knows what the first two wrote.
 Job last_arrival() {
-  return litmus(3, [](CheckerWorld& w) {
+  return litmus(3, [](CheckedContext& w) {
     w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
     if (w.fetch_add(line(0, 0), 1) != 2) return;
     for (int other = 0; other < 3; ++other) w.copy(output_of(w.rank()), line(other, 1), 8, plain);
@@ -281,19 +281,19 @@ TEST(ReadModifyWrite, CarriesOnWhatTheFlagCarried) {
 }
 
 TEST(Flags, HaveOneWriter) {
-  const Job job = litmus(2, [](CheckerWorld& w) { w.store(line(0, 0), 1); });
+  const Job job = litmus(2, [](CheckedContext& w) { w.store(line(0, 0), 1); });
   EXPECT_TRUE(fails_with(explore(job), "two writers of the flag shared of 0 at 0"));
 }
 
 TEST(Flags, MayChangeTheirWriterInOrder) {
-  EXPECT_TRUE(passes(explore(litmus(2, [](CheckerWorld& w) {
-    if (w.rank() == 1) w.wait(line(0, 0), world::until_reached(1));
-    w.store(line(0, 0), static_cast<world::Sequence>(w.rank() + 1));
+  EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& w) {
+    if (w.rank() == 1) w.wait(line(0, 0), context::until_reached(1));
+    w.store(line(0, 0), static_cast<context::Sequence>(w.rank() + 1));
   }))));
 }
 
 TEST(Flags, AreNotStoredWhileOthersUpdateThem) {
-  const Job job = litmus(2, [](CheckerWorld& w) {
+  const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), 0);
     if (w.rank() == 1) w.fetch_add(line(0, 0), 1);
   });
@@ -301,7 +301,7 @@ TEST(Flags, AreNotStoredWhileOthersUpdateThem) {
 }
 
 TEST(Flags, AreNotCopiedOverWhileOthersLook) {
-  const Job job = litmus(2, [](CheckerWorld& w) {
+  const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.copy(line(0, 0), input_of(0), 8, plain);
     if (w.rank() == 1) w.load(line(0, 0));
   });
@@ -310,32 +310,32 @@ TEST(Flags, AreNotCopiedOverWhileOthersLook) {
 
 // Payload and flag in one line, and the line cleared by a copy when all have looked.
 TEST(Flags, MayShareBytesWithDataInOrder) {
-  Job job = litmus(2, [](CheckerWorld& w) {
+  Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 0) + 4, input_of(0), 8, plain);
       w.store(line(0, 0), 1);
-      w.wait(line(1, 0), world::until_reached(1));
+      w.wait(line(1, 0), context::until_reached(1));
       w.copy(line(0, 0), input_of(0), 8, plain);
       w.store(line(0, 1), 1);
     } else {
-      w.wait(line(0, 0), world::until_reached(1));
+      w.wait(line(0, 0), context::until_reached(1));
       w.copy(output_of(1), line(0, 0) + 4, 8, plain);
       w.store(line(1, 0), 1);
-      w.wait(line(0, 1), world::until_reached(1));
+      w.wait(line(0, 1), context::until_reached(1));
       if (w.load(line(0, 0)) != 0x03030303U) throw std::runtime_error("not cleared");
     }
   });
   job.prepare = [](Memory& memory) {
-    for (std::byte& byte : memory.bytes(world::Region::input, 0)) byte = std::byte{3};
+    for (std::byte& byte : memory.bytes(context::Region::input, 0)) byte = std::byte{3};
   };
   EXPECT_TRUE(passes(explore(job)));
 }
 
 TEST(Numbers, WrapWhereTheyAreComparedRight) {
-  Job job = litmus(2, [](CheckerWorld& w) {
-    for (world::Sequence i = 1; i <= 4; ++i) {
+  Job job = litmus(2, [](CheckedContext& w) {
+    for (context::Sequence i = 1; i <= 4; ++i) {
       w.store(line(w.rank(), 0), just_below_wrap + i);
-      w.wait(line(1 - w.rank(), 0), world::until_reached(just_below_wrap + i));
+      w.wait(line(1 - w.rank(), 0), context::until_reached(just_below_wrap + i));
     }
   });
   job.first = just_below_wrap;
@@ -346,7 +346,7 @@ TEST(Numbers, WrapWhereTheyAreComparedRight) {
 
 // Somebody sleeps before the one who would wake him has looked.
 TEST(Sleep, IsLostWithoutALookBefore) {
-  const Job job = litmus(2, [](CheckerWorld& w) {
+  const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);
       w.wake(line(0, 0));
@@ -358,7 +358,7 @@ TEST(Sleep, IsLostWithoutALookBefore) {
 }
 
 TEST(Sleep, DoesNotBeginWhereTheFlagHasMovedOn) {
-  EXPECT_TRUE(passes(explore(litmus(2, [](CheckerWorld& w) {
+  EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);
       w.fence();
@@ -370,4 +370,4 @@ TEST(Sleep, DoesNotBeginWhereTheFlagHasMovedOn) {
 }
 
 }  // namespace
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -13,11 +13,11 @@
 
 #include "litmus.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
-constexpr world::Sequence number(std::size_t i) {
-  return just_below_wrap + 1 + static_cast<world::Sequence>(i);
+constexpr context::Sequence number(std::size_t i) {
+  return just_below_wrap + 1 + static_cast<context::Sequence>(i);
 }
 
 // Of bytes: right times two, plus left. Neither commutes nor forgets anything.
@@ -33,46 +33,46 @@ constexpr memory::Reduction join{join_bytes, nullptr, 1, false};
 // A small reduction with everything in it: contributions by a copy past the caches, flags of one
 // writer each, a root that takes them as they come or in order, a counter of those who have read
 // the result, and a control word that is cleared for the next call.
-void collective(CheckerWorld& w, std::size_t call) {
+void collective(CheckedContext& w, std::size_t call) {
   const int me = w.rank();
-  const world::Address at = world::Address{world::Region::input, me, 8 * call};
-  const world::Address result = line(0, 1);
-  const world::Address readers = line(0, 2);
-  std::vector<world::Address> flags;
-  std::vector<world::AwaitedFlag> arrived;
+  const context::Address at = context::Address{context::Region::input, me, 8 * call};
+  const context::Address result = line(0, 1);
+  const context::Address readers = line(0, 2);
+  std::vector<context::Address> flags;
+  std::vector<context::AwaitedFlag> arrived;
   for (int rank = 1; rank < w.ranks(); ++rank) {
     flags.push_back(line(rank, 0));
-    arrived.push_back({flags.back(), world::until_reached(number(call))});
+    arrived.push_back({flags.back(), context::until_reached(number(call))});
   }
-  const world::Address out = world::Address{world::Region::output, me, 8 * call};
+  const context::Address out = context::Address{context::Region::output, me, 8 * call};
   if (me == 0) {
     w.wait_any(arrived);
-    w.wait_all(flags, world::until_reached(number(call)));
+    w.wait_all(flags, context::until_reached(number(call)));
     w.reduce(result, at, line(1, 1), 8, join);
     for (int rank = 2; rank < w.ranks(); ++rank) w.reduce(result, result, line(rank, 1), 8, join);
     w.copy(out, result, 8, plain);
     w.store(line(0, 0), number(call));
-    w.wait(readers, world::until_equal(static_cast<world::Sequence>(w.ranks() - 1)));
+    w.wait(readers, context::until_equal(static_cast<context::Sequence>(w.ranks() - 1)));
     w.store(readers, 0);
   } else {
     w.copy(line(me, 1), at, 8, nontemporal);
     w.store(line(me, 0), number(call));
-    w.wait(line(0, 0), world::until_reached(number(call)));
+    w.wait(line(0, 0), context::until_reached(number(call)));
     w.copy(out, result, 8, plain);
     w.fetch_add(readers, 1);
   }
 }
 
 std::string wrong_results(const Memory& memory) {
-  const std::size_t bytes = memory.size(world::Region::input);
-  std::vector<std::byte> wanted(memory.bytes(world::Region::input, 0).begin(),
-                                memory.bytes(world::Region::input, 0).end());
+  const std::size_t bytes = memory.size(context::Region::input);
+  std::vector<std::byte> wanted(memory.bytes(context::Region::input, 0).begin(),
+                                memory.bytes(context::Region::input, 0).end());
   for (int rank = 1; rank < memory.ranks(); ++rank) {
-    join_bytes(wanted.data(), wanted.data(), memory.bytes(world::Region::input, rank).data(), bytes,
-               nullptr);
+    join_bytes(wanted.data(), wanted.data(), memory.bytes(context::Region::input, rank).data(),
+               bytes, nullptr);
   }
   for (int rank = 0; rank < memory.ranks(); ++rank) {
-    const auto got = memory.bytes(world::Region::output, rank);
+    const auto got = memory.bytes(context::Region::output, rank);
     if (!std::equal(wanted.begin(), wanted.end(), got.begin())) {
       return "of rank " + std::to_string(rank);
     }
@@ -81,14 +81,15 @@ std::string wrong_results(const Memory& memory) {
 }
 
 Job collectives(int ranks, std::size_t calls) {
-  Job job = litmus(ranks, [calls](CheckerWorld& w) {
+  Job job = litmus(ranks, [calls](CheckedContext& w) {
     for (std::size_t call = 0; call < calls; ++call) collective(w, call);
   });
   job.first = just_below_wrap;
   job.sizes.input = job.sizes.output = 8 * calls;
   job.prepare = [](Memory& memory) {
     fill_inputs(memory);
-    memory.as<world::Sequence>(world::Region::shared, 0)[2 * 64 / sizeof(world::Sequence)] = 0;
+    memory.as<context::Sequence>(context::Region::shared, 0)[2 * 64 / sizeof(context::Sequence)] =
+        0;
   };
   job.verify = wrong_results;
   return job;
@@ -131,9 +132,9 @@ TEST(Mutations, AreListedByTheirPlaceInTheSource) {
 
 TEST(Mutations, ThatSurviveAreNamed) {
   // Nobody looks at the second flag.
-  const std::vector<Job> jobs = {litmus(2, [](CheckerWorld& w) {
+  const std::vector<Job> jobs = {litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), 1);
-    if (w.rank() == 1) w.wait(line(0, 0), world::until_reached(1));
+    if (w.rank() == 1) w.wait(line(0, 0), context::until_reached(1));
     if (w.rank() == 0) w.store(line(0, 1), 1);
   })};
   SurveyOptions options;
@@ -145,4 +146,4 @@ TEST(Mutations, ThatSurviveAreNamed) {
 }
 
 }  // namespace
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -12,7 +12,7 @@
 
 #include "litmus.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 enum class Kind { load, store, update, fence };
@@ -21,7 +21,7 @@ struct Step {
   std::size_t flag = 0;
 };
 // What each load and update of each rank saw.
-using Ending = std::vector<std::vector<world::Sequence>>;
+using Ending = std::vector<std::vector<context::Sequence>>;
 using Program = std::vector<std::vector<Step>>;
 
 // A few steps for each of two or three ranks.
@@ -42,11 +42,11 @@ Program any_program() {
 }
 
 Job job_of(const Program& program, Ending& now, std::set<Ending>& seen) {
-  Job job = litmus(static_cast<int>(program.size()), [&program, &now](CheckerWorld& w) {
+  Job job = litmus(static_cast<int>(program.size()), [&program, &now](CheckedContext& w) {
     const auto me = static_cast<std::size_t>(w.rank());
     now.resize(program.size());
     now[me].clear();
-    world::Sequence value = 1;
+    context::Sequence value = 1;
     for (const Step& step : program[me]) {
       // Everybody stores flags of its own and looks at the next rank's; line 2 is for updates.
       const int next = (w.rank() + 1) % w.ranks();
@@ -67,18 +67,18 @@ Job job_of(const Program& program, Ending& now, std::set<Ending>& seen) {
 struct Moment {
   struct Pending {
     std::size_t flag = 0;
-    world::Sequence value = 0;
+    context::Sequence value = 0;
     bool is_update = false;
     auto operator<=>(const Pending&) const = default;
   };
   struct Core {
     std::size_t done = 0;  // steps
-    world::Sequence next_value = 1;
+    context::Sequence next_value = 1;
     std::vector<Pending> buffer;  // leaves from the front
     auto operator<=>(const Core&) const = default;
   };
   std::vector<Core> cores;
-  std::vector<world::Sequence> memory;  // two flags of each rank, then the one that all update
+  std::vector<context::Sequence> memory;  // two flags of each rank, then the one that all update
   Ending ending;
   auto operator<=>(const Moment&) const = default;
 };
@@ -87,7 +87,7 @@ class Enumeration {
  public:
   Enumeration(const Program& program, StoreOrder order) : program_(program), order_(order) {
     const std::size_t ranks = program.size();
-    visit({std::vector<Moment::Core>(ranks), std::vector<world::Sequence>(2 * ranks + 1),
+    visit({std::vector<Moment::Core>(ranks), std::vector<context::Sequence>(2 * ranks + 1),
            Ending(ranks)});
   }
   const std::set<Ending>& endings() const { return endings_; }
@@ -178,4 +178,4 @@ RC_GTEST_PROP(RandomPrograms, ComeToNoOtherEndingByChance, ()) {
 }
 
 }  // namespace
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

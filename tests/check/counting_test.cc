@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 #include "common/error.h"
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 
-namespace huddle::verify::counting {
+namespace huddle::check::counting {
 namespace {
 
 constexpr auto plain = memory::CopyKernel::plain;
 constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
 
-world::Address line(int owner, std::size_t n) { return {world::Region::shared, owner, 64 * n}; }
+context::Address line(int owner, std::size_t n) { return {context::Region::shared, owner, 64 * n}; }
 
-Job job_of(int ranks, std::function<void(CountingWorld&)> body) {
+Job job_of(int ranks, std::function<void(CountedContext&)> body) {
   Job job;
   job.ranks = ranks;
   job.sizes = {.shared = 512, .input = 256, .output = 256, .scratch = 64};
@@ -28,18 +28,18 @@ Job job_of(int ranks, std::function<void(CountingWorld&)> body) {
   return job;
 }
 
-constexpr world::Sequence round_at(int i) {
-  return world::first_sequence + 1 + static_cast<world::Sequence>(i);
+constexpr context::Sequence round_at(int i) {
+  return context::first_sequence + 1 + static_cast<context::Sequence>(i);
 }
 
 // One raises its flag, the other answers.
 Counts ping_pong(std::size_t second_offset, int rounds) {
-  return count(job_of(2, [=](CountingWorld& w) {
-    const world::Address ping = line(0, 0);
-    const world::Address pong = ping + second_offset;
+  return count(job_of(2, [=](CountedContext& w) {
+    const context::Address ping = line(0, 0);
+    const context::Address pong = ping + second_offset;
     for (int i = 0; i < rounds; ++i) {
       if (w.rank() == 0) w.store(ping, round_at(i));
-      w.wait(w.rank() == 0 ? pong : ping, world::until_reached(round_at(i)));
+      w.wait(w.rank() == 0 ? pong : ping, context::until_reached(round_at(i)));
       if (w.rank() == 1) w.store(pong, round_at(i));
     }
   }));
@@ -64,10 +64,10 @@ TEST(Counting, SeesThatOneLineForTwoFlagsMovesAsOften) {
 TEST(Counting, SeesWritersOfOneLineTakeItFromEachOther) {
   const auto exchange = [](std::size_t second_offset) {
     return count(job_of(2,
-                        [=](CountingWorld& w) {
-                          const world::Address flags[] = {line(0, 0), line(0, 0) + second_offset};
+                        [=](CountedContext& w) {
+                          const context::Address flags[] = {line(0, 0), line(0, 0) + second_offset};
                           w.store(flags[w.rank()], round_at(0));
-                          w.wait(flags[1 - w.rank()], world::until_reached(round_at(0)));
+                          w.wait(flags[1 - w.rank()], context::until_reached(round_at(0)));
                         }))
         .all_transfers();
   };
@@ -79,9 +79,9 @@ TEST(Counting, IsTheSameEveryTime) { EXPECT_EQ(ping_pong(64, 20), ping_pong(64, 
 
 // Many readers of one flag: a line each, from the writer.
 TEST(Counting, TellsWhoseCacheALineComesFrom) {
-  const Counts counts = count(job_of(4, [](CountingWorld& w) {
+  const Counts counts = count(job_of(4, [](CountedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), round_at(0));
-    w.wait(line(0, 0), world::until_reached(round_at(0)));
+    w.wait(line(0, 0), context::until_reached(round_at(0)));
   }));
   EXPECT_EQ(counts.all_transfers(), 3U);
   for (const int reader : {1, 2, 3}) EXPECT_EQ(counts.transfers(0, reader), 1U);
@@ -95,22 +95,22 @@ void add(void* to, const void* left, const void* right, std::size_t n, void*) {
 
 TEST(Counting, CountsBytesAndHasThemRight) {
   constexpr memory::Reduction sum{add, nullptr, sizeof(int), true};
-  Job job = job_of(2, [&sum](CountingWorld& w) {
-    w.copy(line(w.rank(), 1), {world::Region::input, w.rank(), 0}, 256,
+  Job job = job_of(2, [&sum](CountedContext& w) {
+    w.copy(line(w.rank(), 1), {context::Region::input, w.rank(), 0}, 256,
            memory::CopyKernel::nontemporal);
     w.store(line(w.rank(), 0), round_at(0));
-    w.wait(line(1 - w.rank(), 0), world::until_reached(round_at(0)));
-    w.reduce({world::Region::output, w.rank(), 0}, line(0, 1), line(1, 1), 64, sum);
+    w.wait(line(1 - w.rank(), 0), context::until_reached(round_at(0)));
+    w.reduce({context::Region::output, w.rank(), 0}, line(0, 1), line(1, 1), 64, sum);
   });
   job.prepare = [](checker::Memory& memory) {
     for (const int rank : {0, 1}) {
-      for (int& number : memory.as<int>(world::Region::input, rank)) number = 5 + rank;
+      for (int& number : memory.as<int>(context::Region::input, rank)) number = 5 + rank;
     }
   };
   bool looked = false;
   job.look = [&looked](const checker::Memory& memory) {
     for (const int rank : {0, 1}) {
-      EXPECT_THAT(memory.as<const int>(world::Region::output, rank), testing::Each(11));
+      EXPECT_THAT(memory.as<const int>(context::Region::output, rank), testing::Each(11));
     }
     looked = true;
   };
@@ -127,15 +127,15 @@ TEST(Counting, CountsBytesAndHasThemRight) {
 
 // Whoever writes again to lines that were taken has them from one place: a transfer each.
 TEST(Counting, SeesLinesThatAreTaken) {
-  const Counts counts = count(job_of(2, [](CountingWorld& w) {
+  const Counts counts = count(job_of(2, [](CountedContext& w) {
     if (w.rank() == 0) {
-      w.copy(line(0, 1), {world::Region::input, 0, 0}, 256, plain);
+      w.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
       w.store(line(0, 0), round_at(0));
-      w.wait(line(1, 0), world::until_reached(round_at(0)));
-      w.copy(line(0, 1), {world::Region::input, 0, 0}, 256, plain);
+      w.wait(line(1, 0), context::until_reached(round_at(0)));
+      w.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
     } else {
-      w.wait(line(0, 0), world::until_reached(round_at(0)));
-      w.take({world::Region::output, 1, 0}, line(0, 1), 256);
+      w.wait(line(0, 0), context::until_reached(round_at(0)));
+      w.take({context::Region::output, 1, 0}, line(0, 1), 256);
       w.store(line(1, 0), round_at(0));
     }
   }));
@@ -145,13 +145,13 @@ TEST(Counting, SeesLinesThatAreTaken) {
 }
 
 TEST(Counting, TakesUpdatesAndSleepersToo) {
-  const world::Doorbell bell{line(0, 0), line(0, 1)};
-  const Counts counts = count(job_of(3, [&bell](CountingWorld& w) {
+  const context::Doorbell bell{line(0, 0), line(0, 1)};
+  const Counts counts = count(job_of(3, [&bell](CountedContext& w) {
     if (w.rank() == 0) {
-      w.wait(bell.sleepers, world::until_reached(bell.nobody + 2));
+      w.wait(bell.sleepers, context::until_reached(bell.nobody + 2));
       ring(w, bell, round_at(0));
     } else {
-      sleep_until(w, bell, world::until_reached(round_at(0)));
+      sleep_until(w, bell, context::until_reached(round_at(0)));
     }
   }));
   EXPECT_EQ(counts.of[0].updates, 0U);
@@ -160,22 +160,22 @@ TEST(Counting, TakesUpdatesAndSleepersToo) {
 }
 
 TEST(Counting, SaysSoWhenNobodyCanGoOn) {
-  const Job job = job_of(3, [](CountingWorld& w) {
+  const Job job = job_of(3, [](CountedContext& w) {
     const std::vector<int> owned(100);
-    w.wait(line(w.rank(), 0), world::until_reached(round_at(0)));
+    w.wait(line(w.rank(), 0), context::until_reached(round_at(0)));
   });
   EXPECT_THROW(count(job), FailureError);
 }
 
 TEST(Counting, ThrowsOnWhatARankThrows) {
   EXPECT_THROW(count(job_of(3,
-                            [](CountingWorld& w) {
+                            [](CountedContext& w) {
                               if (w.rank() == 1) throw std::runtime_error("enough");
-                              w.wait(line(1, 0), world::until_reached(round_at(0)));
+                              w.wait(line(1, 0), context::until_reached(round_at(0)));
                             })),
                std::runtime_error);
-  EXPECT_THROW(count(job_of(2, [](CountingWorld& w) { w.load(line(0, 8)); })), UsageError);
+  EXPECT_THROW(count(job_of(2, [](CountedContext& w) { w.load(line(0, 8)); })), UsageError);
 }
 
 }  // namespace
-}  // namespace huddle::verify::counting
+}  // namespace huddle::check::counting

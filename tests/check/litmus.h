@@ -13,7 +13,7 @@
 
 #include "check/checker/checker.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // So that a test that fails prints the trace.
 inline void PrintTo(const Result& result, std::ostream* out) { *out << text_of(result); }
@@ -22,14 +22,14 @@ inline constexpr auto plain = memory::CopyKernel::plain;
 inline constexpr auto nontemporal = memory::CopyKernel::nontemporal;
 
 // The n-th line of a rank's shared memory.
-inline world::Address line(int owner, std::size_t n) {
-  return {world::Region::shared, owner, 64 * n};
+inline context::Address line(int owner, std::size_t n) {
+  return {context::Region::shared, owner, 64 * n};
 }
-inline world::Address input_of(int rank) { return {world::Region::input, rank, 0}; }
-inline world::Address output_of(int rank) { return {world::Region::output, rank, 0}; }
+inline context::Address input_of(int rank) { return {context::Region::input, rank, 0}; }
+inline context::Address output_of(int rank) { return {context::Region::output, rank, 0}; }
 
 // Four lines of shared memory a rank, zeroed, and eight bytes of input and output.
-inline Job litmus(int ranks, std::function<void(CheckerWorld&)> body) {
+inline Job litmus(int ranks, std::function<void(CheckedContext&)> body) {
   Job job;
   job.ranks = ranks;
   job.sizes = {.shared = 256, .input = 8, .output = 8, .scratch = 8};
@@ -41,7 +41,7 @@ inline Job litmus(int ranks, std::function<void(CheckerWorld&)> body) {
 // Every byte of every rank's input another, as far as bytes go.
 inline void fill_inputs(Memory& memory) {
   for (int rank = 0; rank < memory.ranks(); ++rank) {
-    const auto input = memory.bytes(world::Region::input, rank);
+    const auto input = memory.bytes(context::Region::input, rank);
     for (std::size_t i = 0; i < input.size(); ++i) {
       input[i] = static_cast<std::byte>(1 + 37 * static_cast<std::size_t>(rank) + i);
     }
@@ -50,8 +50,8 @@ inline void fill_inputs(Memory& memory) {
 
 // What the ranks saw, for litmus tests about values: kept apart from the world's memory.
 struct Seen2 {
-  world::Sequence first = 0;
-  world::Sequence second = 0;
+  context::Sequence first = 0;
+  context::Sequence second = 0;
 };
 
 // Whether some execution ends with what `outcome` looks for.
@@ -75,4 +75,4 @@ inline testing::AssertionResult passes(const Result& result) {
   return testing::AssertionSuccess();
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -161,8 +161,8 @@ TEST(ProcMemPath, IsPredictedByItsOwnFigures) {
       select::team_resources(locality, model, select::usual_queue_bytes);
   resources.paths = select::untried(table());
   const auto ns = [&](single_copy::PathNumber path, std::size_t bytes) {
-    const predict::Question question{{Operation::alltoall, bytes, 1}, locality, resources, model};
-    return predict::predict(question, select::DirectExchangePlan{{}, path}).all_ns();
+    const protocols::Question question{{Operation::alltoall, bytes, 1}, locality, resources, model};
+    return protocols::predict(question, select::DirectExchangePlan{{}, path}).all_ns();
   };
   EXPECT_LT(ns(number_of_proc_mem, small), ns(number_of_cma, small));
   EXPECT_GT(ns(number_of_proc_mem, large), ns(number_of_cma, large));

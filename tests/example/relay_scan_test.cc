@@ -5,7 +5,7 @@
 // can be planted, real threads, counts, its price.
 #include "relay_scan.h"
 
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 #include "checked.h"
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
@@ -16,14 +16,14 @@
 namespace huddle::example {
 namespace {
 
+using check::checker::CheckedContext;
+using check::checker::Excuse;
+using check::checker::Fault;
+using check::checker::Job;
+using check::checker::Mutation;
+using check::checker::Options;
 using node::test::Bracketed;
 using node::test::Bytes;
-using verify::checker::CheckerWorld;
-using verify::checker::Excuse;
-using verify::checker::Fault;
-using verify::checker::Job;
-using verify::checker::Mutation;
-using verify::checker::Options;
 
 const memory::Reduction bracketed = node::test::product_of<Bracketed>();
 
@@ -50,8 +50,8 @@ Job relay_job(int ranks, std::size_t calls) {
       [](int rank, std::size_t call) { return bytes_of(given(rank, call)); },
       [](int rank, std::size_t call) { return bytes_of(joined_up_to(rank, call)); }};
   return node::test::job_of(
-      ranks, script, [](int) { return RelayScan(verify::checker::just_below_wrap); },
-      [](RelayScan& relay, CheckerWorld& w, std::size_t) { relay.run(w, 1, bracketed); });
+      ranks, script, [](int) { return RelayScan(check::checker::just_below_wrap); },
+      [](RelayScan& relay, CheckedContext& w, std::size_t) { relay.run(w, 1, bracketed); });
 }
 
 TEST(RelayScan, EveryOrderOfAFewRanks) {
@@ -63,7 +63,7 @@ TEST(RelayScan, AForgottenWaitForRoomIsFound) {
   const Job job = relay_job(2, 3);
   std::vector<Mutation> forgotten = mutations_of(job);
   std::erase_if(forgotten, [](const Mutation& one) {
-    return one.fault != Fault::dropped || one.site.operation != verify::checker::Operation::wait;
+    return one.fault != Fault::dropped || one.site.operation != check::checker::Operation::wait;
   });
   ASSERT_EQ(forgotten.size(), 2U);
   Options options;
@@ -85,7 +85,7 @@ TEST(RelayScan, OnThreads) {
   constexpr std::size_t calls = 150;  // more than counters have left before they wrap
   for (const int ranks : {1, 2, 3, 7}) {
     node::test::Threads<RelayScan> threads(ranks,
-                                           [](int) { return RelayScan(world::first_sequence); });
+                                           [](int) { return RelayScan(context::first_sequence); });
     threads.run([](int rank, RelayScan& relay, const auto& world_for) {
       for (std::size_t call = 0; call < calls; ++call) {
         const Bracketed own = given(rank, call);
@@ -101,14 +101,14 @@ TEST(RelayScan, OnThreads) {
 // To each rank but the first the result of those before it, and from each that it is through.
 TEST(RelayScan, MovesALineThereAndOneBack) {
   constexpr std::size_t calls = 10;
-  verify::counting::Job job;
+  check::counting::Job job;
   job.ranks = 4;
   job.sizes = {.shared = 4096, .input = sizeof(Bracketed), .output = sizeof(Bracketed)};
-  job.body = [](verify::counting::CountingWorld& w) {
-    RelayScan relay(world::first_sequence);
+  job.body = [](check::counting::CountedContext& w) {
+    RelayScan relay(context::first_sequence);
     for (std::size_t call = 0; call < calls; ++call) relay.run(w, 1, bracketed);
   };
-  const verify::counting::Counts counts = count(job);
+  const check::counting::Counts counts = count(job);
   for (int rank = 1; rank < job.ranks; ++rank) {
     EXPECT_EQ(counts.transfers(rank - 1, rank), calls);
     EXPECT_LE(counts.transfers(rank, rank - 1), calls);

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace huddle;
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    for (const place::Assignment& one : place::parse_assignment_lines(text, "fuzz")) {
+    for (const mapping::Assignment& one : mapping::parse_assignment_lines(text, "fuzz")) {
       if (one.element < 0 || one.slot.node < 0 || one.slot.pu < 0) std::abort();
     }
   } catch (const InputError&) {

@@ -13,15 +13,15 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace huddle;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const place::Rows rows : {place::Rows::first, place::Rows::last}) {
-    place::CommMatrix matrix;
+  for (const mapping::Rows rows : {mapping::Rows::first, mapping::Rows::last}) {
+    mapping::CommMatrix matrix;
     try {
-      matrix = place::parse_matrix(text, "fuzz", {rows});
+      matrix = mapping::parse_matrix(text, "fuzz", {rows});
     } catch (const InputError&) {
       continue;
     }
     // From here on nothing may throw: what was accepted is sound and can be kept.
-    const place::CommMatrix again = place::parse_matrix(format_matrix(matrix), "again", {});
+    const mapping::CommMatrix again = mapping::parse_matrix(format_matrix(matrix), "again", {});
     if (again.graph != matrix.graph || again.size() != matrix.size()) std::abort();
   }
   return 0;

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #include "check/checker/accesses.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 Accesses::Accesses(int ranks, std::size_t bytes, Flags& flags)
     : ranks_(ranks), flags_(flags), cells_(bytes), dirty_(bytes) {
@@ -148,4 +148,4 @@ void Accesses::note_read(int rank, Cell& cell, const Clock& clock) {
   crowd(cell)[rank] = now;
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -15,7 +15,7 @@
 
 #include "check/checker/memory.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // Vector clocks: what a rank knows of what the others have done. Whatever it does not know when it
 // touches the same bytes is a race.
@@ -225,4 +225,4 @@ class Accesses {
   DirtyLines dirty_;
 };
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

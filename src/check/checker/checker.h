@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// All that a test of a protocol needs: CheckerWorld for the protocol, Job, explore() and sample().
+// All that a test of a protocol needs: CheckedContext for the protocol, Job, explore() and
+// sample().
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "check/checker/checker_world.h"
+#include "check/checker/checked_context.h"
 #include "check/checker/job.h"
 #include "check/checker/memory.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // Runs a job in many orders and looks for one that fails.
 
@@ -68,4 +69,4 @@ Survey survey(std::span<const Job> jobs, const SurveyOptions& options = {});
 
 std::string text_of(const Survey& survey);
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

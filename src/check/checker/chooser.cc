@@ -8,7 +8,7 @@
 #include "check/checker/memory.h"
 #include "common/error.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 // 1/2, 1/8, 1/32: errors need few costly choices, but some need them close together.
@@ -121,4 +121,4 @@ bool Search::next() {
   return false;
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 struct Alternative {
   enum class Kind : std::uint8_t {
@@ -93,4 +93,4 @@ class Search : public Chooser {
   std::unordered_map<std::uint64_t, int> budget_at_;
 };
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -10,11 +10,11 @@
 #include <exception>
 #include <utility>
 
-#include "check/checker/checker_world.h"
+#include "check/checker/checked_context.h"
 #include "check/checker/memory.h"
 #include "check/checker/site.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 Execution::Execution(const Job& job, const Options& options)
     : job_(job),
       options_(options),
@@ -34,9 +34,9 @@ std::optional<Failure> Execution::run(Chooser& chooser, bool tracing) {
   choice_count_ = steps_ = 0;
   abandoned_ = false;
   failure_.reset();
-  const world::Fibers::Body body = [this](int rank) { return live(rank); };
+  const context::Fibers::Body body = [this](int rank) { return live(rank); };
   try {
-    const int first = next_rank(world::Fibers::host);
+    const int first = next_rank(context::Fibers::host);
     fibers_.run(first, body);
     if (!abandoned_) end_and_verify();
   } catch (const Abandoned&) {  // before any rank began, or by the verdict
@@ -50,7 +50,7 @@ int Execution::live(int rank) {
   Rank& me = of(rank);
   me.begun = true;
   try {
-    CheckerWorld world(*this, rank);
+    CheckedContext world(*this, rank);
     job_.body(world);
     me.state = Rank::State::ended;
     return next_rank(rank);
@@ -69,7 +69,7 @@ int Execution::next_to_live() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     if (of(rank).state != Rank::State::ended) return rank;
   }
-  return world::Fibers::host;
+  return context::Fibers::host;
 }
 
 // When an execution is given up, every rank that has begun has to leave its frames.
@@ -77,7 +77,7 @@ int Execution::next_to_unwind() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     if (of(rank).begun && of(rank).state != Rank::State::ended) return rank;
   }
-  return world::Fibers::host;
+  return context::Fibers::host;
 }
 
 // False where nothing is to be done any more: a destructor that runs while the rank unwinds.
@@ -91,7 +91,7 @@ bool Execution::enter(const Call& call) {
 }
 
 // Comes back when the chooser wants this rank's operation to be the next.
-void Execution::take_turn(const Call& call, std::span<const world::Address> flags, bool writes) {
+void Execution::take_turn(const Call& call, std::span<const context::Address> flags, bool writes) {
   Rank& me = of(call.rank);
   me.flags.assign(flags.begin(), flags.end());
   me.writes = writes;
@@ -116,7 +116,7 @@ int Execution::next_rank(int current) {
   for (;;) {
     list_alternatives(current);
     if (alternatives_.empty()) {
-      if (next_to_live() == world::Fibers::host) return world::Fibers::host;
+      if (next_to_live() == context::Fibers::host) return context::Fibers::host;
       report_stall();
     }
     const Alternative chosen = choose();
@@ -138,8 +138,8 @@ int Execution::next_rank(int current) {
 // it before it lost its turn, and that is another execution.
 void Execution::list_alternatives(int current) {
   alternatives_.clear();
-  const bool goes_on = current != world::Fibers::host && can_go_on(current);
-  turn_ = goes_on ? current : world::Fibers::host;
+  const bool goes_on = current != context::Fibers::host && can_go_on(current);
+  turn_ = goes_on ? current : context::Fibers::host;
   if (goes_on) alternatives_.push_back({Alternative::Kind::run, current, 0, 0});
   for (const bool aside : {false, true}) {
     if (aside && !alternatives_.empty()) break;
@@ -148,7 +148,7 @@ void Execution::list_alternatives(int current) {
       alternatives_.push_back({Alternative::Kind::run, rank, 0, goes_on ? 1 : 0});
     }
   }
-  if (next_to_live() != world::Fibers::host) list_stores(alternatives_.empty());
+  if (next_to_live() != context::Fibers::host) list_stores(alternatives_.empty());
 }
 
 // A held store that no later operation of its rank has passed might as well not have been done yet:
@@ -169,10 +169,10 @@ void Execution::set_aside(int rank) {
 }
 
 // Somebody did something with these flags.
-void Execution::bring_back(std::span<const world::Address> flags, bool writes) {
+void Execution::bring_back(std::span<const context::Address> flags, bool writes) {
   for (Rank& rank : ranks_) {
     if (!rank.set_aside || !(writes || rank.writes)) continue;
-    for (const world::Address flag : flags) {
+    for (const context::Address flag : flags) {
       const auto same = std::find(rank.flags.begin(), rank.flags.end(), flag);
       if (same != rank.flags.end()) rank.set_aside = false;
     }
@@ -270,7 +270,7 @@ std::uint64_t Execution::state() const {
   return digest;
 }
 
-void Execution::observe(int rank, world::Sequence seen) {
+void Execution::observe(int rank, context::Sequence seen) {
   of(rank).history = mixed(of(rank).history, seen);
 }
 
@@ -291,7 +291,7 @@ void Execution::fail(const std::string& what) {
 }
 
 void Execution::fail(const Conflict& conflict) {
-  const world::Address place = memory_.place_at(conflict.byte);
+  const context::Address place = memory_.place_at(conflict.byte);
   const std::string_view what = conflict.two_writers ? "two writers of the flag" : "a race at";
   std::string text = fmt::format("{} {}, rank {} was there before, and nothing orders the two",
                                  what, text_of(place), conflict.other);
@@ -320,7 +320,7 @@ std::string Execution::waiting_text(int rank) const {
   const bool asleep = waiter.state == Rank::State::asleep;
   std::string text = fmt::format("\n  rank {} {}", rank, asleep ? "sleeps at" : "waits for");
   for (std::size_t i = 0; i < waiter.flags.size(); ++i) {
-    const world::Address flag = waiter.flags[i];
+    const context::Address flag = waiter.flags[i];
     text += ' ' + text_of(flag);
     if (!asleep) text += " until it " + text_of(waiter.conditions[i].until);
     text += fmt::format(" (holds {})", text_of(machine_.peek(rank, flag)));
@@ -328,9 +328,9 @@ std::string Execution::waiting_text(int rank) const {
   return text + fmt::format(" [{}]", text_of(waiter.call.site));
 }
 
-Trace::Touched Execution::touched(world::Address place, std::size_t n) const {
+Trace::Touched Execution::touched(context::Address place, std::size_t n) const {
   if (memory_.refusal(place.owner, place, n)) return {};
   return {memory_.index(place), n};
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -22,14 +22,14 @@
 #include "runtime/context/fiber.h"
 #include "runtime/memory/reduction.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // What a rank waits for.
 struct Condition {
-  world::Until until;
+  context::Until until;
   bool plain_compare = false;  // a mutation: not safe where the numbers wrap
 
-  bool holds(world::Sequence seen) const {
+  bool holds(context::Sequence seen) const {
     return plain_compare ? seen >= until.value : until.holds(seen);
   }
 };
@@ -52,43 +52,44 @@ class Execution : private Judge {
   // Of all executions so far.
   const std::vector<SiteFaults>& sites() const { return sites_; }
 
-  // What CheckerWorld asks for.
+  // What CheckedContext asks for.
   int ranks() const { return job_.ranks; }
   // The fault to make here, of those that make sense.
   std::optional<Fault> fault_at(const Site& site, const FaultSet& sensible);
   // Tells that the rank makes use of what it saw: two that have seen different values, and did not
   // look at them, are in the same state.
-  void observe(int rank, world::Sequence seen);
-  world::Sequence load(const Call& call, world::Address flag, Strength strength);
-  void store(const Call& call, world::Address flag, world::Sequence value, Strength strength);
-  world::Sequence update(const Call& call, world::Address flag, world::Sequence add,
-                         Strength strength);
+  void observe(int rank, context::Sequence seen);
+  context::Sequence load(const Call& call, context::Address flag, Strength strength);
+  void store(const Call& call, context::Address flag, context::Sequence value, Strength strength);
+  context::Sequence update(const Call& call, context::Address flag, context::Sequence add,
+                           Strength strength);
   void fence(const Call& call);
   // Does not observe.
-  world::Sequence wait(const Call& call, world::Address flag, const Condition& condition,
-                       Strength strength);
-  int wait_any(const Call& call, std::span<const world::Address> flags,
+  context::Sequence wait(const Call& call, context::Address flag, const Condition& condition,
+                         Strength strength);
+  int wait_any(const Call& call, std::span<const context::Address> flags,
                std::vector<Condition> conditions, Strength strength);
-  void prefetch_write(const Call& call, world::Address place, std::size_t n);
-  void copy(const Call& call, world::Address to, world::Address from, std::size_t n, bool unfenced);
-  void take(const Call& call, world::Address to, world::Address from, std::size_t n);
-  void keep(const Call& call, world::Address place, std::size_t n);
+  void prefetch_write(const Call& call, context::Address place, std::size_t n);
+  void copy(const Call& call, context::Address to, context::Address from, std::size_t n,
+            bool unfenced);
+  void take(const Call& call, context::Address to, context::Address from, std::size_t n);
+  void keep(const Call& call, context::Address place, std::size_t n);
   void order_callers_stores(const Call& call);
-  void store_as_caller(const Call& call, world::Address place, std::size_t n);
-  void reduce(const Call& call, world::Address to, world::Address left, world::Address right,
+  void store_as_caller(const Call& call, context::Address place, std::size_t n);
+  void reduce(const Call& call, context::Address to, context::Address left, context::Address right,
               std::size_t count, const memory::Reduction& reduction);
-  void expose(const Call& call, world::Address at, world::Address what);
-  std::optional<world::Address> reach(const Call& call, world::Address at);
+  void expose(const Call& call, context::Address at, context::Address what);
+  std::optional<context::Address> reach(const Call& call, context::Address at);
   bool is_reachable(int owner) const { return job_.reachable && job_.reachable(owner); }
   // Both return whether the path worked.
-  bool pull(const Call& call, world::Address to, world::Address at, std::size_t offset,
+  bool pull(const Call& call, context::Address to, context::Address at, std::size_t offset,
             std::size_t n);
-  bool push(const Call& call, world::Address at, std::size_t offset, world::Address from,
+  bool push(const Call& call, context::Address at, std::size_t offset, context::Address from,
             std::size_t n);
   // How often the path of this rank has failed in this execution.
   int path_failures(int rank) const { return of(rank).path_failures; }
-  void sleep(const Call& call, world::Address flag, world::Sequence value);
-  void wake(const Call& call, world::Address flag);
+  void sleep(const Call& call, context::Address flag, context::Sequence value);
+  void wake(const Call& call, context::Address flag);
 
  private:
   // Thrown through a rank's frames when its execution is given up.
@@ -98,9 +99,9 @@ class Execution : private Judge {
     enum class State : std::uint8_t { ready, waiting, asleep, ended };
     State state = State::ready;
     bool begun = false;
-    Call call;                          // that it is in
-    std::vector<world::Address> flags;  // that its operation is about
-    bool writes = false;                // one of them
+    Call call;                            // that it is in
+    std::vector<context::Address> flags;  // that its operation is about
+    bool writes = false;                  // one of them
     // It lost its turn before that operation, and nothing has happened since that the operation
     // would notice, or that would notice it.
     bool set_aside = false;
@@ -116,17 +117,17 @@ class Execution : private Judge {
   int next_to_live() const;
   int next_to_unwind() const;
   bool enter(const Call& call);
-  void take_turn(const Call& call, std::span<const world::Address> flags, bool writes);
+  void take_turn(const Call& call, std::span<const context::Address> flags, bool writes);
   void go_on(int rank);
   int next_rank(int current);
   void list_alternatives(int current);
   void list_stores(bool also_unpassed);
   void set_aside(int rank);
-  void bring_back(std::span<const world::Address> flags, bool writes);
+  void bring_back(std::span<const context::Address> flags, bool writes);
   void bring_back_all();
   bool can_go_on(int rank) const;
   std::vector<std::size_t> holding(int rank) const;
-  world::Sequence see(const Call& call, world::Address flag, Strength strength);
+  context::Sequence see(const Call& call, context::Address flag, Strength strength);
   const Alternative& choose();
   std::size_t ask_chooser();
   bool chooses_to_hold(int rank);
@@ -142,19 +143,19 @@ class Execution : private Judge {
   void record(const std::string& what);
   [[noreturn]] void report_stall();
   std::string waiting_text(int rank) const;
-  Trace::Touched touched(world::Address place, std::size_t n) const;
+  Trace::Touched touched(context::Address place, std::size_t n) const;
 
   const Job& job_;
   const Options& options_;
   Memory memory_;
   Machine machine_;
-  world::Fibers fibers_;
+  context::Fibers fibers_;
   std::vector<Rank> ranks_;
   std::vector<Alternative> alternatives_;
   std::vector<SiteFaults> sites_;
   Trace trace_;
   Chooser* chooser_ = nullptr;
-  int turn_ = world::Fibers::host;  // the rank that goes on unless somebody takes its turn
+  int turn_ = context::Fibers::host;  // the rank that goes on unless somebody takes its turn
   std::string choices_;
   std::size_t choice_count_ = 0;
   std::size_t steps_ = 0;
@@ -163,4 +164,4 @@ class Execution : private Judge {
   std::optional<Failure> failure_;
 };
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -15,7 +15,7 @@
 #include "check/checker/execution.h"
 #include "common/error.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 // "3:1 17:2": at choice 3 the alternative 1, at choice 17 the alternative 2, else the first.
@@ -141,4 +141,4 @@ std::string text_of(const Result& result) {
                      result.failure->trace, result.failure->choices);
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

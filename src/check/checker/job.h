@@ -19,7 +19,7 @@
 #include "check/checker/store_buffer.h"
 #include "runtime/context/sequence.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // Errors that are planted into a protocol at one place of its text, to see whether the checker
 // finds them.
@@ -70,16 +70,16 @@ struct Mutation {
 // "wait: relaxed, barrier.h:57 in arrive"
 std::string text_of(const Mutation& mutation);
 
-class CheckerWorld;
+class CheckedContext;
 
 // So short of the wrap that the second operation passes it.
-inline constexpr world::Sequence just_below_wrap = static_cast<world::Sequence>(-2);
+inline constexpr context::Sequence just_below_wrap = static_cast<context::Sequence>(-2);
 
 struct Job {
   int ranks = 2;
   Sizes sizes;
   // What every word of Region::shared holds at the beginning.
-  world::Sequence first = just_below_wrap;
+  context::Sequence first = just_below_wrap;
   // Every pull and every push may fail.
   bool paths_may_fail = false;
   // Whose exposed memory others can reach; empty: nobody's.
@@ -87,7 +87,7 @@ struct Job {
   // What each rank does: makes its protocol object and runs some operations. Has to be
   // deterministic but for what it learns from its world, and must not poll in a loop: it waits.
   // What it throws is a failure.
-  std::function<void(CheckerWorld&)> body;
+  std::function<void(CheckedContext&)> body;
   // Fills the inputs, once. May be empty.
   std::function<void(Memory&)> prepare;
   // What is wrong after all ranks have ended; empty when nothing is. May be empty.
@@ -128,4 +128,4 @@ struct Result {
 // For people: "1,204 states, 3,311 executions, exhausted", and the failure with its trace.
 std::string text_of(const Result& result);
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -10,16 +10,16 @@
 #include "check/checker/memory.h"
 #include "check/checker/site.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
-world::Sequence sequence_in(std::span<const std::byte> bytes) {
-  world::Sequence value = 0;
+context::Sequence sequence_in(std::span<const std::byte> bytes) {
+  context::Sequence value = 0;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
 }
 
-std::vector<std::byte> bytes_of(world::Sequence value) {
+std::vector<std::byte> bytes_of(context::Sequence value) {
   std::vector<std::byte> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
@@ -41,20 +41,20 @@ void Machine::begin_execution() {
   flags_.forget();
   accesses_.forget();
   cores_.assign(static_cast<std::size_t>(memory_.ranks()), Core(memory_.ranks(), order_));
-  watched_.assign((static_cast<std::size_t>(world::Region::scratch) + 1) * cores_.size(), false);
+  watched_.assign((static_cast<std::size_t>(context::Region::scratch) + 1) * cores_.size(), false);
   reached_.assign(cores_.size(), watched_);
 }
 
-world::Sequence Machine::peek(int rank, world::Address flag) const {
+context::Sequence Machine::peek(int rank, context::Address flag) const {
   if (buffer(rank).empty()) return sequence_in(memory_.read(flag, flag_bytes));
   std::vector<std::byte> bytes = bytes_of(sequence_in(memory_.read(flag, flag_bytes)));
   buffer(rank).lay_over(memory_.index(flag), bytes);
   return sequence_in(bytes);
 }
 
-world::Sequence Machine::load(int rank, world::Address flag, Strength strength) {
+context::Sequence Machine::load(int rank, context::Address flag, Strength strength) {
   const std::size_t byte = memory_.index(flag);
-  const world::Sequence seen = peek(rank, flag);
+  const context::Sequence seen = peek(rank, flag);
   if (!buffer(rank).has_flag(byte, flag_bytes)) learn(rank, flags_.at(byte).carried, strength);
   core(rank).buffer.note_passed();
   if (flags_.note_load(byte)) touch(rank);
@@ -62,7 +62,7 @@ world::Sequence Machine::load(int rank, world::Address flag, Strength strength) 
   return seen;
 }
 
-void Machine::store(int rank, world::Address flag, world::Sequence value, Strength strength,
+void Machine::store(int rank, context::Address flag, context::Sequence value, Strength strength,
                     bool hold) {
   Core& mine = core(rank);
   const std::size_t byte = memory_.index(flag);
@@ -80,14 +80,14 @@ void Machine::store(int rank, world::Address flag, world::Sequence value, Streng
 
 // Both a load and a store: the others see every earlier store before it, and what the flag carried
 // before it goes on being carried.
-world::Sequence Machine::update(int rank, world::Address flag, world::Sequence add,
-                                Strength strength, bool hold) {
+context::Sequence Machine::update(int rank, context::Address flag, context::Sequence add,
+                                  Strength strength, bool hold) {
   drain(rank);
   Core& mine = core(rank);
   const std::size_t byte = memory_.index(flag);
   finish_updates(byte);
   Flag& state = flags_.at(byte);
-  const world::Sequence seen = sequence_in(memory_.read(flag, flag_bytes));
+  const context::Sequence seen = sequence_in(memory_.read(flag, flag_bytes));
   learn(rank, state.carried, strength);
   if (flags_.note_store(byte, rank)) touch(rank);
   require(accesses_.update(rank, byte, mine.known));
@@ -118,33 +118,34 @@ void Machine::order_callers_stores(int rank) {
   mine.has_fenced = true;
 }
 
-void Machine::copy(int rank, world::Address to, world::Address from, std::size_t n, bool unfenced) {
+void Machine::copy(int rank, context::Address to, context::Address from, std::size_t n,
+                   bool unfenced) {
   check_reach(rank, to, n);
   check_reach(rank, from, n);
   require_apart(to, from, n);
   write(rank, to, read(rank, from, n), unfenced);
 }
 
-void Machine::take(int rank, world::Address to, world::Address from, std::size_t n) {
+void Machine::take(int rank, context::Address to, context::Address from, std::size_t n) {
   copy(rank, to, from, n, false);
   keep(rank, from, n);
 }
 
-void Machine::keep(int rank, world::Address place, std::size_t n) {
+void Machine::keep(int rank, context::Address place, std::size_t n) {
   check_reach(rank, place, n);
   write(rank, place, read(rank, place, n), false);
 }
 
-void Machine::store_as_caller(int rank, world::Address place, std::size_t n) {
+void Machine::store_as_caller(int rank, context::Address place, std::size_t n) {
   check_reach(rank, place, n);
   watched_[exposed_at(place)] = true;
   write(rank, place, read(rank, place, n), true);
 }
 
-void Machine::reduce(int rank, world::Address to, world::Address left, world::Address right,
+void Machine::reduce(int rank, context::Address to, context::Address left, context::Address right,
                      std::size_t count, const memory::Reduction& reduction) {
   const std::size_t n = count * reduction.element_bytes;
-  for (const world::Address place : {to, left, right}) check_reach(rank, place, n);
+  for (const context::Address place : {to, left, right}) check_reach(rank, place, n);
   if (to != left) require_apart(to, left, n);
   if (to != right) require_apart(to, right, n);
   const std::vector<std::byte> left_bytes = read(rank, left, n);
@@ -154,9 +155,9 @@ void Machine::reduce(int rank, world::Address to, world::Address left, world::Ad
   write(rank, to, std::move(result), false);
 }
 
-void Machine::expose(int rank, world::Address at, world::Address what) {
-  check_reach(rank, at, world::exposure_bytes);
-  if (at.region != world::Region::shared) {
+void Machine::expose(int rank, context::Address at, context::Address what) {
+  check_reach(rank, at, context::exposure_bytes);
+  if (at.region != context::Region::shared) {
     judge_.fail(fmt::format("{}: what is exposed is told in shared memory", text_of(at)));
   }
   if (what.owner != rank) {
@@ -167,44 +168,44 @@ void Machine::expose(int rank, world::Address at, world::Address what) {
   watched_[exposed_at(what)] = true;
 }
 
-world::Address Machine::reach(int rank, world::Address at) {
-  const world::Address exposed = what_is_exposed(rank, at);
+context::Address Machine::reach(int rank, context::Address at) {
+  const context::Address exposed = what_is_exposed(rank, at);
   reached_[static_cast<std::size_t>(rank)][exposed_at(exposed)] = true;
   return exposed;
 }
 
-void Machine::pull(int rank, world::Address to, world::Address at, std::size_t offset,
+void Machine::pull(int rank, context::Address to, context::Address at, std::size_t offset,
                    std::size_t n) {
-  const world::Address from = what_is_exposed(rank, at) + offset;
+  const context::Address from = what_is_exposed(rank, at) + offset;
   check_reach(from.owner, from, n);
   check_reach(rank, to, n);
   require_apart(to, from, n);
   write(rank, to, read(rank, from, n), false);
 }
 
-void Machine::push(int rank, world::Address at, std::size_t offset, world::Address from,
+void Machine::push(int rank, context::Address at, std::size_t offset, context::Address from,
                    std::size_t n) {
-  const world::Address to = what_is_exposed(rank, at) + offset;
+  const context::Address to = what_is_exposed(rank, at) + offset;
   check_reach(to.owner, to, n);
   check_reach(rank, from, n);
   require_apart(to, from, n);
   write(rank, to, read(rank, from, n), false);
 }
 
-bool Machine::has_reached(int rank, world::Address place) const {
+bool Machine::has_reached(int rank, context::Address place) const {
   const auto& reached = reached_[static_cast<std::size_t>(rank)];
   const std::size_t at = exposed_at(place);
-  return place.region != world::Region::shared && at < reached.size() && reached[at];
+  return place.region != context::Region::shared && at < reached.size() && reached[at];
 }
 
-void Machine::check_reach(int rank, world::Address place, std::size_t n) const {
+void Machine::check_reach(int rank, context::Address place, std::size_t n) const {
   const int as = has_reached(rank, place) ? place.owner : rank;
   if (const auto refusal = memory_.refusal(as, place, n)) judge_.fail(*refusal);
 }
 
-void Machine::check_flag(int rank, world::Address place) const {
+void Machine::check_flag(int rank, context::Address place) const {
   check_reach(rank, place, flag_bytes);
-  if (place.region != world::Region::shared) {
+  if (place.region != context::Region::shared) {
     judge_.fail(fmt::format("{}: flags live in shared memory", text_of(place)));
   }
   if (place.offset % flag_bytes != 0) {
@@ -233,7 +234,7 @@ std::uint64_t Machine::digest() const {
   return digest;
 }
 
-PendingStore Machine::flag_store(int rank, world::Address flag, world::Sequence value,
+PendingStore Machine::flag_store(int rank, context::Address flag, context::Sequence value,
                                  Strength strength) {
   PendingStore store;
   store.place = flag;
@@ -278,7 +279,7 @@ void Machine::commit_ready(int rank) {
   while (const auto store = core(rank).buffer.take_ready()) commit(*store);
 }
 
-std::vector<std::byte> Machine::read(int rank, world::Address place, std::size_t n) {
+std::vector<std::byte> Machine::read(int rank, context::Address place, std::size_t n) {
   const auto in_memory = memory_.read(place, n);
   std::vector<std::byte> bytes(in_memory.begin(), in_memory.end());
   if (!is_watched(place)) return bytes;
@@ -290,7 +291,7 @@ std::vector<std::byte> Machine::read(int rank, world::Address place, std::size_t
   return bytes;
 }
 
-void Machine::write(int rank, world::Address place, std::vector<std::byte> bytes, bool unfenced) {
+void Machine::write(int rank, context::Address place, std::vector<std::byte> bytes, bool unfenced) {
   if (!is_watched(place) || bytes.empty()) {
     memory_.write(place, bytes);
     return;
@@ -317,18 +318,18 @@ void Machine::write(int rank, world::Address place, std::vector<std::byte> bytes
 }
 
 // What the rank is told there.
-world::Address Machine::what_is_exposed(int rank, world::Address at) {
-  check_reach(rank, at, world::exposure_bytes);
-  const auto exposed = exposed_address(at.owner, read(rank, at, world::exposure_bytes));
+context::Address Machine::what_is_exposed(int rank, context::Address at) {
+  check_reach(rank, at, context::exposure_bytes);
+  const auto exposed = exposed_address(at.owner, read(rank, at, context::exposure_bytes));
   if (!exposed) judge_.fail(fmt::format("{} exposes nothing", text_of(at)));
   return *exposed;
 }
 
-void Machine::require_apart(world::Address to, world::Address from, std::size_t n) const {
+void Machine::require_apart(context::Address to, context::Address from, std::size_t n) const {
   const bool same_part = to.region == from.region && to.owner == from.owner;
   if (same_part && to.offset < from.offset + n && from.offset < to.offset + n) {
     judge_.fail(fmt::format("{} and {} overlap", text_of(to, n), text_of(from, n)));
   }
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

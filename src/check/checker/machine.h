@@ -13,11 +13,11 @@
 #include "check/checker/accesses.h"
 #include "check/checker/memory.h"
 #include "check/checker/store_buffer.h"
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 #include "runtime/memory/reduction.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // How strong an operation on a flag is: release when it stores, acquire when it loads; or neither.
 enum class Strength : std::uint8_t { ordered, relaxed };
@@ -37,34 +37,36 @@ class Machine {
   void begin_execution();
 
   // What the rank would see, without seeing it.
-  world::Sequence peek(int rank, world::Address flag) const;
-  world::Sequence load(int rank, world::Address flag, Strength strength);
+  context::Sequence peek(int rank, context::Address flag) const;
+  context::Sequence load(int rank, context::Address flag, Strength strength);
   // Held: the others see it when let_go() is called, or when the rank fences.
-  void store(int rank, world::Address flag, world::Sequence value, Strength strength, bool hold);
+  void store(int rank, context::Address flag, context::Sequence value, Strength strength,
+             bool hold);
   // Held: later loads of this rank pass the store of it, as on Arm; other updates do not.
-  world::Sequence update(int rank, world::Address flag, world::Sequence add, Strength strength,
-                         bool hold);
+  context::Sequence update(int rank, context::Address flag, context::Sequence add,
+                           Strength strength, bool hold);
   void fence(int rank);
   // Unfenced: non-temporal stores that nothing has ordered yet.
-  void copy(int rank, world::Address to, world::Address from, std::size_t n, bool unfenced);
-  void take(int rank, world::Address to, world::Address from, std::size_t n);
-  void keep(int rank, world::Address place, std::size_t n);
+  void copy(int rank, context::Address to, context::Address from, std::size_t n, bool unfenced);
+  void take(int rank, context::Address to, context::Address from, std::size_t n);
+  void keep(int rank, context::Address place, std::size_t n);
   // What was stored non-temporally is before all that follows.
   void order_callers_stores(int rank);
   // The same bytes once more, non-temporally. Who touches what is of that region and rank is noted
   // from then on.
-  void store_as_caller(int rank, world::Address place, std::size_t n);
-  void reduce(int rank, world::Address to, world::Address left, world::Address right,
+  void store_as_caller(int rank, context::Address place, std::size_t n);
+  void reduce(int rank, context::Address to, context::Address left, context::Address right,
               std::size_t count, const memory::Reduction& reduction);
   // From then on whoever touches what is of that region and rank is noted, like in shared memory.
-  void expose(int rank, world::Address at, world::Address what);
+  void expose(int rank, context::Address at, context::Address what);
   // From then on the rank may name what is of that region and owner.
-  world::Address reach(int rank, world::Address at);
-  void pull(int rank, world::Address to, world::Address at, std::size_t offset, std::size_t n);
-  void push(int rank, world::Address at, std::size_t offset, world::Address from, std::size_t n);
+  context::Address reach(int rank, context::Address at);
+  void pull(int rank, context::Address to, context::Address at, std::size_t offset, std::size_t n);
+  void push(int rank, context::Address at, std::size_t offset, context::Address from,
+            std::size_t n);
   // Fails where the rank may not use these bytes.
-  void check_reach(int rank, world::Address place, std::size_t n) const;
-  void check_flag(int rank, world::Address place) const;
+  void check_reach(int rank, context::Address place, std::size_t n) const;
+  void check_flag(int rank, context::Address place) const;
 
   std::span<const PendingStore> pending(int rank) const { return buffer(rank).pending(); }
   bool may_be_let_go(int rank, std::size_t index) const {
@@ -97,21 +99,22 @@ class Machine {
   Core& core(int rank) { return cores_[static_cast<std::size_t>(rank)]; }
   const Core& core(int rank) const { return cores_[static_cast<std::size_t>(rank)]; }
   const StoreBuffer& buffer(int rank) const { return core(rank).buffer; }
-  PendingStore flag_store(int rank, world::Address flag, world::Sequence value, Strength strength);
+  PendingStore flag_store(int rank, context::Address flag, context::Sequence value,
+                          Strength strength);
   void learn(int rank, const Clock& carried, Strength strength);
   void touch(int rank);
   void commit(const PendingStore& store);
   void commit_ready(int rank);
   void finish_updates(std::size_t byte);
-  std::vector<std::byte> read(int rank, world::Address place, std::size_t n);
-  void write(int rank, world::Address place, std::vector<std::byte> bytes, bool unfenced);
-  world::Address what_is_exposed(int rank, world::Address at);
-  void require_apart(world::Address to, world::Address from, std::size_t n) const;
-  bool is_watched(world::Address place) const {
-    return place.region == world::Region::shared || watched_[exposed_at(place)];
+  std::vector<std::byte> read(int rank, context::Address place, std::size_t n);
+  void write(int rank, context::Address place, std::vector<std::byte> bytes, bool unfenced);
+  context::Address what_is_exposed(int rank, context::Address at);
+  void require_apart(context::Address to, context::Address from, std::size_t n) const;
+  bool is_watched(context::Address place) const {
+    return place.region == context::Region::shared || watched_[exposed_at(place)];
   }
-  bool has_reached(int rank, world::Address place) const;
-  std::size_t exposed_at(world::Address place) const {
+  bool has_reached(int rank, context::Address place) const;
+  std::size_t exposed_at(context::Address place) const {
     return static_cast<std::size_t>(place.region) * cores_.size() +
            static_cast<std::size_t>(place.owner);
   }
@@ -129,4 +132,4 @@ class Machine {
   std::vector<std::vector<bool>> reached_;  // the same of each rank
 };
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -10,25 +10,25 @@
 
 #include "check/checker/site.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
-Memory::Memory(int ranks, const Sizes& sizes, world::Sequence first)
+Memory::Memory(int ranks, const Sizes& sizes, context::Sequence first)
     : ranks_(ranks),
       parts_{Part(ranks, sizes.shared), Part(ranks, sizes.input), Part(ranks, sizes.output),
              Part(ranks, sizes.scratch)} {
-  auto& shared = part(world::Region::shared).bytes;
+  auto& shared = part(context::Region::shared).bytes;
   for (std::size_t i = 0; i + sizeof first <= shared.size(); i += sizeof first) {
     std::memcpy(&shared[i], &first, sizeof first);
   }
   keep_as_image();
 }
 
-std::span<std::byte> Memory::bytes(world::Region region, int owner) {
+std::span<std::byte> Memory::bytes(context::Region region, int owner) {
   Part& p = part(region);
   return std::span(p.bytes).subspan(static_cast<std::size_t>(owner) * p.rank_bytes, p.rank_bytes);
 }
 
-std::span<const std::byte> Memory::bytes(world::Region region, int owner) const {
+std::span<const std::byte> Memory::bytes(context::Region region, int owner) const {
   const Part& p = part(region);
   return std::span(p.bytes).subspan(static_cast<std::size_t>(owner) * p.rank_bytes, p.rank_bytes);
 }
@@ -63,12 +63,12 @@ std::uint64_t Memory::digest() const {
   return sum;
 }
 
-std::optional<std::string> Memory::refusal(int rank, world::Address place, std::size_t n) const {
+std::optional<std::string> Memory::refusal(int rank, context::Address place, std::size_t n) const {
   const std::string what = text_of(place, n);
   if (place.owner < 0 || place.owner >= ranks_) {
     return fmt::format("{}: there is no rank {}", what, place.owner);
   }
-  if (place.region != world::Region::shared && place.owner != rank) {
+  if (place.region != context::Region::shared && place.owner != rank) {
     return fmt::format("{} is out of rank {}'s reach", what, rank);
   }
   const std::size_t limit = size(place.region);
@@ -78,11 +78,11 @@ std::optional<std::string> Memory::refusal(int rank, world::Address place, std::
   return std::nullopt;
 }
 
-std::span<const std::byte> Memory::read(world::Address place, std::size_t n) const {
+std::span<const std::byte> Memory::read(context::Address place, std::size_t n) const {
   return std::span(part(place.region).bytes).subspan(within(place), n);
 }
 
-void Memory::write(world::Address place, std::span<const std::byte> bytes) {
+void Memory::write(context::Address place, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   Part& p = part(place.region);
   const std::size_t first = within(place);
@@ -90,11 +90,11 @@ void Memory::write(world::Address place, std::span<const std::byte> bytes) {
   std::copy(bytes.begin(), bytes.end(), p.bytes.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
-std::size_t Memory::within(world::Address place) const {
+std::size_t Memory::within(context::Address place) const {
   return static_cast<std::size_t>(place.owner) * size(place.region) + place.offset;
 }
 
-std::size_t Memory::index(world::Address place) const {
+std::size_t Memory::index(context::Address place) const {
   std::size_t before = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(place.region); ++i) {
     before += parts_[i].bytes.size();
@@ -102,13 +102,13 @@ std::size_t Memory::index(world::Address place) const {
   return before + within(place);
 }
 
-world::Address Memory::place_at(std::size_t index) const {
+context::Address Memory::place_at(std::size_t index) const {
   std::size_t region = 0;
   while (region + 1 < parts_.size() && index >= parts_[region].bytes.size()) {
     index -= parts_[region++].bytes.size();
   }
   const std::size_t rank_bytes = std::max<std::size_t>(1, parts_[region].rank_bytes);
-  return {static_cast<world::Region>(region), static_cast<int>(index / rank_bytes),
+  return {static_cast<context::Region>(region), static_cast<int>(index / rank_bytes),
           index % rank_bytes};
 }
 
@@ -128,27 +128,27 @@ struct Written {
   // Of 64 bits the lower ones: what lies before a buffer is less than 2^31 away.
   std::int32_t offset = 0;
 };
-static_assert(sizeof(Written) == world::exposure_bytes);
+static_assert(sizeof(Written) == context::exposure_bytes);
 
 }  // namespace
 
-std::array<std::byte, world::exposure_bytes> encoded(world::Address what) {
+std::array<std::byte, context::exposure_bytes> encoded(context::Address what) {
   const Written written{mark, static_cast<std::uint16_t>(what.region),
                         static_cast<std::int32_t>(static_cast<std::ptrdiff_t>(what.offset))};
-  std::array<std::byte, world::exposure_bytes> bytes{};
+  std::array<std::byte, context::exposure_bytes> bytes{};
   std::memcpy(bytes.data(), &written, sizeof written);
   return bytes;
 }
 
-std::optional<world::Address> exposed_address(int owner, std::span<const std::byte> bytes) {
+std::optional<context::Address> exposed_address(int owner, std::span<const std::byte> bytes) {
   Written written;
   std::memcpy(&written, bytes.data(), sizeof written);
   if (written.marked != mark ||
-      written.region > static_cast<std::uint16_t>(world::Region::scratch)) {
+      written.region > static_cast<std::uint16_t>(context::Region::scratch)) {
     return std::nullopt;
   }
-  return world::Address{static_cast<world::Region>(written.region), owner,
-                        static_cast<std::size_t>(static_cast<std::ptrdiff_t>(written.offset))};
+  return context::Address{static_cast<context::Region>(written.region), owner,
+                          static_cast<std::size_t>(static_cast<std::ptrdiff_t>(written.offset))};
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

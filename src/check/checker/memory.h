@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // States as one number each: two that differ have different ones, but for one in billions.
 
@@ -81,20 +81,20 @@ struct Sizes {
 class Memory {
  public:
   // Every word of Region::shared holds `first`; the rest is filled with bytes that nobody means.
-  Memory(int ranks, const Sizes& sizes, world::Sequence first);
+  Memory(int ranks, const Sizes& sizes, context::Sequence first);
 
   int ranks() const { return ranks_; }
-  std::size_t size(world::Region region) const { return part(region).rank_bytes; }
-  std::span<std::byte> bytes(world::Region region, int owner);
-  std::span<const std::byte> bytes(world::Region region, int owner) const;
+  std::size_t size(context::Region region) const { return part(region).rank_bytes; }
+  std::span<std::byte> bytes(context::Region region, int owner);
+  std::span<const std::byte> bytes(context::Region region, int owner) const;
   // pre: the region's bytes are a multiple of T.
   template <class T>
-  std::span<T> as(world::Region region, int owner) {
+  std::span<T> as(context::Region region, int owner) {
     const auto all = bytes(region, owner);
     return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
   }
   template <class T>
-  std::span<const T> as(world::Region region, int owner) const {
+  std::span<const T> as(context::Region region, int owner) const {
     const auto all = bytes(region, owner);
     return {reinterpret_cast<const T*>(all.data()), all.size() / sizeof(T)};
   }
@@ -106,15 +106,15 @@ class Memory {
   std::uint64_t digest() const;
 
   // Why the rank may not touch these bytes; nothing when it may.
-  std::optional<std::string> refusal(int rank, world::Address place, std::size_t n) const;
+  std::optional<std::string> refusal(int rank, context::Address place, std::size_t n) const;
 
   // pre: not refused.
-  std::span<const std::byte> read(world::Address place, std::size_t n) const;
-  void write(world::Address place, std::span<const std::byte> bytes);
+  std::span<const std::byte> read(context::Address place, std::size_t n) const;
+  void write(context::Address place, std::span<const std::byte> bytes);
   // Where a place lies among all bytes: the regions one after another, of each all owners' parts.
   // Shared memory comes first.
-  std::size_t index(world::Address place) const;
-  world::Address place_at(std::size_t index) const;
+  std::size_t index(context::Address place) const;
+  context::Address place_at(std::size_t index) const;
   std::size_t all_bytes() const;
 
  private:
@@ -130,18 +130,20 @@ class Memory {
   };
   static constexpr std::byte unmeant{0xE7};
 
-  Part& part(world::Region region) { return parts_[static_cast<std::size_t>(region)]; }
-  const Part& part(world::Region region) const { return parts_[static_cast<std::size_t>(region)]; }
+  Part& part(context::Region region) { return parts_[static_cast<std::size_t>(region)]; }
+  const Part& part(context::Region region) const {
+    return parts_[static_cast<std::size_t>(region)];
+  }
   // Where a place lies in its region.
-  std::size_t within(world::Address place) const;
+  std::size_t within(context::Address place) const;
 
   int ranks_;
   std::array<Part, 4> parts_;  // in the order of Region
 };
 
 // What expose() writes in a world without addresses: which place of the owner's it is.
-std::array<std::byte, world::exposure_bytes> encoded(world::Address what);
+std::array<std::byte, context::exposure_bytes> encoded(context::Address what);
 // Nothing where these bytes were not written by encoded().
-std::optional<world::Address> exposed_address(int owner, std::span<const std::byte> bytes);
+std::optional<context::Address> exposed_address(int owner, std::span<const std::byte> bytes);
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -9,7 +9,7 @@
 #include "check/checker/execution.h"
 #include "check/checker/site.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 std::string_view prefix(Strength strength) {
@@ -37,16 +37,16 @@ std::optional<Fault> Execution::fault_at(const Site& site, const FaultSet& sensi
   return std::nullopt;
 }
 
-world::Sequence Execution::load(const Call& call, world::Address flag, Strength strength) {
+context::Sequence Execution::load(const Call& call, context::Address flag, Strength strength) {
   if (!enter(call)) return 0;
   machine_.check_flag(call.rank, flag);
   take_turn(call, {&flag, 1}, false);
-  const world::Sequence seen = see(call, flag, strength);
+  const context::Sequence seen = see(call, flag, strength);
   observe(call.rank, seen);
   return seen;
 }
 
-world::Sequence Execution::see(const Call& call, world::Address flag, Strength strength) {
+context::Sequence Execution::see(const Call& call, context::Address flag, Strength strength) {
   if (trace_.on()) {
     trace_.note(call,
                 fmt::format("{}sees {} = {}", prefix(strength), text_of(flag),
@@ -57,7 +57,7 @@ world::Sequence Execution::see(const Call& call, world::Address flag, Strength s
   return machine_.load(call.rank, flag, strength);
 }
 
-void Execution::store(const Call& call, world::Address flag, world::Sequence value,
+void Execution::store(const Call& call, context::Address flag, context::Sequence value,
                       Strength strength) {
   if (!enter(call)) return;
   machine_.check_flag(call.rank, flag);
@@ -73,8 +73,8 @@ void Execution::store(const Call& call, world::Address flag, world::Sequence val
   step(call.rank);
 }
 
-world::Sequence Execution::update(const Call& call, world::Address flag, world::Sequence add,
-                                  Strength strength) {
+context::Sequence Execution::update(const Call& call, context::Address flag, context::Sequence add,
+                                    Strength strength) {
   if (!enter(call)) return 0;
   machine_.check_flag(call.rank, flag);
   take_turn(call, {&flag, 1}, true);
@@ -87,7 +87,7 @@ world::Sequence Execution::update(const Call& call, world::Address flag, world::
                             held_text(hold)),
                 {touched(flag, flag_bytes)});
   }
-  const world::Sequence seen = machine_.update(call.rank, flag, add, strength, hold);
+  const context::Sequence seen = machine_.update(call.rank, flag, add, strength, hold);
   observe(call.rank, seen);
   return seen;
 }
@@ -101,8 +101,8 @@ void Execution::fence(const Call& call) {
   step(call.rank);
 }
 
-world::Sequence Execution::wait(const Call& call, world::Address flag, const Condition& condition,
-                                Strength strength) {
+context::Sequence Execution::wait(const Call& call, context::Address flag,
+                                  const Condition& condition, Strength strength) {
   if (!enter(call)) return condition.until.value;
   machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
@@ -113,11 +113,11 @@ world::Sequence Execution::wait(const Call& call, world::Address flag, const Con
   return see(call, flag, strength);
 }
 
-int Execution::wait_any(const Call& call, std::span<const world::Address> flags,
+int Execution::wait_any(const Call& call, std::span<const context::Address> flags,
                         std::vector<Condition> conditions, Strength strength) {
   if (!enter(call)) return 0;
   if (flags.empty()) fail("waits for any of no flags");
-  for (const world::Address flag : flags) machine_.check_flag(call.rank, flag);
+  for (const context::Address flag : flags) machine_.check_flag(call.rank, flag);
   Rank& me = of(call.rank);
   me.conditions = std::move(conditions);
   me.state = Rank::State::waiting;
@@ -125,15 +125,15 @@ int Execution::wait_any(const Call& call, std::span<const world::Address> flags,
   me.state = Rank::State::ready;
   const std::size_t index = chosen_flag(call.rank, holding(call.rank));
   see(call, flags[index], strength);
-  observe(call.rank, static_cast<world::Sequence>(index));
+  observe(call.rank, static_cast<context::Sequence>(index));
   return static_cast<int>(index);
 }
 
-void Execution::prefetch_write(const Call& call, world::Address place, std::size_t n) {
+void Execution::prefetch_write(const Call& call, context::Address place, std::size_t n) {
   if (enter(call)) machine_.check_reach(call.rank, place, n);
 }
 
-void Execution::copy(const Call& call, world::Address to, world::Address from, std::size_t n,
+void Execution::copy(const Call& call, context::Address to, context::Address from, std::size_t n,
                      bool unfenced) {
   if (!enter(call)) return;
   if (trace_.on()) {
@@ -145,7 +145,7 @@ void Execution::copy(const Call& call, world::Address to, world::Address from, s
   machine_.copy(call.rank, to, from, n, unfenced);
 }
 
-void Execution::take(const Call& call, world::Address to, world::Address from, std::size_t n) {
+void Execution::take(const Call& call, context::Address to, context::Address from, std::size_t n) {
   if (!enter(call)) return;
   if (trace_.on()) {
     trace_.note(call, fmt::format("takes {} to {}", text_of(from, n), text_of(to, n)),
@@ -154,7 +154,7 @@ void Execution::take(const Call& call, world::Address to, world::Address from, s
   machine_.take(call.rank, to, from, n);
 }
 
-void Execution::keep(const Call& call, world::Address place, std::size_t n) {
+void Execution::keep(const Call& call, context::Address place, std::size_t n) {
   if (!enter(call)) return;
   if (trace_.on()) {
     trace_.note(call, fmt::format("keeps {}", text_of(place, n)), {touched(place, n)});
@@ -168,7 +168,7 @@ void Execution::order_callers_stores(const Call& call) {
   machine_.order_callers_stores(call.rank);
 }
 
-void Execution::store_as_caller(const Call& call, world::Address place, std::size_t n) {
+void Execution::store_as_caller(const Call& call, context::Address place, std::size_t n) {
   if (!enter(call)) return;
   if (trace_.on()) {
     trace_.note(call, fmt::format("has {} stored past the caches", text_of(place, n)),
@@ -177,8 +177,8 @@ void Execution::store_as_caller(const Call& call, world::Address place, std::siz
   machine_.store_as_caller(call.rank, place, n);
 }
 
-void Execution::reduce(const Call& call, world::Address to, world::Address left,
-                       world::Address right, std::size_t count,
+void Execution::reduce(const Call& call, context::Address to, context::Address left,
+                       context::Address right, std::size_t count,
                        const memory::Reduction& reduction) {
   if (!enter(call)) return;
   const std::size_t n = count * reduction.element_bytes;
@@ -191,25 +191,25 @@ void Execution::reduce(const Call& call, world::Address to, world::Address left,
   machine_.reduce(call.rank, to, left, right, count, reduction);
 }
 
-void Execution::expose(const Call& call, world::Address at, world::Address what) {
+void Execution::expose(const Call& call, context::Address at, context::Address what) {
   if (!enter(call)) return;
   if (trace_.on()) {
     trace_.note(call, fmt::format("exposes {} in {}", text_of(what), text_of(at)),
-                {touched(at, world::exposure_bytes)});
+                {touched(at, context::exposure_bytes)});
   }
   machine_.expose(call.rank, at, what);
 }
 
-std::optional<world::Address> Execution::reach(const Call& call, world::Address at) {
+std::optional<context::Address> Execution::reach(const Call& call, context::Address at) {
   if (!is_reachable(at.owner) || !enter(call)) return std::nullopt;
   if (trace_.on()) {
     trace_.note(call, fmt::format("reaches what {} exposes", text_of(at)),
-                {touched(at, world::exposure_bytes)});
+                {touched(at, context::exposure_bytes)});
   }
   return machine_.reach(call.rank, at);
 }
 
-bool Execution::pull(const Call& call, world::Address to, world::Address at, std::size_t offset,
+bool Execution::pull(const Call& call, context::Address to, context::Address at, std::size_t offset,
                      std::size_t n) {
   if (!enter(call)) return true;
   const bool works = path_works(call.rank);
@@ -217,27 +217,27 @@ bool Execution::pull(const Call& call, world::Address to, world::Address at, std
     trace_.note(call,
                 fmt::format("pulls {} bytes at {} of what {} exposes to {}{}", n, offset,
                             text_of(at), text_of(to, n), vain_text(works)),
-                {touched(to, n), touched(at, world::exposure_bytes)});
+                {touched(to, n), touched(at, context::exposure_bytes)});
   }
   if (works) machine_.pull(call.rank, to, at, offset, n);
   return works;
 }
 
-bool Execution::push(const Call& call, world::Address at, std::size_t offset, world::Address from,
-                     std::size_t n) {
+bool Execution::push(const Call& call, context::Address at, std::size_t offset,
+                     context::Address from, std::size_t n) {
   if (!enter(call)) return true;
   const bool works = path_works(call.rank);
   if (trace_.on()) {
     trace_.note(call,
                 fmt::format("pushes {} to {} bytes behind what {} exposes{}", text_of(from, n),
                             offset, text_of(at), vain_text(works)),
-                {touched(from, n), touched(at, world::exposure_bytes)});
+                {touched(from, n), touched(at, context::exposure_bytes)});
   }
   if (works) machine_.push(call.rank, at, offset, from, n);
   return works;
 }
 
-void Execution::sleep(const Call& call, world::Address flag, world::Sequence value) {
+void Execution::sleep(const Call& call, context::Address flag, context::Sequence value) {
   if (!enter(call)) return;
   machine_.check_flag(call.rank, flag);
   take_turn(call, {&flag, 1}, false);
@@ -250,7 +250,7 @@ void Execution::sleep(const Call& call, world::Address flag, world::Sequence val
   go_on(call.rank);
 }
 
-void Execution::wake(const Call& call, world::Address flag) {
+void Execution::wake(const Call& call, context::Address flag) {
   if (!enter(call)) return;
   machine_.check_flag(call.rank, flag);
   take_turn(call, {&flag, 1}, true);
@@ -262,4 +262,4 @@ void Execution::wake(const Call& call, world::Address flag) {
   step(call.rank);
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

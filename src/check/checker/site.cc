@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
 constexpr std::array<std::string_view, 20> operation_names = {
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 5> region_names = {"shared", "input", "ou
                                                           "reached"};
 
 // Below the wrap by no more than this a value is told by its distance.
-constexpr world::Sequence near_wrap = 4096;
+constexpr context::Sequence near_wrap = 4096;
 
 // "void ns::Barrier<W>::arrive(int) [with W = ...]" -> "arrive"
 std::string_view short_function(std::string_view function) {
@@ -41,27 +41,27 @@ std::string_view name(Operation operation) {
   return operation_names[static_cast<std::size_t>(operation)];
 }
 
-std::string_view name(world::Region region) {
+std::string_view name(context::Region region) {
   return region_names[static_cast<std::size_t>(region)];
 }
 
-std::string text_of(world::Address place) {
+std::string text_of(context::Address place) {
   return fmt::format("{} of {} at {}", name(place.region), place.owner, place.offset);
 }
 
-std::string text_of(world::Address place, std::size_t n) {
+std::string text_of(context::Address place, std::size_t n) {
   if (n == 0) return text_of(place) + " (0 bytes)";
   return fmt::format("{}..{}", text_of(place), place.offset + n - 1);
 }
 
-std::string text_of(world::Sequence value) {
-  const world::Sequence below = world::Sequence{0} - value;
+std::string text_of(context::Sequence value) {
+  const context::Sequence below = context::Sequence{0} - value;
   if (below != 0 && below <= near_wrap) return fmt::format("2^32-{}", below);
   return fmt::format("{}", value);
 }
 
-std::string text_of(const world::Until& until) {
-  const bool is_reached = until.kind == world::Until::Kind::reached;
+std::string text_of(const context::Until& until) {
+  const bool is_reached = until.kind == context::Until::Kind::reached;
   return fmt::format("{} {}", is_reached ? "reaches" : "is", text_of(until.value));
 }
 
@@ -98,4 +98,4 @@ std::optional<Site> Trace::last_touch(int rank, std::size_t byte) const {
   return std::nullopt;
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "check/checker/where.h"
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 enum class Operation : std::uint8_t {
   load,
@@ -70,15 +70,15 @@ struct Call {
 
 // What traces and failures call things.
 std::string_view name(Operation operation);
-std::string_view name(world::Region region);
+std::string_view name(context::Region region);
 // "shared of 2 at 64"
-std::string text_of(world::Address place);
+std::string text_of(context::Address place);
 // "shared of 2 at 64..127"
-std::string text_of(world::Address place, std::size_t n);
+std::string text_of(context::Address place, std::size_t n);
 // Small numbers as they are, those below the wrap as 2^32-2.
-std::string text_of(world::Sequence value);
+std::string text_of(context::Sequence value);
 // "reaches 5", "is 5"
-std::string text_of(const world::Until& until);
+std::string text_of(const context::Until& until);
 // "store, barrier.h:57 in arrive"
 std::string text_of(const Site& site);
 
@@ -113,4 +113,4 @@ class Trace {
   std::vector<Event> events_;
 };
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 bool StoreBuffer::must_queue(std::size_t first, std::size_t n, bool is_release) const {
   if (pending_.empty()) return false;
@@ -63,4 +63,4 @@ bool StoreBuffer::has_flag(std::size_t first, std::size_t n) const {
   });
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

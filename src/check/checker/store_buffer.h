@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "check/checker/accesses.h"
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 // In which order a rank's stores become visible to others.
 enum class StoreOrder : std::uint8_t {
@@ -22,7 +22,7 @@ enum class StoreOrder : std::uint8_t {
 };
 
 struct PendingStore {
-  world::Address place;
+  context::Address place;
   std::size_t first = 0;  // of all memory
   std::vector<std::byte> bytes;
   bool is_flag = false;
@@ -82,4 +82,4 @@ class StoreBuffer {
   std::vector<PendingStore> pending_;  // oldest first
 };
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

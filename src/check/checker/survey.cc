@@ -14,7 +14,7 @@
 #include "check/checker/job.h"
 #include "check/checker/site.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 std::string text_of(const Mutation& mutation) {
   return fmt::format("{}: {}", name(mutation.fault), text_of(mutation.site));
@@ -125,4 +125,4 @@ std::string text_of(const Survey& survey) {
   return text;
 }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

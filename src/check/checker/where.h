@@ -10,7 +10,7 @@
 #include <source_location>
 #endif
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 #if defined(__cpp_lib_source_location)
 using Where = std::source_location;
@@ -41,4 +41,4 @@ class Where {
 };
 #endif
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 
-namespace huddle::verify::counting {
+namespace huddle::check::counting {
 
 Caches::Caches(int ranks, std::size_t bytes, Counts& counts)
     : lines_((bytes + line_bytes - 1) / line_bytes,
@@ -53,7 +53,7 @@ Round::Round(const Job& job)
 }
 
 void Round::run() {
-  const world::Fibers::Body body = [this](int rank) { return live(rank); };
+  const context::Fibers::Body body = [this](int rank) { return live(rank); };
   fibers_.run(0, body);
   if (error_) std::rethrow_exception(error_);
   if (job_.look) job_.look(memory_);
@@ -63,7 +63,7 @@ int Round::live(int rank) {
   begun_[static_cast<std::size_t>(rank)] = true;
   if (!error_) {
     try {
-      CountingWorld world(*this, rank);
+      CountedContext world(*this, rank);
       job_.body(world);
       looks_in_vain_ = 0;
     } catch (const Abandoned&) {
@@ -82,7 +82,7 @@ int Round::next_after(int rank) const {
     const auto i = static_cast<std::size_t>(next);
     if (!ended_[i] && (begun_[i] || !error_)) return next;
   }
-  return world::Fibers::host;
+  return context::Fibers::host;
 }
 
 void Round::pass_on(int rank) {
@@ -103,8 +103,8 @@ void Round::give_turn(int rank) {
   if (error_) throw Abandoned{};
 }
 
-world::Sequence Round::look(int rank, world::Address flag) {
-  world::Sequence value = 0;
+context::Sequence Round::look(int rank, context::Address flag) {
+  context::Sequence value = 0;
   std::memcpy(&value, read(rank, flag, sizeof value).data(), sizeof value);
   auto [seen, is_first] =
       last_seen_[static_cast<std::size_t>(rank)].try_emplace(memory_.index(flag), job_.first);
@@ -113,28 +113,28 @@ world::Sequence Round::look(int rank, world::Address flag) {
   return value;
 }
 
-void Round::put(int rank, world::Address flag, world::Sequence value) {
+void Round::put(int rank, context::Address flag, context::Sequence value) {
   std::array<std::byte, sizeof value> bytes{};
   std::memcpy(bytes.data(), &value, sizeof value);
   write(rank, flag, bytes);
   last_seen_[static_cast<std::size_t>(rank)][memory_.index(flag)] = value;
 }
 
-std::span<const std::byte> Round::read(int rank, world::Address place, std::size_t n) {
+std::span<const std::byte> Round::read(int rank, context::Address place, std::size_t n) {
   require_reach(rank, place, n);
   if (is_shared(place)) caches_.read(rank, memory_.index(place), n);
   return memory_.read(place, n);
 }
 
-void Round::write(int rank, world::Address place, std::span<const std::byte> bytes) {
+void Round::write(int rank, context::Address place, std::span<const std::byte> bytes) {
   require_reach(rank, place, bytes.size());
   if (is_shared(place)) caches_.write(rank, memory_.index(place), bytes.size());
   memory_.write(place, bytes);
 }
 
-void Round::require_reach(int rank, world::Address place, std::size_t n) const {
+void Round::require_reach(int rank, context::Address place, std::size_t n) const {
   const int as = lets_reach() ? place.owner : rank;
   if (const auto refusal = memory_.refusal(as, place, n)) throw UsageError(*refusal);
 }
 
-}  // namespace huddle::verify::counting
+}  // namespace huddle::check::counting

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "check/checker/memory.h"
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 #include "runtime/context/fiber.h"
 
-namespace huddle::verify::counting {
+namespace huddle::check::counting {
 
 // Who holds each line: a cache of endless size for every rank, kept coherent. A line has the rank
 // that wrote it last and those that have read it since; a write takes it from all others.
@@ -51,7 +51,7 @@ class Round {
   void run();
   const Counts& counts() const { return counts_; }
 
-  // What CountingWorld asks for.
+  // What CountedContext asks for.
   int ranks() const { return job_.ranks; }
   bool lets_reach() const { return job_.reachable; }
   RankCounts& of(int rank) { return counts_.of[static_cast<std::size_t>(rank)]; }
@@ -59,10 +59,10 @@ class Round {
   void pass_on(int rank);
   // After it has looked in vain.
   void pass_on_in_vain(int rank);
-  world::Sequence look(int rank, world::Address flag);
-  void put(int rank, world::Address flag, world::Sequence value);
-  std::span<const std::byte> read(int rank, world::Address place, std::size_t n);
-  void write(int rank, world::Address place, std::span<const std::byte> bytes);
+  context::Sequence look(int rank, context::Address flag);
+  void put(int rank, context::Address flag, context::Sequence value);
+  std::span<const std::byte> read(int rank, context::Address place, std::size_t n);
+  void write(int rank, context::Address place, std::span<const std::byte> bytes);
 
  private:
   // Thrown through a rank's frames when another one has failed.
@@ -71,20 +71,20 @@ class Round {
   int live(int rank);
   int next_after(int rank) const;
   void give_turn(int rank);
-  void require_reach(int rank, world::Address place, std::size_t n) const;
-  bool is_shared(world::Address place) const { return place.region == world::Region::shared; }
+  void require_reach(int rank, context::Address place, std::size_t n) const;
+  bool is_shared(context::Address place) const { return place.region == context::Region::shared; }
 
   const Job& job_;
   checker::Memory memory_;
   Counts counts_;
   Caches caches_;
-  world::Fibers fibers_;
+  context::Fibers fibers_;
   std::vector<bool> begun_;
   std::vector<bool> ended_;
-  std::vector<std::map<std::size_t, world::Sequence>>
+  std::vector<std::map<std::size_t, context::Sequence>>
       last_seen_;          // of each rank, by place of the flag
   int looks_in_vain_ = 0;  // since somebody did something
   std::exception_ptr error_;
 };
 
-}  // namespace huddle::verify::counting
+}  // namespace huddle::check::counting

@@ -219,11 +219,11 @@ int carry_out(Process& process, Call&& call) {
   try {
     passed = reason_to_pass(process, communicator, call);
     if (passed == Route::huddle) passed = take(process, *communicator, call);
-  } catch (const world::PeerLost& error) {
+  } catch (const context::PeerLost& error) {
     return failed(process, call, error, error_other);
-  } catch (const world::CallsDiffer& error) {
+  } catch (const context::CallsDiffer& error) {
     return failed(process, call, error, error.are_sizes() ? error_truncate : error_other);
-  } catch (const world::SizesDiffer& error) {
+  } catch (const context::SizesDiffer& error) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
     // Elements too large for any algorithm, which is equal on all ranks.
@@ -231,7 +231,7 @@ int carry_out(Process& process, Call&& call) {
   } catch (const FailureError&) {
     // Before anything was moved, and on all ranks together.
     passed = Route::no_memory;
-  } catch (const world::PathFailed& error) {
+  } catch (const context::PathFailed& error) {
     // All ranks throw it.
     return failed(process, call, error, error_other);
   } catch (const std::exception& error) {

@@ -88,7 +88,7 @@ void note_network_refusal(Comm* /*comm*/, int* code, ...) {
 }  // namespace
 
 // A request of the MPI for each message. pre: of no more than most_piece_bytes.
-class InterNode::Messages : public net::Wire {
+class InterNode::Messages : public schedules::Wire {
  public:
   Messages(InterNode& inter_node, std::span<const int> peers, int tag)
       : inter_node_(inter_node), peers_(peers), tag_(tag) {}
@@ -120,7 +120,7 @@ class InterNode::Messages : public net::Wire {
     const int status = inter_node_.real_.test(&request_of(ticket), &ended, status_ignore());
     if (inter_node_.is_truncation(status)) {
       free_.push_back(ticket);
-      throw world::SizesDiffer("a message is larger than its receiver expects");
+      throw context::SizesDiffer("a message is larger than its receiver expects");
     }
     require(status);
     if (ended != 0) free_.push_back(ticket);
@@ -142,8 +142,9 @@ class InterNode::Messages : public net::Wire {
   void require(int status) const {
     const int refusal = inter_node_.refusal_.load(std::memory_order_relaxed);
     if (status == success && refusal == success) return;
-    throw world::PeerLost(fmt::format("the MPI does not carry a message to another node (error {})",
-                                      status != success ? status : refusal));
+    throw context::PeerLost(
+        fmt::format("the MPI does not carry a message to another node (error {})",
+                    status != success ? status : refusal));
   }
 
   InterNode& inter_node_;
@@ -172,7 +173,7 @@ class InterNode::MpiWire : public internode::RankWire {
 
  private:
   Messages messages_;
-  net::InPieces in_pieces_;
+  schedules::InPieces in_pieces_;
 };
 
 InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
@@ -277,7 +278,7 @@ std::unique_ptr<internode::RankWire> InterNode::wire(std::span<const int> peers,
   return std::make_unique<MpiWire>(*this, peers, tag);
 }
 
-std::unique_ptr<net::Wire> InterNode::joining_wire(std::span<const int> peers) {
+std::unique_ptr<schedules::Wire> InterNode::joining_wire(std::span<const int> peers) {
   return std::make_unique<MpiWire>(*this, peers, joining_tag);
 }
 

@@ -55,7 +55,7 @@ class InterNode {
   std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
   // The same for ranks that have no tag in common yet. What they send to each other by it keeps the
   // order of their communicators' calls.
-  std::unique_ptr<net::Wire> joining_wire(std::span<const int> peers);
+  std::unique_ptr<schedules::Wire> joining_wire(std::span<const int> peers);
 
   // Of the MPI that carries them, as machine files have it.
   std::string mpi_title() const;

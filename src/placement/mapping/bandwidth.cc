@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 using machine::CopyCurve;
@@ -241,4 +241,4 @@ std::vector<int> balanced_pus(const machine::Topology& topology, const std::vect
   return std::move(balancer).chosen();
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

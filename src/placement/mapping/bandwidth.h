@@ -13,7 +13,7 @@
 #include "model/machine/topology.h"
 #include "placement/mapping/mapping.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // Returns the rate in GB/s at which these processors copy memory of their own NUMA nodes, all at
 // the same time. Each copies at the rate of the most contended of the levels for which the machine
@@ -48,4 +48,4 @@ bool uses_less(const MemoryUse& after, const MemoryUse& before);
 std::vector<int> balanced_pus(const machine::Topology& topology, const std::vector<int>& candidates,
                               const machine::CpuSet& required, int elements);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

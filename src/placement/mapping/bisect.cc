@@ -12,7 +12,7 @@
 #include "common/arithmetic.h"
 #include "placement/mapping/random.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 constexpr int alone = -1;
@@ -419,4 +419,4 @@ Cut improve(const Bisection& request, Cut start) {
   return {mover.take_side(), bytes};
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -14,7 +14,7 @@
 #include "placement/mapping/graph.h"
 #include "placement/mapping/random.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // The vertices of one side by what it gains to move them over, the largest gain on top.
 class GainHeap {
@@ -154,4 +154,4 @@ Cut bisect(const Bisection& request);
 // The same from a cut that there is, improved by moves alone. It never gets worse.
 Cut improve(const Bisection& request, Cut start);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

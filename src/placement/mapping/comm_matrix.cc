@@ -11,7 +11,7 @@
 #include "common/file.h"
 #include "common/text.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 enum class Format { huddle_comm, matrix_market, monitoring, edges, csv };
@@ -113,4 +113,4 @@ CommMatrix read_matrix(const std::string& path, const ReadOptions& options) {
   return parse_matrix(read_text(path, most_bytes), input_name(path), options);
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

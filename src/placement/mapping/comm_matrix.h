@@ -13,7 +13,7 @@
 #include "placement/mapping/evidence.h"
 #include "placement/mapping/graph.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 enum class Kind { unknown, ranks, threads };
 
@@ -113,4 +113,4 @@ CommMatrix parse_edges(Lines lines);
 CommMatrix parse_huddle_comm(std::string_view text, const std::string& name,
                              const ReadOptions& options);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -15,7 +15,7 @@
 #include "common/text.h"
 #include "placement/mapping/comm_matrix.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -233,4 +233,4 @@ std::string format_matrix(const CommMatrix& matrix) {
   return text + "]}\n";
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -14,7 +14,7 @@
 #include "common/text.h"
 #include "placement/mapping/comm_matrix.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 std::optional<int> whole_number(std::string_view text) {
@@ -242,4 +242,4 @@ std::string emit(Emission emission, const Seating& seating) {
   return "";
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

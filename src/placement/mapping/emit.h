@@ -12,7 +12,7 @@
 
 #include "placement/mapping/slots.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // "3=12": element 3 on processor 12; "3=1:12": on processor 12 of node 1. How people say where
 // somebody sits or has to sit.
@@ -66,4 +66,4 @@ struct Seating {
 // Throws UsageError where that format cannot say it.
 std::string emit(Emission emission, const Seating& seating);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

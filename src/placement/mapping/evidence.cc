@@ -7,7 +7,7 @@
 
 #include "common/arithmetic.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 // The counts of all pairs, those without events among them.
@@ -87,4 +87,4 @@ Gain gain_of(const Events& events, const SlotTree& tree, const Mapping& before,
   return gain;
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -9,7 +9,7 @@
 
 #include "placement/mapping/mapping.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // Events that were sampled, such as page faults, rather than counted completely as messages are.
 struct Events {
@@ -61,4 +61,4 @@ struct Gain {
 Gain gain_of(const Events& events, const SlotTree& tree, const Mapping& before,
              const Mapping& after);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

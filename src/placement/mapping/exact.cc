@@ -8,7 +8,7 @@
 
 #include "common/arithmetic.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 // Seats one element after the other. Of objects that are alike and still empty only the first is
@@ -143,4 +143,4 @@ Mapping exact(const Problem& problem, Mapping best) {
   return Search(problem).best(std::move(best));
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -11,7 +11,7 @@
 
 #include "placement/mapping/random.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 // Gives every vertex its row, from the number of neighbours that it has.
@@ -326,4 +326,4 @@ Graph shuffled(const Graph& graph, std::uint64_t seed) {
   return renumbered(graph, name);
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // Compressed rows: the neighbours of vertex v are neighbours[offsets[v]] up to
 // neighbours[offsets[v + 1]], in rising order. Every edge stands in both rows; no vertex is its own
@@ -116,4 +116,4 @@ Graph graph_of(Pattern pattern, int size, std::uint64_t seed);
 // The same with its vertices numbered at random.
 Graph shuffled(const Graph& graph, std::uint64_t seed);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

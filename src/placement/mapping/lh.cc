@@ -9,7 +9,7 @@
 #include "common/arithmetic.h"
 #include "placement/mapping/method.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 std::vector<int> fixed_below(const Problem& problem) {
@@ -274,4 +274,4 @@ Mapping lh(const Problem& problem) {
   return hop_bytes(problem, spread) < hop_bytes(problem, filled) ? spread : filled;
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 // Calls visit(slot, slot, bytes) for each pair that talks.
@@ -147,4 +147,4 @@ std::string flaw_of(const Problem& problem, const Mapping& mapping) {
   return "";
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

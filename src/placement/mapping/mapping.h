@@ -11,7 +11,7 @@
 #include "placement/mapping/graph.h"
 #include "placement/mapping/slots.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 inline constexpr int no_slot = -1;
 
@@ -47,4 +47,4 @@ std::vector<int> occupants(const Problem& problem, const Mapping& mapping);
 // What is wrong with a mapping, or nothing: not one to one, or a fixed element elsewhere.
 std::string flaw_of(const Problem& problem, const Mapping& mapping);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

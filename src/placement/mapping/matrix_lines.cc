@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/text.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
@@ -355,4 +355,4 @@ CommMatrix parse_edges(Lines lines) {
   return from_flows(Kind::unknown, flows, elements);
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -14,7 +14,7 @@
 #include "common/text.h"
 #include "placement/mapping/random.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 std::vector<int> all_slots(const Problem& problem) {
@@ -200,4 +200,4 @@ Mapped map_by(const Problem& problem, const MethodOptions& options) {
   return {problem.present, ""};
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -13,7 +13,7 @@
 
 #include "placement/mapping/mapping.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // Placements that do not look at who talks to whom: what launchers and runtimes do by themselves.
 
@@ -107,4 +107,4 @@ Mapped map_by(const Problem& problem, const MethodOptions& options);
 // by moves and swaps; of a few elements the best there is.
 Mapped tree_mapping(const Problem& problem);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

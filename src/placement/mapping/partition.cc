@@ -10,7 +10,7 @@
 #include "common/arithmetic.h"
 #include "placement/mapping/bisect.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 class Partitioner {
@@ -222,4 +222,4 @@ Mapping partition(const Problem& problem, const PartitionEffort& effort) {
   return Partitioner(problem, effort).run();
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

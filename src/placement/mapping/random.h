@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // SplitMix64 (Steele, Lea, Flood 2014).
 class Random {
@@ -39,4 +39,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

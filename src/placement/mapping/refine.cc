@@ -9,7 +9,7 @@
 #include "common/arithmetic.h"
 #include "placement/mapping/method.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 // An element tries to sit beside so many of those whom it talks most with and who are elsewhere...
@@ -289,4 +289,4 @@ Mapping in_order_within(const Problem& problem, Mapping mapping) {
   return mapping;
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

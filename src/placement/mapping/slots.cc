@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 using machine::GroupIndex;
@@ -215,4 +215,4 @@ std::vector<int> chosen_pus(const Topology& topology, const machine::CpuSet& all
   return enough ? one_a_core : usable.cpus();
 }
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

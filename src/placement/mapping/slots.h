@@ -12,7 +12,7 @@
 
 #include "model/machine/cost.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 
 // A processor of a node: one rank or thread sits there.
 struct Slot {
@@ -112,4 +112,4 @@ class SlotTree {
 std::vector<int> chosen_pus(const machine::Topology& topology, const machine::CpuSet& allowed,
                             const machine::CpuSet& wanted, int elements, int nodes);
 
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -14,17 +14,17 @@
 
 namespace huddle::threads {
 
-std::vector<int> processors_of(const place::SlotTree& tree, const place::Mapping& mapping) {
+std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Mapping& mapping) {
   std::vector<int> processors;
   for (const int slot : mapping) processors.push_back(tree.slots()[at(slot)].pu);
   return processors;
 }
 
-double way_ns(const place::Graph& counts, const place::SlotTree& tree,
+double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
               const std::vector<int>& processors) {
   double sum = 0;
   for (int v = 0; v < counts.size(); ++v) {
-    const place::Graph::Row row = counts.row(v);
+    const mapping::Graph::Row row = counts.row(v);
     const int here = tree.slot_of({0, processors[at(v)]});
     for (std::size_t i = 0; i < row.size(); ++i) {
       const int other = row.neighbours[i];
@@ -54,8 +54,8 @@ double private_cache_bytes(const machine::Topology& topology) {
 
 // Everybody on a slot of his own, as near as possible to where he is: threads may share a processor
 // now, or sit on one that is no slot.
-place::Mapping one_to_one(const place::SlotTree& tree, const std::vector<int>& processors) {
-  place::Mapping mapping(processors.size(), place::no_slot);
+mapping::Mapping one_to_one(const mapping::SlotTree& tree, const std::vector<int>& processors) {
+  mapping::Mapping mapping(processors.size(), mapping::no_slot);
   std::vector<bool> taken(at(tree.size()), false);
   std::vector<std::size_t> homeless;
   for (std::size_t i = 0; i < processors.size(); ++i) {
@@ -69,10 +69,11 @@ place::Mapping one_to_one(const place::SlotTree& tree, const std::vector<int>& p
   }
   for (const std::size_t i : homeless) {
     const int wish = std::max(tree.slot_of({0, processors[i]}), 0);
-    int nearest = place::no_slot;
+    int nearest = mapping::no_slot;
     for (int slot = 0; slot < tree.size(); ++slot) {
       if (taken[at(slot)]) continue;
-      if (nearest == place::no_slot || tree.ns(wish, slot) < tree.ns(wish, nearest)) nearest = slot;
+      if (nearest == mapping::no_slot || tree.ns(wish, slot) < tree.ns(wish, nearest))
+        nearest = slot;
     }
     mapping[i] = nearest;
     taken[at(nearest)] = true;
@@ -81,7 +82,7 @@ place::Mapping one_to_one(const place::SlotTree& tree, const std::vector<int>& p
 }
 
 // The share of pairs whose nearest common cache is another one's kind than before.
-double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before,
+double pairs_changed(const mapping::SlotTree& tree, const std::vector<int>& before,
                      const std::vector<int>& after) {
   int pairs = 0;
   int changed = 0;
@@ -99,8 +100,8 @@ double pairs_changed(const place::SlotTree& tree, const std::vector<int>& before
   return pairs == 0 ? 0 : static_cast<double>(changed) / pairs;
 }
 
-place::Events events_of(place::Graph counts, double chance) {
-  place::Events events{.counts = std::move(counts)};
+mapping::Events events_of(mapping::Graph counts, double chance) {
+  mapping::Events events{.counts = std::move(counts)};
   const double total = events.total();
   if (total > 0) events.dispersion = chance / total;
   return events;
@@ -201,11 +202,11 @@ std::vector<int> Agent::at_work(const Look& look) {
   return threads;
 }
 
-place::Events Agent::recent_events(const std::vector<int>& threads) const {
+mapping::Events Agent::recent_events(const std::vector<int>& threads) const {
   return events_of(recent_.graph(threads), chance_);
 }
 
-place::Events Agent::whole_events(const std::vector<int>& threads) const {
+mapping::Events Agent::whole_events(const std::vector<int>& threads) const {
   // The last batch is part of `whole_`, although it has not ended.
   return events_of(whole_.graph(threads), whole_chance_ + batch_.spread(busy_).squares);
 }
@@ -223,8 +224,8 @@ Decision Agent::decide(const Look& look) {
   Decision decision{.time_ns = look.time_ns,
                     .interval_ms = static_cast<int>(std::lround(passed_ns / 1e6)),
                     .threads = at_work(look)};
-  const place::Events events = recent_events(decision.threads);
-  const place::Finding finding = examine(events, options_.evidence);
+  const mapping::Events events = recent_events(decision.threads);
+  const mapping::Finding finding = examine(events, options_.evidence);
   decision.sharing = events.counts;
   decision.counts = events.total();
   for (const int thread : decision.threads) {
@@ -232,9 +233,9 @@ Decision Agent::decide(const Look& look) {
   }
   if (decision.threads.size() < 2) {
     decision.reason = Reason::one_thread;
-  } else if (finding == place::Finding::too_few_events || !is_fresh(decision.threads)) {
+  } else if (finding == mapping::Finding::too_few_events || !is_fresh(decision.threads)) {
     decision.reason = Reason::too_few_touches;
-  } else if (finding == place::Finding::all_alike) {
+  } else if (finding == mapping::Finding::all_alike) {
     decision.reason = Reason::all_alike;
   } else if (allowed_.count() < static_cast<int>(decision.threads.size())) {
     decision.reason = Reason::too_many_threads;
@@ -266,53 +267,54 @@ int Agent::present_processor(const Look& look, int thread) const {
 
 // The placement with the shortest ways. If it would leave the threads less memory, the one with the
 // shortest ways for which threads only exchange their processors.
-place::Mapping Agent::better_placement(const place::Problem& problem, Decision& decision) const {
-  place::Mapping nearest = map_by(problem, {}).mapping;
+mapping::Mapping Agent::better_placement(const mapping::Problem& problem,
+                                         Decision& decision) const {
+  mapping::Mapping nearest = map_by(problem, {}).mapping;
   if (options_.memory == Memory::ignored) return nearest;
   const std::vector<int> now = processors_of(problem.tree, problem.present);
   const std::vector<int> then = processors_of(problem.tree, nearest);
-  const Decision::Rejected use{place::memory_use(model_, now), place::memory_use(model_, then)};
+  const Decision::Rejected use{mapping::memory_use(model_, now), mapping::memory_use(model_, then)};
   if (!uses_less(use.then, use.now)) return nearest;
   decision.rejected = use;
   return exchanged(problem);
 }
 
-place::Mapping Agent::exchanged(const place::Problem& problem) const {
+mapping::Mapping Agent::exchanged(const mapping::Problem& problem) const {
   std::vector<int> processors = processors_of(problem.tree, problem.present);
-  const place::SlotTree tree(model_, {processors, 1, 0});
-  const auto moved_to = [](const place::Mapping& mapping, const place::SlotTree& from,
-                           const place::SlotTree& to) {
-    place::Mapping result;
+  const mapping::SlotTree tree(model_, {processors, 1, 0});
+  const auto moved_to = [](const mapping::Mapping& mapping, const mapping::SlotTree& from,
+                           const mapping::SlotTree& to) {
+    mapping::Mapping result;
     for (const int slot : mapping) {
-      result.push_back(slot == place::no_slot ? slot : to.slot_of(from.slots()[at(slot)]));
+      result.push_back(slot == mapping::no_slot ? slot : to.slot_of(from.slots()[at(slot)]));
     }
     return result;
   };
-  const place::Problem among{problem.graph, tree, moved_to(problem.fixed, problem.tree, tree),
-                             moved_to(problem.present, problem.tree, tree), problem.seed};
+  const mapping::Problem among{problem.graph, tree, moved_to(problem.fixed, problem.tree, tree),
+                               moved_to(problem.present, problem.tree, tree), problem.seed};
   return moved_to(map_by(among, {}).mapping, tree, problem.tree);
 }
 
-void Agent::look_for_better(Decision& decision, const place::Events& events) {
+void Agent::look_for_better(Decision& decision, const mapping::Events& events) {
   const machine::Topology& topology = model_.machine().topology;
   const machine::CpuSet sat_on = common(machine::CpuSet(decision.seats), allowed_);
   const int elements = static_cast<int>(decision.threads.size());
-  const place::SlotTree tree(model_,
-                             {place::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
-  place::Problem problem{decision.sharing, tree,
-                         place::Mapping(decision.threads.size(), place::no_slot),
-                         one_to_one(tree, decision.seats), 1};
+  const mapping::SlotTree tree(
+      model_, {mapping::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
+  mapping::Problem problem{decision.sharing, tree,
+                           mapping::Mapping(decision.threads.size(), mapping::no_slot),
+                           one_to_one(tree, decision.seats), 1};
   for (std::size_t i = 0; i < decision.threads.size(); ++i) {
     const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
     if (stays) problem.fixed[i] = problem.present[i];
   }
-  const place::Mapping better = better_placement(problem, decision);
+  const mapping::Mapping better = better_placement(problem, decision);
   decision.present = processors_of(tree, problem.present);
   decision.wanted = processors_of(tree, better);
   for (std::size_t i = 0; i < better.size(); ++i) {
     if (decision.present[i] != decision.wanted[i]) ++decision.moved;
   }
-  const place::Gain gain = gain_of(events, tree, problem.present, better);
+  const mapping::Gain gain = gain_of(events, tree, problem.present, better);
   decision.saved = gain.share();
   // A page is looked at every few milliseconds, in which its lines go to and fro many times: what
   // is seen once stands for each of its lines once, which is the least.
@@ -323,20 +325,20 @@ void Agent::look_for_better(Decision& decision, const place::Events& events) {
   decision.reason = judge(decision, tree);
 }
 
-double Agent::refill_s(const place::SlotTree& tree) const {
+double Agent::refill_s(const mapping::SlotTree& tree) const {
   const machine::Machine& machine = model_.machine();
   const double lines = private_cache_bytes(machine.topology) / machine.line_bytes;
   return lines * tree.levels().back().ns * 1e-9;
 }
 
-bool Agent::confirmed(const Decision& decision, const place::SlotTree& tree) const {
-  const place::Graph graph = fresh_.graph(decision.threads);
+bool Agent::confirmed(const Decision& decision, const mapping::SlotTree& tree) const {
+  const mapping::Graph graph = fresh_.graph(decision.threads);
   const double before = way_ns(graph, tree, decision.present);
   const double after = way_ns(graph, tree, last_wish_->processors);
   return before - after >= options_.least_confirmed * last_wish_->saved * before;
 }
 
-Reason Agent::judge(const Decision& decision, const place::SlotTree& tree) {
+Reason Agent::judge(const Decision& decision, const mapping::SlotTree& tree) {
   const bool known = last_wish_ && last_wish_->threads == decision.threads;
   const bool same =
       known && confirmed(decision, tree) &&

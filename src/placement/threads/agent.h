@@ -25,11 +25,11 @@
 namespace huddle::threads {
 
 // Mappings told by processors, which stay the same where a tree of slots is made anew.
-std::vector<int> processors_of(const place::SlotTree& tree, const place::Mapping& mapping);
+std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Mapping& mapping);
 
 // A line each for what is counted of every pair, between these processors. Who sits on one that is
 // none of the tree's is not counted.
-double way_ns(const place::Graph& counts, const place::SlotTree& tree,
+double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
               const std::vector<int>& processors);
 
 // Decides whether a placement may leave threads fewer NUMA nodes, or less memory bandwidth, than
@@ -51,7 +51,7 @@ struct AgentOptions {
   double least_share_of_busiest = 0.1;
   Memory memory = Memory::kept;
   // When events suffice for a decision; a part of the events must be new.
-  place::EvidenceLimits evidence = {};
+  mapping::EvidenceLimits evidence = {};
   // Of what a placement was to save, what has been seen since must confirm so much.
   double least_confirmed = 0.5;
   double must_pay_within_s = 10;
@@ -80,7 +80,7 @@ struct Decision {
   int interval_ms = 0;            // since the last one
   std::vector<int> threads = {};  // those at work
   std::vector<int> seats = {};    // where each was seen to run, or is bound
-  place::Graph sharing = {};      // what has not faded of their counts: of threads[0], [1] ...
+  mapping::Graph sharing = {};    // what has not faded of their counts: of threads[0], [1] ...
   // By the one before: the processor where each is, and where it should be. Empty where nothing
   // was looked for.
   std::vector<int> present = {};
@@ -93,7 +93,7 @@ struct Decision {
   // The memory that threads use now and with the nearest placement, if that was rejected because
   // it leaves them less.
   struct Rejected {
-    place::MemoryUse now, then;
+    mapping::MemoryUse now, then;
   };
   std::optional<Rejected> rejected = {};
   // Threads had been moved, and this is nothing that they should stay bound for.
@@ -123,7 +123,7 @@ class Agent {
   // Of everything since the start; the other fades as decisions are made.
   const SharingMatrix& whole() const { return whole_; }
   // Returns the events between these threads since the start.
-  place::Events whole_events(const std::vector<int>& threads) const;
+  mapping::Events whole_events(const std::vector<int>& threads) const;
   const SharingMatrix& recent() const { return recent_; }
   std::uint64_t touches() const { return touches_; }
   std::uint64_t replaced() const { return table_.replaced(); }
@@ -133,16 +133,16 @@ class Agent {
   Decision decide(const Look& look);
   std::vector<int> at_work(const Look& look);
   void finish_batch(std::uint64_t time_ns);
-  place::Events recent_events(const std::vector<int>& threads) const;
+  mapping::Events recent_events(const std::vector<int>& threads) const;
   bool is_fresh(const std::vector<int>& threads) const;
-  void look_for_better(Decision& decision, const place::Events& events);
-  place::Mapping better_placement(const place::Problem& problem, Decision& decision) const;
-  place::Mapping exchanged(const place::Problem& problem) const;
-  Reason judge(const Decision& decision, const place::SlotTree& tree);
+  void look_for_better(Decision& decision, const mapping::Events& events);
+  mapping::Mapping better_placement(const mapping::Problem& problem, Decision& decision) const;
+  mapping::Mapping exchanged(const mapping::Problem& problem) const;
+  Reason judge(const Decision& decision, const mapping::SlotTree& tree);
   // What has been seen since the last decision says the same of what was wanted then.
-  bool confirmed(const Decision& decision, const place::SlotTree& tree) const;
+  bool confirmed(const Decision& decision, const mapping::SlotTree& tree) const;
   int present_processor(const Look& look, int thread) const;
-  double refill_s(const place::SlotTree& tree) const;  // of one core's caches
+  double refill_s(const mapping::SlotTree& tree) const;  // of one core's caches
   void adjust_interval(bool same);
 
   const machine::CostModel& model_;

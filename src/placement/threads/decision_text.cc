@@ -24,8 +24,8 @@ std::string gain_text(const Decision& decision) {
 }
 
 std::string less_memory_text(const Decision& decision) {
-  const place::MemoryUse& now = decision.rejected->now;
-  const place::MemoryUse& then = decision.rejected->then;
+  const mapping::MemoryUse& now = decision.rejected->now;
+  const mapping::MemoryUse& then = decision.rejected->then;
   const std::string head =
       fmt::format("do nothing: bringing {} nearer to each other would leave them",
                   counted(static_cast<long long>(decision.threads.size()), "thread"));

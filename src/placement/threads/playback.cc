@@ -16,38 +16,39 @@ namespace huddle::threads {
 namespace {
 
 // All processors that threads may come to sit on, whoever sits on them now.
-place::SlotTree whole_tree(const machine::CostModel& model) {
+mapping::SlotTree whole_tree(const machine::CostModel& model) {
   return {model, {model.machine().topology.pus.cpus(), 1, 0}};
 }
 
 // As the agent chooses: a thread of each core, as long as these are enough.
-place::SlotTree tree_for(const machine::CostModel& model, int threads) {
+mapping::SlotTree tree_for(const machine::CostModel& model, int threads) {
   const machine::Topology& topology = model.machine().topology;
-  return {model, {place::chosen_pus(topology, topology.pus, {}, threads, 1), 1, 0}};
+  return {model, {mapping::chosen_pus(topology, topology.pus, {}, threads, 1), 1, 0}};
 }
 
-place::Method method_of(Start start) {
+mapping::Method method_of(Start start) {
   switch (start) {
     case Start::order:
-      return place::Method::order;
+      return mapping::Method::order;
     case Start::compact:
-      return place::Method::compact;
+      return mapping::Method::compact;
     case Start::spread:
-      return place::Method::scatter;
+      return mapping::Method::scatter;
   }
-  return place::Method::order;
+  return mapping::Method::order;
 }
 
 // With so many threads at work, and what is between them where that matters.
-std::vector<int> placed(const machine::CostModel& model, const place::Graph& counts,
-                        place::Method method, Start start) {
-  const place::SlotTree tree = tree_for(model, counts.size());
-  place::Problem problem{counts, tree, place::Mapping(at(counts.size()), place::no_slot), {}, 1};
-  problem.present = place::map_by(problem, {method_of(start), false}).mapping;
-  return processors_of(tree, place::map_by(problem, {method, false}).mapping);
+std::vector<int> placed(const machine::CostModel& model, const mapping::Graph& counts,
+                        mapping::Method method, Start start) {
+  const mapping::SlotTree tree = tree_for(model, counts.size());
+  mapping::Problem problem{
+      counts, tree, mapping::Mapping(at(counts.size()), mapping::no_slot), {}, 1};
+  problem.present = mapping::map_by(problem, {method_of(start), false}).mapping;
+  return processors_of(tree, mapping::map_by(problem, {method, false}).mapping);
 }
 
-place::Graph nothing_between(int threads) { return place::GraphBuilder(threads).finish(); }
+mapping::Graph nothing_between(int threads) { return mapping::GraphBuilder(threads).finish(); }
 
 double lines_a_page(const machine::CostModel& model, std::uint32_t page_bytes) {
   return static_cast<double>(page_bytes) / model.machine().line_bytes;
@@ -61,7 +62,7 @@ class Course {
 
   // All that has been counted up to now.
   void count(const SharingMatrix& whole) {
-    place::GraphBuilder builder(static_cast<int>(threads_.size()));
+    mapping::GraphBuilder builder(static_cast<int>(threads_.size()));
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         double& before = before_[{threads_[i], threads_[j]}];
@@ -83,7 +84,7 @@ class Course {
   const std::vector<int>& seats() const { return seats_; }
 
  private:
-  place::SlotTree tree_;
+  mapping::SlotTree tree_;
   std::vector<int> threads_, seats_;
   std::map<std::pair<int, int>, double> before_;
   double ns_ = 0;
@@ -139,7 +140,7 @@ Events seated(Events events, const machine::CostModel& model, Start start) {
   return events;
 }
 
-double communication_ns(const place::Graph& counts, const machine::CostModel& model,
+double communication_ns(const mapping::Graph& counts, const machine::CostModel& model,
                         const std::vector<int>& processors, std::uint32_t page_bytes) {
   return way_ns(counts, whole_tree(model), processors) * lines_a_page(model, page_bytes);
 }
@@ -198,11 +199,11 @@ Playback play(const Recording& recording, const machine::CostModel& model, Start
   playback.settled_ns =
       communication_ns(playback.counts, model, course.seats(), recording.page_bytes);
   for (const auto& [name, method] :
-       {std::pair<std::string_view, place::Method>{"order", place::Method::order},
-        {"compact", place::Method::compact},
-        {"spread", place::Method::scatter},
-        {"lh", place::Method::lh},
-        {"tree", place::Method::tree}}) {
+       {std::pair<std::string_view, mapping::Method>{"order", mapping::Method::order},
+        {"compact", mapping::Method::compact},
+        {"spread", mapping::Method::scatter},
+        {"lh", mapping::Method::lh},
+        {"tree", mapping::Method::tree}}) {
     PlacementTime one{name, placed(model, playback.counts, method, start), 0};
     one.ns = communication_ns(playback.counts, model, one.processors, recording.page_bytes);
     playback.standing.push_back(std::move(one));

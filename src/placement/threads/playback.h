@@ -43,7 +43,7 @@ struct PlacementTime {
 
 struct Playback {
   std::vector<int> threads;  // at work
-  place::Graph counts;       // between these: of the whole recording
+  mapping::Graph counts;     // between these: of the whole recording
   // order, compact, spread, lh (published, corrected), tree: the last two know all that is to come.
   // Empty where there are fewer than two threads at work, or more than processors.
   std::vector<PlacementTime> standing;
@@ -65,7 +65,7 @@ Playback play(const Recording& recording, const machine::CostModel& model, Start
 
 // Of counts between threads on these processors. `line_ns` of one and the same processor is that of
 // its nearest neighbour.
-double communication_ns(const place::Graph& counts, const machine::CostModel& model,
+double communication_ns(const mapping::Graph& counts, const machine::CostModel& model,
                         const std::vector<int>& processors, std::uint32_t page_bytes);
 
 }  // namespace huddle::threads

@@ -467,7 +467,7 @@ class Session {
   // this waiting for him would end at once, again and again, until the next round.
   bool hears_ = true;
   Listener::Wish wish_;
-  place::Random random_{1};
+  mapping::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
   std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
   std::uint64_t census_pause_ns_ = first_census_ns, next_census_ns_ = 0;

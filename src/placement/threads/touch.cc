@@ -128,8 +128,8 @@ void SharingMatrix::scale(double factor) {
   for (double& count : counts_) count *= factor;
 }
 
-place::Graph SharingMatrix::graph(std::span<const int> threads) const {
-  place::GraphBuilder builder(static_cast<int>(threads.size()));
+mapping::Graph SharingMatrix::graph(std::span<const int> threads) const {
+  mapping::GraphBuilder builder(static_cast<int>(threads.size()));
   for (std::size_t i = 0; i < threads.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const double count = at(threads[i], threads[j]);

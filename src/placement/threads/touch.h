@@ -134,7 +134,7 @@ class SharingMatrix {
   Spread spread(std::span<const int> threads) const;
 
   // Of these threads, in their order.
-  place::Graph graph(std::span<const int> threads) const;
+  mapping::Graph graph(std::span<const int> threads) const;
 
  private:
   static std::size_t corner(int a, int b);

@@ -41,7 +41,7 @@ huddle_status status_of(huddle_message* message, Work work) {
   try {
     work();
     return HUDDLE_OK;
-  } catch (const world::PeerLost& error) {
+  } catch (const context::PeerLost& error) {
     tell(message, error.what());
     return HUDDLE_PEER_LOST;
   } catch (const Error& error) {

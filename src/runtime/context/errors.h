@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 
-namespace huddle::world {
+namespace huddle::context {
 
 // A rank of the team is gone: whoever waits stops waiting.
 class PeerLost : public FailureError {
@@ -46,4 +46,4 @@ class CallsDiffer : public Error {
   bool are_sizes_;
 };
 
-}  // namespace huddle::world
+}  // namespace huddle::context

@@ -32,7 +32,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace huddle::world {
+namespace huddle::context {
 
 // One stack as the sanitizers know it.
 class FiberNotes {
@@ -171,4 +171,4 @@ void Fibers::loop() {
   change(host, true);
 }
 
-}  // namespace huddle::world
+}  // namespace huddle::context

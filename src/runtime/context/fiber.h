@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace huddle::world {
+namespace huddle::context {
 
 // A set of fibers that is used for one run after another; its stacks are kept in between.
 class Fibers {
@@ -57,4 +57,4 @@ class Fibers {
   bool ending_ = false;
 };
 
-}  // namespace huddle::world
+}  // namespace huddle::context

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace huddle::world {
+namespace huddle::context {
 
 using Sequence = std::uint32_t;
 
@@ -74,4 +74,4 @@ class CallStamp {
 // reader may still be in an earlier one.
 inline constexpr std::size_t stamps_kept = 8;
 
-}  // namespace huddle::world
+}  // namespace huddle::context

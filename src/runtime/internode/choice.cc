@@ -40,22 +40,22 @@ std::vector<int> doubled(bool is_used, int first, std::int64_t last) {
 constexpr std::size_t least_segment_bytes = 1024;
 
 // A node's block is cut into as many as it contributes.
-net::Sizes sizes_for(const Demand& demand, const net::Schedule& schedule) {
+schedules::Sizes sizes_for(const Demand& demand, const schedules::Schedule& schedule) {
   if (demand.blocks == nullptr) {
-    return net::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
+    return schedules::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
   }
   if (schedule.call().shares.are_equal()) return *demand.blocks;
   std::vector<std::size_t> bytes;
   for (int node = 0; node < demand.nodes; ++node) {
     const std::int64_t count = schedule.own_blocks(node).count;
-    const net::Sizes cut = net::Sizes::cut(demand.blocks->bytes(node), 1, count);
+    const schedules::Sizes cut = schedules::Sizes::cut(demand.blocks->bytes(node), 1, count);
     for (std::int64_t i = 0; i < count; ++i) bytes.push_back(cut.bytes(i));
   }
-  return net::Sizes::listed(bytes);
+  return schedules::Sizes::listed(bytes);
 }
 
 // By which nodes contribute blocks that are about as large: so many in all, or some more.
-net::Shares shares_for(const Demand& demand, std::int64_t blocks) {
+schedules::Shares shares_for(const Demand& demand, std::int64_t blocks) {
   const std::size_t all = demand.blocks->offset(demand.nodes);
   const std::size_t of_block = std::max<std::size_t>(1, all / static_cast<std::size_t>(blocks));
   std::vector<std::int64_t> counts;
@@ -63,7 +63,7 @@ net::Shares shares_for(const Demand& demand, std::int64_t blocks) {
     const std::size_t count = (demand.blocks->bytes(node) + of_block - 1) / of_block;
     counts.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(count)));
   }
-  return net::Shares(counts);
+  return schedules::Shares(counts);
 }
 
 // In two steps, since the product of many bytes and a slow network may not fit.
@@ -77,25 +77,27 @@ std::int64_t scaled(std::int64_t sum, std::int64_t all, std::int64_t some) {
   return sum / some * all + sum % some * all / some;
 }
 
-std::int64_t bytes_of(const std::vector<net::Message>& messages, const net::Sizes& sizes) {
+std::int64_t bytes_of(const std::vector<schedules::Message>& messages,
+                      const schedules::Sizes& sizes) {
   std::int64_t bytes = 0;
-  for (const net::Message& message : messages) {
+  for (const schedules::Message& message : messages) {
     bytes += static_cast<std::int64_t>(sizes.bytes(message.part.blocks));
   }
   return bytes;
 }
 
-std::int64_t joined_bytes(const net::Round& round, const net::Sizes& sizes) {
+std::int64_t joined_bytes(const schedules::Round& round, const schedules::Sizes& sizes) {
   std::size_t bytes = 0;
-  for (const net::Work& work : round.work) {
-    if (const auto* const join = std::get_if<net::Join>(&work)) bytes += sizes.bytes(join->blocks);
+  for (const schedules::Work& work : round.work) {
+    if (const auto* const join = std::get_if<schedules::Join>(&work))
+      bytes += sizes.bytes(join->blocks);
   }
   return static_cast<std::int64_t>(bytes);
 }
 
 // Returns the time of a node's messages in one round, without their bytes. Those of one direction
 // leave or arrive one after the other; the processor posts its own before it takes what comes.
-std::int64_t messages_ns(const net::Round& round, const Network& network) {
+std::int64_t messages_ns(const schedules::Round& round, const Network& network) {
   const auto sends = static_cast<std::int64_t>(round.sends.size());
   const auto receives = static_cast<std::int64_t>(round.receives.size());
   const std::int64_t most = std::max(sends, receives);
@@ -111,7 +113,8 @@ std::int64_t moved_bytes(std::int64_t sent, std::int64_t received, const Network
   return std::max(sent, received) + second_way;
 }
 
-std::int64_t bytes_ns(const net::Round& round, const net::Sizes& sizes, const Network& network) {
+std::int64_t bytes_ns(const schedules::Round& round, const schedules::Sizes& sizes,
+                      const Network& network) {
   const std::int64_t sent = bytes_of(round.sends, sizes);
   const std::int64_t received = bytes_of(round.receives, sizes);
   return moving_ns(moved_bytes(sent, received, network), network.ns_per_mib) +
@@ -135,9 +138,9 @@ void for_each_looked_at(std::int64_t count, const Action& action) {
 
 // Returns the time of the node whose part takes longest; nothing if no node that was looked at
 // sends or receives in this round.
-std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t number,
-                                     const net::Sizes& sizes, const Network& network,
-                                     net::Round& round) {
+std::optional<std::int64_t> round_ns(const schedules::Schedule& schedule, std::int64_t number,
+                                     const schedules::Sizes& sizes, const Network& network,
+                                     schedules::Round& round) {
   std::int64_t most_ns = 0;
   bool has_messages = false;
   const auto look_at = [&](std::int64_t node) {
@@ -152,8 +155,9 @@ std::optional<std::int64_t> round_ns(const net::Schedule& schedule, std::int64_t
 }
 
 // In how many blocks nodes may contribute what they have where that differs.
-std::vector<net::Shares> shares_to_try(const net::Algorithm& algorithm, const Demand& demand) {
-  std::vector<net::Shares> all = {{}};
+std::vector<schedules::Shares> shares_to_try(const schedules::Algorithm& algorithm,
+                                             const Demand& demand) {
+  std::vector<schedules::Shares> all = {{}};
   if (!algorithm.uses.shares || demand.blocks == nullptr) return all;
   bool are_equal = true;
   for (int node = 1; node < demand.nodes; ++node) {
@@ -169,19 +173,20 @@ std::vector<net::Shares> shares_to_try(const net::Algorithm& algorithm, const De
   return all;
 }
 
-Chosen cheapest_of(const net::Algorithm& algorithm, const Demand& demand, const Network& network) {
+Chosen cheapest_of(const schedules::Algorithm& algorithm, const Demand& demand,
+                   const Network& network) {
   Chosen best;
   const auto most_segments =
       static_cast<std::int64_t>(demand.count * demand.element_bytes / least_segment_bytes);
-  const auto attempt = [&](const net::Call& call) {
-    auto schedule = net::make_schedule(algorithm, call);
-    net::Sizes sizes = sizes_for(demand, *schedule);
+  const auto attempt = [&](const schedules::Call& call) {
+    auto schedule = schedules::make_schedule(algorithm, call);
+    schedules::Sizes sizes = sizes_for(demand, *schedule);
     const std::int64_t ns = predicted_ns(*schedule, sizes, network);
     if (best.schedule != nullptr && !gains(ns, best.ns)) return;
     best = {std::move(schedule), std::move(sizes), algorithm.name, ns};
   };
-  net::Call call{.ranks = demand.nodes, .root = demand.root};
-  for (const net::Shares& shares : shares_to_try(algorithm, demand)) {
+  schedules::Call call{.ranks = demand.nodes, .root = demand.root};
+  for (const schedules::Shares& shares : shares_to_try(algorithm, demand)) {
     call.shares = shares;
     for (const int radix :
          doubled(algorithm.uses.radix, 2, std::min(demand.nodes, largest_radix))) {
@@ -230,12 +235,12 @@ Network Network::shared_by(int senders) const {
   return shared;
 }
 
-std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,
+std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::Sizes& sizes,
                           const Network& network) {
   std::int64_t sum = 0;
   std::int64_t latest = 0;
   std::map<std::int64_t, std::int64_t> by_round;  // of those that others are like
-  net::Round round;
+  schedules::Round round;
   const bool are_all_looked_at = schedule.ranks() <= most_looked_at;
   for_each_looked_at(schedule.rounds(), [&](std::int64_t number) {
     const std::int64_t like = schedule.like(number);
@@ -265,9 +270,9 @@ std::int64_t copying_ns(std::size_t bytes) {
   return moving_ns(static_cast<std::int64_t>(bytes), copy_ns_per_mib);
 }
 
-std::string_view ForcedAlgorithms::for_operation(net::Operation operation) const {
+std::string_view ForcedAlgorithms::for_operation(schedules::Operation operation) const {
   const auto first = std::find_if(choices_.begin(), choices_.end(), [&](const ForcedChoice& one) {
-    return one.operation == net::name(operation);
+    return one.operation == schedules::name(operation);
   });
   return first == choices_.end() ? std::string_view() : std::string_view(first->algorithm);
 }
@@ -275,8 +280,9 @@ std::string_view ForcedAlgorithms::for_operation(net::Operation operation) const
 Chosen cheapest(const Demand& demand, const Network& network) {
   Chosen best;
   bool is_as_asked = false;
-  for (const net::Algorithm& algorithm : net::algorithms()) {
-    if (algorithm.operation != demand.operation || algorithm.order == net::Order::free) continue;
+  for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
+    if (algorithm.operation != demand.operation || algorithm.order == schedules::Order::free)
+      continue;
     if (algorithm.equal_blocks && !demand.equal_blocks) continue;
     if (is_as_asked && algorithm.name != demand.algorithm) continue;
     Chosen one = cheapest_of(algorithm, demand, network);

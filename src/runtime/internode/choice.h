@@ -48,14 +48,14 @@ Network network_of(const machine::Machine& machine);
 
 // What a call is to a schedule: so many elements, or a block of each node.
 struct Demand {
-  net::Operation operation = net::Operation::barrier;
+  schedules::Operation operation = schedules::Operation::barrier;
   int nodes = 1;
   int root = 0;
   std::size_t count = 0;
   std::size_t element_bytes = 1;
-  const net::Sizes* blocks = nullptr;  // equal on all ranks; null: elements
-  bool equal_blocks = false;           // all nodes' are as large
-  std::string_view algorithm = {};     // that is to serve it if it can; empty: the cheapest
+  const schedules::Sizes* blocks = nullptr;  // equal on all ranks; null: elements
+  bool equal_blocks = false;                 // all nodes' are as large
+  std::string_view algorithm = {};           // that is to serve it if it can; empty: the cheapest
 };
 
 // Algorithms that somebody wants run between nodes, whatever is predicted.
@@ -66,15 +66,15 @@ class ForcedAlgorithms {
   explicit ForcedAlgorithms(std::string_view text) : choices_(forced_choices(text)) {}
 
   // Its name; empty: whichever is the cheapest.
-  std::string_view for_operation(net::Operation operation) const;
+  std::string_view for_operation(schedules::Operation operation) const;
 
  private:
   std::vector<ForcedChoice> choices_;
 };
 
 struct Chosen {
-  std::unique_ptr<net::Schedule> schedule;
-  net::Sizes sizes = net::Sizes::equal(0);
+  std::unique_ptr<schedules::Schedule> schedule;
+  schedules::Sizes sizes = schedules::Sizes::equal(0);
   std::string_view algorithm;  // "doubling"
   std::int64_t ns = 0;
 };
@@ -85,7 +85,7 @@ struct Chosen {
 constexpr bool gains(std::int64_t ns, std::int64_t than_ns) { return ns <= than_ns - than_ns / 32; }
 
 // As if all nodes began each round together.
-std::int64_t predicted_ns(const net::Schedule& schedule, const net::Sizes& sizes,
+std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::Sizes& sizes,
                           const Network& network);
 // Of an all-to-all whose ranks send to each by themselves, as an MPI does that knows no nodes: for
 // a node with so many ranks, blocks of so many bytes.

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 #include "runtime/internode/messages.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/schedules/algorithms.h"
@@ -22,56 +22,57 @@ team::Bootstrap NodeBootstrap::bootstrap() {
 }
 
 void NodeBootstrap::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  run(net::Operation::allgather, 0, mine.size(), mine.data(), all.data());
+  run(schedules::Operation::allgather, 0, mine.size(), mine.data(), all.data());
 }
 
 void NodeBootstrap::bcast(std::span<std::byte> bytes, int root) {
-  run(net::Operation::bcast, root, bytes.size(), bytes.data(), bytes.data());
+  run(schedules::Operation::bcast, root, bytes.size(), bytes.data(), bytes.data());
 }
 
 // By the algorithm of the fewest rounds. Nothing is known yet of who shares a processor with whom.
-void NodeBootstrap::run(net::Operation operation, int root, std::size_t block_bytes,
+void NodeBootstrap::run(schedules::Operation operation, int root, std::size_t block_bytes,
                         const std::byte* input, std::byte* output) {
-  const bool gathers = operation == net::Operation::allgather;
-  const net::Algorithm& algorithm =
-      net::algorithm_named(gathers ? "allgather:bruck" : "bcast:knomial");
-  const auto schedule = net::make_schedule(algorithm, {.ranks = ranks(), .root = root});
-  const auto data =
-      net::CallData::of(operation, place_, net::Sizes::equal(block_bytes), input, output);
+  const bool gathers = operation == schedules::Operation::allgather;
+  const schedules::Algorithm& algorithm =
+      schedules::algorithm_named(gathers ? "allgather:bruck" : "bcast:knomial");
+  const auto schedule = schedules::make_schedule(algorithm, {.ranks = ranks(), .root = root});
+  const auto data = schedules::CallData::of(operation, place_, schedules::Sizes::equal(block_bytes),
+                                            input, output);
   SomeRanks wire(wire_, here_);
-  world::hardware::Waiting waiting({.crowded = true}, nullptr, nullptr);
-  finish(std::make_unique<net::Execution>(*schedule, place_, data, memory::Reduction{}, wire),
+  context::Waiting waiting({.crowded = true}, nullptr, nullptr);
+  finish(std::make_unique<schedules::Execution>(*schedule, place_, data, memory::Reduction{}, wire),
          waiting);
 }
 
 namespace {
 
 // Nothing is known yet of who shares a processor with whom.
-world::hardware::Waiting patient() { return {{.crowded = true}, nullptr, nullptr}; }
+context::Waiting patient() { return {{.crowded = true}, nullptr, nullptr}; }
 
-void run(std::string_view algorithm, const net::Call& call, int rank, const net::CallData& data,
-         const memory::Reduction& reduction, net::Wire& wire) {
-  const auto schedule = net::make_schedule(net::algorithm_named(algorithm), call);
-  world::hardware::Waiting waiting = patient();
-  finish(std::make_unique<net::Execution>(*schedule, rank, data, reduction, wire), waiting);
+void run(std::string_view algorithm, const schedules::Call& call, int rank,
+         const schedules::CallData& data, const memory::Reduction& reduction,
+         schedules::Wire& wire) {
+  const auto schedule = schedules::make_schedule(schedules::algorithm_named(algorithm), call);
+  context::Waiting waiting = patient();
+  finish(std::make_unique<schedules::Execution>(*schedule, rank, data, reduction, wire), waiting);
 }
 
-void wait_for(net::Wire& wire, net::Wire::Ticket ticket) {
+void wait_for(schedules::Wire& wire, schedules::Wire::Ticket ticket) {
   if (wire.test(ticket)) return;
-  world::hardware::Waiting waiting = patient();
-  world::hardware::Wait wait(waiting);
+  context::Waiting waiting = patient();
+  context::Wait wait(waiting);
   do {
     wait.spend();
   } while (!wire.test(ticket));
 }
 
 template <class T>
-void send(net::Wire& wire, int peer, const T& sent) {
+void send(schedules::Wire& wire, int peer, const T& sent) {
   wait_for(wire, wire.send(peer, std::as_bytes(std::span(sent))));
 }
 
 template <class T>
-void receive(net::Wire& wire, int peer, T& received) {
+void receive(schedules::Wire& wire, int peer, T& received) {
   wait_for(wire, wire.receive(peer, std::as_writable_bytes(std::span(received))));
 }
 
@@ -96,16 +97,17 @@ bool Seats::are_in_order() const {
 }
 
 void Meeting::join(std::span<std::byte> fact, memory::CombineFunction* combine) {
-  net::CallData data;
-  data.output = {fact.data(), net::Sizes::cut(1, fact.size(), 1), 0};
+  schedules::CallData data;
+  data.output = {fact.data(), schedules::Sizes::cut(1, fact.size(), 1), 0};
   data.input = {fact.data(), data.output.sizes, 0};
   const memory::Reduction reduction{combine, nullptr, fact.size(), false};
   run("allreduce:doubling", {.ranks = ranks_}, rank_, data, reduction, wire_);
 }
 
 void Meeting::bcast(std::span<std::byte> bytes, int root) {
-  const auto data = net::CallData::of(net::Operation::bcast, rank_, net::Sizes::equal(bytes.size()),
-                                      bytes.data(), bytes.data());
+  const auto data =
+      schedules::CallData::of(schedules::Operation::bcast, rank_,
+                              schedules::Sizes::equal(bytes.size()), bytes.data(), bytes.data());
   run("bcast:knomial", {.ranks = ranks_, .root = root}, rank_, data, {}, wire_);
 }
 
@@ -210,17 +212,17 @@ std::vector<int> Meeting::ranks_of_node(int first, int ranks, RankWire& hails) {
       receive(hails, first, here);
       return;
     }
-    std::vector<net::Wire::Ticket> tickets;
+    std::vector<schedules::Wire::Ticket> tickets;
     for (int& other : std::span(here).subspan(1)) {
       tickets.push_back(hails.receive_from_any(std::as_writable_bytes(std::span(&other, 1))));
     }
-    for (const net::Wire::Ticket ticket : tickets) wait_for(hails, ticket);
+    for (const schedules::Wire::Ticket ticket : tickets) wait_for(hails, ticket);
     std::sort(here.begin(), here.end());
     tickets.clear();
     for (const int other : std::span(here).subspan(1)) {
       tickets.push_back(hails.send(other, std::as_bytes(std::span(here))));
     }
-    for (const net::Wire::Ticket ticket : tickets) wait_for(hails, ticket);
+    for (const schedules::Wire::Ticket ticket : tickets) wait_for(hails, ticket);
   });
   return std::move(*held);
 }
@@ -242,14 +244,14 @@ void Meeting::fill_table(const Seats& seats, std::span<int> table, std::size_t s
     for (int node = 0; node < nodes; ++node) {
       bytes.push_back(std::min(places, std::max(ranks_on(node), place) - place) * sizeof(int));
     }
-    const net::Sizes sizes = net::Sizes::listed(bytes);
+    const schedules::Sizes sizes = schedules::Sizes::listed(bytes);
     auto held = std::make_unique<std::vector<int>>(sizes.offset(nodes) / sizeof(int));
     or_leave(held, [&](std::vector<int>& slice) {
       const auto all = std::as_writable_bytes(std::span(slice));
       const auto own = all.subspan(sizes.offset(seats.node), sizes.bytes(seats.node));
       if (!own.empty()) std::memcpy(own.data(), seats.here.data() + place, own.size());
-      const auto data =
-          net::CallData::of(net::Operation::allgather, seats.node, sizes, own.data(), all.data());
+      const auto data = schedules::CallData::of(schedules::Operation::allgather, seats.node, sizes,
+                                                own.data(), all.data());
       run("allgather:bruck", {.ranks = nodes}, seats.node, data, {}, wire);
       auto next = slice.begin();
       for (int node = 0; node < nodes; ++node) {

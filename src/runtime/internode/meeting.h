@@ -27,7 +27,7 @@ class NodeBootstrap {
  public:
   // Keeps references. Peers of the wire are ranks; here: those of this node, of which this one is
   // at that place.
-  NodeBootstrap(net::Wire& wire, std::span<const int> here, int place)
+  NodeBootstrap(schedules::Wire& wire, std::span<const int> here, int place)
       : wire_(wire), here_(here), place_(place) {}
 
   int place() const { return place_; }
@@ -39,10 +39,10 @@ class NodeBootstrap {
 
  private:
   void gather(std::span<const std::byte> mine, std::span<std::byte> all);
-  void run(net::Operation operation, int root, std::size_t block_bytes, const std::byte* input,
-           std::byte* output);
+  void run(schedules::Operation operation, int root, std::size_t block_bytes,
+           const std::byte* input, std::byte* output);
 
-  net::Wire& wire_;
+  schedules::Wire& wire_;
   std::span<const int> here_;
   int place_;
 };
@@ -78,7 +78,7 @@ class Meeting {
  public:
   // Keeps a reference. Peers of the wire are ranks. What is sent by it between two ranks is of one
   // meeting after the other.
-  Meeting(net::Wire& wire, int rank, int ranks) : wire_(wire), rank_(rank), ranks_(ranks) {}
+  Meeting(schedules::Wire& wire, int rank, int ranks) : wire_(wire), rank_(rank), ranks_(ranks) {}
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -142,7 +142,7 @@ class Meeting {
                                        const std::vector<NodeCount>& higher);
   std::vector<int> ranks_of_node(int first, int ranks, RankWire& hails);
 
-  net::Wire& wire_;
+  schedules::Wire& wire_;
   int rank_;
   int ranks_;
 };

@@ -12,22 +12,23 @@
 #include <vector>
 
 #include "runtime/context/errors.h"
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 #include "runtime/schedules/wire.h"
 
 namespace huddle::internode {
 
 // A wire between the ranks of a communicator, and between some of them.
-class RankWire : public net::Wire {
+class RankWire : public schedules::Wire {
  public:
   // From whichever rank. pre: nothing else may come in by this wire meanwhile.
   virtual Ticket receive_from_any(std::span<std::byte> bytes) = 0;
 };
 
 // Peers are those ranks, by their numbers in that list. Keeps references.
-class SomeRanks : public net::Wire {
+class SomeRanks : public schedules::Wire {
  public:
-  SomeRanks(net::Wire& by_rank, std::span<const int> ranks) : by_rank_(by_rank), ranks_(ranks) {}
+  SomeRanks(schedules::Wire& by_rank, std::span<const int> ranks)
+      : by_rank_(by_rank), ranks_(ranks) {}
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
     return by_rank_.send(rank_of(peer), bytes);
@@ -40,7 +41,7 @@ class SomeRanks : public net::Wire {
  private:
   int rank_of(int peer) const { return ranks_[static_cast<std::size_t>(peer)]; }
 
-  net::Wire& by_rank_;
+  schedules::Wire& by_rank_;
   std::span<const int> ranks_;
 };
 
@@ -90,7 +91,7 @@ class MessageBuffer {
 class PendingMessages {
  public:
   // Keeps a reference.
-  explicit PendingMessages(net::Wire& wire) : wire_(wire) {}
+  explicit PendingMessages(schedules::Wire& wire) : wire_(wire) {}
 
   void send(int peer, std::span<const std::byte> bytes) {
     if (!bytes.empty()) tickets_.push_back(wire_.send(peer, bytes));
@@ -102,24 +103,24 @@ class PendingMessages {
 
   // Does not wait. True: none is under way any more.
   bool advance() {
-    std::erase_if(tickets_, [this](net::Wire::Ticket ticket) { return is_done(ticket); });
+    std::erase_if(tickets_, [this](schedules::Wire::Ticket ticket) { return is_done(ticket); });
     return tickets_.empty();
   }
   // Whether more came from a rank than there is room for; the rest of it is lost.
   bool is_truncated() const { return is_truncated_; }
 
  private:
-  bool is_done(net::Wire::Ticket ticket) {
+  bool is_done(schedules::Wire::Ticket ticket) {
     try {
       return wire_.test(ticket);
-    } catch (const world::SizesDiffer&) {
+    } catch (const context::SizesDiffer&) {
       is_truncated_ = true;
       return true;
     }
   }
 
-  net::Wire& wire_;
-  std::vector<net::Wire::Ticket> tickets_;
+  schedules::Wire& wire_;
+  std::vector<schedules::Wire::Ticket> tickets_;
   bool is_truncated_ = false;
 };
 
@@ -128,14 +129,14 @@ class PendingMessages {
 // Messages: go on by advance(). Where that ends in the middle, they may still come in: what they
 // were to be received into is left to them.
 template <typename Messages, typename Meanwhile>
-std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages,
-                                 world::hardware::Waiting& waiting, const Meanwhile& meanwhile) {
+std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages, context::Waiting& waiting,
+                                 const Meanwhile& meanwhile) {
   try {
     bool is_done = messages->advance();
     meanwhile();
     is_done = is_done || messages->advance();
     if (is_done) return messages;
-    world::hardware::Wait wait(waiting);
+    context::Wait wait(waiting);
     do {
       wait.spend();
     } while (!messages->advance());
@@ -146,8 +147,7 @@ std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages,
   }
 }
 template <typename Messages>
-std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages,
-                                 world::hardware::Waiting& waiting) {
+std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages, context::Waiting& waiting) {
   return finish(std::move(messages), waiting, [] {});
 }
 

@@ -110,20 +110,20 @@ void NodeOrder::for_each_piece(const Action& action) const {
   if (bytes > 0) action(given, ordered, bytes);
 }
 
-net::Sizes NodeOrder::sizes() const {
+schedules::Sizes NodeOrder::sizes() const {
   const auto nodes = starts_.size() - 1;
   const bool all_alike =
       std::adjacent_find(starts_.begin(), starts_.end(),
                          [first = starts_[1]](std::size_t low, std::size_t high) {
                            return high - low != first;
                          }) == starts_.end();
-  if (all_alike) return net::Sizes::equal(starts_[1]);
+  if (all_alike) return schedules::Sizes::equal(starts_[1]);
   std::vector<std::size_t> listed;
   listed.reserve(nodes);
   for (std::size_t node = 0; node < nodes; ++node) {
     listed.push_back(starts_[node + 1] - starts_[node]);
   }
-  return net::Sizes::listed(listed);
+  return schedules::Sizes::listed(listed);
 }
 
 void NodeOrder::pack(const std::byte* given, std::byte* ordered) const {

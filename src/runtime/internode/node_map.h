@@ -105,7 +105,7 @@ class Leaders {
   // Of so many elements of `unit` bytes. -1: nothing.
   node::Block slice(int leader, std::size_t count, std::size_t unit) const {
     if (leader < 0) return {};
-    const net::Sizes sizes = net::Sizes::cut(count, unit, count_);
+    const schedules::Sizes sizes = schedules::Sizes::cut(count, unit, count_);
     return {static_cast<std::ptrdiff_t>(sizes.offset(leader)), sizes.bytes(leader)};
   }
   // Of a node's ranks, by place, one behind the other: a slice of so many elements of `unit` bytes
@@ -144,7 +144,7 @@ class NodeOrder {
   std::size_t start_of(int node) const { return starts_[static_cast<std::size_t>(node)]; }
   std::size_t bytes_of(int node) const { return start_of(node + 1) - start_of(node); }
   // A block for each node.
-  net::Sizes sizes() const;
+  schedules::Sizes sizes() const;
 
   // Whether the program's blocks lie in one piece, in this order already.
   bool is_as_given() const { return is_as_given_; }

@@ -123,7 +123,7 @@ template <typename ByTeam, typename ByMessages>
 void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
   try {
     return by_team();
-  } catch (const world::PeerLost&) {
+  } catch (const context::PeerLost&) {
     throw;
   } catch (const FailureError&) {
     if (team_.is_lost()) throw;
@@ -135,7 +135,7 @@ void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
 template <typename Exchange>
 void NodePart::finish_all(std::unique_ptr<Exchange> exchange) {
   if (!finish(std::move(exchange), team_.waiting())->is_truncated()) return;
-  throw world::SizesDiffer("a rank sends more bytes than this one has room for");
+  throw context::SizesDiffer("a rank sends more bytes than this one has room for");
 }
 
 void NodePart::send_to_root(const std::byte* input, std::size_t bytes, std::byte* output,

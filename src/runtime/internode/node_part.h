@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 #include "runtime/internode/messages.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/memory/reduction.h"
@@ -29,7 +29,7 @@ namespace huddle::internode {
 class PairwiseExchange {
  public:
   struct Ends {
-    net::Wire& wire;  // peers are ranks
+    schedules::Wire& wire;  // peers are ranks
     const NodeMap& map;
     int rank;
     Traffic* traffic;  // null: nobody wants to know
@@ -75,7 +75,7 @@ class PairwiseExchange {
 class NodePart {
  public:
   // All of them outlive it. by_rank: peers are ranks.
-  NodePart(team::Team& team, net::Wire& by_rank, const NodeMap& map, int node, int place)
+  NodePart(team::Team& team, schedules::Wire& by_rank, const NodeMap& map, int node, int place)
       : team_(team), by_rank_(by_rank), map_(map), node_(node), place_(place) {}
 
   // As the team has them (team/team.h): roots and blocks by place.
@@ -124,7 +124,7 @@ class NodePart {
                    const memory::Reduction& reduction, bool with_own);
 
   team::Team& team_;
-  net::Wire& by_rank_;
+  schedules::Wire& by_rank_;
   const NodeMap& map_;
   int node_;
   int place_;

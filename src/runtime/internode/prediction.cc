@@ -29,20 +29,20 @@ NodePhase barrier_phase(const NodeTimes& times, select::BarrierPhase phase) {
 }
 
 // Blocks of all ranks, a node's side by side.
-net::Sizes blocks_by_node(const NodeMap& map, std::size_t bytes) {
+schedules::Sizes blocks_by_node(const NodeMap& map, std::size_t bytes) {
   return NodeOrder(map, bytes).sizes();
 }
 
 }  // namespace
 
-net::Sizes largest_pair(const NodeMap& map, std::size_t bytes) {
+schedules::Sizes largest_pair(const NodeMap& map, std::size_t bytes) {
   const auto most = static_cast<std::size_t>(map.most_ranks_on_a_node());
-  return net::Sizes::equal(bytes * most * most);
+  return schedules::Sizes::equal(bytes * most * most);
 }
 
-Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const net::Sizes& largest) {
+Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const schedules::Sizes& largest) {
   const bool all_alike = map.most_ranks_on_a_node() * map.nodes() == map.ranks();
-  return {net::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike};
+  return {schedules::Operation::alltoall, map.nodes(), 0, bytes, 1, &largest, all_alike};
 }
 
 void NodeTimes::become_slower_of(const NodeTimes& other) {
@@ -125,7 +125,7 @@ namespace {
 constexpr std::int64_t least_gain_divisor = 10;
 
 // Between leaders the largest slice is looked at.
-Chosen chosen_for_slice(net::Operation operation, std::size_t bytes, const NodeMap& map,
+Chosen chosen_for_slice(schedules::Operation operation, std::size_t bytes, const NodeMap& map,
                         const Network& network, int leaders, const ForcedAlgorithms& forced) {
   const auto slices = static_cast<std::size_t>(leaders);
   Demand demand{operation, map.nodes(), 0, (bytes + slices - 1) / slices, 1};
@@ -145,7 +145,7 @@ Prediction predict_shared(Operation operation, std::size_t bytes, const NodeMap&
   if (operation == Operation::bcast) {
     Prediction bcast{
         phase(times, Operation::scatter, slice),
-        chosen_for_slice(net::Operation::bcast, bytes, map, network, sharing.leaders, forced),
+        chosen_for_slice(schedules::Operation::bcast, bytes, map, network, sharing.leaders, forced),
         after, sharing};
     // The root's node has it from the root.
     bcast.after->ns = std::max(after.ns, times.ns_at(Operation::bcast, bytes));
@@ -154,7 +154,8 @@ Prediction predict_shared(Operation operation, std::size_t bytes, const NodeMap&
   const NodePhase before{Operation::reduce_scatter, bytes,
                          times.ns_at(Operation::reduce_scatter, slice * most)};
   return {before,
-          chosen_for_slice(net::Operation::allreduce, bytes, map, network, sharing.leaders, forced),
+          chosen_for_slice(schedules::Operation::allreduce, bytes, map, network, sharing.leaders,
+                           forced),
           after, sharing};
 }
 
@@ -221,51 +222,51 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
     demand.algorithm = forced.for_operation(demand.operation);
     return cheapest(demand, network);
   };
-  const auto chosen = [&](net::Operation between, std::size_t count,
-                          const net::Sizes* blocks = nullptr) {
+  const auto chosen = [&](schedules::Operation between, std::size_t count,
+                          const schedules::Sizes* blocks = nullptr) {
     return chosen_for({between, map.nodes(), 0, count, 1, blocks});
   };
   switch (operation) {
     case Operation::barrier:
       return {barrier_phase(node_times, select::BarrierPhase::gather),
-              chosen(net::Operation::barrier, 0),
+              chosen(schedules::Operation::barrier, 0),
               barrier_phase(node_times, select::BarrierPhase::release)};
     case Operation::bcast:
-      return {{}, chosen(net::Operation::bcast, bytes), in_node(Operation::bcast, bytes)};
+      return {{}, chosen(schedules::Operation::bcast, bytes), in_node(Operation::bcast, bytes)};
     case Operation::reduce:
-      return {in_node(Operation::reduce, bytes), chosen(net::Operation::reduce, bytes), {}};
+      return {in_node(Operation::reduce, bytes), chosen(schedules::Operation::reduce, bytes), {}};
     case Operation::allreduce:
-      return {in_node(Operation::reduce, bytes), chosen(net::Operation::allreduce, bytes),
+      return {in_node(Operation::reduce, bytes), chosen(schedules::Operation::allreduce, bytes),
               in_node(Operation::bcast, bytes)};
     case Operation::allgather:
     case Operation::allgatherv: {
-      const net::Sizes blocks = blocks_by_node(map, bytes);
+      const schedules::Sizes blocks = blocks_by_node(map, bytes);
       return {in_node(Operation::gather, bytes),
-              chosen(net::Operation::allgather, ranks * bytes, &blocks),
+              chosen(schedules::Operation::allgather, ranks * bytes, &blocks),
               in_node(Operation::bcast, ranks * bytes)};
     }
     case Operation::gather: {
-      const net::Sizes blocks = blocks_by_node(map, bytes);
+      const schedules::Sizes blocks = blocks_by_node(map, bytes);
       return {in_node(Operation::gather, bytes),
-              chosen(net::Operation::gather, ranks * bytes, &blocks),
+              chosen(schedules::Operation::gather, ranks * bytes, &blocks),
               {}};
     }
     case Operation::scatter: {
-      const net::Sizes blocks = blocks_by_node(map, bytes);
+      const schedules::Sizes blocks = blocks_by_node(map, bytes);
       return {{},
-              chosen(net::Operation::scatter, ranks * bytes, &blocks),
+              chosen(schedules::Operation::scatter, ranks * bytes, &blocks),
               in_node(Operation::scatter, bytes)};
     }
     case Operation::reduce_scatter:
     case Operation::reduce_scatter_block: {
-      const net::Sizes blocks = blocks_by_node(map, bytes / ranks);
+      const schedules::Sizes blocks = blocks_by_node(map, bytes / ranks);
       return {in_node(Operation::reduce, bytes),
-              chosen(net::Operation::reduce_scatter, bytes, &blocks),
+              chosen(schedules::Operation::reduce_scatter, bytes, &blocks),
               in_node(Operation::scatter, bytes / ranks)};
     }
     case Operation::alltoall: {
       const auto most = static_cast<std::size_t>(map.most_ranks_on_a_node());
-      const net::Sizes largest = largest_pair(map, bytes);
+      const schedules::Sizes largest = largest_pair(map, bytes);
       NodePhase before = in_node(Operation::gather, bytes * ranks);
       NodePhase after = in_node(Operation::scatter, bytes * ranks);
       // Each sorts what its node has.
@@ -295,7 +296,7 @@ bool is_alltoall_quicker(std::size_t bytes, const NodeMap& map, const Network& n
   const std::int64_t direct_ns = direct_alltoall_ns(map.ranks(), most, bytes, network);
   const std::int64_t copies_ns = 4 * copying_ns(of_node);
   if (copies_ns >= direct_ns) return false;
-  const net::Sizes largest = largest_pair(map, bytes);
+  const schedules::Sizes largest = largest_pair(map, bytes);
   return cheapest(alltoall_demand(map, bytes, largest), network).ns + copies_ns < direct_ns;
 }
 
@@ -315,7 +316,7 @@ Sent sent_by(const Prediction& prediction) {
   const Chosen& chosen = prediction.between;
   Sent sum;
   std::vector<Sent> by_round;
-  net::Round round;
+  schedules::Round round;
   for (std::int64_t number = 0; number < chosen.schedule->rounds(); ++number) {
     // Rounds are alike in bytes where blocks are of one size, or a round has one of each node.
     const bool are_equal = chosen.schedule->call().shares.are_equal();
@@ -324,7 +325,7 @@ Sent sent_by(const Prediction& prediction) {
     if (like < number) sent = by_round[static_cast<std::size_t>(like)];
     for (int node = 0; like == number && node < chosen.schedule->ranks(); ++node) {
       chosen.schedule->make(node, number, round);
-      for (const net::Message& message : round.sends) {
+      for (const schedules::Message& message : round.sends) {
         ++sent.messages;
         sent.bytes += static_cast<std::int64_t>(chosen.sizes.bytes(message.part.blocks));
       }

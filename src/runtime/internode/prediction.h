@@ -151,43 +151,43 @@ constexpr Way way_between_nodes(select::Operation operation) {
 }
 
 // What such a call is between the nodes. Of what pairs alone know there is none: an all-to-all.
-constexpr net::Operation schedule_of(select::Operation operation) {
+constexpr schedules::Operation schedule_of(select::Operation operation) {
   switch (operation) {
     case select::Operation::barrier:
-      return net::Operation::barrier;
+      return schedules::Operation::barrier;
     case select::Operation::bcast:
-      return net::Operation::bcast;
+      return schedules::Operation::bcast;
     case select::Operation::reduce:
-      return net::Operation::reduce;
+      return schedules::Operation::reduce;
     case select::Operation::allreduce:
-      return net::Operation::allreduce;
+      return schedules::Operation::allreduce;
     case select::Operation::allgather:
     case select::Operation::allgatherv:
-      return net::Operation::allgather;
+      return schedules::Operation::allgather;
     case select::Operation::gather:
     case select::Operation::gatherv:
-      return net::Operation::gather;
+      return schedules::Operation::gather;
     case select::Operation::scatter:
     case select::Operation::scatterv:
-      return net::Operation::scatter;
+      return schedules::Operation::scatter;
     case select::Operation::reduce_scatter:
     case select::Operation::reduce_scatter_block:
-      return net::Operation::reduce_scatter;
+      return schedules::Operation::reduce_scatter;
     case select::Operation::alltoall:
     case select::Operation::alltoallv:
     case select::Operation::alltoallw:
-      return net::Operation::alltoall;
+      return schedules::Operation::alltoall;
     case select::Operation::scan:
     case select::Operation::exscan:
-      return net::Operation::exscan;
+      return schedules::Operation::exscan;
   }
-  return net::Operation::barrier;
+  return schedules::Operation::barrier;
 }
 
 // An all-to-all is chosen as if every pair of nodes exchanged as much as the largest two: so much.
-net::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
+schedules::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
 // pre: those are the sizes.
-Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const net::Sizes& largest);
+Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const schedules::Sizes& largest);
 
 // Why the MPI's own is taken where nobody has measured it; empty: it is not. bytes: as a request
 // has them. Equal on all ranks.

@@ -28,11 +28,11 @@ constexpr std::size_t most_remembered = 64;
 
 // What was chosen for a call, for the next one like it.
 struct Team::Plan {
-  net::Operation operation;
+  schedules::Operation operation;
   int root;
   std::size_t count;
   std::size_t element_bytes;
-  net::Sizes blocks;  // of the nodes, where each has one
+  schedules::Sizes blocks;  // of the nodes, where each has one
   int leaders;
   Chosen chosen;
   std::string words;
@@ -50,14 +50,14 @@ Team::~Team() = default;
 // know.
 template <typename Steps>
 void Team::run(const Steps& steps) {
-  if (lost_.is_any()) throw world::PeerLost(lost_.text());
+  if (lost_.is_any()) throw context::PeerLost(lost_.text());
   latest_ = inside_only;
   unserved_ = {};
   try {
     steps();
   } catch (const std::exception& error) {
     give_up(error.what());
-    throw world::PeerLost(error.what());
+    throw context::PeerLost(error.what());
   } catch (...) {
     give_up("a collective was left in the middle");
     throw;
@@ -78,7 +78,7 @@ bool Team::can_join(const memory::Reduction& reduction) const {
 void Team::barrier() {
   run([&] {
     node_part_.gather_barrier();
-    if (is_first()) between({net::Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
+    if (is_first()) between({schedules::Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
     node_part_.release_barrier();
   });
 }
@@ -114,9 +114,9 @@ void Team::reduce(const void* input, void* output, std::size_t count,
     auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
     node_part_.reduce(input, joined, count, reduction, speaker);
     if (place_ != speaker) return;
-    const Demand demand{net::Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root), count,
-                        reduction.element_bytes};
-    net::CallData data;
+    const Demand demand{schedules::Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root),
+                        count, reduction.element_bytes};
+    schedules::CallData data;
     data.input.bytes = joined;
     data.output.bytes = joined;
     between(demand, data, reduction, root);
@@ -151,10 +151,10 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
       joined = std::move(ordered);
     }
     MessageBuffer of_node(order.bytes_of(node_));
-    const net::Sizes sizes = order.sizes();
+    const schedules::Sizes sizes = order.sizes();
     const Demand demand{
-        net::Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
-    net::CallData data;
+        schedules::Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
+    schedules::CallData data;
     data.input.bytes = joined.data();
     data.output.bytes = of_node.data();
     data.output.first = node_;
@@ -206,9 +206,10 @@ void Team::allgatherv(const void* input, void* output, const node::Blocks& block
 }
 
 void Team::exchange_blocks(std::byte* ordered, const NodeOrder& order) {
-  const net::Sizes sizes = order.sizes();
-  const Demand demand{net::Operation::allgather, parts_.map.nodes(), 0, order.bytes(), 1, &sizes};
-  net::CallData data;
+  const schedules::Sizes sizes = order.sizes();
+  const Demand demand{
+      schedules::Operation::allgather, parts_.map.nodes(), 0, order.bytes(), 1, &sizes};
+  schedules::CallData data;
   data.output.bytes = ordered;
   data.input.bytes = ordered + order.start_of(node_);
   between(demand, data, {}, -1);
@@ -228,14 +229,14 @@ void Team::gather(const void* input, void* output, std::size_t bytes, int root) 
     std::byte* const ordered = is_in_output ? all : aside.data();
     std::byte* const here = is_root ? ordered + order.start_of(node_) : ordered;
     node_part_.gather(input, here, bytes, speaker);
-    const net::Sizes sizes = order.sizes();
-    const Demand demand{net::Operation::gather,
+    const schedules::Sizes sizes = order.sizes();
+    const Demand demand{schedules::Operation::gather,
                         parts_.map.nodes(),
                         parts_.map.node_of(root),
                         order.bytes(),
                         1,
                         &sizes};
-    net::CallData data;
+    schedules::CallData data;
     data.input.bytes = here;
     data.input.first = node_;
     data.output.bytes = is_root ? ordered : nullptr;
@@ -259,15 +260,15 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
       order.pack(ordered, aside.data());
       ordered = aside.data();
     }
-    const net::Sizes sizes = order.sizes();
-    const Demand demand{net::Operation::scatter,
+    const schedules::Sizes sizes = order.sizes();
+    const Demand demand{schedules::Operation::scatter,
                         parts_.map.nodes(),
                         parts_.map.node_of(root),
                         order.bytes(),
                         1,
                         &sizes};
     const std::byte* const here = is_root ? ordered + order.start_of(node_) : aside.data();
-    net::CallData data;
+    schedules::CallData data;
     data.input.bytes = is_root ? ordered : nullptr;
     // The root's node has its block where it is: nothing is written there.
     data.output.bytes = const_cast<std::byte*>(here);
@@ -291,7 +292,7 @@ void Team::exchange_beside(PairwiseExchange exchange, const NodePart& node_part)
     const auto node_part_and_sizes = [&] {
       try {
         node_part();
-      } catch (const world::SizesDiffer&) {
+      } catch (const context::SizesDiffer&) {
         is_fine_here = false;
       }
     };
@@ -300,7 +301,7 @@ void Team::exchange_beside(PairwiseExchange exchange, const NodePart& node_part)
                        ->is_truncated();
   });
   if (is_fine_here && !is_truncated) return;
-  throw world::SizesDiffer("a rank sends another number of bytes than this one expects");
+  throw context::SizesDiffer("a rank sends another number of bytes than this one expects");
 }
 
 std::vector<node::Block> Team::blocks_here(const node::Blocks& blocks) const {
@@ -365,9 +366,9 @@ MessageBuffer Team::joined_before(const void* input, std::size_t count,
   MessageBuffer of_node(is_first() ? bytes : 0);
   node_part_.reduce(input, of_node.data(), count, reduction, 0);
   if (is_first()) {
-    const Demand demand{net::Operation::exscan, parts_.map.nodes(), 0, count,
+    const Demand demand{schedules::Operation::exscan, parts_.map.nodes(), 0, count,
                         reduction.element_bytes};
-    net::CallData data;
+    schedules::CallData data;
     data.input.bytes = of_node.data();
     data.output.bytes = before.data();
     between(demand, data, reduction, -1);
@@ -441,9 +442,9 @@ void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::s
     own.push_back(bytes * static_cast<std::size_t>(parts_.map.ranks_on(node)) *
                   static_cast<std::size_t>(parts_.map.ranks_on(node_)));
   }
-  const net::Sizes largest = largest_pair(parts_.map, bytes);
-  const net::Sizes own_sizes = net::Sizes::listed(own);
-  net::CallData data;
+  const schedules::Sizes largest = largest_pair(parts_.map, bytes);
+  const schedules::Sizes own_sizes = schedules::Sizes::listed(own);
+  schedules::CallData data;
   data.input.bytes = outgoing;
   data.output.bytes = incoming;
   between(alltoall_demand(parts_.map, bytes, largest), data, {}, -1, &own_sizes);
@@ -524,17 +525,18 @@ std::size_t Team::ranks_before(int node) const {
 }
 
 std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& demand,
-                                      const net::CallData& data, const memory::Reduction& reduction,
-                                      const net::Sizes* own_blocks) {
+                                      const schedules::CallData& data,
+                                      const memory::Reduction& reduction,
+                                      const schedules::Sizes* own_blocks) {
   const Plan& plan = plan_for(demand, speakers.leaders.count());
   latest_ = plan.words;
   const std::string_view forced = parts_.forced.for_operation(demand.operation);
   if (plan.chosen.algorithm != forced) unserved_ = forced;
-  net::CallData placed = data;
-  if (demand.operation == net::Operation::allgather) {
+  schedules::CallData placed = data;
+  if (demand.operation == schedules::Operation::allgather) {
     placed.input.first = plan.chosen.schedule->own_blocks(node_).first;
   }
-  const net::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
+  const schedules::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
   placed.input.sizes = sizes;
   placed.output.sizes = sizes;
   const ByNode by_node(*parts_.wire, parts_.map, parts_.traffic, speakers);
@@ -542,9 +544,9 @@ std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& de
                                     static_cast<std::size_t>(parts_.network.piece_bytes));
 }
 
-void Team::between(const Demand& demand, const net::CallData& data,
+void Team::between(const Demand& demand, const schedules::CallData& data,
                    const memory::Reduction& reduction, int root_rank,
-                   const net::Sizes* own_blocks) {
+                   const schedules::Sizes* own_blocks) {
   finish(start({Leaders(parts_.map), 0, root_rank}, demand, data, reduction, own_blocks),
          parts_.node->waiting());
 }
@@ -566,7 +568,8 @@ const Team::Plan& Team::plan_for(const Demand& demand, int leaders) {
   std::string words = fmt::format("nodes: {}", chosen.algorithm);
   if (leaders > 1) words += fmt::format(" by {} leaders", leaders);
   if (plans_.size() == most_remembered) plans_.pop_back();
-  const net::Sizes blocks = demand.blocks == nullptr ? net::Sizes::equal(0) : *demand.blocks;
+  const schedules::Sizes blocks =
+      demand.blocks == nullptr ? schedules::Sizes::equal(0) : *demand.blocks;
   plans_.insert(
       plans_.begin(),
       std::make_unique<Plan>(Plan{demand.operation, demand.root, demand.count, demand.element_bytes,

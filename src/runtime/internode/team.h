@@ -45,10 +45,10 @@ struct Speakers {
 };
 
 // Peers of a schedule are nodes, and each is stood for by one rank.
-class ByNode : public net::Wire {
+class ByNode : public schedules::Wire {
  public:
   // Keeps references.
-  ByNode(net::Wire& by_rank, const NodeMap& map, Traffic* traffic, const Speakers& speakers)
+  ByNode(schedules::Wire& by_rank, const NodeMap& map, Traffic* traffic, const Speakers& speakers)
       : by_rank_(by_rank), map_(map), traffic_(traffic), speakers_(speakers) {}
 
   Ticket send(int node, std::span<const std::byte> bytes) override {
@@ -61,7 +61,7 @@ class ByNode : public net::Wire {
   bool test(Ticket ticket) override { return by_rank_.test(ticket); }
 
  private:
-  net::Wire& by_rank_;
+  schedules::Wire& by_rank_;
   const NodeMap& map_;
   Traffic* traffic_;
   Speakers speakers_;
@@ -71,7 +71,7 @@ class Crossing {
  public:
   // piece_bytes: of what messages are cut into; 0: they go whole. Keeps references to the schedule
   // and what by_node refers to.
-  Crossing(const net::Schedule& schedule, int node, const net::CallData& data,
+  Crossing(const schedules::Schedule& schedule, int node, const schedules::CallData& data,
            const memory::Reduction& reduction, const ByNode& by_node, std::size_t piece_bytes)
       : by_node_(by_node), execution_(schedule, node, data, reduction, wire(piece_bytes)) {}
   Crossing(const Crossing&) = delete;
@@ -81,14 +81,14 @@ class Crossing {
   bool advance() { return execution_.advance(); }
 
  private:
-  net::Wire& wire(std::size_t piece_bytes) {
+  schedules::Wire& wire(std::size_t piece_bytes) {
     if (piece_bytes == 0) return by_node_;
     return in_pieces_.emplace(by_node_, piece_bytes);
   }
 
   ByNode by_node_;
-  std::optional<net::InPieces> in_pieces_;
-  net::Execution execution_;
+  std::optional<schedules::InPieces> in_pieces_;
+  schedules::Execution execution_;
 };
 
 class Team {
@@ -96,12 +96,12 @@ class Team {
   struct Parts {
     NodeMap map;
     int rank = 0;
-    std::unique_ptr<team::Team> node;  // of the ranks of this node, in the order of places
-    std::unique_ptr<net::Wire> wire;   // peers are ranks
-    Network network = {};              // equal on all ranks
-    Traffic* traffic = nullptr;        // is told of what is sent; null: nobody wants to know
-    MpiTimes mpi_times = {};           // equal on all ranks
-    NodeTimes node_times = {};         // equal on all ranks; where anything is predicted by them
+    std::unique_ptr<team::Team> node;       // of the ranks of this node, in the order of places
+    std::unique_ptr<schedules::Wire> wire;  // peers are ranks
+    Network network = {};                   // equal on all ranks
+    Traffic* traffic = nullptr;             // is told of what is sent; null: nobody wants to know
+    MpiTimes mpi_times = {};                // equal on all ranks
+    NodeTimes node_times = {};  // equal on all ranks; where anything is predicted by them
     // As it is to be shared where it can, equal on all ranks; nothing: as is predicted to be best.
     std::optional<Sharing> sharing = {};
     ForcedAlgorithms forced = {};  // the same
@@ -195,11 +195,13 @@ class Team {
   // Between one rank of each node, of which this one is one.
   // own_blocks: where they are of other sizes on other nodes.
   std::unique_ptr<Crossing> start(const Speakers& speakers, const Demand& demand,
-                                  const net::CallData& data, const memory::Reduction& reduction,
-                                  const net::Sizes* own_blocks = nullptr);
+                                  const schedules::CallData& data,
+                                  const memory::Reduction& reduction,
+                                  const schedules::Sizes* own_blocks = nullptr);
   // The same, waited for: between the first ranks, but for that of the root.
-  void between(const Demand& demand, const net::CallData& data, const memory::Reduction& reduction,
-               int root_rank, const net::Sizes* own_blocks = nullptr);
+  void between(const Demand& demand, const schedules::CallData& data,
+               const memory::Reduction& reduction, int root_rank,
+               const schedules::Sizes* own_blocks = nullptr);
   const Plan& plan_for(const Demand& demand, int leaders);
   Sharing sharing_of(select::Operation operation, std::size_t bytes);
   // Segment by segment: what the node does before, what a speaker starts (null: this rank has no

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 #include "runtime/internode/messages.h"
 #include "runtime/internode/team.h"
 
@@ -19,7 +19,7 @@ namespace {
 class UnderWay {
  public:
   // Keeps a reference.
-  explicit UnderWay(world::hardware::Waiting& waiting) : waiting_(waiting) {}
+  explicit UnderWay(context::Waiting& waiting) : waiting_(waiting) {}
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
   ~UnderWay() {
@@ -41,7 +41,7 @@ class UnderWay {
   }
 
  private:
-  world::hardware::Waiting& waiting_;
+  context::Waiting& waiting_;
   std::unique_ptr<Crossing> crossing_;
 };
 
@@ -72,7 +72,7 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
                             const memory::Reduction& reduction, const Sharing& sharing) {
   const std::size_t element = reduction.element_bytes;
   const int segments = static_cast<int>(std::min<std::size_t>(sharing.segments, count));
-  const net::Sizes elements = net::Sizes::cut(count, 1, segments);
+  const schedules::Sizes elements = schedules::Sizes::cut(count, 1, segments);
   const Leaders leaders(parts_.map, sharing.leaders);
   const bool is_one = leaders.count() == 1;
   const int leader = leaders.at(node_, place_);
@@ -104,10 +104,10 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
   const auto start_between = [&](int segment) -> std::unique_ptr<Crossing> {
     const std::size_t of_slice = own(segment, 1).bytes;
     if (of_slice == 0) return nullptr;
-    net::CallData data;
+    schedules::CallData data;
     data.output.bytes = joined(segment);
     data.input.bytes = data.output.bytes;
-    const Demand demand{net::Operation::allreduce, parts_.map.nodes(), 0, of_slice, element};
+    const Demand demand{schedules::Operation::allreduce, parts_.map.nodes(), 0, of_slice, element};
     return start({leaders, leader}, demand, data, reduction);
   };
   const auto after = [&](int segment) {
@@ -123,7 +123,7 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
 // farther. Several have their slices from it, and the node all the rest: it only reads its own.
 void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing) {
   const int segments = static_cast<int>(std::min<std::size_t>(sharing.segments, bytes));
-  const net::Sizes sizes = net::Sizes::cut(bytes, 1, segments);
+  const schedules::Sizes sizes = schedules::Sizes::cut(bytes, 1, segments);
   const Leaders leaders(parts_.map, sharing.leaders);
   const bool is_one = leaders.count() == 1;
   const bool is_here = is_root_here(root);
@@ -143,9 +143,9 @@ void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sh
   const auto start_between = [&](int segment) -> std::unique_ptr<Crossing> {
     const std::size_t of_slice = own(segment).bytes;
     if (of_slice == 0) return nullptr;
-    net::CallData data;
+    schedules::CallData data;
     data.output.bytes = slice(segment);
-    const Demand demand{net::Operation::bcast, parts_.map.nodes(), parts_.map.node_of(root),
+    const Demand demand{schedules::Operation::bcast, parts_.map.nodes(), parts_.map.node_of(root),
                         of_slice, 1};
     return start({leaders, leader, is_one ? root : -1}, demand, data, {});
   };

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 #pragma once
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/node/lines.h"
 
 namespace huddle::node {
@@ -11,12 +11,12 @@ namespace huddle::node {
 class NoticeBoard {
  public:
   // pre: shared memory holds `start` everywhere.
-  NoticeBoard(std::size_t most_bytes, world::Sequence start);
+  NoticeBoard(std::size_t most_bytes, context::Sequence start);
 
   static std::size_t shared_bytes(std::size_t most_bytes) { return 2 * slot_bytes(most_bytes); }
 
   // All notices in rank order. pre: the same number of bytes on all ranks, not over most_bytes.
-  template <world::World W>
+  template <context::Context W>
   void run(W& w, std::size_t bytes) {
     ++call_;
     const Address mine = slot_of(w.rank());
@@ -25,7 +25,7 @@ class NoticeBoard {
     w.store_stamped(mine, call_);
     for (int rank = 0; rank < w.ranks(); ++rank) {
       const Address slot = slot_of(rank);
-      w.wait_stamped(slot, world::until_reached(call_));
+      w.wait_stamped(slot, context::until_reached(call_));
       w.copy({Region::output, w.rank(), static_cast<std::size_t>(rank) * bytes},
              slot + payload_at(bytes), bytes, memory::CopyKernel::plain);
     }
@@ -37,7 +37,7 @@ class NoticeBoard {
   Address slot_of(int owner) const { return {Region::shared, owner, call_ % 2 * stride_}; }
 
   std::size_t stride_;
-  world::Sequence call_;
+  context::Sequence call_;
 };
 
 // From which call on all ranks do something that one of them asks for. It cannot speak to the
@@ -47,14 +47,14 @@ class NoticeBoard {
 class CommonStart {
  public:
   // Of each rank's shared memory, from `offset` on. pre: it holds `start` everywhere.
-  CommonStart(std::size_t offset, world::Sequence start)
+  CommonStart(std::size_t offset, context::Sequence start)
       : calls_(offset), words_(offset + apart_bytes), start_(start), call_(start) {}
 
   static constexpr std::size_t shared_bytes() { return 2 * apart_bytes; }
 
   // Whether it has started with the call that this rank begins now, the same on all ranks. Who asks
   // asks for this call, but may be too late for it. Fence: as memory::OneSidedFence is.
-  template <world::World W, class Fence>
+  template <context::Context W, class Fence>
   bool has_started(W& w, bool asks, const Fence& fence) {
     ++call_;
     if (has_started_) return true;
@@ -65,32 +65,32 @@ class CommonStart {
 
  private:
   // What this rank asks for is seen by whoever does not see this.
-  template <world::World W, class Fence>
+  template <context::Context W, class Fence>
   void show_call(W& w, const Fence& fence) {
     w.store(call_of(w.rank()), call_);
     fence.frequent_side(w);
   }
 
-  template <world::World W, class Fence>
+  template <context::Context W, class Fence>
   bool find_out(W& w, bool asks, const Fence& fence) {
     if (asks && w.fetch_add(request(), 1) == start_) {
       announce(w, fence);
     } else {
-      w.wait(answer(), world::until_equal(start_ + 1));
+      w.wait(answer(), context::until_equal(start_ + 1));
     }
-    has_started_ = world::reached(call_, w.load(first_call()));
+    has_started_ = context::reached(call_, w.load(first_call()));
     return has_started_;
   }
 
   // For one rank, once.
-  template <world::World W, class Fence>
+  template <context::Context W, class Fence>
   void announce(W& w, const Fence& fence) {
     fence.rare_side(w);
-    world::Sequence first = call_;
+    context::Sequence first = call_;
     for (int rank = 0; rank < w.ranks(); ++rank) {
       if (rank == w.rank()) continue;
-      const world::Sequence theirs = w.load(call_of(rank));
-      if (world::reached(theirs, first)) first = theirs + 1;
+      const context::Sequence theirs = w.load(call_of(rank));
+      if (context::reached(theirs, first)) first = theirs + 1;
     }
     w.store(first_call(), first);
     w.store(answer(), start_ + 1);
@@ -105,8 +105,8 @@ class CommonStart {
 
   std::size_t calls_;
   std::size_t words_;
-  world::Sequence start_;
-  world::Sequence call_;
+  context::Sequence start_;
+  context::Sequence call_;
   bool has_started_ = false;
 };
 

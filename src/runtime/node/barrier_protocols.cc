@@ -8,7 +8,7 @@
 namespace huddle::node {
 
 DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int rank, int ranks,
-                                           world::Sequence start)
+                                           context::Sequence start)
     : call_(start) {
   const int per_line = parameters.flags_per_line;
   const std::size_t stride = round_up(static_cast<std::size_t>(per_line) * flag_bytes, apart_bytes);
@@ -95,7 +95,7 @@ int number_among(std::span<const int> siblings, int rank) {
 }  // namespace
 
 TreeBarrier::TreeBarrier(const Tree& tree, const Parameters& parameters, int rank,
-                         world::Sequence start)
+                         context::Sequence start)
     : has_parent_(tree.root() != rank), round_(start) {
   const int children = static_cast<int>(tree.children(rank).size());
   const Flags mine(children, parameters);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
 
@@ -26,16 +26,16 @@ class DisseminationBarrier {
   };
 
   // pre: shared memory holds `start` everywhere; radix is 2 or more.
-  DisseminationBarrier(const Parameters& parameters, int rank, int ranks, world::Sequence start);
+  DisseminationBarrier(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return shared_bytes_; }
 
-  template <world::World W>
+  template <context::Context W>
   void run(W& w) {
     ++call_;
     for (const Round& round : rounds_) {
       w.store(round.announce, call_);
-      for (const FlagAddress& other : round.hear) w.wait(other, world::until_reached(call_));
+      for (const FlagAddress& other : round.hear) w.wait(other, context::until_reached(call_));
     }
   }
 
@@ -46,7 +46,7 @@ class DisseminationBarrier {
   };
   std::vector<Round> rounds_;
   std::size_t shared_bytes_ = 0;
-  world::Sequence call_;
+  context::Sequence call_;
 };
 
 // A barrier over a tree. Each rank reports to its parent once all its children have reported; then
@@ -72,12 +72,12 @@ class TreeBarrier {
   };
 
   // pre: shared memory holds `start` everywhere.
-  TreeBarrier(const Tree& tree, const Parameters& parameters, int rank, world::Sequence start);
+  TreeBarrier(const Tree& tree, const Parameters& parameters, int rank, context::Sequence start);
 
   // Shared memory that this rank brings in.
   std::size_t shared_bytes() const { return shared_bytes_; }
 
-  template <world::World W>
+  template <context::Context W>
   void run(W& w) {
     gather(w);
     release(w);
@@ -85,16 +85,16 @@ class TreeBarrier {
 
   // The root returns once every rank has called gather(); any other rank returns once the ranks
   // below it have.
-  template <world::World W>
+  template <context::Context W>
   void gather(W& w) {
-    w.wait_all(reports_of_children_, world::until_reached(++round_));
+    w.wait_all(reports_of_children_, context::until_reached(++round_));
     if (has_parent_) w.store(report_, round_);
   }
   // Returns once the root has called release(). Requires: gather() has returned, and every rank
   // calls the two in turn.
-  template <world::World W>
+  template <context::Context W>
   void release(W& w) {
-    if (has_parent_) w.wait(release_, world::until_reached(round_));
+    if (has_parent_) w.wait(release_, context::until_reached(round_));
     for (const Address& child : releases_) w.store(child, round_);
   }
 
@@ -105,7 +105,7 @@ class TreeBarrier {
   Address release_;
   bool has_parent_ = false;
   std::size_t shared_bytes_ = 0;
-  world::Sequence round_;
+  context::Sequence round_;
 };
 
 }  // namespace huddle::node

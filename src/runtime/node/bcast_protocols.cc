@@ -6,21 +6,21 @@
 namespace huddle::node {
 
 InlineBcast::InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
-                         world::Sequence start)
+                         context::Sequence start)
     : roles_(parameters.shapes, locality, rank),
       done_(carver_),
       done_guard_(done_, start),
-      slots_(static_cast<world::Sequence>(parameters.slots)),
+      slots_(static_cast<context::Sequence>(parameters.slots)),
       slot_stride_(slot_bytes(parameters.capacity_bytes)),
       slots_offset_(carver_.take(slots_ * slot_stride_)),
       call_(start) {}
 
 PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
-                               world::Sequence start)
+                               context::Sequence start)
     : roles_(parameters.shapes, locality, rank),
       cell_bytes_(parameters.cell_bytes),
-      set_(static_cast<world::Sequence>(parameters.set_cells)),
-      queue_(set_ * static_cast<world::Sequence>(parameters.sets)),
+      set_(static_cast<context::Sequence>(parameters.set_cells)),
+      queue_(set_ * static_cast<context::Sequence>(parameters.sets)),
       have_(carver_),
       done_(carver_),
       done_guard_(done_, start),
@@ -52,7 +52,7 @@ std::vector<SegmentedBcast::Home> SegmentedBcast::deal(const Parameters& paramet
 }
 
 SegmentedBcast::SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
-                               world::Sequence start)
+                               context::Sequence start)
     : homes_(deal(parameters, locality)),
       readers_at_once_(parameters.readers_at_once),
       segment_bytes_(parameters.segment_bytes),

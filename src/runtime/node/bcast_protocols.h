@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/lines.h"
@@ -28,15 +28,15 @@ class InlineBcast {
   // pre: shared memory holds `start` everywhere; slots is a power of two: counters
   // wrap.
   InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
-              world::Sequence start);
+              context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
   // pre: bytes is not over the capacity; shape is the number of one of the shapes.
-  template <world::World W>
+  template <context::Context W>
   void run(W& w, std::size_t bytes, int root, int shape) {
     const Roles::Role& role = roles_.of(shape, root);
-    const world::Sequence call = ++call_;
+    const context::Sequence call = ++call_;
     const bool is_root = w.rank() == root;
     if (role.has_children) {
       // Whoever read this slot last has to be through with it.
@@ -44,7 +44,7 @@ class InlineBcast {
     }
     if (!is_root) {
       const Address slot = slot_of(role.parent, call);
-      w.wait_stamped(slot, world::until_reached(call));
+      w.wait_stamped(slot, context::until_reached(call));
       const Address payload = slot + payload_at(bytes);
       if (role.has_children) {
         pass_on(w, payload, bytes);
@@ -61,10 +61,10 @@ class InlineBcast {
   }
 
  private:
-  Address slot_of(int owner, world::Sequence call) const {
+  Address slot_of(int owner, context::Sequence call) const {
     return {Region::shared, owner, slots_offset_ + call % slots_ * slot_stride_};
   }
-  template <world::World W>
+  template <context::Context W>
   void pass_on(W& w, Address from, std::size_t bytes) {
     w.copy(slot_of(w.rank(), call_) + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
     raise_flag(w);
@@ -72,9 +72,9 @@ class InlineBcast {
   // Nobody waits for a leaf; but its flags must not fall 2^31 behind until the day when it is a
   // root. To raise them is to take the line back from those who read it last: so it is done rarely.
   bool has_to_keep_up() const { return call_ / slots_ % rarely == 0; }
-  static constexpr world::Sequence rarely = 1 << 16;
+  static constexpr context::Sequence rarely = 1 << 16;
 
-  template <world::World W>
+  template <context::Context W>
   void raise_flag(W& w) {
     w.store_stamped(slot_of(w.rank(), call_), call_);
   }
@@ -83,10 +83,10 @@ class InlineBcast {
   SharedLayout carver_;
   Counters done_;
   ReuseGuard done_guard_;
-  world::Sequence slots_;
+  context::Sequence slots_;
   std::size_t slot_stride_;
   std::size_t slots_offset_;
-  world::Sequence call_;
+  context::Sequence call_;
 };
 
 // The pipelined broadcast of Kurnosov and Tokmasheva: every rank owns a queue of buffers in memory
@@ -122,21 +122,21 @@ class PipelinedBcast {
   // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
   // wrap.
   PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
-                 world::Sequence start);
+                 context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
   // pre: fragment_cells is a power of two, not over set_cells.
-  template <world::World W>
+  template <context::Context W>
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
     // Who gets nothing hears nothing of how far others are.
     if (bytes == 0) return;
     have_.announce_call(w);
     const memory::CopyMethod method = begin(root, plan);
     const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
-    const auto cells = static_cast<world::Sequence>(plan.fragment_cells);
+    const auto cells = static_cast<context::Sequence>(plan.fragment_cells);
     const auto each_fragment = [&](auto move) {
-      world::Sequence end = count_;
+      context::Sequence end = count_;
       for (std::size_t at = 0; at < bytes; at += fragment_bytes) {
         end += cells;
         move(Fragment{at, std::min(fragment_bytes, bytes - at), end - cells, end});
@@ -162,8 +162,8 @@ class PipelinedBcast {
   struct Fragment {
     std::size_t at = 0;  // in the message
     std::size_t bytes = 0;
-    world::Sequence first_cell = 0;  // among the cells of all calls
-    world::Sequence end_cell = 0;
+    context::Sequence first_cell = 0;  // among the cells of all calls
+    context::Sequence end_cell = 0;
   };
 
   // Finds the cells for a call: the next ones of the root's queue, or those of the call before.
@@ -180,11 +180,11 @@ class PipelinedBcast {
   }
 
   Address buffer_of(const Fragment& fragment) const {
-    const world::Sequence buffer = (fragment.first_cell - used_again_) % queue_;
+    const context::Sequence buffer = (fragment.first_cell - used_again_) % queue_;
     return {Region::shared, owner_, queue_offset_ + buffer * cell_bytes_};
   }
 
-  template <world::World W>
+  template <context::Context W>
   void send(W& w, const Fragment& fragment, memory::CopyKernel kernel) {
     if (fragment.first_cell % set_ == 0) {
       // All have read what this set held before.
@@ -194,7 +194,7 @@ class PipelinedBcast {
     have_.publish(w, fragment.end_cell);
   }
 
-  template <world::World W>
+  template <context::Context W>
   void receive(W& w, const Fragment& fragment, const Roles::Role& role, memory::CopyMethod method) {
     have_.wait_in_call(w, role.parent, fragment.end_cell);
     // Others first: they wait for it, and for nothing else of this rank.
@@ -206,18 +206,18 @@ class PipelinedBcast {
 
   Roles roles_;
   std::size_t cell_bytes_;
-  world::Sequence set_;    // cells of a set
-  world::Sequence queue_;  // cells of all sets
+  context::Sequence set_;    // cells of a set
+  context::Sequence queue_;  // cells of all sets
   SharedLayout carver_;
   Counters have_;
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t queue_offset_;
-  world::Sequence count_;           // cells of all calls so far
-  world::Sequence begin_;           // how many those were when the latest call began
-  world::Sequence used_again_ = 0;  // of them, those that lie where others had lain
-  int root_ = 0;                    // of the latest call
-  int owner_ = 0;                   // of the queue that it went through
+  context::Sequence count_;           // cells of all calls so far
+  context::Sequence begin_;           // how many those were when the latest call began
+  context::Sequence used_again_ = 0;  // of them, those that lie where others had lain
+  int root_ = 0;                      // of the latest call
+  int owner_ = 0;                     // of the queue that it went through
 };
 
 // The broadcast of Zhang, Meng and Huo for large messages: a shared buffer cut into segments, each
@@ -239,12 +239,12 @@ class SegmentedBcast {
 
   // pre: shared memory holds `start` everywhere; segment_bytes is a multiple of the page.
   SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
-                 world::Sequence start);
+                 context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   int segments() const { return static_cast<int>(homes_.size()); }
 
-  template <world::World W>
+  template <context::Context W>
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
     const std::size_t half_bytes = homes_.size() * plan.segment_bytes;
     filled_.announce_call(w);
@@ -288,12 +288,13 @@ class SegmentedBcast {
             segments_offset_ + (2 * home.number + half) * segment_bytes_};
   }
   // What `filled` says once this segment of this turn is full.
-  world::Sequence filled_after(std::size_t segment) const {
-    return first_ + (turn_ - first_) * segment_count() + static_cast<world::Sequence>(segment) + 1;
+  context::Sequence filled_after(std::size_t segment) const {
+    return first_ + (turn_ - first_) * segment_count() + static_cast<context::Sequence>(segment) +
+           1;
   }
-  world::Sequence segment_count() const { return static_cast<world::Sequence>(homes_.size()); }
+  context::Sequence segment_count() const { return static_cast<context::Sequence>(homes_.size()); }
 
-  template <world::World W>
+  template <context::Context W>
   void fill(W& w, const Half& half, memory::CopyKernel copy_in) {
     // All have read what this half of the buffer held two turns ago.
     done_guard_.wait_for_others(w, turn_ - 1);
@@ -304,7 +305,7 @@ class SegmentedBcast {
     }
   }
 
-  template <world::World W>
+  template <context::Context W>
   void drain(W& w, const Half& half, int root, memory::CopyMethod method) {
     const int place_among_readers = (w.rank() - root + w.ranks()) % w.ranks() - 1;
     const auto group = static_cast<std::size_t>(place_among_readers / readers_at_once_);
@@ -328,8 +329,8 @@ class SegmentedBcast {
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t segments_offset_;
-  world::Sequence first_;
-  world::Sequence turn_;
+  context::Sequence first_;
+  context::Sequence turn_;
 };
 
 }  // namespace huddle::node

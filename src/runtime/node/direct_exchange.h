@@ -30,17 +30,17 @@ class DirectExchange {
   };
 
   // pre: shared memory holds `start` everywhere.
-  DirectExchange(const Parameters& parameters, int ranks, world::Sequence start);
+  DirectExchange(const Parameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   std::size_t scratch_bytes() const { return tile_bytes_; }
 
-  // All: throw world::PathFailed on all ranks where one could not read, or write.
+  // All: throw context::PathFailed on all ranks where one could not read, or write.
 
   // Each rank's outgoing blocks of the input to everybody's incoming ones of the output. What two
   // ranks say of a block has to agree in its bytes. In place a rank's own block is not touched;
   // others' must not go where a block lies that somebody still reads: see swap().
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place) {
     exposures_.call(w, [&] {
       show_blocks(w, Region::input, outgoing);
@@ -56,7 +56,7 @@ class DirectExchange {
   // All-to-all in place: a rank's block for another lies where that one's is to be put. Pair by
   // pair they change places, a tile at a time: each reads the other's, and puts it where its own
   // was when that has been read as well.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void swap(W& w, const Blocks& blocks) {
     exposures_.call(w, [&] {
       show_blocks(w, Region::input, blocks);
@@ -68,7 +68,7 @@ class DirectExchange {
   }
 
   // The same where only the root has outgoing blocks.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void scatter(W& w, const Blocks& outgoing, const Block& incoming, int root, bool in_place,
                const Plan& plan) {
     exposures_.call(w, [&] {
@@ -83,7 +83,7 @@ class DirectExchange {
   }
 
   // The same where only the root has incoming blocks, and the others put them there.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void gather(W& w, const Block& outgoing, const Blocks& incoming, int root, bool in_place,
               const Plan& plan) {
     exposures_.call(w, [&] {
@@ -99,7 +99,7 @@ class DirectExchange {
 
   // What each rank's input holds, to where the blocks of everybody's output are. This rank's own is
   // not touched in place.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void allgather(W& w, const Blocks& blocks, bool in_place) {
     exposures_.call(w, [&] {
       show_all(w);
@@ -113,7 +113,7 @@ class DirectExchange {
   }
 
   // The root's input to everybody else's output.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void bcast(W& w, std::size_t bytes, int root, const Plan& plan) {
     exposures_.call(w, [&] {
       show_all(w);
@@ -128,13 +128,13 @@ class DirectExchange {
   // The place that a rank shows where it has the same for all.
   static constexpr int for_all = 0;
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void show_all(W& w) {
     exposures_.show(w, for_all, {Region::input, w.rank(), 0});
     exposures_.publish(w);
   }
   // Each peer's, for it to read or to write.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void show_blocks(W& w, Region region, const Blocks& blocks) {
     for (int peer = 0; peer < w.ranks(); ++peer) {
       const Block block = blocks.of(peer);
@@ -145,7 +145,7 @@ class DirectExchange {
   }
 
   // Both: a failure is told to all at the end of the call.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void take(W& w, int owner, int number, const Block& block) {
     if (block.bytes == 0) return;
     (void)exposures_.pull(w, owner, number,
@@ -153,7 +153,7 @@ class DirectExchange {
                           block.bytes);
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void put(W& w, int owner, const Block& block) {
     if (block.bytes == 0) return;
     (void)exposures_.push(w, owner, w.rank(), 0,
@@ -161,15 +161,15 @@ class DirectExchange {
                           block.bytes);
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void swap_with(W& w, int peer, const Block& block) {
     const Address aside{Region::scratch, w.rank(), 0};
-    world::Sequence& tiles = tiles_[static_cast<std::size_t>(peer)];
+    context::Sequence& tiles = tiles_[static_cast<std::size_t>(peer)];
     for (std::size_t at = 0; at < block.bytes; at += tile_bytes_) {
       const std::size_t bytes = std::min(tile_bytes_, block.bytes - at);
       const bool came = exposures_.pull(w, peer, w.rank(), aside, at, bytes);
       w.store(read_from(peer, w.rank()), ++tiles);
-      w.wait(read_from(w.rank(), peer), world::until_reached(tiles));
+      w.wait(read_from(w.rank(), peer), context::until_reached(tiles));
       if (!came) continue;
       w.copy({Region::output, w.rank(), static_cast<std::size_t>(block.offset) + at}, aside, bytes,
              memory::CopyKernel::plain);
@@ -182,7 +182,7 @@ class DirectExchange {
 
   // Where there are more than may copy at a time each begins when the one that many places before
   // it is through.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void wait_for_turn(W& w, int root, const Plan& plan) {
     const int turn = (w.rank() - root + w.ranks()) % w.ranks();
     if (plan.at_once == 0 || turn <= plan.at_once) return;
@@ -193,7 +193,7 @@ class DirectExchange {
   SharedLayout carver_;
   ExposedBuffers exposures_;
   std::size_t read_offset_;
-  std::vector<world::Sequence> tiles_;  // by peer, of all calls so far
+  std::vector<context::Sequence> tiles_;  // by peer, of all calls so far
 };
 
 }  // namespace huddle::node

@@ -38,16 +38,16 @@ class DirectReduce {
 
   // pre: shared memory holds `start` everywhere.
   DirectReduce(const Parameters& parameters, const ReductionOrder& association,
-               world::Sequence start);
+               context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   // Two blocks that were read, and what is joined.
   std::size_t scratch_bytes() const { return 2 * block_bytes_ + spare_bytes(block_bytes_); }
 
-  // All: pre: an element is not over the plan's block_bytes. Throw world::PathFailed on all ranks
+  // All: pre: an element is not over the plan's block_bytes. Throw context::PathFailed on all ranks
   // where one could not read.
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     const Slices slices{{count, w.ranks()}, reduction.element_bytes};
     exposures_.call(w, [&] {
@@ -65,19 +65,19 @@ class DirectReduce {
   }
 
   // Only the root has an output.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
     const Slices slices{{count, w.ranks()}, reduction.element_bytes};
     const std::size_t most = most_elements(plan, reduction);
     const std::size_t largest =
         (count + static_cast<std::size_t>(w.ranks()) - 1) / static_cast<std::size_t>(w.ranks());
-    const auto rounds = static_cast<world::Sequence>((largest + most - 1) / most);
+    const auto rounds = static_cast<context::Sequence>((largest + most - 1) / most);
     exposures_.call(w, [&] {
       bool fetches = false;
       if (w.rank() == root) fetches = !exposures_.show(w, results, {Region::output, root, 0});
       begin(w);
-      for (world::Sequence round = 0; round < rounds; ++round) {
+      for (context::Sequence round = 0; round < rounds; ++round) {
         const Part part{slices, round * most, most, rounds_ + round};
         join_part(w, part, root, reduction);
         if (fetches) fetch(w, part);
@@ -88,7 +88,7 @@ class DirectReduce {
 
   // Each rank is to have one block of the result, of so many elements, at the beginning of its
   // output. Not in place.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
     const Block mine = blocks.of(w.rank());
@@ -121,7 +121,7 @@ class DirectReduce {
     const Slices& slices;
     std::size_t from;  // elements of a slice
     std::size_t most;
-    world::Sequence number;  // among the rounds of all calls
+    context::Sequence number;  // among the rounds of all calls
 
     std::size_t elements(int slice) const { return in_piece(slices.elements(slice), from, most); }
     std::size_t bytes(int slice) const { return elements(slice) * slices.element_bytes; }
@@ -134,20 +134,20 @@ class DirectReduce {
     return plan.block_bytes / reduction.element_bytes;
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void begin(W& w) {
     exposures_.show(w, data, {Region::input, w.rank(), 0});
     exposures_.publish(w);
   }
   // Who does not fetch is as far as whoever does, for the calls to come.
-  template <world::SingleCopyWorld W>
-  void end(W& w, world::Sequence rounds) {
+  template <context::SingleCopyContext W>
+  void end(W& w, context::Sequence rounds) {
     rounds_ += rounds;
     fetched_.publish(w, rounds_);
   }
 
   // What the others have joined.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void read_results(W& w, const Slices& slices) {
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (w.rank() + step) % w.ranks();
@@ -160,7 +160,7 @@ class DirectReduce {
   }
 
   // What this rank has joined, to where everybody else wants it.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void write_result(W& w, std::size_t at, std::size_t bytes) {
     for (int step = 1; step < w.ranks(); ++step) {
       const int other = (w.rank() + step) % w.ranks();
@@ -170,7 +170,7 @@ class DirectReduce {
 
   // What lies so far into everybody's data, joined to `to`, block by block; `joined(from, bytes)`
   // is told of each.
-  template <world::SingleCopyWorld W, class Joined>
+  template <context::SingleCopyContext W, class Joined>
   void join_all(W& w, std::size_t offset, Address to, const Join& all, const Plan& plan,
                 Joined joined) {
     const std::size_t most = most_elements(plan, all.reduction);
@@ -182,7 +182,7 @@ class DirectReduce {
     }
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void join(W& w, std::size_t offset, Address to, const Join& how) {
     const auto contribution = [&](int rank) {
       if (rank == w.rank()) return Address{Region::input, rank, offset};
@@ -200,7 +200,7 @@ class DirectReduce {
     }
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void join_part(W& w, const Part& part, int root, const memory::Reduction& reduction) {
     const int mine = w.rank();
     const Address to = result_of(w, part, root);
@@ -211,7 +211,7 @@ class DirectReduce {
   }
   // Where this rank's share of a part is to be, for the root. A cell is there again when the root
   // has fetched what was in it.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   Address result_of(W& w, const Part& part, int root) {
     const std::size_t at = part.offset(w.rank());
     if (w.rank() == root) return {Region::output, root, at};
@@ -220,7 +220,7 @@ class DirectReduce {
     return cell_of(w.rank(), part.number);
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void fetch(W& w, const Part& part) {
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (w.rank() + step) % w.ranks();
@@ -237,19 +237,19 @@ class DirectReduce {
     const std::size_t number = rank % 2 == 0 ? 0 : 1;
     return Address{Region::scratch, mine, spare_bytes(block_bytes_)} + number * block_bytes_;
   }
-  Address cell_of(int owner, world::Sequence number) const {
+  Address cell_of(int owner, context::Sequence number) const {
     return {Region::shared, owner, cells_offset_ + number % cells_ * block_bytes_};
   }
 
   ReductionOrder association_;
   std::size_t block_bytes_;
-  world::Sequence cells_;
+  context::Sequence cells_;
   SharedLayout carver_;
   ExposedBuffers exposures_;
   Counters joined_;
   Counters fetched_;
   std::size_t cells_offset_;
-  world::Sequence rounds_;  // of all calls so far
+  context::Sequence rounds_;  // of all calls so far
 };
 
 }  // namespace huddle::node

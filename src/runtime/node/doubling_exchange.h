@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/lines.h"
@@ -34,16 +34,16 @@ class DoublingExchange {
 
   // Whoever is through with a call has heard from everybody in it, so that all are through with the
   // one before, whose messages may be overwritten.
-  static constexpr world::Sequence calls_in_flight = 2;
+  static constexpr context::Sequence calls_in_flight = 2;
 
   // pre: shared memory holds `start` everywhere.
-  DoublingExchange(const Parameters& parameters, int rank, int ranks, world::Sequence start);
+  DoublingExchange(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return calls_in_flight * set_bytes_; }
 
   // What each rank's input holds, to where the blocks of everybody's output are. What lies there is
   // passed on. This rank's own is not touched in place.
-  template <world::World W>
+  template <context::Context W>
   void allgather(W& w, const Blocks& blocks, bool in_place, const Plan& plan) {
     ++call_;
     const Block own = blocks.of(w.rank());
@@ -66,7 +66,7 @@ class DoublingExchange {
     return {Region::shared, owner, call_ % calls_in_flight * set_bytes_ + message.at};
   }
 
-  template <world::World W>
+  template <context::Context W>
   void send(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
     const Address mine = place_of(message, w.rank());
     each_run(w, w.rank(), message.blocks, blocks, mine,
@@ -76,10 +76,10 @@ class DoublingExchange {
     w.store_stamped(mine, call_);
   }
 
-  template <world::World W>
+  template <context::Context W>
   void receive(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
     const Address theirs = place_of(message, message.from);
-    w.wait_stamped(theirs, world::until_reached(call_));
+    w.wait_stamped(theirs, context::until_reached(call_));
     each_run(w, message.from, message.blocks, blocks, theirs,
              [&](Address in_message, Address in_output, std::size_t bytes) {
                copy_out(w, in_output, in_message, bytes, plan.method);
@@ -87,7 +87,7 @@ class DoublingExchange {
   }
 
   // The blocks of so many ranks from this one on, round the end, in as few pieces as can be.
-  template <world::World W, class Copy>
+  template <context::Context W, class Copy>
   static void each_run(const W& w, int first, int count, const Blocks& blocks, Address message,
                        Copy copy) {
     const int last = std::min(first + count, w.ranks());
@@ -109,7 +109,7 @@ class DoublingExchange {
 
   std::vector<Message> messages_;  // by round
   std::size_t set_bytes_ = 0;      // of a call
-  world::Sequence call_;
+  context::Sequence call_;
 };
 
 }  // namespace huddle::node

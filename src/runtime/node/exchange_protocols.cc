@@ -45,7 +45,8 @@ std::vector<int> neighbor_exchange(int rank, int ranks) {
 
 }  // namespace
 
-SlotExchange::SlotExchange(const Parameters& parameters, int rank, int ranks, world::Sequence start)
+SlotExchange::SlotExchange(const Parameters& parameters, int rank, int ranks,
+                           context::Sequence start)
     : slot_stride_(slot_bytes(parameters.capacity_bytes)),
       ring_(visits(Order::ring, rank, ranks)),
       neighbors_(visits(Order::neighbor_exchange, rank, ranks)),
@@ -70,7 +71,7 @@ std::vector<DoublingExchange::Round> DoublingExchange::rounds(int ranks) {
 }
 
 DoublingExchange::DoublingExchange(const Parameters& parameters, int rank, int ranks,
-                                   world::Sequence start)
+                                   context::Sequence start)
     : call_(start) {
   const std::size_t largest_block = parameters.capacity_bytes / static_cast<std::size_t>(ranks);
   SharedLayout layout;
@@ -82,9 +83,9 @@ DoublingExchange::DoublingExchange(const Parameters& parameters, int rank, int r
   set_bytes_ = layout.size();
 }
 
-PairChannels::PairChannels(const PairParameters& parameters, int ranks, world::Sequence start)
-    : cells_(static_cast<world::Sequence>(parameters.cells)),
-      lines_(static_cast<world::Sequence>(parameters.lines)),
+PairChannels::PairChannels(const PairParameters& parameters, int ranks, context::Sequence start)
+    : cells_(static_cast<context::Sequence>(parameters.cells)),
+      lines_(static_cast<context::Sequence>(parameters.lines)),
       cell_stride_(round_up(parameters.tile_bytes, apart_bytes)),
       departures_(carver_, start),
       drained_offset_(carver_.take(static_cast<std::size_t>(ranks) * apart_bytes)),
@@ -93,11 +94,11 @@ PairChannels::PairChannels(const PairParameters& parameters, int ranks, world::S
           carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
       channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}) {}
 
-world::Sequence PairChannels::asked_ahead(world::Sequence tiles, world::Sequence cells) {
+context::Sequence PairChannels::asked_ahead(context::Sequence tiles, context::Sequence cells) {
   return tiles < cells ? std::min(tiles, cells - tiles) : 0;
 }
 
-void PairChannels::expect(PairStream& in, world::Sequence told) {
+void PairChannels::expect(PairStream& in, context::Sequence told) {
   if (told == size_word(in.block.bytes)) return;
   const std::size_t sent = in.block.bytes - size_word(in.block.bytes) + told;
   if (!surprise_) surprise_ = {in.peer, sent, in.block.bytes};
@@ -105,16 +106,16 @@ void PairChannels::expect(PairStream& in, world::Sequence told) {
   in.is_unwanted = true;
 }
 
-PairExchange::PairExchange(const Parameters& parameters, int ranks, world::Sequence start)
+PairExchange::PairExchange(const Parameters& parameters, int ranks, context::Sequence start)
     : channels_(parameters, ranks, start), turns_(static_cast<std::size_t>(ranks)) {
   moving_.reserve(turns_.size());
   awaited_.reserve(turns_.size());
 }
 
 void PairExchange::fail(const PairChannels::Surprise& surprise, int rank) {
-  throw world::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",
-                                       surprise.peer, surprise.sent_bytes, rank,
-                                       surprise.expected_bytes));
+  throw context::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",
+                                         surprise.peer, surprise.sent_bytes, rank,
+                                         surprise.expected_bytes));
 }
 
 // How a rank writes to its own buffers is nobody else's business.
@@ -150,7 +151,7 @@ int PairExchange::source(int rank, int ranks, int step, Order order) {
   return rank;
 }
 
-DirectExchange::DirectExchange(const Parameters& parameters, int ranks, world::Sequence start)
+DirectExchange::DirectExchange(const Parameters& parameters, int ranks, context::Sequence start)
     : tile_bytes_(parameters.tile_bytes),
       exposures_(carver_, ranks, start),
       read_offset_(carver_.take(static_cast<std::size_t>(ranks) * flag_bytes)),

@@ -10,22 +10,22 @@
 namespace huddle::node {
 
 void Departures::tell_of(int owner) {
-  throw world::PeerLost(fmt::format("rank {} has left a call in the middle", owner));
+  throw context::PeerLost(fmt::format("rank {} has left a call in the middle", owner));
 }
 
 namespace {
 
 // The system's numbers take less than this; a node has fewer ranks than there are numbers left.
-constexpr world::Sequence errors = 1 << 12;
-constexpr world::Sequence ways = 2;
+constexpr context::Sequence errors = 1 << 12;
+constexpr context::Sequence ways = 2;
 
 }  // namespace
 
-ExposedBuffers::ExposedBuffers(SharedLayout& layout, int places, world::Sequence start)
+ExposedBuffers::ExposedBuffers(SharedLayout& layout, int places, context::Sequence start)
     : shown_(layout),
       through_(layout),
       departures_(layout, start),
-      places_offset_(layout.take(static_cast<std::size_t>(places) * world::exposure_bytes)),
+      places_offset_(layout.take(static_cast<std::size_t>(places) * context::exposure_bytes)),
       call_(start) {}
 
 ExposedBuffers::Failure ExposedBuffers::failure_of(Way way, int owner,
@@ -37,9 +37,9 @@ ExposedBuffers::Failure ExposedBuffers::failure_of(Way way, int owner,
 void ExposedBuffers::fail(int rank, Failure failure) {
   const Failure what = failure / errors;
   const bool is_writing = static_cast<Way>(what % ways) == Way::writing;
-  throw world::PathFailed(fmt::format("rank {} cannot {} the memory of rank {} any more: {}", rank,
-                                      is_writing ? "write to" : "read", what / ways,
-                                      single_copy::text_of(static_cast<int>(failure % errors))));
+  throw context::PathFailed(fmt::format("rank {} cannot {} the memory of rank {} any more: {}",
+                                        rank, is_writing ? "write to" : "read", what / ways,
+                                        single_copy::text_of(static_cast<int>(failure % errors))));
 }
 
 }  // namespace huddle::node

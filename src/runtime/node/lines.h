@@ -7,15 +7,15 @@
 #include <cstddef>
 
 #include "common/arithmetic.h"
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
 
 namespace huddle::node {
 
-using world::Address;
-using world::Region;
+using context::Address;
+using context::Region;
 
 // Where a flag lies that a protocol keeps for later: what it is made of, and no more to look at.
 struct FlagAddress {
@@ -49,8 +49,8 @@ constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
 // In whose memory a block lies that `writer` passes to `reader` in one of so many places that are
 // used in turn, a power of two: in the writer's, but where lines return in the one's and the
 // other's, a round of all places each.
-constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, world::Sequence use,
-                        world::Sequence places) {
+constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, context::Sequence use,
+                        context::Sequence places) {
   const bool is_in_readers = lines == memory::LineOwnership::ping_pong && use / places % 2 == 1;
   return is_in_readers ? reader : writer;
 }
@@ -72,7 +72,7 @@ class SharedLayout {
 // The copy out of shared memory that whoever reads a block makes.
 
 // What rides behind a flag is not taken: its writer has that line in use.
-template <world::World W>
+template <context::Context W>
 void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   const bool is_taken =
@@ -88,7 +88,7 @@ void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMet
 // What a rank has for itself in an exchange.
 
 // From a rank's input to its output: not in place, where it lies there already.
-template <world::World W>
+template <context::Context W>
 void move_own(W& w, const Block& from, const Block& to,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   if (from.bytes == 0) return;

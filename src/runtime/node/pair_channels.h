@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/node/exposures.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/pair_plan.h"
@@ -40,7 +40,7 @@ class PairChannels {
   };
 
   // pre: shared memory holds `start` everywhere, and that is even.
-  PairChannels(const PairParameters& parameters, int ranks, world::Sequence start);
+  PairChannels(const PairParameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   const Departures& departures() const { return departures_; }
@@ -59,30 +59,30 @@ class PairChannels {
   bool has_room(const PairTurn& turn, const PairPlan& plan) {
     Channel& to_peer = channel(turn.out.peer);
     if (to_peer.is_to_and_fro && plan.returns()) {
-      const world::Sequence ahead = turn.out.tiles_moved(plan) - turn.in.tiles_moved(plan);
-      const world::Sequence told = to_peer.filled - one * (ahead + cells_);
-      if (!world::reached(to_peer.known_drained, told)) to_peer.known_drained = told;
+      const context::Sequence ahead = turn.out.tiles_moved(plan) - turn.in.tiles_moved(plan);
+      const context::Sequence told = to_peer.filled - one * (ahead + cells_);
+      if (!context::reached(to_peer.known_drained, told)) to_peer.known_drained = told;
     }
-    return world::reached(to_peer.known_drained, room_for(turn.out, plan));
+    return context::reached(to_peer.known_drained, room_for(turn.out, plan));
   }
 
   // What a rank waits for that has something to fill, or to drain.
-  world::AwaitedFlag room(const PairStream& out, int rank, const PairPlan& plan) {
-    return {drained(out.peer, rank), world::until_reached(room_for(out, plan))};
+  context::AwaitedFlag room(const PairStream& out, int rank, const PairPlan& plan) {
+    return {drained(out.peer, rank), context::until_reached(room_for(out, plan))};
   }
-  world::AwaitedFlag tile(const PairStream& in, int rank) {
-    const world::Sequence number = channel(in.peer).drained;
-    return {line_of(in.peer, rank, number), world::until_reached(number + one)};
+  context::AwaitedFlag tile(const PairStream& in, int rank) {
+    const context::Sequence number = channel(in.peer).drained;
+    return {line_of(in.peer, rank, number), context::until_reached(number + one)};
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void fill(W& w, PairTurn& turn, const PairPlan& plan) {
     PairStream& out = turn.out;
     Channel& to_peer = channel(out.peer);
     const std::size_t bytes = out.next_bytes(plan);
     if (!has_room(turn, plan)) {
       to_peer.known_drained =
-          w.wait(drained(out.peer, w.rank()), world::until_reached(room_for(out, plan)));
+          w.wait(drained(out.peer, w.rank()), context::until_reached(room_for(out, plan)));
     }
     to_peer.is_to_and_fro = plan.returns();
     const Address line = line_of(w.rank(), out.peer, to_peer.filled);
@@ -99,11 +99,11 @@ class PairChannels {
     out.moved += bytes;
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void drain(W& w, PairStream& in, const PairPlan& plan) {
     Channel& from_peer = channel(in.peer);
     const Address line = line_of(in.peer, w.rank(), from_peer.drained);
-    in.is_announced = is_marked(w.wait(line, world::until_reached(from_peer.drained + one)));
+    in.is_announced = is_marked(w.wait(line, context::until_reached(from_peer.drained + one)));
     if (in.moved == 0) expect(in, w.load(line + size_offset));
     const std::size_t bytes = in.next_bytes(plan);
     const bool is_whole = in.is_unwanted || take(w, in, bytes, plan);
@@ -115,24 +115,24 @@ class PairChannels {
   // After the last tile of a turn, where cells go to and fro. Both of a pair count what went so,
   // alike: what one of them did not expect, too, and then all of it is drained before there is
   // more.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void go_on_in_step(W& w, const PairTurn& turn, const PairPlan& plan) {
     Channel& between = channel(turn.out.peer);
-    const world::Sequence sent = turn.out.tiles_moved(plan);
-    const world::Sequence came = turn.in.tiles_moved(plan);
+    const context::Sequence sent = turn.out.tiles_moved(plan);
+    const context::Sequence came = turn.in.tiles_moved(plan);
     between.exchanged += std::max(sent, came);
     if (sent == came) return;
     between.known_drained =
-        w.wait(drained(turn.out.peer, w.rank()), world::until_reached(between.filled));
+        w.wait(drained(turn.out.peer, w.rank()), context::until_reached(between.filled));
   }
 
   // Whether something was announced that the peer could not read, nor this rank write.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   bool was_in_vain(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
     if (!std::exchange(to_peer.is_announced, false)) return false;
     const Address drained_flag = drained(out.peer, w.rank());
-    const world::Sequence seen = w.wait(drained_flag, world::until_reached(to_peer.filled));
+    const context::Sequence seen = w.wait(drained_flag, context::until_reached(to_peer.filled));
     if (!is_marked(seen)) return false;
     const auto answer = static_cast<Answer>(w.load(drained_flag + answer_offset));
     to_peer.is_open = answer == Answer::to_be_written && write(w, out);
@@ -140,39 +140,39 @@ class PairChannels {
   }
 
   // Whether what the peer has announced is still to come.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   bool is_missing(W& w, int peer) {
     Channel& from_peer = channel(peer);
     if (!std::exchange(from_peer.is_being_written, false)) {
       return std::exchange(from_peer.is_missing, false);
     }
     const Address line = line_of(peer, w.rank(), from_peer.drained);
-    const world::Sequence seen = w.wait(line, world::until_reached(from_peer.drained + one));
+    const context::Sequence seen = w.wait(line, context::until_reached(from_peer.drained + one));
     w.store(drained(w.rank(), peer), from_peer.drained += one);
     return is_marked(seen);
   }
 
   // For the lines of the cells that this rank fills next, when it has sent all of a block.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void ask_ahead(W& w, const PairStream& out, const PairPlan& plan) {
     const std::size_t bytes = std::min(plan.tile_bytes, out.block.bytes);
     if (out.is_announced || fits_behind_flag(bytes)) return;
-    const world::Sequence next = channel(out.peer).filled / one;
-    const world::Sequence cells = asked_ahead(out.tiles_moved(plan), cells_);
-    for (world::Sequence cell = 0; cell < cells; ++cell) {
+    const context::Sequence next = channel(out.peer).filled / one;
+    const context::Sequence cells = asked_ahead(out.tiles_moved(plan), cells_);
+    for (context::Sequence cell = 0; cell < cells; ++cell) {
       w.prefetch_write(cell_of(w.rank(), out.peer, next + cell), bytes);
     }
   }
   // For how many of `cells` a sender of so many tiles asks: for those that it has left alone, since
   // what it has filled just now is not drained yet.
-  static world::Sequence asked_ahead(world::Sequence tiles, world::Sequence cells);
+  static context::Sequence asked_ahead(context::Sequence tiles, context::Sequence cells);
 
  private:
   // How far a channel is, each way.
   struct Channel {
-    world::Sequence filled = 0;         // by this rank, for the peer
-    world::Sequence known_drained = 0;  // of those, by the peer, as far as this rank knows
-    world::Sequence drained = 0;        // by this rank, of the peer's
+    context::Sequence filled = 0;         // by this rank, for the peer
+    context::Sequence known_drained = 0;  // of those, by the peer, as far as this rank knows
+    context::Sequence drained = 0;        // by this rank, of the peer's
     // Of the call at hand: whether this rank has announced something, and whether it could not read
     // what the peer has, or has told the peer to write it.
     bool is_announced = false;
@@ -182,41 +182,41 @@ class PairChannels {
     // Of cells that go to and fro: whether this rank's last tiles went so, and how many have, which
     // the peer counts alike.
     bool is_to_and_fro = false;
-    world::Sequence exchanged = 0;
+    context::Sequence exchanged = 0;
   };
   Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
 
   // Flags go up by two, for their lowest bit says something of what they count: of a cell that is
   // filled, that it holds an announcement; of one that is drained, that this was not read, and then
   // there is an answer with it. After that, of what was written, that it could not be.
-  static constexpr world::Sequence one = 2;
-  static constexpr world::Sequence mark = 1;
-  static world::Sequence flag(world::Sequence number, bool marked) {
+  static constexpr context::Sequence one = 2;
+  static constexpr context::Sequence mark = 1;
+  static context::Sequence flag(context::Sequence number, bool marked) {
     return marked ? number + mark : number;
   }
-  static bool is_marked(world::Sequence flag) { return flag % one == mark; }
+  static bool is_marked(context::Sequence flag) { return flag % one == mark; }
 
   // In the line of a flag, for whoever finds it marked.
-  enum class Answer : world::Sequence { unreadable, to_be_written };
+  enum class Answer : context::Sequence { unreadable, to_be_written };
 
   // How far the peer has to be before there is room for what is next. Where cells begin or cease to
   // go to and fro, nothing is in any of them any more; then each is this rank's every other time.
-  world::Sequence room_for(const PairStream& out, const PairPlan& plan) {
+  context::Sequence room_for(const PairStream& out, const PairPlan& plan) {
     const Channel& to_peer = channel(out.peer);
     if (to_peer.is_to_and_fro != plan.returns()) return to_peer.filled;
     const bool is_in_line = out.is_announced || fits_behind_flag(out.next_bytes(plan));
-    const world::Sequence cells = plan.returns() ? std::min(2 * cells_, lines_) : cells_;
+    const context::Sequence cells = plan.returns() ? std::min(2 * cells_, lines_) : cells_;
     return to_peer.filled + one - one * (is_in_line ? lines_ : cells);
   }
 
   // The size that was told, of which one word is enough to tell it from another.
-  static world::Sequence size_word(std::size_t bytes) {
-    return static_cast<world::Sequence>(bytes);
+  static context::Sequence size_word(std::size_t bytes) {
+    return static_cast<context::Sequence>(bytes);
   }
-  void expect(PairStream& in, world::Sequence told);
+  void expect(PairStream& in, context::Sequence told);
 
   // What is in a cell, or announced there. Whether it is there now.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   bool take(W& w, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
     const Address to{Region::output, w.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
@@ -235,12 +235,12 @@ class PairChannels {
       if (!from_peer.is_missing) return true;
     }
     const auto answer = from_peer.is_being_written ? Answer::to_be_written : Answer::unreadable;
-    w.store(flag + answer_offset, static_cast<world::Sequence>(answer));
+    w.store(flag + answer_offset, static_cast<context::Sequence>(answer));
     return false;
   }
 
   // What the peer has announced. Whether that went well.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   bool read(W& w, const PairStream& in, Address to, std::size_t bytes) {
     bool came = false;
     departures_.copying(w, in.peer, [&] {
@@ -251,7 +251,7 @@ class PairChannels {
   }
 
   // To where the peer has said. Whether that went well; the peer is told.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   bool write(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
     bool went = false;
@@ -270,11 +270,11 @@ class PairChannels {
   static constexpr std::size_t answer_offset = flag_bytes;
 
   // What `owner` keeps for a peer.
-  Address line_of(int owner, int peer, world::Sequence number) const {
+  Address line_of(int owner, int peer, context::Sequence number) const {
     const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
     return {Region::shared, owner, lines_offset_ + line * apart_bytes};
   }
-  Address cell_of(int owner, int peer, world::Sequence tile) const {
+  Address cell_of(int owner, int peer, context::Sequence tile) const {
     const auto cell = static_cast<std::size_t>(peer) * cells_ + tile % cells_;
     return {Region::shared, owner, cells_offset_ + cell * cell_stride_};
   }
@@ -282,19 +282,19 @@ class PairChannels {
     return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};
   }
   // Where the next tile of a stream lies, of which `number` counts all from writer to reader.
-  Address place_of(const PairStream& way, int writer, int reader, world::Sequence number,
+  Address place_of(const PairStream& way, int writer, int reader, context::Sequence number,
                    const PairPlan& plan) {
     if (fits_behind_flag(way.next_bytes(plan))) {
       return line_of(writer, reader, number) + payload_offset;
     }
     if (!plan.returns()) return cell_of(writer, reader, number / one);
-    const world::Sequence tile = channel(way.peer).exchanged + way.tiles_moved(plan);
+    const context::Sequence tile = channel(way.peer).exchanged + way.tiles_moved(plan);
     const int holder = holder_of(plan.method->ownership, writer, reader, tile, cells_);
     return cell_of(holder, holder == writer ? reader : writer, tile);
   }
 
-  world::Sequence cells_;
-  world::Sequence lines_;
+  context::Sequence cells_;
+  context::Sequence lines_;
   std::size_t cell_stride_;
   SharedLayout carver_;
   Departures departures_;

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/pair_channels.h"
@@ -29,16 +29,16 @@ class PairExchange {
   using Plan = PairPlan;
 
   // pre: shared memory holds `start` everywhere, and that is even.
-  PairExchange(const Parameters& parameters, int ranks, world::Sequence start);
+  PairExchange(const Parameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return channels_.shared_bytes(); }
 
   // Sends the outgoing blocks of the input, and fills the incoming ones of the output. What two
   // ranks say of a block has to agree in its bytes. In place, that is where a rank's block for
   // another lies where that one's is to be put, the order must not be `staggered`; a rank's block
-  // for itself is then not touched. Throws world::SizesDiffer where a block came that is larger or
-  // smaller than this rank says.
-  template <world::SingleCopyWorld W>
+  // for itself is then not touched. Throws context::SizesDiffer where a block came that is larger
+  // or smaller than this rank says.
+  template <context::SingleCopyContext W>
   void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
     const Plan of_call = with_results(plan, incoming, w.ranks());
     channels_.departures().leaving_if_thrown(
@@ -57,7 +57,7 @@ class PairExchange {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
                 const Plan& plan) {
     // A rank moves its own block while what it has sent is on its way; or last, where others write
@@ -91,7 +91,7 @@ class PairExchange {
   }
 
   // What can go before anything else: as in the turns, but that nobody is waited for.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void fill_ahead(W& w, const Plan& plan) {
     if (plan.order == Order::as_ready) {
       for (PairTurn& turn : turns_) fill_what_has_room(w, turn, plan);
@@ -103,7 +103,7 @@ class PairExchange {
     if (channels_.has_room(*first, plan)) channels_.fill(w, *first, plan);
   }
 
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void move_all(W& w, const Plan& plan) {
     if (plan.order == Order::as_ready) {
       move_as_ready(w, plan);
@@ -114,7 +114,7 @@ class PairExchange {
 
   // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
   // is gone before anything takes its place.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void move(W& w, PairTurn& turn, const Plan& plan) {
     while (turn.is_left()) {
       if (turn.out.bytes_left() > 0) channels_.fill(w, turn, plan);
@@ -126,7 +126,7 @@ class PairExchange {
   // full, and each rank a whole one ahead; of two that both wait to drain, neither would have
   // filled. And what a rank has filled is ahead of what it has drained: so this holds in place,
   // too.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void move_as_ready(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {
       fill_what_has_room(w, turn, plan);
@@ -157,11 +157,11 @@ class PairExchange {
            (turn.in.bytes_left() == 0 ||
             turn.out.moved < turn.in.moved + channels_.bytes_ahead(plan));
   }
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void fill_what_has_room(W& w, PairTurn& turn, const Plan& plan) {
     while (fills_next(turn, plan) && channels_.has_room(turn, plan)) channels_.fill(w, turn, plan);
   }
-  world::AwaitedFlag next_of(const PairTurn& turn, int rank, const Plan& plan) {
+  context::AwaitedFlag next_of(const PairTurn& turn, int rank, const Plan& plan) {
     return fills_next(turn, plan) ? channels_.room(turn.out, rank, plan)
                                   : channels_.tile(turn.in, rank);
   }
@@ -169,7 +169,7 @@ class PairExchange {
   // What was announced has to stay until it has been read, or has been written. What could not be
   // comes now, in the same turns. All has been written before anything written is waited for: so
   // nobody waits in a circle.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void settle(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {
       turn.out.start_again();
@@ -183,7 +183,7 @@ class PairExchange {
   }
 
   // By a rank that got nothing: nobody waits for it, and those that it has sent to read meanwhile.
-  template <world::SingleCopyWorld W>
+  template <context::SingleCopyContext W>
   void ask_ahead(W& w, const Plan& plan) {
     const bool has_read = std::any_of(turns_.begin(), turns_.end(),
                                       [](const PairTurn& turn) { return turn.in.block.bytes > 0; });
@@ -196,7 +196,7 @@ class PairExchange {
   // Whom this rank goes on with, and what it waits for of each. Empty between calls, unless
   // somebody was lost in the middle of one; then nothing is exchanged any more.
   std::vector<PairTurn*> moving_;
-  std::vector<world::AwaitedFlag> awaited_;
+  std::vector<context::AwaitedFlag> awaited_;
 };
 
 }  // namespace huddle::node

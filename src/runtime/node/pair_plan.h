@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
 
@@ -79,8 +79,8 @@ struct PairStream {
   }
   std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
   // How many tiles came before the next one.
-  world::Sequence tiles_moved(const PairPlan& plan) const {
-    return static_cast<world::Sequence>((moved + plan.tile_bytes - 1) / plan.tile_bytes);
+  context::Sequence tiles_moved(const PairPlan& plan) const {
+    return static_cast<context::Sequence>((moved + plan.tile_bytes - 1) / plan.tile_bytes);
   }
   void start_again() {
     moved = 0;

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/lines.h"
@@ -22,7 +22,7 @@ class ExchangeReduce {
  public:
   struct Parameters {
     std::size_t capacity_bytes = most_in_line;  // of a slot
-    world::Sequence lines = 16;  // for flags; a power of 2, so that they stay in step at the wrap
+    context::Sequence lines = 16;  // for flags; a power of 2, so that they stay in step at the wrap
   };
   // What may differ from call to call; equal on all ranks.
   struct Plan {
@@ -33,14 +33,14 @@ class ExchangeReduce {
 
   // pre: the flags, at the beginning of shared memory, hold `start`.
   ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
-                 world::Sequence start);
+                 context::Sequence start);
 
   std::size_t shared_bytes() const { return slots_at() + slots * slot_stride_; }
   std::size_t flags_bytes() const { return slots_at(); }
   std::size_t scratch_bytes() const { return spare_bytes(slot_stride_); }
 
   // All: pre: an element is not over round_bytes.
-  template <world::World W>
+  template <context::Context W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, {}, [&](const Round& round) {
       fold_ranks(w, output(w, round.offset), spare(w), association_, contributions(w, round),
@@ -50,7 +50,7 @@ class ExchangeReduce {
   }
   // Each rank gets its block of what is joined; blocks are counted in elements, and follow each
   // other without gaps. pre: the output is not the input.
-  template <world::World W>
+  template <context::Context W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
     const std::size_t element_bytes = reduction.element_bytes;
@@ -72,13 +72,13 @@ class ExchangeReduce {
     });
   }
   // What all ranks up to this one contribute, joined in their order.
-  template <world::World W>
+  template <context::Context W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
         [&](const Round& round) { join_before(w, round, w.rank() + 1); });
   }
   // The same without this one's own. The first rank's output is left alone.
-  template <world::World W>
+  template <context::Context W>
   void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
         [&](const Round& round) { join_before(w, round, w.rank()); });
@@ -86,7 +86,7 @@ class ExchangeReduce {
 
   // A flag is raised when its owner has joined the round two before: whoever has seen everybody's
   // flag of the round two before may fill the slot of the one four before again.
-  static constexpr world::Sequence slots = 4;
+  static constexpr context::Sequence slots = 4;
 
  private:
   // Of the input, from one byte to another.
@@ -100,8 +100,8 @@ class ExchangeReduce {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
   }
   struct Round {
-    world::Sequence number = 0;  // among the rounds of all calls
-    std::size_t offset = 0;      // in the caller's buffers
+    context::Sequence number = 0;  // among the rounds of all calls
+    std::size_t offset = 0;        // in the caller's buffers
     Join what;
     memory::LineOwnership lines = memory::LineOwnership::readers_share;
 
@@ -109,7 +109,7 @@ class ExchangeReduce {
     Part part() const { return {offset, offset + what.bytes()}; }
   };
   // Of prefixes: nobody comes after the last rank.
-  template <world::World W>
+  template <context::Context W>
   static Part not_for_others(const W& w, std::size_t bytes) {
     return w.rank() + 1 == w.ranks() ? Part{0, bytes} : Part{};
   }
@@ -117,12 +117,12 @@ class ExchangeReduce {
   // join(round) waits for those alone whose contributions it wants: nobody waits for a rank after
   // it in a scan. What of the input nobody else wants is not shown, and the rest of its round moves
   // up: two ranks that want half each then use the same lines of a slot.
-  template <world::World W, class JoinRound>
+  template <context::Context W, class JoinRound>
   void run(W& w, const Join& all, const Plan& plan, const Part& unwanted, JoinRound join) {
     const std::size_t most = plan.round_bytes / all.reduction.element_bytes;
     const std::size_t rounds = (all.count + most - 1) / most;
     const auto round = [&](std::size_t i) {
-      return Round{first_ + static_cast<world::Sequence>(i) + 1,
+      return Round{first_ + static_cast<context::Sequence>(i) + 1,
                    i * most * all.reduction.element_bytes,
                    {std::min(most, all.count - i * most), all.reduction},
                    plan.method->ownership};
@@ -132,11 +132,11 @@ class ExchangeReduce {
       if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.method->in);
       join(round(i));
     }
-    first_ += static_cast<world::Sequence>(rounds);
+    first_ += static_cast<context::Sequence>(rounds);
   }
 
   std::size_t slots_at() const { return lines_ * apart_bytes; }
-  Address line_of(int owner, world::Sequence number) const {
+  Address line_of(int owner, context::Sequence number) const {
     return {Region::shared, owner, (number & (lines_ - 1)) * apart_bytes};
   }
   // Two ranks may turn by turn show what they have in each other's slots, which they have just
@@ -146,16 +146,16 @@ class ExchangeReduce {
     const int holder = holder_of(round.lines, shower, 1 - shower, round.number, slots);
     return {Region::shared, holder, slots_at() + round.number % slots * slot_stride_};
   }
-  template <world::World W>
+  template <context::Context W>
   static Address output(const W& w, std::size_t offset) {
     return {Region::output, w.rank(), offset};
   }
-  template <world::World W>
+  template <context::Context W>
   Spare spare(const W& w) const {
     return spare_of(w.rank(), slot_stride_);
   }
 
-  template <world::World W>
+  template <context::Context W>
   void show(W& w, const Round& round, const Part& unwanted, memory::CopyKernel kernel) {
     make_room(w, round);
     const Part whole = round.part();
@@ -172,39 +172,39 @@ class ExchangeReduce {
     return byte - round.offset - common({round.offset, byte}, left_out).bytes();
   }
 
-  template <world::World W>
+  template <context::Context W>
   auto contributions(W& w, const Round& round) const {
     return [this, &w, &round](int rank) {
       if (rank == w.rank()) return Address{Region::input, rank, round.offset};
       return shown(w, rank, round);
     };
   }
-  template <world::World W>
+  template <context::Context W>
   Address shown(W& w, int rank, const Round& round) const {
-    w.wait_stamped(line_of(rank, round.number), world::until_reached(round.number));
+    w.wait_stamped(line_of(rank, round.number), context::until_reached(round.number));
     return data_of(rank, round);
   }
   // Lines allow a rank to be ahead of the others, who are asked now and then: to ask costs as much
   // as a call.
-  template <world::World W>
+  template <context::Context W>
   void make_room(W& w, const Round& round) {
     if (!round.is_in_line()) return see_all(w, round.number - 2);
-    const world::Sequence last = round.number + 2 - lines_;
-    if (!world::reached(seen_, last)) see_all(w, round.number - lines_ / 2);
+    const context::Sequence last = round.number + 2 - lines_;
+    if (!context::reached(seen_, last)) see_all(w, round.number - lines_ / 2);
   }
   // That everybody has shown the round of this number.
-  template <world::World W>
-  void see_all(W& w, world::Sequence number) {
-    if (world::reached(seen_, number)) return;
+  template <context::Context W>
+  void see_all(W& w, context::Sequence number) {
+    if (context::reached(seen_, number)) return;
     for (int rank = 0; rank < w.ranks(); ++rank) {
-      if (rank != w.rank()) w.wait(line_of(rank, number), world::until_reached(number));
+      if (rank != w.rank()) w.wait(line_of(rank, number), context::until_reached(number));
     }
     seen_ = number;
   }
 
   // In rank order, whatever the team's order for results of all is: a rank's result is part of the
   // next one's.
-  template <world::World W>
+  template <context::Context W>
   void join_before(W& w, const Round& round, int end) const {
     if (end == 0) return;
     fold_row(w, output(w, round.offset), spare(w).total, 0, end, contributions(w, round),
@@ -212,10 +212,10 @@ class ExchangeReduce {
   }
 
   ReductionOrder association_;
-  world::Sequence lines_;
+  context::Sequence lines_;
   std::size_t slot_stride_;
-  world::Sequence first_;  // rounds of all calls so far
-  world::Sequence seen_;   // of all ranks
+  context::Sequence first_;  // rounds of all calls so far
+  context::Sequence seen_;   // of all ranks
 };
 
 }  // namespace huddle::node

@@ -9,7 +9,7 @@
 namespace huddle::node {
 
 ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
-                               world::Sequence start)
+                               context::Sequence start)
     : association_(association),
       lines_(parameters.lines),
       slot_stride_(round_up(parameters.capacity_bytes, apart_bytes)),
@@ -17,10 +17,10 @@ ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrde
       seen_(start) {}
 
 TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& association,
-                       world::Sequence start)
+                       context::Sequence start)
     : association_(association),
       slot_stride_(slot_bytes(parameters.capacity_bytes)),
-      slots_(static_cast<world::Sequence>(parameters.slots)),
+      slots_(static_cast<context::Sequence>(parameters.slots)),
       done_(carver_),
       done_guard_(done_, start),
       shown_offset_(carver_.take(slots_ * slot_stride_)),
@@ -28,11 +28,11 @@ TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& assoc
       round_(start) {}
 
 SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& association,
-                           int ranks, world::Sequence start)
+                           int ranks, context::Sequence start)
     : association_(association),
       others_(static_cast<std::size_t>(ranks) - 1),
       slice_bytes_(parameters.slice_bytes),
-      sets_(static_cast<world::Sequence>(parameters.sets)),
+      sets_(static_cast<context::Sequence>(parameters.sets)),
       shown_(carver_),
       joined_(carver_),
       fetched_(carver_),
@@ -43,10 +43,10 @@ SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& a
       count_(start) {}
 
 DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& association,
-                           world::Sequence start)
+                           context::Sequence start)
     : association_(association),
       block_bytes_(parameters.block_bytes),
-      cells_(static_cast<world::Sequence>(parameters.cells)),
+      cells_(static_cast<context::Sequence>(parameters.cells)),
       exposures_(carver_, 2, start),
       joined_(carver_),
       fetched_(carver_),

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/lines.h"
@@ -48,34 +48,34 @@ class SlicedReduce {
 
   // pre: shared memory holds `start` everywhere.
   SlicedReduce(const Parameters& parameters, const ReductionOrder& association, int ranks,
-               world::Sequence start);
+               context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
 
   // All: pre: an element is not over the plan's slice_bytes.
-  template <world::World W>
+  template <context::Context W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
     run(w, count, {reduction, plan, {ReductionTarget::Kind::to_one, root}});
   }
-  template <world::World W>
+  template <context::Context W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
   }
   // Blocks are counted in elements. pre: the output is not the input.
-  template <world::World W>
+  template <context::Context W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
     run(w, blocks.largest(w.ranks()) * ranks(),
         {reduction, plan, {ReductionTarget::Kind::to_each, 0, &blocks}});
   }
   // Both: pre: results are returned, by the plan.
-  template <world::World W>
+  template <context::Context W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
   }
-  template <world::World W>
+  template <context::Context W>
   void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, count, {reduction, plan, {ReductionTarget::Kind::exclusive}});
   }
@@ -93,7 +93,7 @@ class SlicedReduce {
 
   // One chunk of one call, in bytes.
   struct Part {
-    world::Sequence number = 0;  // among the chunks of all calls
+    context::Sequence number = 0;  // among the chunks of all calls
     Chunk chunk;
     std::size_t element_bytes = 0;
 
@@ -103,13 +103,13 @@ class SlicedReduce {
   };
 
   // `count`: of all slices, as if all were as large as the largest.
-  template <world::World W>
+  template <context::Context W>
   void run(W& w, std::size_t count, const Job& job) {
     const std::size_t element_bytes = job.reduction.element_bytes;
     const std::size_t slice = job.plan.slice_bytes / element_bytes;
     const std::size_t chunks = (count + slice * ranks() - 1) / (slice * ranks());
     const auto part = [&](std::size_t i) {
-      return Part{count_ + static_cast<world::Sequence>(i),
+      return Part{count_ + static_cast<context::Sequence>(i),
                   job.aim.blocks == nullptr ? Chunk::of_all(i, count, slice, w.ranks())
                                             : Chunk::of_blocks(i, *job.aim.blocks, slice),
                   element_bytes};
@@ -122,11 +122,11 @@ class SlicedReduce {
       if (step < chunks) bring_in(w, part(step), job.plan.method->in);
       if (step >= 1 && step <= chunks) join(w, part(step - 1), job);
     }
-    count_ += static_cast<world::Sequence>(chunks);
+    count_ += static_cast<context::Sequence>(chunks);
   }
 
   // Shows the others their slices of this rank's data.
-  template <world::World W>
+  template <context::Context W>
   void bring_in(W& w, const Part& part, memory::CopyKernel copy_in) {
     joined_guard_.wait_for_others(w, part.number + 1 - sets_);
     for (int step = 1; step < w.ranks(); ++step) {
@@ -138,7 +138,7 @@ class SlicedReduce {
   }
 
   // Block by block, so that what was joined is still in the nearest cache when it is copied.
-  template <world::World W>
+  template <context::Context W>
   void join(W& w, const Part& part, const Job& job) {
     if (job.plan.results == Results::in_one_place) {
       fetched_guard_.wait_for_others(w, part.number + 1 - sets_);
@@ -158,7 +158,7 @@ class SlicedReduce {
   }
 
   // What a rank contributes to a block that this one joins, `at` bytes into its slice.
-  template <world::World W>
+  template <context::Context W>
   Address contribution(W& w, int rank, const Part& part, std::size_t at) const {
     const int mine = w.rank();
     if (rank == mine) return Address{Region::input, mine, part.in_input(mine)} + at;
@@ -166,7 +166,7 @@ class SlicedReduce {
     return shown(rank, mine, part) + at;
   }
 
-  template <world::World W>
+  template <context::Context W>
   void join_all(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
     const Address target = join_target(w.rank(), part, job, spare);
@@ -180,7 +180,7 @@ class SlicedReduce {
   }
 
   // What has no result in its place.
-  template <world::World W>
+  template <context::Context W>
   void keep_contributions(W& w, const Part& part, std::size_t at, std::size_t bytes,
                           const Job& job) {
     for (int step = 1; step < w.ranks(); ++step) {
@@ -202,7 +202,7 @@ class SlicedReduce {
   }
 
   // A block that this rank has joined, `at` bytes into its slice, to wherever it is wanted as well.
-  template <world::World W>
+  template <context::Context W>
   void hand_out(W& w, Address block, const Part& part, std::size_t at, std::size_t bytes,
                 const Job& job) {
     const int mine = w.rank();
@@ -220,7 +220,7 @@ class SlicedReduce {
   }
 
   // From rank to rank, each result in place of what its reader contributed.
-  template <world::World W>
+  template <context::Context W>
   void join_prefixes(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
     Address before = contribution(w, 0, part, at);
@@ -242,19 +242,19 @@ class SlicedReduce {
       std::swap(total, next);
     }
   }
-  template <world::World W>
+  template <context::Context W>
   static Address put(W& w, Address to, Address from, const Join& how) {
     if (to != from) w.copy(to, from, how.bytes(), memory::CopyKernel::plain);
     return to;
   }
-  template <world::World W>
+  template <context::Context W>
   Address prefix(const W& w, int reader, const Part& part, std::size_t at) const {
     const int mine = w.rank();
     if (reader == mine) return Address{Region::output, mine, part.in_output(mine)} + at;
     return shown(reader, mine, part) + at;
   }
 
-  template <world::World W>
+  template <context::Context W>
   void fetch(W& w, const Part& part, const Job& job) {
     const int mine = w.rank();
     for (int step = 1; step < w.ranks(); ++step) {
@@ -286,7 +286,7 @@ class SlicedReduce {
   ReductionOrder association_;
   std::size_t others_;
   std::size_t slice_bytes_;
-  world::Sequence sets_;
+  context::Sequence sets_;
   SharedLayout carver_;
   Counters shown_;
   Counters joined_;
@@ -295,7 +295,7 @@ class SlicedReduce {
   ReuseGuard fetched_guard_;
   std::size_t shown_offset_;
   std::size_t results_offset_;
-  world::Sequence count_;  // chunks of all calls so far
+  context::Sequence count_;  // chunks of all calls so far
 };
 
 }  // namespace huddle::node

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/node/counters.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
@@ -37,14 +37,14 @@ class TreeReduce {
 
   // pre: shared memory holds `start` everywhere.
   TreeReduce(const Parameters& parameters, const ReductionOrder& association,
-             world::Sequence start);
+             context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
   std::size_t scratch_bytes() const { return slot_stride_; }
 
   // Both: pre: an element is not over round_bytes.
-  template <world::World W>
+  template <context::Context W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
     in_rounds(count, plan.round_bytes / reduction.element_bytes,
@@ -58,7 +58,7 @@ class TreeReduce {
               });
   }
 
-  template <world::World W>
+  template <context::Context W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     in_rounds(count, plan.round_bytes / reduction.element_bytes,
               [&](std::size_t from, std::size_t now) {
@@ -82,9 +82,9 @@ class TreeReduce {
     return {Region::shared, owner, queue_offset + round_ % slots_ * slot_stride_};
   }
   // The payload of a slot, once it is there.
-  template <world::World W>
+  template <context::Context W>
   Address arrived(W& w, Address slot, std::size_t bytes) const {
-    w.wait_stamped(slot, world::until_reached(round_));
+    w.wait_stamped(slot, context::until_reached(round_));
     return slot + payload_at(bytes);
   }
 
@@ -96,7 +96,7 @@ class TreeReduce {
     }
   }
 
-  template <world::World W>
+  template <context::Context W>
   void contribute(W& w, std::size_t offset, const Join& join) {
     // Whoever read this slot last has to be through with it.
     done_guard_.wait_for_others(w, round_ - slots_);
@@ -112,7 +112,7 @@ class TreeReduce {
     w.store_stamped(mine, round_);
   }
 
-  template <world::World W>
+  template <context::Context W>
   void join_blocks(W& w, Address to, const Join& join) {
     const auto block_result = [&](int block) {
       return arrived(w, slot_of(association_.first(block), shown_offset_), join.bytes());
@@ -120,7 +120,7 @@ class TreeReduce {
     fold_row(w, to, {Region::scratch, w.rank(), 0}, 0, association_.blocks(), block_result, join);
   }
 
-  template <world::World W>
+  template <context::Context W>
   void finish(W& w, Address to, const Join& join, Top top) {
     switch (top) {
       case Top::first_rank:
@@ -134,7 +134,7 @@ class TreeReduce {
   }
 
   // From the rank that joins for this one, and perhaps for this one alone.
-  template <world::World W>
+  template <context::Context W>
   void share_result(W& w, Address to, const Join& join, int joiner) {
     const Address result = slot_of(joiner, results_offset_);
     if (w.rank() == joiner) {
@@ -145,7 +145,7 @@ class TreeReduce {
   }
 
   // Also in rounds in which nobody waits for it, so that it never falls far behind (counters.h).
-  template <world::World W>
+  template <context::Context W>
   void raise_result_flag(W& w) const {
     if (leads(w.rank())) w.store_stamped(slot_of(w.rank(), results_offset_), round_);
   }
@@ -155,13 +155,13 @@ class TreeReduce {
 
   ReductionOrder association_;
   std::size_t slot_stride_;
-  world::Sequence slots_;
+  context::Sequence slots_;
   SharedLayout carver_;
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t shown_offset_;
   std::size_t results_offset_;
-  world::Sequence round_;
+  context::Sequence round_;
 };
 
 }  // namespace huddle::node

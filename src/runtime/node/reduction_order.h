@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/node/locality.h"
 
@@ -49,25 +49,25 @@ struct Join {
 // Private memory for results that are not final. The target is written last, in one go: until then
 // it may be where a contribution lies.
 struct Spare {
-  world::Address total;
-  world::Address block;
+  context::Address total;
+  context::Address block;
 };
 
 // The scratch of a protocol that joins so much at a time.
 constexpr std::size_t spare_bytes(std::size_t most_bytes) { return 2 * most_bytes; }
 inline Spare spare_of(int rank, std::size_t most_bytes) {
-  const world::Address total{world::Region::scratch, rank, 0};
+  const context::Address total{context::Region::scratch, rank, 0};
   return {total, total + most_bytes};
 }
 
 // `to` = item(first) op ... op item(last - 1). item(i) returns a place once what lies there is
 // ready.
-template <world::World W, class Item>
-void fold_row(W& w, world::Address to, world::Address spare, int first, int last, const Item& item,
-              const Join& join) {
-  world::Address left = item(first);
+template <context::Context W, class Item>
+void fold_row(W& w, context::Address to, context::Address spare, int first, int last,
+              const Item& item, const Join& join) {
+  context::Address left = item(first);
   for (int i = first + 1; i < last; ++i) {
-    const world::Address target = i + 1 == last ? to : spare;
+    const context::Address target = i + 1 == last ? to : spare;
     w.reduce(target, left, item(i), join.count, join.reduction);
     left = target;
   }
@@ -76,10 +76,10 @@ void fold_row(W& w, world::Address to, world::Address spare, int first, int last
 }
 
 // The same over all ranks, block by block.
-template <world::World W, class Item>
-void fold_ranks(W& w, world::Address to, const Spare& spare, const ReductionOrder& association,
+template <context::Context W, class Item>
+void fold_ranks(W& w, context::Address to, const Spare& spare, const ReductionOrder& association,
                 const Item& item, const Join& join) {
-  const auto row = [&](int block, world::Address target, world::Address between) {
+  const auto row = [&](int block, context::Address target, context::Address between) {
     fold_row(w, target, between, association.first(block), association.first(block + 1), item,
              join);
   };

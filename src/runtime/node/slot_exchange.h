@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/node/blocks.h"
 #include "runtime/node/lines.h"
@@ -39,18 +39,18 @@ class SlotExchange {
   };
 
   // pre: shared memory holds `start` everywhere.
-  SlotExchange(const Parameters& parameters, int rank, int ranks, world::Sequence start);
+  SlotExchange(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return slots * slot_stride_; }
 
   // What each rank's input holds, to where the blocks of everybody's output are. `largest`: of the
   // blocks, which all ranks know. This rank's own is not touched in place.
-  template <world::World W>
+  template <context::Context W>
   void allgather(W& w, const Blocks& blocks, std::size_t largest, bool in_place, const Plan& plan) {
     const Block own = blocks.of(w.rank());
     const std::size_t rounds = (largest + plan.round_bytes - 1) / plan.round_bytes;
     const auto round = [&](std::size_t i) {
-      return Round{first_ + static_cast<world::Sequence>(i) + 1, i * plan.round_bytes,
+      return Round{first_ + static_cast<context::Sequence>(i) + 1, i * plan.round_bytes,
                    plan.round_bytes};
     };
     if (rounds > 0) show(w, round(0), own, plan);
@@ -59,12 +59,12 @@ class SlotExchange {
       if (i + 1 < rounds) show(w, round(i + 1), own, plan);
       take(w, round(i), blocks, plan);
     }
-    first_ += static_cast<world::Sequence>(rounds);
+    first_ += static_cast<context::Sequence>(rounds);
   }
 
   // A block of so many bytes from everybody for everybody. pre: all of a rank's fit into a round.
   // In place the input is the output.
-  template <world::World W>
+  template <context::Context W>
   void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
     const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
     const Address mine = slot_of(w.rank(), ++first_, plan);
@@ -75,7 +75,7 @@ class SlotExchange {
     if (!in_place) move_own(w, own, own, plan.results);
     for (const int owner : visits(plan.order)) {
       const Address slot = slot_of(owner, first_, plan);
-      w.wait_stamped(slot, world::until_reached(first_));
+      w.wait_stamped(slot, context::until_reached(first_));
       const std::size_t left_out = shows_own(all) || w.rank() < owner ? 0 : bytes;
       const auto own_at = static_cast<std::size_t>(own.offset) - left_out;
       w.copy(output(w, blocks.of(owner).offset), slot + payload_at(all) + own_at, bytes,
@@ -86,15 +86,15 @@ class SlotExchange {
   // A rank shows a round when it has seen everybody's flag of the round two before, and that was
   // raised when its owner had taken the one two before that: four slots are enough. The first round
   // of a call comes after the last one of the call before was taken, which is later still.
-  static constexpr world::Sequence slots = 4;
+  static constexpr context::Sequence slots = 4;
 
   // In which order `rank` visits the others.
   static std::vector<int> visits(Order order, int rank, int ranks);
 
  private:
   struct Round {
-    world::Sequence number = 0;  // among the rounds of all calls
-    std::size_t from = 0;        // in each block
+    context::Sequence number = 0;  // among the rounds of all calls
+    std::size_t from = 0;          // in each block
     std::size_t most = 0;
 
     std::size_t bytes_of(const Block& block) const { return in_piece(block.bytes, from, most); }
@@ -102,11 +102,11 @@ class SlotExchange {
 
   // Two ranks may turn by turn show what they have in each other's slots, which they have just
   // read.
-  Address slot_of(int shower, world::Sequence number, const Plan& plan) const {
+  Address slot_of(int shower, context::Sequence number, const Plan& plan) const {
     const int holder = holder_of(plan.method->ownership, shower, 1 - shower, number, slots);
     return {Region::shared, holder, number % slots * slot_stride_};
   }
-  template <world::World W>
+  template <context::Context W>
   static Address output(const W& w, std::ptrdiff_t offset) {
     return {Region::output, w.rank(), static_cast<std::size_t>(offset)};
   }
@@ -114,7 +114,7 @@ class SlotExchange {
     return order == Order::ring ? ring_ : neighbors_;
   }
 
-  template <world::World W>
+  template <context::Context W>
   void show(W& w, const Round& round, const Block& own, const Plan& plan) {
     const Address mine = slot_of(w.rank(), round.number, plan);
     const std::size_t bytes = round.bytes_of(own);
@@ -128,7 +128,7 @@ class SlotExchange {
   // What is in the flag's line comes with it, wanted or not. Else what nobody wants is left out,
   // and the rest moves up: two ranks then use the same lines of a slot.
   static bool shows_own(std::size_t all) { return fits_behind_flag(all); }
-  template <world::World W>
+  template <context::Context W>
   static void show_all_but(W& w, const Block& own, Address mine, std::size_t all,
                            const Plan& plan) {
     const auto show_part = [&](std::size_t at, std::size_t begin, std::size_t end) {
@@ -143,11 +143,11 @@ class SlotExchange {
   }
 
   // Also where there is nothing to take: whoever shows next counts on this rank's having seen all.
-  template <world::World W>
+  template <context::Context W>
   void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
     for (const int owner : visits(plan.order)) {
       const Address slot = slot_of(owner, round.number, plan);
-      w.wait_stamped(slot, world::until_reached(round.number));
+      w.wait_stamped(slot, context::until_reached(round.number));
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);
       if (bytes == 0) continue;
@@ -159,7 +159,7 @@ class SlotExchange {
   std::size_t slot_stride_;
   std::vector<int> ring_;
   std::vector<int> neighbors_;
-  world::Sequence first_;  // rounds of all calls so far
+  context::Sequence first_;  // rounds of all calls so far
 };
 
 }  // namespace huddle::node

@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "common/text.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 constexpr Uses nothing = {};
@@ -100,7 +100,7 @@ UsageError unknown(std::string_view kind, std::string_view word,
 }  // namespace
 
 std::string Algorithm::full_name() const {
-  return fmt::format("{}:{}", net::name(operation), name);
+  return fmt::format("{}:{}", schedules::name(operation), name);
 }
 
 std::span<const Algorithm> algorithms() { return table; }
@@ -145,4 +145,4 @@ std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& 
   return algorithm.make(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

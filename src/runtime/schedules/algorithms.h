@@ -12,7 +12,7 @@
 
 #include "runtime/schedules/schedule.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // In which order a reduction joins.
 enum class Order : std::uint8_t {
@@ -102,4 +102,4 @@ std::unique_ptr<Schedule> reduce_scatter_ring(const Call& call);
 std::unique_ptr<Schedule> scan_doubling(const Call& call);
 std::unique_ptr<Schedule> exscan_doubling(const Call& call);
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

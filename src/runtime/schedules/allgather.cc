@@ -8,7 +8,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/association.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // The ring: every rank sends to the next what came from the one before, its own blocks first, one
 // block a round. So a rank that contributes more than others does not hold them up: while its
@@ -399,4 +399,4 @@ std::unique_ptr<Schedule> allgather_far_first(const Call& call) {
   return std::make_unique<FarFirst>(call, call.message_blocks);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

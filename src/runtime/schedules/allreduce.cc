@@ -5,7 +5,7 @@
 #include "runtime/schedules/association.h"
 #include "runtime/schedules/schedule.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // An allreduce among a power of two of seats, to which other ranks are folded: the second of a pair
 // sends its contribution to the first before it, and gets the result after it.
@@ -69,8 +69,8 @@ void FoldedAllreduce::fill(int rank, std::int64_t number, Round& round) const {
     } else if (is_out) {
       round.send(peer, Buffer::input, all);
     } else {
-      round.receive(peer, net::scratch(0), all);
-      round.join(Buffer::input, net::scratch(0), Buffer::output, all);
+      round.receive(peer, schedules::scratch(0), all);
+      round.join(Buffer::input, schedules::scratch(0), Buffer::output, all);
     }
   } else if (!folding_.is_out(rank)) {
     const std::int64_t step = number - (folds() ? 1 : 0);
@@ -100,12 +100,12 @@ class AllreduceDoubling : public FoldedAllreduce {
     const int other = seat ^ (1 << number);
     const int peer = folding().rank_at(other);
     const Blocks all = Blocks::interval(0, 1);
-    round.receive(peer, net::scratch(0), all);
+    round.receive(peer, schedules::scratch(0), all);
     round.send(peer, own, all);
     if (other < seat) {
-      round.join(net::scratch(0), own, Buffer::output, all);
+      round.join(schedules::scratch(0), own, Buffer::output, all);
     } else {
-      round.join(own, net::scratch(0), Buffer::output, all);
+      round.join(own, schedules::scratch(0), Buffer::output, all);
     }
   }
 };
@@ -148,12 +148,12 @@ class AllreduceHalving : public FoldedAllreduce {
       round.send(peer, Buffer::output, mine);
       return;
     }
-    round.receive(peer, net::scratch(0), mine);
+    round.receive(peer, schedules::scratch(0), mine);
     round.send(peer, own, others);
     if (other < seat) {
-      round.join(net::scratch(0), own, Buffer::output, mine);
+      round.join(schedules::scratch(0), own, Buffer::output, mine);
     } else {
-      round.join(own, net::scratch(0), Buffer::output, mine);
+      round.join(own, schedules::scratch(0), Buffer::output, mine);
     }
   }
 
@@ -253,9 +253,9 @@ class AllreduceRing : public Schedule {
     const bool joins = number < others();
     const Blocks coming = block(number + 2);
     const Blocks going = block(number + 1);
-    round.receive(at_distance(rank, -1), joins ? net::scratch(0) : Buffer::output, coming);
+    round.receive(at_distance(rank, -1), joins ? schedules::scratch(0) : Buffer::output, coming);
     round.send(at_distance(rank, 1), number == 0 ? Buffer::input : Buffer::output, going);
-    if (joins) round.join(net::scratch(0), Buffer::input, Buffer::output, coming);
+    if (joins) round.join(schedules::scratch(0), Buffer::input, Buffer::output, coming);
   }
 
  private:
@@ -268,4 +268,4 @@ std::unique_ptr<Schedule> allreduce_ring(const Call& call) {
   return std::make_unique<AllreduceRing>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -5,7 +5,7 @@
 
 #include "runtime/schedules/algorithms.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // Spread: in each round everybody sends to the rank so many further on, one further in the next.
 namespace {
@@ -61,9 +61,9 @@ class Pairwise : public Schedule {
       round.copy(Buffer::input, Buffer::output, block);
       return;
     }
-    round.receive(peer, net::scratch(0), block);
+    round.receive(peer, schedules::scratch(0), block);
     round.send(peer, Buffer::input, block);
-    round.copy(net::scratch(0), Buffer::output, block);
+    round.copy(schedules::scratch(0), Buffer::output, block);
   }
 };
 
@@ -129,7 +129,7 @@ class AlltoallBruck : public Schedule {
     return std::min(radix() - 1, (ranks() - 1) / unit);
   }
   Buffer buffer_after(std::int64_t number) const {
-    return (rounds_ - number) % 2 != 0 ? Buffer::output : net::scratch(0);
+    return (rounds_ - number) % 2 != 0 ? Buffer::output : schedules::scratch(0);
   }
 
   // Distances with that digit are intervals of `unit`, one in each period, of which the last may be
@@ -165,4 +165,4 @@ std::unique_ptr<Schedule> alltoall_bruck(const Call& call) {
   return std::make_unique<AlltoallBruck>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -3,7 +3,7 @@
 
 #include "runtime/schedules/association.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 SliceJoin::Node SliceJoin::leaf(int rank) const {
   if (folding_.is_paired(rank)) return {0, rank};
@@ -27,7 +27,7 @@ Buffer SliceJoin::place(int owner, const Node& node) const {
   if (node.height == top()) return Buffer::output;
   if (node == leaf(owner)) return Buffer::input;
   const bool waits = complete_after(owner, node) < complete_after(owner, parent(node));
-  return net::scratch(waits ? 1 + 2 * node.height + node.number % 2 : 0);
+  return schedules::scratch(waits ? 1 + 2 * node.height + node.number % 2 : 0);
 }
 
 void SliceJoin::join(int owner, int rank, Round& round) const {
@@ -41,4 +41,4 @@ void SliceJoin::join(int owner, int rank, Round& round) const {
   }
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

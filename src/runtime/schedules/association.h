@@ -15,7 +15,7 @@
 
 #include "runtime/schedules/schedule.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // Any number of ranks for algorithms that want a power of two. Where there are r more, the first 2r
 // ranks are folded in pairs: the second of a pair leaves its matter to the first, and gets the
@@ -123,4 +123,4 @@ class SliceJoin {
   Folding folding_;
 };
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -5,7 +5,7 @@
 
 #include "runtime/schedules/algorithms.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // Dissemination: in round i a rank tells those k^i, 2 k^i, ... (k-1) k^i further on that it, and
 // all it has heard from, came. With k = 2 that is one in each round.
@@ -51,4 +51,4 @@ std::unique_ptr<Schedule> barrier_dissemination(const Call& call) {
   return std::make_unique<Dissemination>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

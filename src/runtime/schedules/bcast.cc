@@ -7,7 +7,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/knomial.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // A k-nomial tree, binomial where k is 2: whoever has the data sends in each round to k - 1 others,
 // the farthest first, so that those who have most to pass on come first.
@@ -320,4 +320,4 @@ std::unique_ptr<Schedule> bcast_scatter_doubling(const Call& call) {
   return std::make_unique<ScatterDoubling>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -16,7 +16,7 @@
 
 #include "runtime/schedules/algorithms.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 constexpr int most_skips = 32;
@@ -169,4 +169,4 @@ std::unique_ptr<Schedule> bcast_circulant(const Call& call) {
   return std::make_unique<Circulant>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -9,7 +9,7 @@
 
 #include "runtime/schedules/check_memory.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 // Who has heard from whom, for barriers: a bit for each pair.
@@ -410,4 +410,4 @@ std::optional<std::string> flaw_in_hints(const Schedule& schedule) {
   return std::nullopt;
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -22,7 +22,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/schedule.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 struct Proof {
   const Schedule& schedule;
@@ -38,4 +38,4 @@ std::optional<std::string> flaw_in(const Proof& proof);
 // nothing happens outside active rounds. Makes most rounds twice.
 std::optional<std::string> flaw_in_hints(const Schedule& schedule);
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

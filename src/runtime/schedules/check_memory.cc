@@ -9,7 +9,7 @@
 
 #include "runtime/schedules/association.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 // From here on terms are in a list. Below, a circle of so many ranks has a number for each
@@ -330,4 +330,4 @@ Term contribution(const Proof& proof, int rank, std::int64_t block) {
   return Brackets::leaf(rank);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

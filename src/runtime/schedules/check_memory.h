@@ -15,7 +15,7 @@
 
 #include "runtime/schedules/check.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // What a place holds while a schedule is checked: nothing, a block as it was contributed, or the
 // contributions that were joined to it. Each distinct one has a number.
@@ -176,4 +176,4 @@ Term promised(const Proof& proof, int rank, std::int64_t block);
 
 std::string where(int rank, Buffer buffer, std::int64_t block);
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

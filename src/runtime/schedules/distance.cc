@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 struct Sum {
@@ -105,4 +105,4 @@ std::optional<Fraction> printed_distance(const Algorithm& algorithm, const Call&
   return bruck_form(call.ranks, ceil_log2(call.ranks) + 1);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

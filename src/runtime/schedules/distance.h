@@ -12,7 +12,7 @@
 
 #include "runtime/schedules/algorithms.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // In lowest terms.
 class Fraction {
@@ -40,4 +40,4 @@ std::optional<Fraction> closed_distance(const Algorithm& algorithm, const Call& 
 // The same as the paper prints it where that is another: of Bruck, with a term too many.
 std::optional<Fraction> printed_distance(const Algorithm& algorithm, const Call& call);
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

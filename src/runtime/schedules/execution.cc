@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 std::size_t largest_block(const Schedule& schedule, const Sizes& sizes) {
@@ -173,4 +173,4 @@ void Execution::join(const Join& join) {
   });
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

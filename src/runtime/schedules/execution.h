@@ -14,7 +14,7 @@
 #include "runtime/schedules/schedule.h"
 #include "runtime/schedules/wire.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // A buffer of the caller's: blocks lie one after the other from `first` on.
 template <typename Byte>
@@ -90,4 +90,4 @@ class Execution {
   std::vector<std::vector<std::byte>> departures_;
 };
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -4,7 +4,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/knomial.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // Gather and scatter by a k-nomial tree of places, counted from the root on: a subtree's blocks are
 // those of places in a row. Up the tree the nearest come first, down it the farthest.
@@ -64,7 +64,7 @@ class Gather : public BlockTree {
   void fill(int rank, std::int64_t number, Round& round) const override {
     const int at = from_root(rank);
     const int level = static_cast<int>(number);
-    const Buffer gathered = at == 0 ? Buffer::output : net::scratch(0);
+    const Buffer gathered = at == 0 ? Buffer::output : schedules::scratch(0);
     if (number == 0 && (at == 0 || is_between(at))) {
       round.copy(Buffer::input, gathered, own(rank));
     }
@@ -94,7 +94,7 @@ class Scatter : public BlockTree {
     if (at == 0 && number == 0) round.copy(Buffer::input, Buffer::output, own(rank));
     if (ranks() == 1) return;
     const int level = tree().levels() - 1 - static_cast<int>(number);
-    const Buffer source = at == 0 ? Buffer::input : net::scratch(0);
+    const Buffer source = at == 0 ? Buffer::input : schedules::scratch(0);
     if (at != 0 && tree().level_of(at) == level) {
       round.receive(rank_at(tree().parent(at)), is_between(at) ? source : Buffer::output,
                     subtree(at, level));
@@ -117,4 +117,4 @@ std::unique_ptr<Schedule> scatter_knomial(const Call& call) {
   return std::make_unique<Scatter>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 class KnomialTree {
  public:
@@ -55,4 +55,4 @@ class KnomialTree {
   int levels_ = 0;
 };
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

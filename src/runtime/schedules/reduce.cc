@@ -6,7 +6,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/association.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // A binomial tree over the association: each part of it is joined at the seat whose low bits are
 // those of the root's, so that any root gets the same bits, and gets them at once.
@@ -63,7 +63,9 @@ class Binomial : public Schedule {
   int bits_joined(int seat) const {
     return std::countr_zero(static_cast<unsigned>(seat ^ root_seat_));
   }
-  Buffer joined_in(int rank) const { return rank == root() ? Buffer::output : net::scratch(1); }
+  Buffer joined_in(int rank) const {
+    return rank == root() ? Buffer::output : schedules::scratch(1);
+  }
 
   void pass(int rank, int peer, bool sends, Buffer own, Round& round) const {
     const Blocks all = Blocks::interval(0, 1);
@@ -71,10 +73,10 @@ class Binomial : public Schedule {
       round.send(peer, own, all);
       return;
     }
-    round.receive(peer, net::scratch(0), all);
+    round.receive(peer, schedules::scratch(0), all);
     const bool peer_is_left = peer < rank;
-    round.join(peer_is_left ? net::scratch(0) : own, peer_is_left ? own : net::scratch(0),
-               joined_in(rank), all);
+    round.join(peer_is_left ? schedules::scratch(0) : own,
+               peer_is_left ? own : schedules::scratch(0), joined_in(rank), all);
   }
 
   Folding folding_;
@@ -87,4 +89,4 @@ std::unique_ptr<Schedule> reduce_binomial(const Call& call) {
   return std::make_unique<Binomial>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -4,7 +4,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/association.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // Recursive halving, the nearest first: in round k seats that differ in bit k sort what both work
 // on by that bit of the seats that it is for, each sends what is for the other's side and joins its
@@ -52,7 +52,7 @@ class ReduceScatterHalving : public Schedule {
       const auto bit = static_cast<int>(number - (folds() ? 1 : 0));
       halve(rank, bit, round);
       if (bit == folding_.doublings() - 1) {
-        round.copy(net::scratch(1), Buffer::output, Blocks::interval(rank, 1));
+        round.copy(schedules::scratch(1), Buffer::output, Blocks::interval(rank, 1));
       }
     }
   }
@@ -82,8 +82,8 @@ class ReduceScatterHalving : public Schedule {
       round.send(rank - 1, Buffer::input, all);
       return;
     }
-    round.receive(rank + 1, net::scratch(0), all);
-    round.join(Buffer::input, net::scratch(0), net::scratch(1), all);
+    round.receive(rank + 1, schedules::scratch(0), all);
+    round.join(Buffer::input, schedules::scratch(0), schedules::scratch(1), all);
   }
 
   void halve(int rank, int bit, Round& round) const {
@@ -91,13 +91,13 @@ class ReduceScatterHalving : public Schedule {
     const int other = seat ^ (1 << bit);
     const int peer = folding_.rank_at(other);
     const bool untouched = bit == 0 && !folding_.is_paired(rank);
-    const Buffer own = untouched ? Buffer::input : net::scratch(1);
+    const Buffer own = untouched ? Buffer::input : schedules::scratch(1);
     const Blocks mine = for_seats_like(seat, bit + 1);
-    round.receive(peer, net::scratch(0), mine);
+    round.receive(peer, schedules::scratch(0), mine);
     round.send(peer, own, for_seats_like(other, bit + 1));
     const bool other_is_left = other < seat;
-    round.join(other_is_left ? net::scratch(0) : own, other_is_left ? own : net::scratch(0),
-               net::scratch(1), mine);
+    round.join(other_is_left ? schedules::scratch(0) : own,
+               other_is_left ? own : schedules::scratch(0), schedules::scratch(1), mine);
   }
 
   void give_back(int rank, Round& round) const {
@@ -105,7 +105,7 @@ class ReduceScatterHalving : public Schedule {
     if (folding_.is_out(rank)) {
       round.receive(rank - 1, Buffer::output, Blocks::interval(rank, 1));
     } else {
-      round.send(rank + 1, net::scratch(1), Blocks::interval(rank + 1, 1));
+      round.send(rank + 1, schedules::scratch(1), Blocks::interval(rank + 1, 1));
     }
   }
 
@@ -183,9 +183,10 @@ class ReduceScatterRing : public Schedule {
     const bool is_last = number == rounds() - 1;
     const Blocks coming = Blocks::interval(at_distance(rank, -(number + 2)), 1);
     const Blocks going = Blocks::interval(at_distance(rank, -(number + 1)), 1);
-    round.receive(at_distance(rank, -1), net::scratch(0), coming);
-    round.send(at_distance(rank, 1), number == 0 ? Buffer::input : net::scratch(1), going);
-    round.join(net::scratch(0), Buffer::input, is_last ? Buffer::output : net::scratch(1), coming);
+    round.receive(at_distance(rank, -1), schedules::scratch(0), coming);
+    round.send(at_distance(rank, 1), number == 0 ? Buffer::input : schedules::scratch(1), going);
+    round.join(schedules::scratch(0), Buffer::input,
+               is_last ? Buffer::output : schedules::scratch(1), coming);
   }
 };
 
@@ -195,4 +196,4 @@ std::unique_ptr<Schedule> reduce_scatter_ring(const Call& call) {
   return std::make_unique<ReduceScatterRing>(call);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -4,7 +4,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/association.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // Recursive doubling: in round k seats that differ in bit k exchange what their parts of the
 // association come to, and the right one of them joins the left one's to its prefix. The first of a
@@ -107,4 +107,4 @@ std::unique_ptr<Schedule> exscan_doubling(const Call& call) {
   return std::make_unique<ScanDoubling>(call, false);
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

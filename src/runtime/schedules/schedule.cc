@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 std::string_view name(Operation operation) {
   switch (operation) {
@@ -220,4 +220,4 @@ std::size_t Sizes::bytes(const Blocks& blocks) const {
   return sum;
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -29,7 +29,7 @@
 #include <variant>
 #include <vector>
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // What a collective is: which blocks lie where before it, and which have to lie where after it.
 // With p ranks, of which `root` is one:
@@ -320,4 +320,4 @@ class Sizes {
   std::shared_ptr<const std::vector<std::size_t>> starts_;  // of all copies
 };
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

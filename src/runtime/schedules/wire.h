@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 class Wire {
  public:
@@ -91,4 +91,4 @@ class InPieces : public Wire {
   std::vector<Ticket> free_;
 };
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -122,8 +122,8 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
   Tiles tiles{count, std::ceil(count / cells), by(plan.method)};
   if (plan.method->ownership != memory::LineOwnership::prefetched) return tiles;
   // Only those were asked for; others are as though nobody ever did.
-  const double ahead = node::PairChannels::asked_ahead(static_cast<world::Sequence>(count),
-                                                       static_cast<world::Sequence>(cells));
+  const double ahead = node::PairChannels::asked_ahead(static_cast<context::Sequence>(count),
+                                                       static_cast<context::Sequence>(cells));
   const double unasked_ns = by(plan.method.where_readers_share()).write_ns;
   tiles.asking_ns = ahead * (unasked_ns - tiles.each.write_ns);
   tiles.each.write_ns = unasked_ns - tiles.asking_ns / count;

@@ -5,8 +5,8 @@
 // operation. The engine of a team runs plans so, and whoever wants to know what one would take.
 #pragma once
 
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 #include "runtime/node/bcast_protocols.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduction_order.h"
@@ -28,58 +28,60 @@ struct Setting {
 
 inline auto protocol_for(const TreeBarrierPlan& plan, const Setting& at) {
   return node::TreeBarrier(node::tree(plan.shape, at.locality, 0), plan.parameters, at.rank,
-                           world::first_sequence);
+                           context::first_sequence);
 }
 inline auto protocol_for(const DisseminationPlan& plan, const Setting& at) {
-  return node::DisseminationBarrier(plan.parameters, at.rank, at.ranks(), world::first_sequence);
+  return node::DisseminationBarrier(plan.parameters, at.rank, at.ranks(), context::first_sequence);
 }
 inline auto protocol_for(const InlineBcastPlan&, const Setting& at) {
-  return node::InlineBcast(at.resources.inline_bcast, at.locality, at.rank, world::first_sequence);
+  return node::InlineBcast(at.resources.inline_bcast, at.locality, at.rank,
+                           context::first_sequence);
 }
 inline auto protocol_for(const node::PipelinedBcast::Plan&, const Setting& at) {
   return node::PipelinedBcast(at.resources.pipelined_bcast, at.locality, at.rank,
-                              world::first_sequence);
+                              context::first_sequence);
 }
 inline auto protocol_for(const node::SegmentedBcast::Plan&, const Setting& at) {
   return node::SegmentedBcast(at.resources.segmented_bcast, at.locality, at.rank,
-                              world::first_sequence);
+                              context::first_sequence);
 }
 inline auto protocol_for(const node::ExchangeReduce::Plan&, const Setting& at) {
-  return node::ExchangeReduce(at.resources.exchange, at.association, world::first_sequence);
+  return node::ExchangeReduce(at.resources.exchange, at.association, context::first_sequence);
 }
 inline auto protocol_for(const node::TreeReduce::Plan&, const Setting& at) {
-  return node::TreeReduce(at.resources.tree_reduce, at.association, world::first_sequence);
+  return node::TreeReduce(at.resources.tree_reduce, at.association, context::first_sequence);
 }
 inline auto protocol_for(const node::SlicedReduce::Plan&, const Setting& at) {
   return node::SlicedReduce(at.resources.sliced_reduce, at.association, at.ranks(),
-                            world::first_sequence);
+                            context::first_sequence);
 }
 inline auto protocol_for(const node::SlotExchange::Plan&, const Setting& at) {
-  return node::SlotExchange(at.resources.slot_exchange, at.rank, at.ranks(), world::first_sequence);
+  return node::SlotExchange(at.resources.slot_exchange, at.rank, at.ranks(),
+                            context::first_sequence);
 }
 inline auto protocol_for(const node::DoublingExchange::Plan&, const Setting& at) {
   return node::DoublingExchange(at.resources.doubling_exchange, at.rank, at.ranks(),
-                                world::first_sequence);
+                                context::first_sequence);
 }
 inline auto protocol_for(const node::PairExchange::Plan&, const Setting& at) {
-  return node::PairExchange(at.resources.pair_exchange, at.ranks(), world::first_sequence);
+  return node::PairExchange(at.resources.pair_exchange, at.ranks(), context::first_sequence);
 }
 inline auto protocol_for(const AnnouncedPlan& plan, const Setting& at) {
   return protocol_for(plan.pairs, at);
 }
 inline auto protocol_for(const DirectExchangePlan&, const Setting& at) {
-  return node::DirectExchange(at.resources.direct_exchange, at.ranks(), world::first_sequence);
+  return node::DirectExchange(at.resources.direct_exchange, at.ranks(), context::first_sequence);
 }
 inline auto protocol_for(const PushedPlan& plan, const Setting& at) {
   return protocol_for(DirectExchangePlan{plan.writers, plan.path}, at);
 }
 inline auto protocol_for(const DirectReducePlan&, const Setting& at) {
-  return node::DirectReduce(at.resources.direct_reduce, at.association, world::first_sequence);
+  return node::DirectReduce(at.resources.direct_reduce, at.association, context::first_sequence);
 }
 
 // All: one call of the protocol, by this rank.
 
-template <world::World W>
+template <context::Context W>
 void run_plan(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call& call) {
   switch (call.barrier_phase) {
     case BarrierPhase::both:
@@ -90,27 +92,27 @@ void run_plan(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const C
       return protocol.release(w);
   }
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::DisseminationBarrier& protocol, W& w, const DisseminationPlan&, const Call&) {
   protocol.run(w);
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::InlineBcast& protocol, W& w, const InlineBcastPlan& plan, const Call& call) {
   protocol.run(w, call.count, call.root, plan.shape);
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::PipelinedBcast& protocol, W& w, const node::PipelinedBcast::Plan& plan,
               const Call& call) {
   protocol.run(w, call.count, call.root, plan);
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::SegmentedBcast& protocol, W& w, const node::SegmentedBcast::Plan& plan,
               const Call& call) {
   protocol.run(w, call.count, call.root, plan);
 }
 
 // By protocols that have all reductions, and by those that have some of them.
-template <class Protocol, world::World W, class PlanOfIt>
+template <class Protocol, context::Context W, class PlanOfIt>
 void run_reduction(Protocol& protocol, W& w, const PlanOfIt& plan, const Call& call) {
   const memory::Reduction& reduction = *call.reduction;
   if constexpr (requires { protocol.reduce(w, call.count, reduction, call.root, plan); }) {
@@ -129,27 +131,27 @@ void run_reduction(Protocol& protocol, W& w, const PlanOfIt& plan, const Call& c
   }
   protocol.allreduce(w, call.count, reduction, plan);
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::ExchangeReduce& protocol, W& w, const node::ExchangeReduce::Plan& plan,
               const Call& call) {
   run_reduction(protocol, w, plan, call);
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::TreeReduce& protocol, W& w, const node::TreeReduce::Plan& plan,
               const Call& call) {
   run_reduction(protocol, w, plan, call);
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::SlicedReduce& protocol, W& w, const node::SlicedReduce::Plan& plan,
               const Call& call) {
   run_reduction(protocol, w, plan, call);
 }
-template <world::SingleCopyWorld W>
+template <context::SingleCopyContext W>
 void run_plan(node::DirectReduce& protocol, W& w, const DirectReducePlan& plan, const Call& call) {
   run_reduction(protocol, w, plan.reduction, call);
 }
 
-template <world::World W>
+template <context::Context W>
 void run_plan(node::SlotExchange& protocol, W& w, const node::SlotExchange::Plan& plan,
               const Call& call) {
   if (call.operation == Operation::alltoall) {
@@ -158,14 +160,14 @@ void run_plan(node::SlotExchange& protocol, W& w, const node::SlotExchange::Plan
     protocol.allgather(w, call.incoming, call.count, call.in_place, plan);
   }
 }
-template <world::World W>
+template <context::Context W>
 void run_plan(node::DoublingExchange& protocol, W& w, const node::DoublingExchange::Plan& plan,
               const Call& call) {
   protocol.allgather(w, call.incoming, call.in_place, plan);
 }
 
 // What is exchanged in place has to be turned to by both of a pair at once.
-template <world::SingleCopyWorld W>
+template <context::SingleCopyContext W>
 void run_plan(node::PairExchange& protocol, W& w, const node::PairExchange::Plan& plan,
               const Call& call) {
   node::PairExchange::Plan of_call = plan;
@@ -173,12 +175,12 @@ void run_plan(node::PairExchange& protocol, W& w, const node::PairExchange::Plan
   if (call.in_place && plan.order == Order::staggered) of_call.order = Order::paired;
   protocol.run(w, call.outgoing, call.incoming, call.in_place, of_call);
 }
-template <world::SingleCopyWorld W>
+template <context::SingleCopyContext W>
 void run_plan(node::PairExchange& protocol, W& w, const AnnouncedPlan& plan, const Call& call) {
   run_plan(protocol, w, plan.pairs, call);
 }
 
-template <world::SingleCopyWorld W>
+template <context::SingleCopyContext W>
 void run_plan(node::DirectExchange& protocol, W& w, const DirectExchangePlan& plan,
               const Call& call) {
   switch (call.operation) {
@@ -209,7 +211,7 @@ void run_plan(node::DirectExchange& protocol, W& w, const DirectExchangePlan& pl
       return;  // never chosen for them
   }
 }
-template <world::SingleCopyWorld W>
+template <context::SingleCopyContext W>
 void run_plan(node::DirectExchange& protocol, W& w, const PushedPlan& plan, const Call& call) {
   protocol.gather(w, call.outgoing.of(call.root), call.incoming, call.root, call.in_place,
                   plan.writers);

@@ -11,7 +11,7 @@
 
 #include "model/machine/cost.h"
 #include "model/machine/machine.h"
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 #include "runtime/memory/arena.h"
 #include "runtime/memory/heap.h"
 #include "runtime/select/team_resources.h"
@@ -30,7 +30,7 @@ struct ContextOptions {
   memory::ArenaOptions arena;
   // What a rank of a team gives to each of the algorithms that move much.
   std::size_t queue_bytes = select::usual_queue_bytes;
-  world::hardware::ProgressCallback progress;
+  context::ProgressCallback progress;
   // Where this process keeps large blocks, if it lets its peers map them.
   std::optional<memory::HeapFacts> heap;
   // So many processes of the same job run on this machine, this one included; 0: unknown.
@@ -55,7 +55,7 @@ class Context {
   const select::Forcing& forcing() const { return options_.forcing; }
   // The same as text.
   const std::string& forcing_text() const { return forcing_text_; }
-  const world::hardware::ProgressCallback& progress() const { return options_.progress; }
+  const context::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
   const single_copy::PeerPaths& paths() const { return options_.paths; }
   // Of time, that the control group of this process had when the context was made; 0: no limit.

@@ -8,17 +8,17 @@
 namespace huddle::team {
 namespace {
 
-using world::hardware::Hardware;
+using context::Hardware;
 
 // The world of one call.
-Hardware world_of(const world::hardware::ProtocolContext& context, const Call& call) {
+Hardware world_of(const context::ProtocolContext& context, const Call& call) {
   return Hardware(
       context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
 }
 
 template <class Plan, class Protocol>
 Ready bound(Instance<Protocol>& instance, const Plan& plan) {
-  const auto run = [](void* protocol, const world::hardware::ProtocolContext& context,
+  const auto run = [](void* protocol, const context::ProtocolContext& context,
                       const select::Plan& of_call, const Call& call) {
     Hardware w = world_of(context, call);
     select::run_plan(*static_cast<Protocol*>(protocol), w, *std::get_if<Plan>(&of_call), call);
@@ -53,7 +53,7 @@ Instance<Protocol>::Instance(Protocol made)
       scratch(std::make_unique_for_overwrite<std::byte[]>(scratch_bytes_of(protocol))) {}
 
 Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
-               world::hardware::Waiting& waiting, const PeerAccess& reach)
+               context::Waiting& waiting, const PeerAccess& reach)
     : team_memory_(team_memory),
       locality_(selection_inputs.locality()),
       resources_(selection_inputs.resources()),
@@ -72,7 +72,7 @@ auto Engine::set_up(Make make) {
     return memory_of(instance->protocol);
   });
   instance->shared = std::move(shared);
-  for (world::hardware::ProtocolContext& context : instance->contexts) {
+  for (context::ProtocolContext& context : instance->contexts) {
     context = {.rank = team_memory_.rank(),
                .ranks = team_memory_.ranks(),
                .shared = instance->shared.data(),

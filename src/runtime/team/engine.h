@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 #include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
@@ -36,14 +36,14 @@ struct Instance {
 
   Protocol protocol;
   std::vector<std::byte*> shared;
-  std::unique_ptr<std::byte[]> scratch;                    // untouched until used
-  std::vector<world::hardware::ProtocolContext> contexts;  // by path into peers' memory
+  std::unique_ptr<std::byte[]> scratch;            // untouched until used
+  std::vector<context::ProtocolContext> contexts;  // by path into peers' memory
 };
 
 // A plan whose protocol is set up: all that is left is to run it.
 class Ready {
  public:
-  using Context = world::hardware::ProtocolContext;
+  using Context = context::ProtocolContext;
   using Run = void(void* protocol, const Context& context, const select::Plan& plan,
                    const Call& call);
   // Keeps references to what it is given but the plan.
@@ -64,7 +64,7 @@ class Engine {
  public:
   // Keeps references. Takes no memory.
   Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
-         world::hardware::Waiting& waiting, const PeerAccess& reach);
+         context::Waiting& waiting, const PeerAccess& reach);
 
   // pre: where ranks read each other's memory by that plan, it was found out that they can.
   // Sets the plan's protocol up where it is used for the first time: then all ranks do, and all
@@ -115,7 +115,7 @@ class Engine {
   TeamMemory& team_memory_;
   const node::RankLocality& locality_;
   const select::TeamResources& resources_;
-  world::hardware::Waiting& waiting_;
+  context::Waiting& waiting_;
   const PeerAccess& peer_access_;
   const node::ReductionOrder& association_;
 

@@ -103,7 +103,7 @@ void Members::check() {
     const Member& member = by_rank_[rank];
     if (!is_watched(process) || !may_be_dead || !member.peer->is_dead()) continue;
     if (is_present(member.peer->base(), member.presence)) {
-      throw world::PeerLost(fmt::format("rank {} of the team has died", rank));
+      throw context::PeerLost(fmt::format("rank {} of the team has died", rank));
     }
     process = not_watched;  // it had left before
   }

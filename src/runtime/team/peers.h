@@ -96,11 +96,11 @@ class Members {
   // One that nobody uses after all; nothing where it has no bytes.
   void give_back(memory::Piece piece);
 
-  // Throws world::PeerLost with the lowest rank that has died without leaving the team. What it did
-  // before it died can be seen after this, so a rank that waits for a flag looks at it once more
-  // before it gives up. Costs one system call, and one per member, unless the limit of descriptors
-  // is very low: then it is two per member. Collectives call it only while they wait for long, and
-  // then a few times per second.
+  // Throws context::PeerLost with the lowest rank that has died without leaving the team. What it
+  // did before it died can be seen after this, so a rank that waits for a flag looks at it once
+  // more before it gives up. Costs one system call, and one per member, unless the limit of
+  // descriptors is very low: then it is two per member. Collectives call it only while they wait
+  // for long, and then a few times per second.
   void check();
 
  private:

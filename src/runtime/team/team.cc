@@ -23,10 +23,10 @@ using select::Operation;
 // alone.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
-world::hardware::WaitingSettings waiting_settings(const machine::CostModel& model,
-                                                  std::span<const CpuBinding> by_rank, int rank,
-                                                  const Context& context) {
-  world::hardware::WaitingSettings settings;
+context::WaitingSettings waiting_settings(const machine::CostModel& model,
+                                          std::span<const CpuBinding> by_rank, int rank,
+                                          const Context& context) {
+  context::WaitingSettings settings;
   const CpuBinding& mine = by_rank[static_cast<std::size_t>(rank)];
   const std::size_t processors = context.machine().topology.pus.cpus().size();
   settings.crowded =
@@ -73,7 +73,7 @@ CallClass class_of(const select::Request& request) {
 }
 
 // A copy would take memory. The context outlives its teams.
-world::hardware::ProgressCallback by_reference(const world::hardware::ProgressCallback& progress) {
+context::ProgressCallback by_reference(const context::ProgressCallback& progress) {
   if (!progress) return {};
   return std::cref(progress);
 }
@@ -126,13 +126,13 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
 // fails on this rank alone, as no Error of ours does, is a loss to the others.
 template <class Attempt>
 auto Team::unless_lost(Attempt attempt) {
-  if (lost_.is_any()) throw world::PeerLost(lost_.text());
+  if (lost_.is_any()) throw context::PeerLost(lost_.text());
   try {
     return attempt();
-  } catch (const world::PeerLost& error) {
+  } catch (const context::PeerLost& error) {
     lose(error.what());
     throw;
-  } catch (const world::CallsDiffer& error) {
+  } catch (const context::CallsDiffer& error) {
     fail_because_calls_differ(error);
   } catch (const Error&) {
     throw;
@@ -299,18 +299,18 @@ void Team::exscan(const void* input, void* output, std::size_t count,
 // Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
 // throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
 void Team::run_ready(const Ready& ready, const Call& call) {
-  if (lost_.is_any()) throw world::PeerLost(lost_.text());
+  if (lost_.is_any()) throw context::PeerLost(lost_.text());
   try {
     ready(call);
-  } catch (const world::PathFailed& error) {
+  } catch (const context::PathFailed& error) {
     go_on_without(select::path_of(ready.plan()), error.what());
     throw;
-  } catch (const world::SizesDiffer&) {
+  } catch (const context::SizesDiffer&) {
     throw;
-  } catch (const world::PeerLost& error) {
+  } catch (const context::PeerLost& error) {
     lose(error.what());
     throw;
-  } catch (const world::CallsDiffer& error) {
+  } catch (const context::CallsDiffer& error) {
     fail_because_calls_differ(error);
   } catch (const std::exception& error) {
     give_up(error.what());
@@ -322,10 +322,10 @@ void Team::run_ready(const Ready& ready, const Call& call) {
 }
 
 // The context that noticed it knows less about the calls than the team does.
-void Team::fail_because_calls_differ(const world::CallsDiffer& error) {
+void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   try {
     team_memory_.check_calls();
-  } catch (const world::CallsDiffer& detailed) {
+  } catch (const context::CallsDiffer& detailed) {
     give_up(detailed.what());
     throw;
   }

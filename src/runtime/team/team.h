@@ -127,7 +127,7 @@ class Team {
   const std::shared_ptr<GroupConfiguration>& group() const { return selection_inputs_->group(); }
   // For whoever waits for something else on the members' behalf: it waits as they do, and hears of
   // members that are lost.
-  world::hardware::Waiting& waiting() { return waiting_; }
+  context::Waiting& waiting() { return waiting_; }
 
   // What the last call that moved anything ran by its own choice; empty before the first.
   std::string_view latest_algorithm() const;
@@ -159,7 +159,7 @@ class Team {
     waiting_.set_stamp(call_records_.note(CallArguments::of(call)));
   }
   void compare_idle_calls();
-  [[noreturn]] void fail_because_calls_differ(const world::CallsDiffer& error);
+  [[noreturn]] void fail_because_calls_differ(const context::CallsDiffer& error);
   template <class Attempt>
   auto unless_lost(Attempt attempt);
   void lose(std::string_view why);
@@ -198,7 +198,7 @@ class Team {
   std::shared_ptr<const Decisions> known_;  // to all members; null: none, or not the same
   TeamMemory team_memory_;
   CallRecords& call_records_;  // of this rank, in that memory
-  world::hardware::Waiting waiting_;
+  context::Waiting waiting_;
   PeerAccess peer_access_;
   Engine engine_;
   memory::OneSidedFence fence_;

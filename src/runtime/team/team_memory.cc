@@ -80,7 +80,7 @@ memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
   const std::size_t alignment =
       memory.bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
   const memory::Piece piece = arena.allocate(std::max(memory.bytes, alignment), alignment);
-  constexpr world::Sequence value = world::first_sequence;
+  constexpr context::Sequence value = context::first_sequence;
   for (std::size_t at = 0; at + sizeof value <= memory.flags_bytes; at += sizeof value) {
     std::memcpy(arena.data(piece) + at, &value, sizeof value);
   }
@@ -89,12 +89,12 @@ memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
 
 // What a rank leaves behind that comes no more: the flag rises when the reason stands there.
 struct LastWord {
-  world::Sequence flag = world::first_sequence;
+  context::Sequence flag = context::first_sequence;
   Trouble why;
 };
-constexpr world::Sequence given_up = world::first_sequence + 1;
+constexpr context::Sequence given_up = context::first_sequence + 1;
 
-std::atomic_ref<world::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
+std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
 
 // The board, whose two slots lie apart from what follows: the common start, and the last word.
 const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
@@ -118,8 +118,8 @@ TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joinin
                        const std::function<void()>& prepare)
     : peers_(peers),
       members_(join(bootstrap, joining, prepare)),
-      board_(most_notice_bytes, world::first_sequence),
-      start_(start_at, world::first_sequence),
+      board_(most_notice_bytes, context::first_sequence),
+      start_(start_at, context::first_sequence),
       context_{bootstrap.rank, bootstrap.ranks, board_memory_.data(), nullptr, nullptr} {
   for (int rank = 0; rank < ranks(); ++rank) {
     board_memory_[static_cast<std::size_t>(rank)] = members_->piece(rank);
@@ -141,7 +141,7 @@ std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& j
 }
 
 void TeamMemory::show_and_read(std::span<const std::byte> mine) {
-  world::hardware::Hardware w(context_, {mine.data(), notices_.data()});
+  context::Hardware w(context_, {mine.data(), notices_.data()});
   board_.run(w, mine.size());
 }
 
@@ -155,7 +155,7 @@ void TeamMemory::check_members() {
   for (std::size_t rank = 0; rank < board_memory_.size(); ++rank) {
     if (!has_given_up(static_cast<int>(rank))) continue;
     const Trouble told = Trouble::of_rank(rank, last_word_of(board_memory_[rank]).why);
-    throw world::PeerLost(told.text());
+    throw context::PeerLost(told.text());
   }
 }
 
@@ -172,18 +172,19 @@ void TeamMemory::check_calls() const {
       const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);
       if (!theirs || *theirs == *mine) continue;
       const bool peer_first = peer < rank();
-      throw world::CallsDiffer(peer_first ? described_difference(peer, *theirs, rank(), *mine)
-                                          : described_difference(rank(), *mine, peer, *theirs),
-                               theirs->operation == mine->operation && theirs->root == mine->root);
+      throw context::CallsDiffer(
+          peer_first ? described_difference(peer, *theirs, rank(), *mine)
+                     : described_difference(rank(), *mine, peer, *theirs),
+          theirs->operation == mine->operation && theirs->root == mine->root);
     }
   }
 }
 
 void TeamMemory::await_calls(std::uint32_t number) {
-  world::hardware::Hardware w(context_, {});
+  context::Hardware w(context_, {});
   for (int peer = 0; peer < ranks(); ++peer) {
     w.wait({node::Region::shared, peer, records_at + CallRecords::calls_offset},
-           world::until_reached(number));
+           context::until_reached(number));
   }
 }
 

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 #include "runtime/context/sequence.h"
 #include "runtime/memory/one_sided_fence.h"
 #include "runtime/node/agreement.h"
@@ -64,7 +64,7 @@ class CallRecords {
   // Returns the number of calls that this rank has begun. The first one is number 1.
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   void note_barrier() { calls_.store(calls() + 1, std::memory_order_release); }
-  world::CallStamp note(const CallArguments& arguments) {
+  context::CallStamp note(const CallArguments& arguments) {
     const std::uint32_t number = calls() + 1;
     const std::uint32_t kind = kind_of(arguments);
     const std::uint64_t sizes = sizes_of(arguments);
@@ -130,7 +130,7 @@ class TeamMemory {
   std::size_t shared_bytes() const { return members_->own_bytes(); }
 
   // How waits are to be spent from now on. Kept by reference.
-  void set_waiting(world::hardware::Waiting& waiting) { context_.waiting = &waiting; }
+  void set_waiting(context::Waiting& waiting) { context_.waiting = &waiting; }
   // Throws PeerLost: a member has died, or has given up.
   void check_members();
   // Returns the records of this rank, which its peers read.
@@ -162,7 +162,7 @@ class TeamMemory {
   // How all ranks tell each other, in common_start.h, from which call on they do something: this
   // one begins the next of those calls. pre: the fence is of one kind on all ranks.
   bool has_started(bool asks, const memory::OneSidedFence& fence) {
-    world::hardware::Hardware w(context_, {});
+    context::Hardware w(context_, {});
     return start_.has_started(w, asks, Fence{fence});
   }
 
@@ -183,8 +183,8 @@ class TeamMemory {
       : TeamMemory(peers, bootstrap, joining, [] {}) {}
   struct Fence {
     const memory::OneSidedFence& fence;
-    void frequent_side(world::hardware::Hardware& /*w*/) const { fence.frequent_side(); }
-    void rare_side(world::hardware::Hardware& /*w*/) const { fence.rare_side(); }
+    void frequent_side(context::Hardware& /*w*/) const { fence.frequent_side(); }
+    void rare_side(context::Hardware& /*w*/) const { fence.rare_side(); }
   };
 
   bool has_given_up(int rank) const;
@@ -198,7 +198,7 @@ class TeamMemory {
   std::unique_ptr<Members> members_;
   node::NoticeBoard board_;
   node::CommonStart start_;
-  world::hardware::ProtocolContext context_;
+  context::ProtocolContext context_;
 };
 
 }  // namespace huddle::team

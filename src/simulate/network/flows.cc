@@ -7,7 +7,7 @@
 #include <numeric>
 #include <queue>
 
-namespace huddle::sim {
+namespace huddle::network {
 
 void Flows::add(double bytes, double most_gb_per_s, std::span<const int> links) {
   bytes_.push_back(bytes);
@@ -219,4 +219,4 @@ std::vector<double> through_ns(const Flows& flows, std::span<const double> capac
   return end;
 }
 
-}  // namespace huddle::sim
+}  // namespace huddle::network

@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 
-namespace huddle::sim {
+namespace huddle::network {
 namespace {
 
 // The words of a question by their keys; every one has to be there.
@@ -59,7 +59,7 @@ std::string_view smpi_algorithm(std::string_view algorithm) {
 }
 
 std::vector<std::string> words_of(const Question& question) {
-  const net::Call& call = question.call;
+  const schedules::Call& call = question.call;
   return {fmt::format("judge={}", judge_names[static_cast<std::size_t>(question.judge)]),
           "fabric=" + question.fabric,
           "machine=" + question.machine,
@@ -95,4 +95,4 @@ Question question(const std::vector<std::string>& words) {
   return question;
 }
 
-}  // namespace huddle::sim
+}  // namespace huddle::network

@@ -14,7 +14,7 @@
 #include "model/fabric/fabric.h"
 #include "runtime/schedules/schedule.h"
 
-namespace huddle::sim {
+namespace huddle::network {
 
 enum class Judge {
   simgrid,  // the same schedule; messages that leave a node at one time share its card evenly
@@ -34,7 +34,7 @@ struct Question {
   std::string fabric;
   std::string machine;    // "": the fabric's own
   std::string algorithm;  // "allgather:ring"
-  net::Call call;
+  schedules::Call call;
   double block_bytes = 0;
   fabric::Placement placement = fabric::Placement::block;
   std::uint64_t seed = 0;
@@ -44,4 +44,4 @@ std::vector<std::string> words_of(const Question& question);
 // Throws UsageError for words that are none of these.
 Question question(const std::vector<std::string>& words);
 
-}  // namespace huddle::sim
+}  // namespace huddle::network

@@ -12,30 +12,30 @@
 #include "common/error.h"
 #include "model/machine/machine.h"
 
-namespace huddle::sim {
+namespace huddle::network {
 namespace {
 
-std::int64_t blocks_of(const net::Work& work) {
-  if (const auto* copy = std::get_if<net::Copy>(&work)) return copy->from.blocks.count();
-  return std::get<net::Join>(work).blocks.count();
+std::int64_t blocks_of(const schedules::Work& work) {
+  if (const auto* copy = std::get_if<schedules::Copy>(&work)) return copy->from.blocks.count();
+  return std::get<schedules::Join>(work).blocks.count();
 }
 
 }  // namespace
 
-double work_bytes(const net::Round& round, double block_bytes) {
+double work_bytes(const schedules::Round& round, double block_bytes) {
   std::int64_t blocks = 0;
-  for (const net::Work& work : round.work) blocks += blocks_of(work);
+  for (const schedules::Work& work : round.work) blocks += blocks_of(work);
   return static_cast<double>(blocks) * block_bytes;
 }
 
-Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes) {
+Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, double block_bytes) {
   Traffic traffic;
-  net::Round round;
+  schedules::Round round;
   for (int rank = 0; rank < schedule.ranks(); ++rank) {
-    const net::RoundSpan span = schedule.active(rank);
+    const schedules::RoundSpan span = schedule.active(rank);
     if (number < span.first || number >= span.last) continue;
     schedule.make(rank, number, round);
-    for (const net::Message& message : round.sends) {
+    for (const schedules::Message& message : round.sends) {
       const auto blocks = static_cast<double>(message.part.blocks.count());
       traffic.messages.push_back({rank, message.peer, blocks * block_bytes});
     }
@@ -291,7 +291,7 @@ constexpr std::size_t kept_rounds = 32;
 
 class Rounds {
  public:
-  Rounds(const Simulation& simulation, const net::Schedule& schedule, double block_bytes)
+  Rounds(const Simulation& simulation, const schedules::Schedule& schedule, double block_bytes)
       : simulation_(simulation), schedule_(schedule), block_bytes_(block_bytes) {}
 
   const SharedRound& at(std::int64_t number) {
@@ -315,7 +315,7 @@ class Rounds {
   };
 
   const Simulation& simulation_;
-  const net::Schedule& schedule_;
+  const schedules::Schedule& schedule_;
   double block_bytes_;
   std::deque<Kept> kept_;
 };
@@ -323,7 +323,7 @@ class Rounds {
 }  // namespace
 
 Outcome simulate(const fabric::Cluster& cluster, const std::vector<int>& node_of_rank,
-                 const net::Schedule& schedule, double block_bytes) {
+                 const schedules::Schedule& schedule, double block_bytes) {
   Simulation simulation(cluster, node_of_rank);
   Rounds rounds(simulation, schedule, block_bytes);
   for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
@@ -332,4 +332,4 @@ Outcome simulate(const fabric::Cluster& cluster, const std::vector<int>& node_of
   return simulation.outcome();
 }
 
-}  // namespace huddle::sim
+}  // namespace huddle::network

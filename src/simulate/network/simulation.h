@@ -31,7 +31,7 @@
 #include "model/machine/cost.h"
 #include "runtime/schedules/schedule.h"
 
-namespace huddle::sim {
+namespace huddle::network {
 
 // A moment in simulated time that knows what the time until then went into: of all that had to
 // happen before it, what was waited for last, and before that, and so on to the beginning.
@@ -85,13 +85,13 @@ struct Traffic {
 };
 
 // The bytes that one rank copies and joins in its round.
-double work_bytes(const net::Round& round, double block_bytes);
+double work_bytes(const schedules::Round& round, double block_bytes);
 
 // Round `number` where every block has so many bytes. Throws FailureError where it has more than
 // `most_messages`: an all-to-all that sends everything at once among more than 4,096 ranks would
 // take more memory than most have.
 inline constexpr std::size_t most_messages = 1 << 24;
-Traffic traffic_of(const net::Schedule& schedule, std::int64_t number, double block_bytes);
+Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, double block_bytes);
 
 // Data that flow through links at the same time, and how they share them: max-min. Nobody's rate
 // can grow without taking from someone who has no more, as many transports do over time. A rate is
@@ -220,6 +220,6 @@ class Simulation {
 // The whole of a schedule whose blocks all have so many bytes. Rounds with the same traffic are
 // shared out once. Throws FailureError where a round has more than `most_messages`.
 Outcome simulate(const fabric::Cluster& cluster, const std::vector<int>& node_of_rank,
-                 const net::Schedule& schedule, double block_bytes);
+                 const schedules::Schedule& schedule, double block_bytes);
 
-}  // namespace huddle::sim
+}  // namespace huddle::network

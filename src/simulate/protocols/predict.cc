@@ -14,14 +14,14 @@
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/run_plan.h"
 
-namespace huddle::predict {
+namespace huddle::protocols {
 namespace {
 
+using context::Region;
 using node::Blocks;
-using predict::model::ModelWorld;
+using protocols::model::SimulatedContext;
 using select::Call;
 using select::Operation;
-using world::Region;
 
 // A rank's call, and how much it has and wants.
 struct Made {
@@ -103,13 +103,13 @@ class CallProgress {
 
 }  // namespace
 
-predict::model::Outcome predict(const Question& question, const select::Plan& plan) {
+protocols::model::Outcome predict(const Question& question, const select::Plan& plan) {
   const int ranks = question.locality.ranks();
   const node::ReductionOrder association(question.locality);
   const memory::Reduction reduction{nullptr, nullptr, question.request.element_bytes, true};
   const int before = calls_before(question.request, ranks,
                                   static_cast<std::size_t>(question.resources.inline_bcast.slots));
-  predict::model::Job job;
+  protocols::model::Job job;
   job.pus = question.locality.pus;
   job.reachable = question.request.mapped;
   if (select::is_direct(plan)) job.path = question.resources.paths[select::path_of(plan)].name;
@@ -117,7 +117,7 @@ predict::model::Outcome predict(const Question& question, const select::Plan& pl
   if (question.progress) {
     job.progress = CallProgress(question.progress, before + 1, question.expected_ns);
   }
-  job.body = [&](ModelWorld& w) {
+  job.body = [&](SimulatedContext& w) {
     const Made of_rank = made(question.request, reduction, w.rank(), ranks, question.root);
     std::visit(
         [&](const auto& of_plan) {
@@ -133,10 +133,10 @@ predict::model::Outcome predict(const Question& question, const select::Plan& pl
         },
         plan);
   };
-  return predict::model::run(job, question.model);
+  return protocols::model::run(job, question.model);
 }
 
-std::string trace_json(const predict::model::Outcome& outcome) {
+std::string trace_json(const protocols::model::Outcome& outcome) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   for (std::size_t rank = 0; rank < outcome.ns.size(); ++rank) {
     fmt::format_to(std::back_inserter(text),
@@ -144,8 +144,8 @@ std::string trace_json(const predict::model::Outcome& outcome) {
                    "\"args\":{{\"name\":\"rank {}\"}}}}",
                    rank == 0 ? "" : ",", rank, rank);
   }
-  for (const predict::model::Span& span : outcome.spans) {
-    const bool is_copy = span.kind == predict::model::Span::Kind::copy;
+  for (const protocols::model::Span& span : outcome.spans) {
+    const bool is_copy = span.kind == protocols::model::Span::Kind::copy;
     fmt::format_to(std::back_inserter(text),
                    ",\n{{\"ph\":\"X\",\"name\":\"{}\",\"pid\":0,\"tid\":{},\"ts\":{:.4f},"
                    "\"dur\":{:.4f},\"args\":{{\"{}\":{}}}}}",
@@ -156,4 +156,4 @@ std::string trace_json(const predict::model::Outcome& outcome) {
   return text + "\n]}\n";
 }
 
-}  // namespace huddle::predict
+}  // namespace huddle::protocols

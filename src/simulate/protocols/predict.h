@@ -13,9 +13,9 @@
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
-#include "simulate/protocols/model/model_world.h"
+#include "simulate/protocols/model/simulated_context.h"
 
-namespace huddle::predict {
+namespace huddle::protocols {
 
 struct Question {
   select::Request request;
@@ -33,9 +33,9 @@ struct Question {
 // have filled the caches and the protocol's queues.
 // Requires: two ranks or more, each with a processor of its own; the plan is one of the request's
 // candidates; the root is one of the ranks.
-predict::model::Outcome predict(const Question& question, const select::Plan& plan);
+protocols::model::Outcome predict(const Question& question, const select::Plan& plan);
 
 // What Perfetto and chrome://tracing open: a lane for each rank.
-std::string trace_json(const predict::model::Outcome& outcome);
+std::string trace_json(const protocols::model::Outcome& outcome);
 
-}  // namespace huddle::predict
+}  // namespace huddle::protocols

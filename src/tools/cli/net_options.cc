@@ -42,7 +42,7 @@ void NetCallOptions::declare(Options& options) {
                  "the most blocks in a message; else 1");
 }
 
-net::Call NetCallOptions::call(int ranks) const {
+schedules::Call NetCallOptions::call(int ranks) const {
   return {ranks, root_, radix_, segments_, message_blocks_};
 }
 
@@ -63,19 +63,20 @@ std::vector<int> rank_counts_from(const std::string& text) {
   }
 }
 
-std::vector<net::Algorithm> algorithms_from(const std::string& word) {
-  if (word.find(':') != std::string::npos) return {net::algorithm_named(word)};
-  const net::Operation operation = net::operation_named(word);
-  std::vector<net::Algorithm> found;
-  std::copy_if(
-      net::algorithms().begin(), net::algorithms().end(), std::back_inserter(found),
-      [operation](const net::Algorithm& algorithm) { return algorithm.operation == operation; });
+std::vector<schedules::Algorithm> algorithms_from(const std::string& word) {
+  if (word.find(':') != std::string::npos) return {schedules::algorithm_named(word)};
+  const schedules::Operation operation = schedules::operation_named(word);
+  std::vector<schedules::Algorithm> found;
+  std::copy_if(schedules::algorithms().begin(), schedules::algorithms().end(),
+               std::back_inserter(found), [operation](const schedules::Algorithm& algorithm) {
+                 return algorithm.operation == operation;
+               });
   return found;
 }
 
 std::vector<std::string> algorithm_words() {
   std::vector<std::string> words;
-  for (const net::Algorithm& algorithm : net::algorithms()) {
+  for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
     const std::string operation(name(algorithm.operation));
     if (std::find(words.begin(), words.end(), operation) == words.end()) words.push_back(operation);
     words.push_back(algorithm.full_name());

@@ -24,7 +24,7 @@ inline constexpr int most_ranks = 1 << 20;
 class NetCallOptions {
  public:
   void declare(Options& options);
-  net::Call call(int ranks) const;
+  schedules::Call call(int ranks) const;
   int root() const { return root_; }
 
  private:
@@ -38,7 +38,7 @@ class NetCallOptions {
 std::vector<int> rank_counts_from(const std::string& text);
 
 // Of "allgather" all algorithms, of "allgather:ring" that one. Throws UsageError.
-std::vector<net::Algorithm> algorithms_from(const std::string& word);
+std::vector<schedules::Algorithm> algorithms_from(const std::string& word);
 
 // Operations and algorithms, as they are written.
 std::vector<std::string> algorithm_words();

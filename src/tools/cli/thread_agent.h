@@ -129,11 +129,11 @@ threads::Binding binding_named(const std::string& word);
 
 // Of a recording, or of a program that was watched to its end.
 struct ThreadsSubject {
-  std::string command;       // "profile" or "watch"
-  std::string title;         // the program or the file
-  std::string machine;       // its name
-  place::CommMatrix matrix;  // of the threads at work
-  std::vector<int> threads;  // their numbers
+  std::string command;         // "profile" or "watch"
+  std::string title;           // the program or the file
+  std::string machine;         // its name
+  mapping::CommMatrix matrix;  // of the threads at work
+  std::vector<int> threads;    // their numbers
   std::vector<threads::Decision> decisions;
   std::uint64_t touches = 0;
   std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
@@ -144,11 +144,11 @@ struct ThreadsSubject {
 };
 
 // Returns everything that the agent has counted between these threads, with the events behind it.
-place::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
-                                 const std::vector<std::string>& names, std::uint32_t page_bytes);
+mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
+                                   const std::vector<std::string>& names, std::uint32_t page_bytes);
 
 // Who shares pages with whom, as a square of shades with the threads' numbers.
-std::string sharing_text(const place::CommMatrix& matrix, std::span<const int> threads,
+std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int> threads,
                          const Console& console);
 // "0.40 s  do nothing: ...", with equal ones in a row put together.
 std::string decisions_text(const std::vector<threads::Decision>& decisions, const Console& console);

@@ -12,10 +12,10 @@ namespace {
 constexpr int threads_json_schema = 1;
 
 // [thread, thread, counts], each pair once.
-Json pairs_json(const place::Graph& graph, const std::vector<int>& threads) {
+Json pairs_json(const mapping::Graph& graph, const std::vector<int>& threads) {
   Json pairs = Json::array();
   for (int v = 0; v < graph.size(); ++v) {
-    const place::Graph::Row row = graph.row(v);
+    const mapping::Graph::Row row = graph.row(v);
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (row.neighbours[i] < v) continue;
       pairs.push_back({threads[static_cast<std::size_t>(v)],

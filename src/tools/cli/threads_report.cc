@@ -17,10 +17,10 @@ namespace {
 // A square of numbers, for the eye.
 class Square {
  public:
-  explicit Square(const place::CommMatrix& matrix)
+  explicit Square(const mapping::CommMatrix& matrix)
       : side_(at(matrix.size())), cells_(side_ * side_, 0) {
     for (int v = 0; v < matrix.size(); ++v) {
-      const place::Graph::Row row = matrix.graph.row(v);
+      const mapping::Graph::Row row = matrix.graph.row(v);
       for (std::size_t i = 0; i < row.size(); ++i) {
         cells_[at(v) * side_ + at(row.neighbours[i])] = row.bytes[i];
         most_ = std::max(most_, row.bytes[i]);
@@ -43,10 +43,11 @@ class Square {
 
 }  // namespace
 
-place::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
-                                 const std::vector<std::string>& names, std::uint32_t page_bytes) {
-  place::CommMatrix matrix;
-  matrix.kind = place::Kind::threads;
+mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
+                                   const std::vector<std::string>& names,
+                                   std::uint32_t page_bytes) {
+  mapping::CommMatrix matrix;
+  matrix.kind = mapping::Kind::threads;
   for (const int thread : threads) {
     if (at(thread) < names.size()) matrix.names.push_back(names[at(thread)]);
   }
@@ -57,7 +58,7 @@ place::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<
   return matrix;
 }
 
-std::string sharing_text(const place::CommMatrix& matrix, std::span<const int> threads,
+std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int> threads,
                          const Console& console) {
   constexpr int columns_a_cell = 3, label = 6;
   const int fitting = std::max((console.columns - label) / columns_a_cell, 2);

@@ -27,20 +27,22 @@ void RoundTable::note(std::int64_t row, std::int64_t column, std::int64_t round)
   }
 }
 
-RoundTables round_tables(const net::Schedule& schedule, int most_cells) {
+RoundTables round_tables(const schedules::Schedule& schedule, int most_cells) {
   const TableSide ranks(schedule.ranks(), most_cells);
   const TableSide blocks(schedule.blocks(), most_cells);
   RoundTables tables{{ranks, ranks, RoundTable::Keeps::first},
                      {ranks, blocks, RoundTable::Keeps::last}};
-  net::Round round;
+  schedules::Round round;
   for (int rank = 0; rank < schedule.ranks(); ++rank) {
-    const net::RoundSpan active = schedule.active(rank);
+    const schedules::RoundSpan active = schedule.active(rank);
     for (std::int64_t number = active.first; number < active.last; ++number) {
       schedule.make(rank, number, round);
-      for (const net::Message& send : round.sends) tables.messages.note(rank, send.peer, number);
-      for (const net::Message& receive : round.receives) {
-        net::for_each_block(receive.part.blocks,
-                            [&](std::int64_t block) { tables.blocks.note(rank, block, number); });
+      for (const schedules::Message& send : round.sends)
+        tables.messages.note(rank, send.peer, number);
+      for (const schedules::Message& receive : round.receives) {
+        schedules::for_each_block(receive.part.blocks, [&](std::int64_t block) {
+          tables.blocks.note(rank, block, number);
+        });
       }
     }
   }
@@ -68,11 +70,11 @@ int width_of(std::string_view text) { return static_cast<int>(text.size()) * cha
 // A line for each rank, a column for each round: arrows, then what has come with them.
 class Ladder {
  public:
-  explicit Ladder(const net::Schedule& schedule) : schedule_(schedule) {
+  explicit Ladder(const schedules::Schedule& schedule) : schedule_(schedule) {
     constexpr int most_ranks = 32;
     constexpr std::int64_t most_rounds = 32;
     if (schedule.ranks() > most_ranks || schedule.rounds() > most_rounds) return;
-    net::Round round;
+    schedules::Round round;
     for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
       int widest = width_of("round 00");
       for (int rank = 0; rank < schedule.ranks(); ++rank) {
@@ -119,20 +121,20 @@ class Ladder {
   static int rank_y(int top, int rank) { return top + line + rank * step + step / 2; }
 
   // What all messages of a rank's round bring.
-  static std::string come(const net::Round& round) {
+  static std::string come(const schedules::Round& round) {
     std::string text;
-    for (const net::Message& receive : round.receives) {
+    for (const schedules::Message& receive : round.receives) {
       text += (text.empty() ? "" : ", ") + receive.part.blocks.text();
     }
     return text;
   }
 
   void draw_round(Canvas& canvas, std::int64_t number, int x, int top) const {
-    net::Round round;
+    schedules::Round round;
     const int text_width = text_widths_[static_cast<std::size_t>(number)];
     for (int rank = 0; rank < schedule_.ranks(); ++rank) {
       schedule_.make(rank, number, round);
-      for (const net::Message& send : round.sends) {
+      for (const schedules::Message& send : round.sends) {
         canvas.arrow(x, rank_y(top, rank), x + arrow_width, rank_y(top, send.peer), arrow_color);
       }
       canvas.text({x + arrow_width + 4, rank_y(top, rank) - line, text_width, line}, come(round),
@@ -140,7 +142,7 @@ class Ladder {
     }
   }
 
-  const net::Schedule& schedule_;
+  const schedules::Schedule& schedule_;
   std::vector<int> text_widths_;  // of each round; none where there are too many
 };
 

@@ -64,10 +64,10 @@ struct RoundTables {
   RoundTable messages;  // the first from the row's rank to the column's
   RoundTable blocks;    // the last time that the column's block comes to the row's rank
 };
-RoundTables round_tables(const net::Schedule& schedule, int most_cells);
+RoundTables round_tables(const schedules::Schedule& schedule, int most_cells);
 
 struct ScheduleSubject {
-  const net::Schedule& schedule;
+  const schedules::Schedule& schedule;
   std::string title;
   std::vector<std::string> notes;  // lines below it
 };

@@ -23,14 +23,14 @@ constexpr double long_block = 120 * 1024;
 // The paper does not say how many there were. Enough for more than one switch, and a power of two.
 constexpr int simulated_ranks = 64;
 
-std::unique_ptr<net::Schedule> schedule_of(const std::string& algorithm, int ranks) {
-  net::Call call;
+std::unique_ptr<schedules::Schedule> schedule_of(const std::string& algorithm, int ranks) {
+  schedules::Call call;
   call.ranks = ranks;
-  return net::make_schedule(net::algorithm_named("allgather:" + algorithm), call);
+  return schedules::make_schedule(schedules::algorithm_named("allgather:" + algorithm), call);
 }
 
 double distance(const std::string& algorithm, int ranks) {
-  return net::counted_distance(*schedule_of(algorithm, ranks))->value();
+  return schedules::counted_distance(*schedule_of(algorithm, ranks))->value();
 }
 
 // Of the rank that takes part in most.
@@ -48,9 +48,10 @@ double fastest_ns(const Cluster& cluster, std::initializer_list<const char*> alg
       fabric::place(cluster.fabric, simulated_ranks, fabric::Placement::block, 0);
   double fastest = std::numeric_limits<double>::infinity();
   for (const char* algorithm : algorithms) {
-    fastest = std::min(fastest, sim::simulate(cluster, nodes,
-                                              *schedule_of(algorithm, simulated_ranks), block_bytes)
-                                    .end.ns);
+    fastest = std::min(
+        fastest,
+        network::simulate(cluster, nodes, *schedule_of(algorithm, simulated_ranks), block_bytes)
+            .end.ns);
   }
   return fastest;
 }

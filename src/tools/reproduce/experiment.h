@@ -69,7 +69,7 @@ struct Seated {
   // What a call takes in the modelled world by a plan of this resources.
   double simulated_ns(const select::Request& request, const select::TeamResources& resources,
                       const select::Plan& plan) const {
-    return predict::predict({request, locality, resources, model}, plan).all_ns();
+    return protocols::predict({request, locality, resources, model}, plan).all_ns();
   }
 
   machine::CostModel model;

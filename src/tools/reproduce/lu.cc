@@ -13,7 +13,7 @@ namespace huddle::reproduce {
 namespace {
 
 using machine::Machine;
-using place::Mapping;
+using mapping::Mapping;
 
 // Processors of as many sockets as so many threads need.
 std::vector<int> sockets_for(const Machine& machine, int threads) {
@@ -26,13 +26,13 @@ std::vector<int> sockets_for(const Machine& machine, int threads) {
 }
 
 // Mapped, by sitting in no order; 20 such orders, the same for every machine.
-double by_no_order(const Machine& machine, place::Pattern pattern, int threads) {
+double by_no_order(const Machine& machine, mapping::Pattern pattern, int threads) {
   constexpr int orders = 20;
   constexpr std::uint64_t seed = 1;
   const machine::CostModel model(machine);
-  const place::SlotTree tree(model, {.pus = sockets_for(machine, threads)});
-  const place::Graph graph = place::graph_of(pattern, threads, seed);
-  place::Random random(seed);
+  const mapping::SlotTree tree(model, {.pus = sockets_for(machine, threads)});
+  const mapping::Graph graph = mapping::graph_of(pattern, threads, seed);
+  mapping::Random random(seed);
   Mapping slots(static_cast<std::size_t>(tree.size()));
   std::iota(slots.begin(), slots.end(), 0);
   double mapped = 0;
@@ -40,9 +40,9 @@ double by_no_order(const Machine& machine, place::Pattern pattern, int threads) 
   for (int order = 0; order < orders; ++order) {
     random.shuffle(slots);
     const Mapping present(slots.begin(), slots.begin() + threads);
-    const place::Problem problem{graph, tree, Mapping(present.size(), place::no_slot), present};
-    mapped += place::hop_bytes(problem, place::lh(problem));
-    in_no_order += place::hop_bytes(problem, present);
+    const mapping::Problem problem{graph, tree, Mapping(present.size(), mapping::no_slot), present};
+    mapped += mapping::hop_bytes(problem, mapping::lh(problem));
+    in_no_order += mapping::hop_bytes(problem, present);
   }
   return mapped / in_no_order;
 }
@@ -50,7 +50,7 @@ double by_no_order(const Machine& machine, place::Pattern pattern, int threads) 
 // Each thread has some of the 36 flow passages side by side, and talks to the two beside it.
 OfMachine rotor(int threads) {
   return [threads](const Machine& machine) {
-    return by_no_order(machine, place::Pattern::ring, threads);
+    return by_no_order(machine, mapping::Pattern::ring, threads);
   };
 }
 
@@ -69,7 +69,7 @@ std::vector<Experiment> lu_experiments() {
       {"rotor-24", rotor_gains_more(24, 12)},
       {"rotor-36", rotor_gains_more(36, 24)},
       {"all-to-all", OfMachine([](const Machine& machine) {
-         return by_no_order(machine, place::Pattern::all_to_all, machine.topology.pus.count());
+         return by_no_order(machine, mapping::Pattern::all_to_all, machine.topology.pus.count());
        })},
   };
 }

@@ -100,12 +100,12 @@ double simulated_bcast_ns(const Machine& machine, const Reading& reading, std::s
       seated, reading,
       [&](const node::RankLocality& memories, const node::SegmentedBcast&, std::size_t segment) {
         resources.segmented_bcast = {reading.at_once, segment};
-        const predict::Question question{{.operation = select::Operation::bcast, .bytes = bytes},
-                                         memories,
-                                         resources,
-                                         seated.model};
-        return predict::predict(question,
-                                node::SegmentedBcast::Plan{segment, memory::CopyKernel::plain})
+        const protocols::Question question{{.operation = select::Operation::bcast, .bytes = bytes},
+                                           memories,
+                                           resources,
+                                           seated.model};
+        return protocols::predict(question,
+                                  node::SegmentedBcast::Plan{segment, memory::CopyKernel::plain})
             .all_ns();
       });
 }

@@ -10,7 +10,7 @@
 #include "model/machine/machine_file.h"
 #include "scene.h"
 
-namespace huddle::place::test {
+namespace huddle::mapping::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(Balance, CoresComeBeforeTheirFurtherThreads) {
 }
 
 }  // namespace
-}  // namespace huddle::place::test
+}  // namespace huddle::mapping::test

@@ -7,7 +7,7 @@
 #include "model/machine/machine_file.h"
 #include "scene.h"
 
-namespace huddle::place::test {
+namespace huddle::mapping::test {
 namespace {
 
 class Bandwidth : public ::testing::Test {
@@ -64,4 +64,4 @@ TEST_F(Bandwidth, UsesLessWithFewerNumaNodesOrMoreContendedCaches) {
 }
 
 }  // namespace
-}  // namespace huddle::place::test
+}  // namespace huddle::mapping::test

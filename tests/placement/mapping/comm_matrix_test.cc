@@ -12,7 +12,7 @@
 #include "common/error.h"
 #include "placement/mapping/graph.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 using ::testing::AllOf;
@@ -239,4 +239,4 @@ TEST(CommMatrix, AFileThatIsNotThereIsNamed) {
 }
 
 }  // namespace
-}  // namespace huddle::place
+}  // namespace huddle::mapping

@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 
-namespace huddle::place {
+namespace huddle::mapping {
 namespace {
 
 using ::testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(Assignments, AreReadFromWordsAndFiles) {
 }
 
 }  // namespace
-}  // namespace huddle::place
+}  // namespace huddle::mapping

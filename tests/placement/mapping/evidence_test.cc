@@ -9,7 +9,7 @@
 #include "placement/mapping/method.h"
 #include "scene.h"
 
-namespace huddle::place::test {
+namespace huddle::mapping::test {
 namespace {
 
 // Samples of a program whose neighbours share, and of pairs that only seem to share.
@@ -95,4 +95,4 @@ TEST(Evidence, SampledNeighboursAreNotMovedApart) {
 }
 
 }  // namespace
-}  // namespace huddle::place::test
+}  // namespace huddle::mapping::test

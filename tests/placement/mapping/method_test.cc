@@ -17,7 +17,7 @@
 #include "common/error.h"
 #include "scene.h"
 
-namespace huddle::place::test {
+namespace huddle::mapping::test {
 namespace {
 
 constexpr std::array quick_methods = {Method::order,  Method::compact, Method::scatter,
@@ -260,4 +260,4 @@ RC_GTEST_PROP(MethodProperty, EveryPlacementIsSound, ()) {
 }
 
 }  // namespace
-}  // namespace huddle::place::test
+}  // namespace huddle::mapping::test

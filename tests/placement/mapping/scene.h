@@ -17,7 +17,7 @@
 #include "placement/mapping/method.h"
 #include "placement/mapping/random.h"
 
-namespace huddle::place::test {
+namespace huddle::mapping::test {
 
 inline machine::Machine with_distances(const machine::Topology& topology) {
   machine::Machine machine;
@@ -83,4 +83,4 @@ inline Graph dense_random(int size, std::uint64_t seed) {
   return builder.finish();
 }
 
-}  // namespace huddle::place::test
+}  // namespace huddle::mapping::test

@@ -9,7 +9,7 @@
 
 #include "scene.h"
 
-namespace huddle::place::test {
+namespace huddle::mapping::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(Slots, EachCoreTakesOneUntilThereAreMoreElementsThanCores) {
 }
 
 }  // namespace
-}  // namespace huddle::place::test
+}  // namespace huddle::mapping::test

@@ -33,11 +33,11 @@ std::vector<Part> three_ranks() {
           part_of(2, {sent(2, outside_world, 1000)})};
 }
 
-place::CommMatrix read(const Profile& profile, const place::ReadOptions& options = {}) {
-  return place::parse_matrix(document_text(profile), "file", options);
+mapping::CommMatrix read(const Profile& profile, const mapping::ReadOptions& options = {}) {
+  return mapping::parse_matrix(document_text(profile), "file", options);
 }
 
-double bytes_between(const place::CommMatrix& matrix, int a, int b) {
+double bytes_between(const mapping::CommMatrix& matrix, int a, int b) {
   const auto row = matrix.graph.row(a);
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (row.neighbours[i] == b) return row.bytes[i];
@@ -47,9 +47,9 @@ double bytes_between(const place::CommMatrix& matrix, int a, int b) {
 
 TEST(Document, IsReadByThoseWhoMap) {
   const Profile profile = assembled(three_ranks());
-  const place::CommMatrix all = read(profile);
+  const mapping::CommMatrix all = read(profile);
   EXPECT_EQ(all.size(), 3);
-  EXPECT_EQ(all.kind, place::Kind::ranks);
+  EXPECT_EQ(all.kind, mapping::Kind::ranks);
   EXPECT_THAT(all.hosts, ElementsAre("h1", "h2", "h2"));
   EXPECT_EQ(bytes_between(all, 0, 1), 140);
   EXPECT_EQ(bytes_between(all, 1, 2), 35);
@@ -77,7 +77,7 @@ TEST(Document, IsMarkedWhereRanksEndedEarlyOrAreMissing) {
   const Profile profile = assembled(parts);
   EXPECT_THAT(profile.missing, ElementsAre(2));
   EXPECT_THAT(profile.unfinished, ElementsAre(0));
-  const place::CommMatrix matrix = read(profile);
+  const mapping::CommMatrix matrix = read(profile);
   EXPECT_EQ(bytes_between(matrix, 0, 1), 140);
   EXPECT_THAT(matrix.notes, ::testing::Contains(HasSubstr("incomplete")));
 }

@@ -571,7 +571,7 @@ TEST_F(MoverTest, WhoeverIsKilledNothingIsLeftBehind) {
   for (int i = 0; i < 4 * tries; ++i) {
     const auto victim = static_cast<Victim>(i % 4);
     SCOPED_TRACE(fmt::format("try {}, victim {}", i, i % 4));
-    place::Random random(static_cast<std::uint64_t>(i) + 20261125);
+    mapping::Random random(static_cast<std::uint64_t>(i) + 20261125);
     const Sleepers program;
     const Agent agent = start_agent(program);
     const int moves = 1 + random.below(20);

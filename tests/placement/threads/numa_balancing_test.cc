@@ -312,7 +312,7 @@ TEST_F(NumaBalancingTest, WhoeverIsKilledItIsSetBack) {
   for (int i = 0; i < 3 * tries; ++i) {
     const auto victim = static_cast<KilledProcess>(i % 3);
     SCOPED_TRACE(fmt::format("try {}, victim {}", i, i % 3));
-    place::Random random(static_cast<std::uint64_t>(i) + 20261126);
+    mapping::Random random(static_cast<std::uint64_t>(i) + 20261126);
     const pid_t agent = ::fork();
     if (agent == 0) work(victim == KilledProcess::both);
     const int changes = 1 + random.below(30);

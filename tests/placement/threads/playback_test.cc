@@ -56,8 +56,8 @@ TEST_P(Kernels, SpreadThreadsKeepTheirNumaNodes) {
   for (const std::string kernel : {"sp", "lu", "cg"}) {
     for (const Decision& one : play(kernel, Start::spread).decisions) {
       if (one.wanted.empty()) continue;
-      EXPECT_FALSE(
-          uses_less(place::memory_use(model_, one.wanted), place::memory_use(model_, one.present)))
+      EXPECT_FALSE(uses_less(mapping::memory_use(model_, one.wanted),
+                             mapping::memory_use(model_, one.present)))
           << kernel << ": " << text_of(one);
     }
   }
@@ -118,9 +118,9 @@ TEST_F(Playing, SeatsThreadsApartOrTogether) {
 
 // 64 lines of a page, 240 ns from one end of the machine to the other, 60 inside a socket.
 TEST_F(Playing, CountsTheWayOfEachLine) {
-  place::GraphBuilder builder(2);
+  mapping::GraphBuilder builder(2);
   builder.add({0, 1, 3});
-  const place::Graph counts = builder.finish();
+  const mapping::Graph counts = builder.finish();
   EXPECT_DOUBLE_EQ(communication_ns(counts, model_, {0, 79}, 4096), 3 * 64 * 240.0);
   EXPECT_DOUBLE_EQ(communication_ns(counts, model_, {0, 9}, 4096), 3 * 64 * 60.0);
 }
@@ -162,7 +162,7 @@ TEST_F(Playing, ARotorGainsMoreTheMoreSocketsItNeeds) {
       for (const Decision& one : replay(events, agent)) {
         if (one.reason == Reason::move) processors = one.wanted;
       }
-      const place::Graph counts = agent.whole().graph(threads_at_work(events));
+      const mapping::Graph counts = agent.whole().graph(threads_at_work(events));
       saved[threads] += (1 - communication_ns(counts, model_, processors, 4096) /
                                  communication_ns(counts, model_, before, 4096)) /
                         ways;

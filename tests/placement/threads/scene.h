@@ -60,7 +60,7 @@ class Program {
   }
 
   int threads_;
-  place::Random random_;
+  mapping::Random random_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t first_page_ = 100;
 };

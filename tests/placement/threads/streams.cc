@@ -39,7 +39,7 @@ void pass_time(Events& events, int threads, int from_ms, int to_ms, int touches_
 Events events_of(const ChangingProgram& program) {
   constexpr int pages_a_group = 16;
   constexpr int common_pages = 64;
-  place::Random random(program.seed);
+  mapping::Random random(program.seed);
   std::vector<int> order(at(program.threads));
   std::iota(order.begin(), order.end(), 0);
   Events events;
@@ -63,7 +63,7 @@ Events events_of(const ChangingProgram& program) {
 
 Events events_of(const Passages& program) {
   constexpr int pages_an_edge = 4;
-  place::Random random(program.seed);
+  mapping::Random random(program.seed);
   Events events;
   pass_time(events, program.threads, 0, program.milliseconds, program.touches_a_ms,
             [&](std::uint64_t time_ns) {
@@ -83,7 +83,7 @@ std::vector<int> seats_without_order(int threads, int processors_a_socket, std::
   for (int i = 0; i < threads; ++i) {
     seats.push_back(i % sockets * processors_a_socket + i / sockets);
   }
-  place::Random(seed).shuffle(seats);
+  mapping::Random(seed).shuffle(seats);
   return seats;
 }
 

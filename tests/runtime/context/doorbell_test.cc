@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/context/world.h"
+#include "runtime/context/context.h"
 
 #include <gtest/gtest.h>
 
@@ -10,25 +10,25 @@
 
 #include "litmus.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 namespace {
 
-world::Doorbell bell_of(int owner) { return {line(owner, 0), line(owner, 1), just_below_wrap}; }
+context::Doorbell bell_of(int owner) { return {line(owner, 0), line(owner, 1), just_below_wrap}; }
 
 // Rank 0 hands a payload on and rings, the others sleep until then, for some rounds; that they are
 // done with it they say by flags that it waits for.
 Job ringing(int ranks, std::size_t rounds) {
-  Job job = litmus(ranks, [rounds](CheckerWorld& w) {
+  Job job = litmus(ranks, [rounds](CheckedContext& w) {
     for (std::size_t i = 0; i < rounds; ++i) {
-      const world::Sequence round = just_below_wrap + 1 + static_cast<world::Sequence>(i);
+      const context::Sequence round = just_below_wrap + 1 + static_cast<context::Sequence>(i);
       if (w.rank() == 0) {
         w.copy(line(0, 2), input_of(0) + 8 * i, 8, plain);
-        world::ring(w, bell_of(0), round);
+        context::ring(w, bell_of(0), round);
         for (int other = 1; other < w.ranks(); ++other) {
-          w.wait(line(other, 3), world::until_reached(round));
+          w.wait(line(other, 3), context::until_reached(round));
         }
       } else {
-        world::sleep_until(w, bell_of(0), world::until_reached(round));
+        context::sleep_until(w, bell_of(0), context::until_reached(round));
         w.copy(output_of(w.rank()) + 8 * i, line(0, 2), 8, plain);
         w.store(line(w.rank(), 3), round);
       }
@@ -38,9 +38,9 @@ Job ringing(int ranks, std::size_t rounds) {
   job.sizes.input = job.sizes.output = 8 * rounds;
   job.prepare = [](Memory& memory) { fill_inputs(memory); };
   job.verify = [](const Memory& memory) {
-    const auto sent = memory.bytes(world::Region::input, 0);
+    const auto sent = memory.bytes(context::Region::input, 0);
     for (int rank = 1; rank < memory.ranks(); ++rank) {
-      const auto got = memory.bytes(world::Region::output, rank);
+      const auto got = memory.bytes(context::Region::output, rank);
       if (!std::equal(sent.begin(), sent.end(), got.begin())) return "the payload";
     }
     return "";
@@ -58,10 +58,10 @@ TEST(Doorbell, WakesEverySleeper) {
 
 // Both ways at once, as neighbours in a dissemination barrier do.
 TEST(Doorbell, WorksBothWays) {
-  Job job = litmus(2, [](CheckerWorld& w) {
-    for (world::Sequence round = just_below_wrap + 1; round != 2; ++round) {
-      world::ring(w, bell_of(w.rank()), round);
-      world::sleep_until(w, bell_of(1 - w.rank()), world::until_reached(round));
+  Job job = litmus(2, [](CheckedContext& w) {
+    for (context::Sequence round = just_below_wrap + 1; round != 2; ++round) {
+      context::ring(w, bell_of(w.rank()), round);
+      context::sleep_until(w, bell_of(1 - w.rank()), context::until_reached(round));
     }
   });
   job.first = just_below_wrap;
@@ -88,4 +88,4 @@ TEST(Doorbell, NeedsEveryPartOfIt) {
 }
 
 }  // namespace
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker

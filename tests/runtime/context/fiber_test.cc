@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace huddle::world {
+namespace huddle::context {
 namespace {
 
 using testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(Fibers, HaveRoomForDeepCalls) {
 }
 
 }  // namespace
-}  // namespace huddle::world
+}  // namespace huddle::context

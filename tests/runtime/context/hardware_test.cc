@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Waiting for somebody who dies: what it did before counts.
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "runtime/context/errors.h"
 
-namespace huddle::world::hardware {
+namespace huddle::context {
 namespace {
 
 constexpr Sequence raised = first_sequence + 1;
@@ -26,7 +26,7 @@ class DyingPeer {
           throw PeerLost("it has died");
         }) {}
 
-  Hardware world() { return Hardware(context_, {}); }
+  NativeContext world() { return NativeContext(context_, {}); }
 
   static constexpr Address first{Region::shared, 0, 0};
   static constexpr Address second{Region::shared, 0, sizeof(Sequence)};
@@ -38,19 +38,19 @@ class DyingPeer {
   ProtocolContext context_{0, 1, shared_.data(), nullptr, &waiting_};
 };
 
-TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForOne) {
+TEST(NativeContext, SeesWhatTheDeadDidWhenItWaitsForOne) {
   DyingPeer peer(true);
   EXPECT_EQ(peer.world().wait(DyingPeer::second, until_reached(raised)), raised);
 }
 
-TEST(Hardware, SeesWhatTheDeadDidWhenItWaitsForAny) {
+TEST(NativeContext, SeesWhatTheDeadDidWhenItWaitsForAny) {
   DyingPeer peer(true);
   const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
                               AwaitedFlag{DyingPeer::second, until_reached(raised)}};
   EXPECT_EQ(peer.world().wait_any(awaited), 1);
 }
 
-TEST(Hardware, WaitsNoLongerForTheDead) {
+TEST(NativeContext, WaitsNoLongerForTheDead) {
   DyingPeer peer(false);
   const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
                               AwaitedFlag{DyingPeer::second, until_reached(raised)}};
@@ -59,4 +59,4 @@ TEST(Hardware, WaitsNoLongerForTheDead) {
 }
 
 }  // namespace
-}  // namespace huddle::world::hardware
+}  // namespace huddle::context

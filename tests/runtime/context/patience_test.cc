@@ -3,7 +3,7 @@
 //
 // What a rank learns about waiting. Time is told to it here, except that somebody really takes its
 // core.
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include <cmath>
 #include <thread>
 
-namespace huddle::world::hardware {
+namespace huddle::context {
 namespace {
 
 constexpr double wake_ns = 5000;
@@ -107,4 +107,4 @@ TEST(Waiting, SpinsToTheEndAgainWhenTheCompanyHasGone) {
 }
 
 }  // namespace
-}  // namespace huddle::world::hardware
+}  // namespace huddle::context

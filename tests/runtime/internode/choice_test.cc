@@ -15,27 +15,28 @@ namespace {
 // 100 Mbit/s, 50 us.
 constexpr Network slow = {50'000, 84'000'000, 0};
 
-Chosen chosen(net::Operation operation, int nodes, std::size_t bytes, const Network& network) {
-  const net::Sizes sizes =
-      net::Sizes::listed(std::vector<std::size_t>(static_cast<std::size_t>(nodes), bytes));
+Chosen chosen(schedules::Operation operation, int nodes, std::size_t bytes,
+              const Network& network) {
+  const schedules::Sizes sizes =
+      schedules::Sizes::listed(std::vector<std::size_t>(static_cast<std::size_t>(nodes), bytes));
   Demand demand{operation, nodes, 0, bytes, 1};
-  if (operation == net::Operation::allgather) demand.blocks = &sizes;
+  if (operation == schedules::Operation::allgather) demand.blocks = &sizes;
   return cheapest(demand, network);
 }
 
 TEST(Choice, TakesFewRoundsForLittleAndFewBytesForMuch) {
-  EXPECT_EQ(chosen(net::Operation::allreduce, 8, 8, slow).algorithm, "doubling");
-  EXPECT_NE(chosen(net::Operation::allreduce, 8, 1 << 20, slow).algorithm, "doubling");
-  EXPECT_EQ(chosen(net::Operation::bcast, 8, 8, slow).algorithm, "knomial");
-  EXPECT_NE(chosen(net::Operation::bcast, 8, 1 << 20, slow).algorithm, "knomial");
+  EXPECT_EQ(chosen(schedules::Operation::allreduce, 8, 8, slow).algorithm, "doubling");
+  EXPECT_NE(chosen(schedules::Operation::allreduce, 8, 1 << 20, slow).algorithm, "doubling");
+  EXPECT_EQ(chosen(schedules::Operation::bcast, 8, 8, slow).algorithm, "knomial");
+  EXPECT_NE(chosen(schedules::Operation::bcast, 8, 1 << 20, slow).algorithm, "knomial");
 }
 
 constexpr Network byte_a_ns = {1000, std::int64_t{1} << 20, 0};
 
-std::int64_t ns_of(const char* algorithm, const net::Call& call, std::size_t block_bytes,
+std::int64_t ns_of(const char* algorithm, const schedules::Call& call, std::size_t block_bytes,
                    const Network& network) {
-  const auto schedule = net::make_schedule(net::algorithm_named(algorithm), call);
-  return predicted_ns(*schedule, net::Sizes::equal(block_bytes), network);
+  const auto schedule = schedules::make_schedule(schedules::algorithm_named(algorithm), call);
+  return predicted_ns(*schedule, schedules::Sizes::equal(block_bytes), network);
 }
 
 TEST(Choice, CountsBothDirectionsOfAPairAsThoseOfARing) {
@@ -51,9 +52,9 @@ TEST(Choice, CountsBothDirectionsOfAPairAsThoseOfARing) {
 // A ring has too many rounds for such blocks; algorithms with fewer rounds gain too little by them.
 TEST(Choice, TakesANeighborExchangeBetweenShortAndLongBlocks) {
   const Network network = {1000, 100'000, 0};
-  EXPECT_EQ(chosen(net::Operation::allgather, 12, 64, network).algorithm, "bruck");
-  EXPECT_EQ(chosen(net::Operation::allgather, 12, 80 << 10, network).algorithm, "neighbor");
-  EXPECT_EQ(chosen(net::Operation::allgather, 12, 1 << 20, network).algorithm, "ring");
+  EXPECT_EQ(chosen(schedules::Operation::allgather, 12, 64, network).algorithm, "bruck");
+  EXPECT_EQ(chosen(schedules::Operation::allgather, 12, 80 << 10, network).algorithm, "neighbor");
+  EXPECT_EQ(chosen(schedules::Operation::allgather, 12, 1 << 20, network).algorithm, "ring");
 }
 
 TEST(Choice, CountsEachFurtherMessageOfARound) {
@@ -65,7 +66,7 @@ TEST(Choice, CountsEachFurtherMessageOfARound) {
   EXPECT_EQ(barrier_ns(2), 4 * 1000);
   EXPECT_EQ(barrier_ns(4), 2 * (1000 + 2 * 350));
   EXPECT_EQ(barrier_ns(16), 1000 + 14 * 350);
-  const Chosen best = chosen(net::Operation::barrier, 16, 0, network);
+  const Chosen best = chosen(schedules::Operation::barrier, 16, 0, network);
   EXPECT_EQ(best.schedule->call().radix, 4);
   EXPECT_EQ(best.ns, barrier_ns(4));
 }
@@ -84,7 +85,7 @@ TEST(Choice, CountsTheProcessorsPartOfEachMessage) {
 TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
   for (int nodes = 1; nodes <= 20; ++nodes) {
     for (std::size_t bytes = 1; bytes <= std::size_t{1} << 26; bytes *= 8) {
-      EXPECT_NE(chosen(net::Operation::allreduce, nodes, bytes, slow).algorithm, "ring");
+      EXPECT_NE(chosen(schedules::Operation::allreduce, nodes, bytes, slow).algorithm, "ring");
     }
   }
 }
@@ -92,28 +93,28 @@ TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
 // Nodes of 3, 1, 2 and 1 ranks: the least that the node with one can take is its 6 foreign blocks.
 TEST(Choice, CutsUnevenBlocksSoThatTheLargestHoldsNobodyUp) {
   const std::size_t block = std::size_t{150} << 10;
-  const net::Sizes sizes =
-      net::Sizes::listed(std::vector<std::size_t>{3 * block, block, 2 * block, block});
-  const Chosen ring = cheapest({net::Operation::allgather, 4, 0, 7 * block, 1, &sizes}, slow);
+  const schedules::Sizes sizes =
+      schedules::Sizes::listed(std::vector<std::size_t>{3 * block, block, 2 * block, block});
+  const Chosen ring = cheapest({schedules::Operation::allgather, 4, 0, 7 * block, 1, &sizes}, slow);
   EXPECT_EQ(ring.algorithm, "ring");
   const std::int64_t least_ns = static_cast<std::int64_t>(6 * block) * slow.ns_per_mib >> 20;
   EXPECT_LT(ring.ns, least_ns * 11 / 10);
   EXPECT_EQ(ring.sizes.offset(ring.schedule->blocks()), 7 * block);
   for (int node = 0; node < 4; ++node) {
-    const net::BlockSpan own = ring.schedule->own_blocks(node);
+    const schedules::BlockSpan own = ring.schedule->own_blocks(node);
     EXPECT_EQ(ring.sizes.offset(own.first), sizes.offset(node));
   }
 }
 
 TEST(Choice, TakesWhatIsForced) {
   const ForcedAlgorithms forced("bcast:chain,allreduce:halving");
-  EXPECT_EQ(forced.for_operation(net::Operation::bcast), "chain");
-  EXPECT_EQ(forced.for_operation(net::Operation::allgather), "");
-  Demand demand{net::Operation::bcast, 8, 0, 8, 1};
+  EXPECT_EQ(forced.for_operation(schedules::Operation::bcast), "chain");
+  EXPECT_EQ(forced.for_operation(schedules::Operation::allgather), "");
+  Demand demand{schedules::Operation::bcast, 8, 0, 8, 1};
   demand.algorithm = "chain";
   EXPECT_EQ(cheapest(demand, slow).algorithm, "chain");
   // One that has to have blocks of one size, with others.
-  demand = {net::Operation::alltoall, 8, 0, 64, 1};
+  demand = {schedules::Operation::alltoall, 8, 0, 64, 1};
   demand.algorithm = "bruck";
   EXPECT_NE(cheapest(demand, slow).algorithm, "bruck");
   demand.equal_blocks = true;
@@ -125,8 +126,9 @@ TEST(Choice, PredictsWhatARingTakes) {
 }
 
 TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
-  const net::Call call{.ranks = 2};
-  const auto exchange = net::make_schedule(net::algorithm_named("allreduce:doubling"), call);
+  const schedules::Call call{.ranks = 2};
+  const auto exchange =
+      schedules::make_schedule(schedules::algorithm_named("allreduce:doubling"), call);
   machine::Machine machine =
       machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
   machine.networks.push_back({.name = "one",
@@ -137,7 +139,7 @@ TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
   const Network network = network_of(machine);
   EXPECT_EQ(network.piece_bytes, 4096);
   EXPECT_EQ(network.second_way_percent, 25);
-  const net::Sizes sizes = net::Sizes::equal(1 << 20);
+  const schedules::Sizes sizes = schedules::Sizes::equal(1 << 20);
   const auto one_way_ns = static_cast<double>(network.message_ns + network.ns_per_mib);
   const auto join_ns = static_cast<double>(network.joining_ns_per_mib);
   EXPECT_GT(join_ns, 0);

@@ -35,7 +35,7 @@ class Mail {
     const std::vector<std::byte> message = std::move(box.front());
     box.pop_front();
     std::copy_n(message.begin(), std::min(message.size(), bytes.size()), bytes.begin());
-    if (message.size() > bytes.size()) throw world::SizesDiffer("too large a message");
+    if (message.size() > bytes.size()) throw context::SizesDiffer("too large a message");
     return true;
   }
   // The same of a message from anybody.
@@ -96,7 +96,7 @@ class MailEnd : public RankWire {
       try {
         receive.done = peer == anybody ? mail_.take_any(rank_, receive.bytes)
                                        : mail_.take(peer, rank_, receive.bytes);
-      } catch (const world::SizesDiffer&) {
+      } catch (const context::SizesDiffer&) {
         receive.done = true;
         throw;
       }

@@ -396,7 +396,7 @@ TEST_P(Teams, WhoHasTooLittleRoomSaysSoAndAllGoOn) {
     std::vector<std::byte> all(static_cast<std::size_t>(last + 1) * 100, std::byte{255});
     const node::Blocks listed = is_root ? node::Blocks::listed(blocks) : node::Blocks();
     if (is_root) {
-      ASSERT_THROW(team.gatherv(mine.data(), 100, all.data(), listed, 0), world::SizesDiffer);
+      ASSERT_THROW(team.gatherv(mine.data(), 100, all.data(), listed, 0), context::SizesDiffer);
       ASSERT_EQ(all.back(), std::byte{255}) << "nothing is written behind the room";
       blocks.back().bytes = 100;
     } else {
@@ -704,8 +704,8 @@ TEST_P(Teams, AWireThatIsCutIsHeardOfByTheWholeNode) {
     if (rank == 0) mail.cut();
     ready.fetch_add(1);
     while (ready.load() < 2 * team.map().ranks()) std::this_thread::yield();
-    EXPECT_THROW(team.barrier(), world::PeerLost);
-    EXPECT_THROW(team.barrier(), world::PeerLost);
+    EXPECT_THROW(team.barrier(), context::PeerLost);
+    EXPECT_THROW(team.barrier(), context::PeerLost);
     mail.clear();
   });
 }
@@ -726,8 +726,8 @@ TEST_P(Teams, AWireThatIsCutBetweenSegmentsIsHeardOfByTheWholeNode) {
       if (rank == 0) mail.cut();
       ready.fetch_add(1);
       while (ready.load() < 2 * team.map().ranks()) std::this_thread::yield();
-      EXPECT_THROW(team.allreduce(data.data(), data.data(), data.size(), sum), world::PeerLost);
-      EXPECT_THROW(team.barrier(), world::PeerLost);
+      EXPECT_THROW(team.allreduce(data.data(), data.data(), data.size(), sum), context::PeerLost);
+      EXPECT_THROW(team.barrier(), context::PeerLost);
       mail.clear();
     });
   }

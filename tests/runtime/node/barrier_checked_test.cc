@@ -32,7 +32,7 @@ Job barrier_job(int ranks, std::size_t calls, const std::function<Barrier(int)>&
   std::size_t flags = 0;
   for (int rank = 0; rank < ranks; ++rank) flags = std::max(flags, make(rank).shared_bytes());
   Job job =
-      job_of(ranks, script, make, [flags](Barrier& barrier, CheckerWorld& w, std::size_t call) {
+      job_of(ranks, script, make, [flags](Barrier& barrier, CheckedContext& w, std::size_t call) {
         const auto word_of = [&](int rank) {
           return Address{Region::shared, rank, flags + call % 2 * word};
         };
@@ -86,7 +86,7 @@ Job phases_job(int ranks, std::size_t calls, const Shape& shape,
   for (int rank = 0; rank < ranks; ++rank) flags = std::max(flags, make(rank).shared_bytes());
   constexpr int root = 0;
   const Address result{Region::shared, root, flags + word};
-  Job job = job_of(ranks, script, make, [=](TreeBarrier& barrier, CheckerWorld& w, std::size_t) {
+  Job job = job_of(ranks, script, make, [=](TreeBarrier& barrier, CheckedContext& w, std::size_t) {
     const auto word_of = [&](int rank) { return Address{Region::shared, rank, flags}; };
     w.copy(word_of(w.rank()), {Region::input, w.rank(), 0}, word, memory::CopyKernel::plain);
     barrier.gather(w);

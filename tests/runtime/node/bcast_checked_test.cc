@@ -39,7 +39,7 @@ Job bcast_job(int ranks, const std::vector<Bcast>& calls, Make make, Run run) {
                   return rank == calls[call].root ? Bytes{} : message(call);
                 }};
   return job_of(ranks, script, make,
-                [calls, run](auto& protocol, CheckerWorld& w, std::size_t call) {
+                [calls, run](auto& protocol, CheckedContext& w, std::size_t call) {
                   run(protocol, w, calls[call].bytes, calls[call].root);
                 });
 }
@@ -50,7 +50,7 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
       [=](int rank) {
         return InlineBcast({{shape}, 8, slots}, unknown_locality(ranks), rank, just_below_wrap);
       },
-      [](InlineBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+      [](InlineBcast& protocol, CheckedContext& w, std::size_t bytes, int root) {
         protocol.run(w, bytes, root, 0);
       });
 }
@@ -73,7 +73,7 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
         return PipelinedBcast({{shape}, cells.bytes, 2, sets}, unknown_locality(ranks), rank,
                               just_below_wrap);
       },
-      [=](PipelinedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+      [=](PipelinedBcast& protocol, CheckedContext& w, std::size_t bytes, int root) {
         protocol.run(w, bytes, root, {0, 1, cells.method, cells.answer});
       });
 }
@@ -88,7 +88,7 @@ Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segm
       [=](int rank) {
         return SegmentedBcast({1, segments.bytes}, locality, rank, just_below_wrap);
       },
-      [=](SegmentedBcast& protocol, CheckerWorld& w, std::size_t bytes, int root) {
+      [=](SegmentedBcast& protocol, CheckedContext& w, std::size_t bytes, int root) {
         protocol.run(w, bytes, root, {segments.bytes, segments.method});
       });
 }

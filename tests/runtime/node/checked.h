@@ -19,20 +19,20 @@
 #include "check/checker/checker.h"
 #include "runtime/node/lines.h"
 
-namespace huddle::verify::checker {
+namespace huddle::check::checker {
 
 inline void PrintTo(const Result& result, std::ostream* out) { *out << text_of(result); }
 inline void PrintTo(const Survey& survey, std::ostream* out) { *out << text_of(survey); }
 
-}  // namespace huddle::verify::checker
+}  // namespace huddle::check::checker
 
 namespace huddle::node::test {
 
-using verify::checker::CheckerWorld;
-using verify::checker::Excuse;
-using verify::checker::Fault;
-using verify::checker::Job;
-using verify::checker::just_below_wrap;
+using check::checker::CheckedContext;
+using check::checker::Excuse;
+using check::checker::Fault;
+using check::checker::Job;
+using check::checker::just_below_wrap;
 
 using Bytes = std::vector<std::byte>;
 
@@ -46,11 +46,11 @@ struct Script {
 
 // Protocols work at the beginning of input and output: data come there before each call and are put
 // aside after it.
-inline void bring(CheckerWorld& w, const Script& script, std::size_t call) {
+inline void bring(CheckedContext& w, const Script& script, std::size_t call) {
   w.copy({Region::input, w.rank(), 0}, {Region::input, w.rank(), (1 + call) * script.window_bytes},
          script.window_bytes, memory::CopyKernel::plain);
 }
-inline void put_aside(CheckerWorld& w, const Script& script, std::size_t call) {
+inline void put_aside(CheckedContext& w, const Script& script, std::size_t call) {
   w.copy({Region::output, w.rank(), (1 + call) * script.window_bytes},
          {Region::output, w.rank(), 0}, script.window_bytes, memory::CopyKernel::plain);
 }
@@ -59,7 +59,7 @@ inline void place(std::span<std::byte> all, std::size_t at, const Bytes& part) {
   std::copy(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-inline std::string difference(const verify::checker::Memory& memory, const Script& script) {
+inline std::string difference(const check::checker::Memory& memory, const Script& script) {
   for (int rank = 0; rank < memory.ranks(); ++rank) {
     const auto output = memory.bytes(Region::output, rank);
     for (std::size_t call = 0; call < script.calls; ++call) {
@@ -86,7 +86,7 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
   job.sizes.input = job.sizes.output = (1 + script.calls) * script.window_bytes;
   // Two results of a reduction, whatever slots are rounded up to.
   job.sizes.scratch = 2 * (script.window_bytes + apart_bytes);
-  job.prepare = [script](verify::checker::Memory& memory) {
+  job.prepare = [script](check::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
       for (std::size_t call = 0; call < script.calls; ++call) {
         place(memory.bytes(Region::input, rank), (1 + call) * script.window_bytes,
@@ -94,7 +94,7 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
       }
     }
   };
-  job.body = [script, make, run](CheckerWorld& w) {
+  job.body = [script, make, run](CheckedContext& w) {
     auto protocol = make(w.rank());
     for (std::size_t call = 0; call < script.calls; ++call) {
       bring(w, script, call);
@@ -102,7 +102,7 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
       put_aside(w, script, call);
     }
   };
-  job.verify = [script](const verify::checker::Memory& memory) {
+  job.verify = [script](const check::checker::Memory& memory) {
     return difference(memory, script);
   };
   return job;
@@ -117,7 +117,7 @@ inline std::size_t most_executions() {
 
 // Every order within the budget, the simplest first, and some wilder ones by chance.
 inline testing::AssertionResult passes(const Job& job) {
-  verify::checker::Options options;
+  check::checker::Options options;
   options.max_executions = most_executions();
   const auto result = explore(job, options);
   if (!result.passed()) return testing::AssertionFailure() << text_of(result);
@@ -144,10 +144,10 @@ inline const Excuse done_too_low{
 inline testing::AssertionResult bites(const std::vector<Job>& jobs,
                                       const std::vector<Excuse>& excuses = {},
                                       const std::string& in_files = "src/runtime/node/") {
-  verify::checker::SurveyOptions options;
+  check::checker::SurveyOptions options;
   options.excuses = excuses;
   options.in_files = in_files;
-  const auto survey = verify::checker::survey(jobs, options);
+  const auto survey = check::checker::survey(jobs, options);
   std::cout << text_of(survey);
   if (!survey.passed()) return testing::AssertionFailure() << text_of(survey);
   return testing::AssertionSuccess();

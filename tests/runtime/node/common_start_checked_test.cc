@@ -11,8 +11,8 @@ namespace {
 
 // Both sides pass a fence of their own, which is what the kernel does for the frequent one.
 struct BothSides {
-  void frequent_side(CheckerWorld& w) const { w.fence(); }
-  void rare_side(CheckerWorld& w) const { w.fence(); }
+  void frequent_side(CheckedContext& w) const { w.fence(); }
+  void rare_side(CheckedContext& w) const { w.fence(); }
 };
 
 constexpr std::size_t call_bytes = 1;
@@ -29,12 +29,12 @@ Job start_job(int ranks, std::size_t calls, const Wish& from) {
   job.sizes.shared = CommonStart::shared_bytes();
   job.sizes.input = 2 * call_bytes;
   job.sizes.output = calls * call_bytes;
-  job.prepare = [](verify::checker::Memory& memory) {
+  job.prepare = [](check::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
       place(memory.bytes(Region::input, rank), 0, {std::byte{1}, std::byte{2}});
     }
   };
-  job.body = [=](CheckerWorld& w) {
+  job.body = [=](CheckedContext& w) {
     CommonStart start(0, just_below_wrap);
     for (std::size_t call = 0; call < calls; ++call) {
       const bool has_started = start.has_started(w, call >= from(w.rank()), BothSides());
@@ -42,7 +42,7 @@ Job start_job(int ranks, std::size_t calls, const Wish& from) {
              call_bytes, memory::CopyKernel::plain);
     }
   };
-  job.verify = [=](const verify::checker::Memory& memory) -> std::string {
+  job.verify = [=](const check::checker::Memory& memory) -> std::string {
     const auto of_first = memory.bytes(Region::output, 0);
     for (int rank = 1; rank < memory.ranks(); ++rank) {
       const auto told = memory.bytes(Region::output, rank);

@@ -26,7 +26,7 @@ constexpr int common_starts = 200;
 
 // By rank, from which call on it was told that it has started.
 std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
-  Threads<CommonStart> threads(ranks, [](int) { return CommonStart(0, world::first_sequence); });
+  Threads<CommonStart> threads(ranks, [](int) { return CommonStart(0, context::first_sequence); });
   std::vector<int> started(static_cast<std::size_t>(ranks), common_starts);
   threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& world_for) {
     std::mt19937 chance(seed + static_cast<unsigned>(rank));

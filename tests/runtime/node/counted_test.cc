@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 #include "operators.h"
 #include "runtime/node/barrier_protocols.h"
 #include "runtime/node/bcast_protocols.h"
@@ -25,9 +25,9 @@
 namespace huddle::node::test {
 namespace {
 
-using verify::counting::CountingWorld;
-using verify::counting::Counts;
-using world::first_sequence;
+using check::counting::CountedContext;
+using check::counting::Counts;
+using context::first_sequence;
 
 constexpr std::size_t plain = static_cast<std::size_t>(memory::CopyKernel::plain);
 constexpr std::size_t nontemporal = static_cast<std::size_t>(memory::CopyKernel::nontemporal);
@@ -43,7 +43,7 @@ struct Calls {
 template <class Make, class Run>
 Counts counts_of(const Calls& how, Make make, Run run) {
   const auto counted = [&](int calls) {
-    verify::counting::Job job;
+    check::counting::Job job;
     job.ranks = how.ranks;
     job.reachable = how.reachable;
     for (int rank = 0; rank < how.ranks; ++rank) {
@@ -52,7 +52,7 @@ Counts counts_of(const Calls& how, Make make, Run run) {
     }
     job.sizes.input = job.sizes.output = how.bytes;
     job.sizes.scratch = 2 * how.bytes + 4 * page_bytes;
-    job.body = [&, calls](CountingWorld& w) {
+    job.body = [&, calls](CountedContext& w) {
       auto protocol = make(w.rank());
       for (int call = 0; call < calls; ++call) run(protocol, w);
     };
@@ -68,7 +68,7 @@ std::size_t stores_of(const Counts& counts) {
                          [](std::size_t sum, const auto& rank) { return sum + rank.stores; });
 }
 
-constexpr auto run_barrier = [](auto& barrier, CountingWorld& w) { barrier.run(w); };
+constexpr auto run_barrier = [](auto& barrier, CountedContext& w) { barrier.run(w); };
 
 TEST(Counted, TwoRanksNeedALineEach) {
   const auto barrier = [](int rank) {
@@ -123,7 +123,7 @@ TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   };
   const Counts counts = counts_of(
       {4, most_in_line, calls}, bcast,
-      [](InlineBcast& protocol, CountingWorld& w) { protocol.run(w, most_in_line, 0, 0); });
+      [](InlineBcast& protocol, CountedContext& w) { protocol.run(w, most_in_line, 0, 0); });
   for (int reader = 1; reader < 4; ++reader) {
     EXPECT_EQ(counts.transfers(0, reader), calls);
     EXPECT_LE(counts.transfers(reader, 0), calls / 4);
@@ -139,7 +139,7 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
                             first_sequence);
     };
     const Counts counts =
-        counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountingWorld& w) {
+        counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountedContext& w) {
           protocol.run(w, bytes, 0, {shape, 1, memory::CopyKernel::nontemporal});
         });
     EXPECT_EQ(counts.of[0].copied_bytes[nontemporal], bytes);
@@ -159,7 +159,7 @@ TEST(Counted, DoublingMovesLittleInALineARound) {
     return DoublingExchange({ranks * bytes}, rank, ranks, first_sequence);
   };
   const Counts counts = counts_of({ranks, ranks * bytes, calls}, protocol,
-                                  [](DoublingExchange& exchange, CountingWorld& w) {
+                                  [](DoublingExchange& exchange, CountedContext& w) {
                                     exchange.allgather(w, Blocks::even(bytes), false, {});
                                   });
   for (int to = 0; to < ranks; ++to) {
@@ -174,7 +174,7 @@ TEST(Counted, DoublingMovesLittleInALineARound) {
 Counts counts_of_pairs(memory::CopyMethod method) {
   constexpr std::size_t block = page_bytes;
   const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
-  return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
+  return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountedContext& w) {
     const Blocks blocks = Blocks::even(block);
     exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, method});
   });
@@ -198,7 +198,7 @@ TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
 Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
   const auto protocol = [](int) { return PairExchange({page_bytes, 4, 8}, 2, first_sequence); };
   return counts_of(
-      {2, 2 * (sent + gotten), 8}, protocol, [&](PairExchange& exchange, CountingWorld& w) {
+      {2, 2 * (sent + gotten), 8}, protocol, [&](PairExchange& exchange, CountedContext& w) {
         const bool is_sender = w.rank() == 1;
         const std::vector<Block> out = {{0, is_sender ? sent : 0}, {0, is_sender ? 0 : gotten}};
         const std::vector<Block> in = {{0, is_sender ? gotten : 0}, {0, is_sender ? 0 : sent}};
@@ -228,8 +228,8 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
     return TreeReduce({most_in_line, slots}, ReductionOrder(unknown_locality(4)), first_sequence);
   };
   const memory::Reduction product = product_of<Bracketed>();
-  const Counts counts =
-      counts_of({4, sizeof(Bracketed), calls}, protocol, [&](TreeReduce& reduce, CountingWorld& w) {
+  const Counts counts = counts_of(
+      {4, sizeof(Bracketed), calls}, protocol, [&](TreeReduce& reduce, CountedContext& w) {
         reduce.allreduce(w, 1, product, {most_in_line, TreeReduce::Top::leaders});
       });
   for (const auto& [one, other] : {std::pair{0, 1}, {0, 2}, {2, 3}}) {
@@ -244,7 +244,7 @@ Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
   const ReductionOrder association(unknown_locality(4));
   const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
   return counts_of(
-      {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountingWorld& w) {
+      {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountedContext& w) {
         protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
       });
 }
@@ -280,10 +280,10 @@ TEST(Counted, ResultsReturnToWhereTheContributionsWere) {
 TEST(Counted, DirectExchangeMovesEveryByteOnce) {
   constexpr std::size_t block = 10'000;
   const auto protocol = [](int) { return DirectExchange({4096}, 4, first_sequence); };
-  const auto alltoall = [](DirectExchange& exchange, CountingWorld& w) {
+  const auto alltoall = [](DirectExchange& exchange, CountedContext& w) {
     exchange.exchange(w, Blocks::even(block), Blocks::even(block), false);
   };
-  const auto gather = [](DirectExchange& exchange, CountingWorld& w) {
+  const auto gather = [](DirectExchange& exchange, CountedContext& w) {
     exchange.exchange(w, Blocks::only(2, block), w.rank() == 2 ? Blocks::even(block) : Blocks(),
                       w.rank() == 2);
   };
@@ -303,7 +303,7 @@ TEST(Counted, WrittenGatherIsTheOthersWork) {
   constexpr std::size_t block = 10'000;
   const Counts gathered = counts_of(
       {4, 4 * block, 1}, [](int) { return DirectExchange({4096}, 4, first_sequence); },
-      [](DirectExchange& exchange, CountingWorld& w) {
+      [](DirectExchange& exchange, CountedContext& w) {
         exchange.gather(w, {0, block}, w.rank() == 2 ? Blocks::even(block) : Blocks(), 2, false,
                         {0});
       });
@@ -325,7 +325,7 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
   // Rank 1 sends much, the others little; each rank's block for itself is empty.
   const auto bytes = [](int from, int to) { return from == to ? 0 : from == 1 ? large : small; };
   const auto protocol = [](int) { return PairExchange({4096, 2}, 4, first_sequence); };
-  const auto alltoallv = [&](PairExchange& exchange, CountingWorld& w) {
+  const auto alltoallv = [&](PairExchange& exchange, CountedContext& w) {
     std::vector<Block> outgoing;
     std::vector<Block> incoming;
     for (int peer = 0; peer < 4; ++peer) {
@@ -358,10 +358,10 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
   const ReductionOrder association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
-  const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+  const auto to_all = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.allreduce(w, count, bracketed, {1024});
   };
-  const auto to_one = [&](DirectReduce& reduce, CountingWorld& w) {
+  const auto to_one = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.reduce(w, count, bracketed, 1, {1024});
   };
   for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, to_all).of) {
@@ -369,7 +369,7 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
     EXPECT_EQ(rank.copied_bytes[plain], 0U);
     EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
   }
-  const auto written_to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+  const auto written_to_all = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.allreduce(w, count, bracketed, {1024, DirectReduce::Results::are_written});
   };
   for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, written_to_all).of) {
@@ -391,10 +391,10 @@ TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
   const ReductionOrder association(unknown_locality(4));
   const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
   const Calls calls{4, 4 * quarter, 1, true};
-  const auto to_all = [&](DirectReduce& reduce, CountingWorld& w) {
+  const auto to_all = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.allreduce(w, count, bracketed, {1024});
   };
-  const auto to_one = [&](DirectReduce& reduce, CountingWorld& w) {
+  const auto to_one = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.reduce(w, count, bracketed, 1, {1024});
   };
   for (const auto& rank : counts_of(calls, protocol, to_all).of) {

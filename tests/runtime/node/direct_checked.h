@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "checked.h"
-#include "leaving_world.h"
+#include "leaving_context.h"
 #include "runtime/context/errors.h"
 #include "runtime/node/blocks.h"
 
@@ -23,7 +23,7 @@ struct DirectCall {
   std::function<Bytes(int rank)> given;
   // What has to be at the beginning of the output; {} for nothing.
   std::function<Bytes(int rank)> wanted;
-  std::function<void(Protocol& protocol, CheckerWorld& w)> run;
+  std::function<void(Protocol& protocol, CheckedContext& w)> run;
   bool in_place = false;
   // In place: where in the output the input is.
   std::function<std::size_t(int rank)> input_at = [](int) { return 0; };
@@ -47,13 +47,13 @@ struct DirectLayout {
   std::size_t output_bytes() const { return outcome(calls); }
 };
 
-inline void move(CheckerWorld& w, Region to, std::size_t at, Region from, std::size_t from_at,
+inline void move(CheckedContext& w, Region to, std::size_t at, Region from, std::size_t from_at,
                  std::size_t bytes) {
   w.copy({to, w.rank(), at}, {from, w.rank(), from_at}, bytes, memory::CopyKernel::plain);
 }
 
 template <class Protocol>
-void make_direct_call(CheckerWorld& w, Protocol& protocol, const DirectCall<Protocol>& call,
+void make_direct_call(CheckedContext& w, Protocol& protocol, const DirectCall<Protocol>& call,
                       std::size_t number, const DirectLayout& layout) {
   const std::size_t buffer = layout.buffer(number);
   if (call.in_place) {
@@ -69,7 +69,7 @@ void make_direct_call(CheckerWorld& w, Protocol& protocol, const DirectCall<Prot
   bool failed = false;
   try {
     call.run(protocol, w);
-  } catch (const world::PathFailed&) {
+  } catch (const context::PathFailed&) {
     failed = true;
   }
   w.use({});
@@ -85,7 +85,7 @@ void make_direct_call(CheckerWorld& w, Protocol& protocol, const DirectCall<Prot
 }
 
 template <class Protocol>
-std::string direct_difference(const verify::checker::Memory& memory,
+std::string direct_difference(const check::checker::Memory& memory,
                               const std::vector<DirectCall<Protocol>>& calls,
                               const DirectLayout& layout) {
   for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -125,7 +125,7 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
   if constexpr (requires(const Protocol& protocol) { protocol.scratch_bytes(); }) {
     job.sizes.scratch = make(0).scratch_bytes();
   }
-  job.prepare = [=](verify::checker::Memory& memory) {
+  job.prepare = [=](check::checker::Memory& memory) {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto input = memory.bytes(Region::input, rank);
       for (std::size_t call = 0; call < calls.size(); ++call) {
@@ -134,13 +134,13 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
       place(input, layout.numbers(), {std::byte{0}, std::byte{1}});
     }
   };
-  job.body = [=](CheckerWorld& w) {
+  job.body = [=](CheckedContext& w) {
     Protocol protocol = make(w.rank());
     for (std::size_t call = 0; call < calls.size(); ++call) {
       make_direct_call(w, protocol, calls[call], call, layout);
     }
   };
-  job.verify = [=](const verify::checker::Memory& memory) {
+  job.verify = [=](const check::checker::Memory& memory) {
     return direct_difference(memory, calls, layout);
   };
   return job;
@@ -157,7 +157,7 @@ Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run,
   Job job = direct_job<Protocol>(ranks, make, {call});
   const std::size_t window = job.sizes.input;
   job.sizes = {flag + apart_bytes, 2 * window, window + 1, job.sizes.scratch};
-  job.prepare = [=](verify::checker::Memory& memory) {
+  job.prepare = [=](check::checker::Memory& memory) {
     News::prepare(memory.bytes(Region::shared, 0).subspan(flag));
     for (int rank = 0; rank < ranks; ++rank) {
       const auto input = memory.bytes(Region::input, rank);
@@ -166,18 +166,18 @@ Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run,
       memory.bytes(Region::output, rank)[window] = std::byte{0};
     }
   };
-  job.body = [=](CheckerWorld& w) {
+  job.body = [=](CheckedContext& w) {
     Protocol protocol = make(w.rank());
-    LeavingWorld world(w, news, w.rank() == 0 ? std::optional(waits) : std::nullopt);
+    LeavingContext world(w, news, w.rank() == 0 ? std::optional(waits) : std::nullopt);
     try {
       run(protocol, world);
-    } catch (const world::PeerLost&) {
+    } catch (const context::PeerLost&) {
       move(w, Region::output, 0, Region::input, window, window);
       move(w, Region::output, window, Region::input, window, 1);
       move(w, Region::input, 0, Region::input, window, window);
     }
   };
-  job.verify = [=](const verify::checker::Memory& memory) -> std::string {
+  job.verify = [=](const check::checker::Memory& memory) -> std::string {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto output = memory.bytes(Region::output, rank);
       const bool has_left = output[window] == rubbish;

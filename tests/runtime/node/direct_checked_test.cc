@@ -63,7 +63,7 @@ std::size_t swapped_bytes(int from, int to) {
 Exchange swapped(int ranks) {
   Exchange call = alltoall(ranks, swapped_bytes);
   call.in_place = true;
-  call.run = [=](DirectExchange& protocol, CheckerWorld& w) {
+  call.run = [=](DirectExchange& protocol, CheckedContext& w) {
     const auto blocks = row(ranks, [&](int to) { return swapped_bytes(w.rank(), to); });
     protocol.swap(w, Blocks::listed(blocks));
   };
@@ -78,7 +78,7 @@ Exchange scatter(int ranks, int root, int readers) {
             return all;
           },
           [=](int rank) { return block_of(root, rank, bytes(rank)); },
-          [=](DirectExchange& protocol, CheckerWorld& w) {
+          [=](DirectExchange& protocol, CheckedContext& w) {
             const auto out = row(ranks, [&](int to) { return w.rank() == root ? bytes(to) : 0; });
             protocol.scatter(w, Blocks::listed(out), {0, bytes(w.rank())}, root, false, {readers});
           }};
@@ -131,7 +131,7 @@ Exchange allgather(int ranks, const std::function<std::size_t(int)>& bytes, bool
             for (int from = 0; from < ranks; ++from) append(all, block_of(from, 0, bytes(from)));
             return all;
           },
-          [=](DirectExchange& protocol, CheckerWorld& w) {
+          [=](DirectExchange& protocol, CheckedContext& w) {
             protocol.allgather(w, Blocks::listed(blocks), in_place);
           },
           in_place, at};
@@ -140,7 +140,7 @@ Exchange allgather(int ranks, const std::function<std::size_t(int)>& bytes, bool
 Exchange bcast(std::size_t bytes, int root, int readers) {
   return {[=](int rank) { return block_of(rank, 0, bytes); },
           [=](int rank) { return rank == root ? Bytes{} : block_of(root, 0, bytes); },
-          [=](DirectExchange& protocol, CheckerWorld& w) {
+          [=](DirectExchange& protocol, CheckedContext& w) {
             protocol.bcast(w, bytes, root, {readers});
           }};
 }
@@ -215,7 +215,7 @@ using PlanOfRank = std::function<PairExchange::Plan(int rank)>;
 
 Pairs exchanged(int ranks, const Table& table, const PlanOfRank& plan) {
   const Exchange like = alltoall(ranks, table);
-  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckerWorld& w) {
+  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& w) {
                const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
                const auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
                protocol.run(w, Blocks::listed(out), Blocks::listed(in), false, plan(w.rank()));
@@ -231,7 +231,7 @@ Pairs announced(int ranks, const Table& table, PairExchange::Order order) {
 // What is to be replaced is sent in tiles, however large.
 Pairs announced_in_place(int ranks) {
   const Exchange like = swapped(ranks);
-  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckerWorld& w) {
+  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& w) {
                const auto blocks = row(ranks, [&](int to) { return swapped_bytes(w.rank(), to); });
                protocol.run(w, Blocks::listed(blocks), Blocks::listed(blocks), true,
                             announcing(w.rank(), PairExchange::Order::as_ready));
@@ -262,14 +262,14 @@ Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange
     if (rank == receiver) wanted.resize(wanted.size() - sent);
     return wanted;
   };
-  call.run = [=](PairExchange& protocol, CheckerWorld& w) {
+  call.run = [=](PairExchange& protocol, CheckedContext& w) {
     const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
     auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
     if (w.rank() == receiver) in.back().bytes = expected;
     bool is_surprised = false;
     try {
       protocol.run(w, Blocks::listed(out), Blocks::listed(in), false, announcing(w.rank(), order));
-    } catch (const world::SizesDiffer&) {
+    } catch (const context::SizesDiffer&) {
       is_surprised = true;
     }
     if (is_surprised != (w.rank() == receiver)) throw FailureError("the wrong rank is surprised");
@@ -355,10 +355,10 @@ struct Orderings {
 Orderings orderings_of(const std::vector<Job>& jobs) {
   Orderings lines;
   for (const Job& job : jobs) {
-    for (const auto& mutation : verify::checker::mutations_of(job)) {
-      if (mutation.site.operation != verify::checker::Operation::order_callers_stores) continue;
+    for (const auto& mutation : check::checker::mutations_of(job)) {
+      if (mutation.site.operation != check::checker::Operation::order_callers_stores) continue;
       lines.all.insert(mutation.site.line);
-      verify::checker::Options options;
+      check::checker::Options options;
       options.mutation = mutation;
       if (!explore(job, options).passed()) lines.needed.insert(mutation.site.line);
     }
@@ -398,7 +398,7 @@ TEST(DirectChecked, EveryErrorPlantedIntoAGatherThatIsWrittenIsFound) {
   const auto failing = with_failing_paths(
       exchange_job(2, {gather(2, 1, 0, false), gather(2, 1, 0, false), bcast(3, 1, 0)}));
   std::vector<Excuse> excuses = excuses_with_departures;
-  excuses.push_back({Fault::relaxed, "w.wait(of(owner), world::until_reached(value))",
+  excuses.push_back({Fault::relaxed, "w.wait(of(owner), context::until_reached(value))",
                      "a fence follows, or a look at how it went"});
   std::vector<Job> jobs = {exchange_job(2, {gather(2, 1, 0, false), gather(2, 0, 0, true)}),
                            exchange_job(3, {gather(3, 1, 1, false), gather(3, 1, 0, true)}),

@@ -22,7 +22,7 @@
 
 #include "operators.h"
 #include "runtime/context/errors.h"
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 #include "runtime/node/direct_exchange.h"
 #include "runtime/node/direct_reduce.h"
 #include "runtime/node/locality.h"
@@ -32,8 +32,8 @@
 namespace huddle::node::test {
 namespace {
 
-using world::first_sequence;
-using world::hardware::Hardware;
+using context::first_sequence;
+using context::Hardware;
 
 constexpr std::size_t room = 1 << 20;  // of a rank's shared memory
 
@@ -79,9 +79,9 @@ struct Rank {
   std::vector<std::byte*> shared;
   std::vector<std::unique_ptr<single_copy::PeerMemory>> memories;
   std::vector<single_copy::PeerMemory*> peers;
-  world::hardware::Waiting waiting;
+  context::Waiting waiting;
   std::vector<std::byte> scratch;
-  world::hardware::ProtocolContext context;
+  context::ProtocolContext context;
 
   Hardware world(const void* input, void* output) const {
     return Hardware(context,
@@ -285,7 +285,7 @@ TEST_P(DirectProcesses, FailTogetherFromTheMiddleOn) {
           std::string failure;
           try {
             protocol.exchange(w, Blocks::even(100), Blocks::even(100), false);
-          } catch (const world::PathFailed& error) {
+          } catch (const context::PathFailed& error) {
             failure = error.what();
           }
           const std::string wanted =
@@ -319,7 +319,7 @@ TEST_P(DirectProcesses, FailTogetherWhereOneCannotWrite) {
             protocol.gather(w, {0, 100}, me.rank == root ? Blocks::even(100) : Blocks(), root,
                             false, {});
             return {};
-          } catch (const world::PathFailed& error) {
+          } catch (const context::PathFailed& error) {
             return error.what();
           }
         };
@@ -402,7 +402,7 @@ TEST_P(DirectProcesses, FailTogetherWhereMemoryIsGone) {
     Hardware w = me.world(me.rank == 0 ? nowhere : output.data(), output.data());
     try {
       protocol.bcast(w, output.size(), 0, {});
-    } catch (const world::PathFailed&) {
+    } catch (const context::PathFailed&) {
       return true;
     }
     return false;

@@ -80,7 +80,7 @@ DirectReduceCall reduce_scatter(int ranks) {
             return direct_joined(ranks, static_cast<std::size_t>(mine(rank).offset),
                                  mine(rank).bytes);
           },
-          [=](DirectReduce& protocol, CheckerWorld& w) {
+          [=](DirectReduce& protocol, CheckedContext& w) {
             protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, one_by_one);
           }};
 }

@@ -100,7 +100,7 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
   return job_of(
       ranks, alltoall_script(calls),
       [=](int) { return PairExchange(parameters, ranks, just_below_wrap); },
-      [=](PairExchange& protocol, CheckerWorld& w, std::size_t call) {
+      [=](PairExchange& protocol, CheckedContext& w, std::size_t call) {
         const auto rank = static_cast<std::size_t>(w.rank());
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
@@ -211,7 +211,7 @@ TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
         std::pair{std::size_t{2}, as_ready}, std::pair{std::size_t{3}, as_ready}}) {
     Job job = pairs_job({even(ranks, bytes)}, order);
     const std::size_t window = ranks * bytes;
-    job.body = [=, ranks = ranks, order = order](CheckerWorld& w) {
+    job.body = [=, ranks = ranks, order = order](CheckedContext& w) {
       PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
       w.copy({Region::output, w.rank(), 0}, {Region::input, w.rank(), window}, window,
              memory::CopyKernel::plain);
@@ -283,7 +283,7 @@ Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchan
   return job_of(
       ranks, allgather_script(calls),
       [=](int rank) { return SlotExchange({round_bytes}, rank, ranks, just_below_wrap); },
-      [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
+      [=](SlotExchange& protocol, CheckedContext& w, std::size_t call) {
         const auto blocks = packed(calls[call]);
         const Blocks listed = Blocks::listed(blocks);
         protocol.allgather(w, listed, listed.largest(ranks), false,
@@ -300,7 +300,7 @@ Job slots_alltoall_job(int ranks, const std::vector<std::size_t>& calls, std::si
   return job_of(
       ranks, alltoall_script(matrices),
       [=](int rank) { return SlotExchange({capacity}, rank, ranks, just_below_wrap); },
-      [=](SlotExchange& protocol, CheckerWorld& w, std::size_t call) {
+      [=](SlotExchange& protocol, CheckedContext& w, std::size_t call) {
         protocol.alltoall(w, calls[call], false,
                           {capacity, SlotExchange::Order::ring, manners.of(call)});
       });
@@ -358,7 +358,7 @@ Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t
   return job_of(
       ranks, allgather_script(calls),
       [=](int rank) { return DoublingExchange({capacity_bytes}, rank, ranks, just_below_wrap); },
-      [=](DoublingExchange& protocol, CheckerWorld& w, std::size_t call) {
+      [=](DoublingExchange& protocol, CheckedContext& w, std::size_t call) {
         const auto blocks = packed(calls[call]);
         protocol.allgather(w, Blocks::listed(blocks), false, {method});
       });

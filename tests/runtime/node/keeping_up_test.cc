@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 #include "operators.h"
 #include "runtime/node/bcast_protocols.h"
 #include "runtime/node/locality.h"
@@ -19,10 +19,10 @@
 namespace huddle::node::test {
 namespace {
 
+using check::counting::CountedContext;
+using context::first_sequence;
+using context::Sequence;
 using memory::CopyKernel;
-using verify::counting::CountingWorld;
-using world::first_sequence;
-using world::Sequence;
 
 constexpr int ranks = 4;
 constexpr Sequence calls_past_wrap = 70;  // past the wrap
@@ -53,23 +53,23 @@ TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
 template <class Make, class Run>
 void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::vector<int>& owners,
                              Make make, Run run, Sequence slots) {
-  verify::counting::Job job;
+  check::counting::Job job;
   job.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
   }
   job.sizes.input = job.sizes.output = 4 * page_bytes;
   job.sizes.scratch = 4 * page_bytes;
-  job.body = [&](CountingWorld& w) {
+  job.body = [&](CountedContext& w) {
     auto protocol = make(w.rank());
     for (Sequence call = 0; call < calls_past_wrap; ++call) run(protocol, w);
   };
-  job.look = [&](const verify::checker::Memory& memory) {
+  job.look = [&](const check::checker::Memory& memory) {
     for (const int owner : owners) {
       for (const std::size_t flag : flags) {
         Sequence stands = 0;
         std::memcpy(&stands, memory.bytes(Region::shared, owner).data() + flag, sizeof stands);
-        EXPECT_TRUE(world::reached(stands, first_sequence + calls_past_wrap - slots + 1))
+        EXPECT_TRUE(context::reached(stands, first_sequence + calls_past_wrap - slots + 1))
             << "rank " << owner << " at " << flag;
       }
     }
@@ -84,7 +84,7 @@ TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
       [](int rank) {
         return InlineBcast({{chain}, 8, 2}, unknown_locality(ranks), rank, first_sequence);
       },
-      [](InlineBcast& bcast, CountingWorld& w) { bcast.run(w, 8, 0, 0); },
+      [](InlineBcast& bcast, CountedContext& w) { bcast.run(w, 8, 0, 0); },
       // Leaves raise theirs rarely: those who did at the wrap are 6 behind.
       8);
 }
@@ -95,7 +95,7 @@ TEST(KeepingUp, CountersOfOtherBroadcastsComeAlong) {
       [](int rank) {
         return SegmentedBcast({1, page_bytes}, unknown_locality(ranks), rank, first_sequence);
       },
-      [](SegmentedBcast& bcast, CountingWorld& w) {
+      [](SegmentedBcast& bcast, CountedContext& w) {
         bcast.run(w, 8, 0, {page_bytes, CopyKernel::plain});
       },
       1);
@@ -112,13 +112,13 @@ TEST(KeepingUp, ResultsOfReductionsComeAlong) {
   const std::vector<int> leaders = {0, 2};
   expect_flags_come_along(
       flags, leaders, make,
-      [&](TreeReduce& reduce, CountingWorld& w) {
+      [&](TreeReduce& reduce, CountedContext& w) {
         reduce.reduce(w, 1, product, 1, {8, TreeReduce::Top::first_rank});
       },
       slots);
   expect_flags_come_along(
       flags, leaders, make,
-      [&](TreeReduce& reduce, CountingWorld& w) {
+      [&](TreeReduce& reduce, CountedContext& w) {
         reduce.allreduce(w, 1, product, {8, TreeReduce::Top::everybody});
       },
       slots);

@@ -22,7 +22,7 @@
 namespace huddle::node::test {
 namespace {
 
-using world::first_sequence;
+using context::first_sequence;
 
 constexpr int thread_calls = 150;  // more than counters have left before they wrap
 

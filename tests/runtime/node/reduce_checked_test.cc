@@ -53,7 +53,7 @@ Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run r
                                   [&](std::size_t i) { return reduced(association, call, i); });
                 }};
   return job_of(ranks, script, make,
-                [calls, run](auto& protocol, CheckerWorld& w, std::size_t call) {
+                [calls, run](auto& protocol, CheckedContext& w, std::size_t call) {
                   run(protocol, w, calls[call]);
                 });
 }
@@ -72,13 +72,13 @@ Job exchange_job(int ranks, const std::vector<ReduceCall>& calls,
                  const ExchangeReduce::Plan& plan = reduced_in_lines) {
   return reduce_job(
       ranks, calls, [=](int) { return exchange_of(ranks); },
-      [plan](ExchangeReduce& protocol, CheckerWorld& w, const ReduceCall& call) {
+      [plan](ExchangeReduce& protocol, CheckedContext& w, const ReduceCall& call) {
         protocol.allreduce(w, call.count, bracketed, plan);
       });
 }
 
 template <class Protocol>
-void run_either(Protocol& protocol, CheckerWorld& w, const ReduceCall& call,
+void run_either(Protocol& protocol, CheckedContext& w, const ReduceCall& call,
                 const typename Protocol::Plan& plan) {
   if (call.root < 0) {
     protocol.allreduce(w, call.count, bracketed, plan);
@@ -93,7 +93,7 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<ReduceCall>& call
       [=](int) {
         return TreeReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), just_below_wrap);
       },
-      [top](TreeReduce& protocol, CheckerWorld& w, const ReduceCall& call) {
+      [top](TreeReduce& protocol, CheckedContext& w, const ReduceCall& call) {
         run_either(protocol, w, call, {8, top});
       });
 }
@@ -106,7 +106,7 @@ Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduc
         return SlicedReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), ranks,
                             just_below_wrap);
       },
-      [=](SlicedReduce& protocol, CheckerWorld& w, const ReduceCall& call) {
+      [=](SlicedReduce& protocol, CheckedContext& w, const ReduceCall& call) {
         run_either(protocol, w, call, {8, method, results});
       });
 }
@@ -132,7 +132,7 @@ Script prefix_script(const std::vector<std::size_t>& counts, Prefix prefix) {
 }
 
 template <class Protocol>
-void run_prefix(Protocol& protocol, CheckerWorld& w, std::size_t count, Prefix prefix,
+void run_prefix(Protocol& protocol, CheckedContext& w, std::size_t count, Prefix prefix,
                 const typename Protocol::Plan& plan) {
   switch (prefix) {
     case Prefix::inclusive:
@@ -153,7 +153,7 @@ Job prefix_job(int ranks, const std::vector<std::size_t>& counts, Prefix prefix,
                Plan plan) {
   return job_of(
       ranks, prefix_script(counts, prefix), [=](int) { return make(ranks); },
-      [=](auto& protocol, CheckerWorld& w, std::size_t call) {
+      [=](auto& protocol, CheckedContext& w, std::size_t call) {
         run_prefix(protocol, w, counts[call], prefix, plan);
       });
 }
@@ -184,7 +184,7 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
                 }};
   return job_of(
       ranks, script, [=](int) { return make(ranks); },
-      [=](auto& protocol, CheckerWorld& w, std::size_t call) {
+      [=](auto& protocol, CheckedContext& w, std::size_t call) {
         std::vector<Block> blocks;
         for (int rank = 0; rank < ranks; ++rank) {
           blocks.push_back({static_cast<std::ptrdiff_t>(before(call, rank)),
@@ -309,7 +309,7 @@ TEST(ReduceChecked, NoticeBoard) {
     };
     return job_of(
         ranks, script, [](int) { return Board(notice, just_below_wrap); },
-        [](Board& board, CheckerWorld& w, std::size_t) { board.run(w, notice); });
+        [](Board& board, CheckedContext& w, std::size_t) { board.run(w, notice); });
   };
   EXPECT_TRUE(passes(board_job(2, 4)));
   EXPECT_TRUE(passes(board_job(3, 3)));

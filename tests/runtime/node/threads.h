@@ -12,24 +12,24 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
 #include "runtime/single_copy/peer_memory.h"
 
 namespace huddle::node::test {
 
-using world::hardware::Buffers;
-using world::hardware::Hardware;
-using world::hardware::ProtocolContext;
+using context::Buffers;
+using context::Hardware;
+using context::ProtocolContext;
 
 // Memory of one rank, aligned to pages, every flag at the first sequence number.
 class RankMemory {
  public:
   explicit RankMemory(std::size_t bytes) : bytes_(round_up(bytes + 1, page_bytes)) {
     data_.reset(static_cast<std::byte*>(::operator new (bytes_, std::align_val_t{page_bytes})));
-    for (std::size_t at = 0; at < bytes_; at += sizeof world::first_sequence) {
-      std::memcpy(data_.get() + at, &world::first_sequence, sizeof world::first_sequence);
+    for (std::size_t at = 0; at < bytes_; at += sizeof context::first_sequence) {
+      std::memcpy(data_.get() + at, &context::first_sequence, sizeof context::first_sequence);
     }
   }
   std::byte* data() const { return data_.get(); }
@@ -85,14 +85,14 @@ class Threads {
  private:
   static constexpr std::size_t most_scratch_bytes = 1 << 16;
 
-  static world::hardware::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
+  static context::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
 
   int ranks_;
   single_copy::OwnMemory own_memory_;  // has no state: any thread may use it
   std::vector<Protocol> protocols_;
   std::vector<RankMemory> memory_;
   std::vector<std::byte*> shared_;
-  std::vector<world::hardware::Waiting> waiting_;
+  std::vector<context::Waiting> waiting_;
 };
 
 }  // namespace huddle::node::test

@@ -6,7 +6,7 @@
 
 #include "proofs.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 class Checked : public ::testing::TestWithParam<Algorithm> {};
@@ -102,4 +102,4 @@ INSTANTIATE_TEST_SUITE_P(Net, Checked,
                          ::testing::ValuesIn(algorithms().begin(), algorithms().end()), test_name);
 
 }  // namespace
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 Fraction counted(const char* name, int ranks) {
@@ -77,4 +77,4 @@ TEST(Distance, OfOneRankIsNone) {
 }
 
 }  // namespace
-}  // namespace huddle::net
+}  // namespace huddle::schedules

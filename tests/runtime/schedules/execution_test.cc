@@ -20,7 +20,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "seeded_wires.h"
 
-namespace huddle::net::test {
+namespace huddle::schedules::test {
 namespace {
 
 class Moving : public ::testing::TestWithParam<Algorithm> {};
@@ -166,4 +166,4 @@ INSTANTIATE_TEST_SUITE_P(Net, Moving, ::testing::ValuesIn(algorithms_that_join(f
 INSTANTIATE_TEST_SUITE_P(Net, Joining, ::testing::ValuesIn(algorithms_that_join(true)), test_name);
 
 }  // namespace
-}  // namespace huddle::net::test
+}  // namespace huddle::schedules::test

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(InPieces, IsDoneOnceAllPiecesAre) {
 }
 
 }  // namespace
-}  // namespace huddle::net
+}  // namespace huddle::schedules

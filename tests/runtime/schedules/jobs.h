@@ -16,7 +16,7 @@
 #include "runtime/schedules/association.h"
 #include "runtime/schedules/execution.h"
 
-namespace huddle::net::test {
+namespace huddle::schedules::test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -209,4 +209,4 @@ inline Job reduction_job(const Algorithm& algorithm, const Call& call, std::size
   return {algorithm, call, Sizes::cut(elements, reduction.element_bytes, blocks), reduction};
 }
 
-}  // namespace huddle::net::test
+}  // namespace huddle::schedules::test

@@ -14,7 +14,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/check.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 using ::testing::HasSubstr;
@@ -307,4 +307,4 @@ TEST(Planted, WrongHintsAreFound) {
 }
 
 }  // namespace
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -17,7 +17,7 @@
 #include "runtime/schedules/algorithms.h"
 #include "runtime/schedules/check.h"
 
-namespace huddle::net {
+namespace huddle::schedules {
 
 // From one to three blocks a rank.
 inline Shares uneven_shares(int ranks) {
@@ -76,4 +76,4 @@ inline std::string test_name(const ::testing::TestParamInfo<Algorithm>& info) {
   return name;
 }
 
-}  // namespace huddle::net
+}  // namespace huddle::schedules

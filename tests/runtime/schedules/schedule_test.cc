@@ -45,7 +45,7 @@ void operator delete(void* block) noexcept {
 void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
 #endif
 
-namespace huddle::net {
+namespace huddle::schedules {
 namespace {
 
 using ::testing::ElementsAre;
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(Net, OfAMillion,
                          ::testing::ValuesIn(algorithms().begin(), algorithms().end()), test_name);
 
 }  // namespace
-}  // namespace huddle::net
+}  // namespace huddle::schedules

@@ -20,7 +20,7 @@
 
 #include "runtime/schedules/execution.h"
 
-namespace huddle::net::test {
+namespace huddle::schedules::test {
 
 class SeededWires {
  public:
@@ -152,4 +152,4 @@ class SeededWires {
   std::size_t events_ = 0;
 };
 
-}  // namespace huddle::net::test
+}  // namespace huddle::schedules::test

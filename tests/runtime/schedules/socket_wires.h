@@ -25,7 +25,7 @@
 
 #include "runtime/schedules/execution.h"
 
-namespace huddle::net::test {
+namespace huddle::schedules::test {
 
 class SocketEnd : public Wire {
  public:
@@ -203,4 +203,4 @@ class SocketWires {
   std::deque<SocketEnd> ends_;
 };
 
-}  // namespace huddle::net::test
+}  // namespace huddle::schedules::test

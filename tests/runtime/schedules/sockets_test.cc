@@ -10,7 +10,7 @@
 #include "proofs.h"
 #include "socket_wires.h"
 
-namespace huddle::net::test {
+namespace huddle::schedules::test {
 namespace {
 
 constexpr int rank_counts[] = {1, 2, 3, 5, 8, 11};
@@ -87,4 +87,4 @@ TEST(SocketWires, FailWhereTheTwoSidesDoNotAgree) {
 }
 
 }  // namespace
-}  // namespace huddle::net::test
+}  // namespace huddle::schedules::test

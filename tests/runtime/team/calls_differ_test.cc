@@ -108,9 +108,9 @@ Told outcome_of(Team& team, const Arguments& arguments) {
   try {
     call(team, arguments);
     return Told::nothing;
-  } catch (const world::CallsDiffer&) {
+  } catch (const context::CallsDiffer&) {
     return Told::calls_differ;
-  } catch (const world::PeerLost&) {
+  } catch (const context::PeerLost&) {
     return Told::peer_lost;
   }
 }
@@ -236,13 +236,13 @@ TEST(CallsDiffer, NamesTheCallsOfBothRanks) {
         call(team, {Operation::bcast, bootstrap.rank == 0 ? std::size_t{8} : std::size_t{1000}, 0});
       }
       ADD_FAILURE() << "no error";
-    } catch (const world::CallsDiffer& error) {
+    } catch (const context::CallsDiffer& error) {
       EXPECT_STREQ(
           error.what(),
           "ranks make collective calls that differ: rank 0 calls bcast of 8 bytes with root "
           "0, rank 1 calls bcast of 1000 bytes with root 0");
       EXPECT_TRUE(error.are_sizes());
-    } catch (const world::PeerLost&) {
+    } catch (const context::PeerLost&) {
       EXPECT_EQ(bootstrap.rank, 0) << "the receiver did not notice it by itself";
     }
   });

@@ -43,7 +43,7 @@ std::string what_is_lost(Members& members) {
   try {
     wait_for_a_death(members);
     return "nobody";
-  } catch (const world::PeerLost& lost) {
+  } catch (const context::PeerLost& lost) {
     return lost.what();
   }
 }

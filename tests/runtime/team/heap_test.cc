@@ -310,7 +310,7 @@ TEST(Heap, OfADeadRankIsNoSignal) {
       if (bootstrap.rank == 1 && call == 5) std::raise(SIGKILL);
       try {
         expect_right_allreduce(team, call, inside);
-      } catch (const world::PeerLost&) {
+      } catch (const context::PeerLost&) {
         return;
       }
     }

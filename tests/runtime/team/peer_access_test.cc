@@ -295,7 +295,7 @@ void expect_stop_for_all(const Direct& calls, const Times& of_one_pair, const st
       try {
         calls.expect_right(team, ++call);
         EXPECT_EQ(team.latest_algorithm(), calls.algorithm);
-      } catch (const world::PathFailed& error) {
+      } catch (const context::PathFailed& error) {
         why = error.what();
       }
     }
@@ -387,7 +387,7 @@ TEST(PeerAccess, WhoExpectsAnotherSizeFailsAlone) {
           try {
             team.gatherv(input.data(), is_wrong ? sent : expected, output.data(),
                          node::Blocks::even(expected), root);
-          } catch (const world::SizesDiffer& error) {
+          } catch (const context::SizesDiffer& error) {
             why = error.what();
           }
           EXPECT_EQ(why, bootstrap.rank != root
@@ -431,7 +431,7 @@ void expect_death_noticed(const Direct& calls, const Times& of_one_pair) {
     for (std::uint32_t call = 0; call < 1000; ++call) {
       try {
         calls.expect_right(team, call);
-      } catch (const world::PeerLost&) {
+      } catch (const context::PeerLost&) {
         return;
       }
     }
@@ -496,7 +496,7 @@ TEST(PeerAccess, RootLeavesWhenNobodyWritesToItAnyMore) {
           return std::make_unique<DeadlyMemory>(open_usual(owner), Times{.writes = 1});
         }));
     Team team(context, bootstrap);
-    EXPECT_THROW(expect_gather(team, 1), world::PeerLost);
+    EXPECT_THROW(expect_gather(team, 1), context::PeerLost);
     if (bootstrap.rank == access_root) scene.root_is_back = true;
   });
   EXPECT_EQ(ends[0].how, RankEnd::How::fine) << ends[0];

@@ -97,10 +97,10 @@ TEST(Questions, BeginWithTheSameCallWhoeverRunsAhead) {
 
 // It dies where the others wait for its answer.
 struct DeadlyFence {
-  void frequent_side(world::hardware::Hardware& /*w*/) const {
+  void frequent_side(context::Hardware& /*w*/) const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  void rare_side(world::hardware::Hardware& /*w*/) const { raise(SIGKILL); }
+  void rare_side(context::Hardware& /*w*/) const { raise(SIGKILL); }
 };
 
 TEST(Questions, OfWhoDiesOverThemAreALoss) {
@@ -111,16 +111,16 @@ TEST(Questions, OfWhoDiesOverThemAreALoss) {
     const auto members = peers.join(bootstrap, node::CommonStart::shared_bytes());
     std::vector<std::byte*> shared;
     for (int rank = 0; rank < bootstrap.ranks; ++rank) shared.push_back(members->piece(rank));
-    world::hardware::Waiting waiting({}, nullptr, [&] { members->check(); });
-    const world::hardware::ProtocolContext context{bootstrap.rank, bootstrap.ranks, shared.data(),
-                                                   nullptr, &waiting};
-    world::hardware::Hardware w(context, {});
+    context::Waiting waiting({}, nullptr, [&] { members->check(); });
+    const context::ProtocolContext context{bootstrap.rank, bootstrap.ranks, shared.data(), nullptr,
+                                           &waiting};
+    context::Hardware w(context, {});
     node::CommonStart start(0, 0);
     const auto make_calls = [&] {
       while (!start.has_started(w, bootstrap.rank == victim, DeadlyFence())) {
       }
     };
-    EXPECT_THROW(make_calls(), world::PeerLost);
+    EXPECT_THROW(make_calls(), context::PeerLost);
   });
   for (int rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);

@@ -51,7 +51,7 @@ End end_of(Step step) {
   try {
     step();
     return End::well;
-  } catch (const world::PeerLost&) {
+  } catch (const context::PeerLost&) {
     return End::lost;
   } catch (const FailureError&) {
     return End::refused;

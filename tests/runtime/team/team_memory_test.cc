@@ -34,7 +34,7 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
   for (const RankEnd& end : run_ranks(memory_ranks, [&](const Bootstrap& bootstrap) {
          Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
          TeamMemory team_memory(peers, bootstrap);
-         world::hardware::Waiting waiting;
+         context::Waiting waiting;
          team_memory.set_waiting(waiting);
          const std::size_t used = peers.arena().used_bytes();
          for (int i = 0; i < tries; ++i) {
@@ -68,7 +68,7 @@ TEST(TeamMemory, TellsWhoeverWaitsWhoHasGivenUp) {
   for (const RankEnd& end : run_ranks(memory_ranks, [](const Bootstrap& bootstrap) {
          Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
          TeamMemory team_memory(peers, bootstrap);
-         world::hardware::Waiting waiting({}, {}, [&] { team_memory.check_members(); });
+         context::Waiting waiting({}, {}, [&] { team_memory.check_members(); });
          team_memory.set_waiting(waiting);
          if (bootstrap.rank == rank_that_runs_out) {
            team_memory.give_up(Trouble("no memory"));

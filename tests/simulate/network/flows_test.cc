@@ -10,7 +10,7 @@
 #include <limits>
 #include <numeric>
 
-namespace huddle::sim {
+namespace huddle::network {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::max();
@@ -193,4 +193,4 @@ TEST(Through, WhoIsLeftTakesWhatOthersLeave) {
 }
 
 }  // namespace
-}  // namespace huddle::sim
+}  // namespace huddle::network

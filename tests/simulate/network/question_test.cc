@@ -7,14 +7,14 @@
 
 #include "common/error.h"
 
-namespace huddle::sim {
+namespace huddle::network {
 namespace {
 
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 Question some_question(Judge judge) {
-  net::Call call;
+  schedules::Call call;
   call.ranks = 48;
   call.message_blocks = 3;
   return {judge,        "a fabric.toml",           "", "allgather:ring", call,
@@ -53,4 +53,4 @@ TEST(Question, NamesAJudgeThatIsNone) {
 }
 
 }  // namespace
-}  // namespace huddle::sim
+}  // namespace huddle::network

@@ -11,7 +11,7 @@
 #include "model/fabric/fabric.h"
 #include "runtime/schedules/algorithms.h"
 
-namespace huddle::sim {
+namespace huddle::network {
 namespace {
 
 const std::string two_levels =
@@ -186,9 +186,9 @@ TEST(Simulate, RoundsThatComeAgainAreTheSameRounds) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   for (const char* name : {"allgather:ring", "allgather:neighbor"}) {
     for (const int ranks : {2, 7, 8, 15, 16}) {
-      net::Call call;
+      schedules::Call call;
       call.ranks = ranks;
-      const auto schedule = net::make_schedule(net::algorithm_named(name), call);
+      const auto schedule = schedules::make_schedule(schedules::algorithm_named(name), call);
       std::vector<Traffic> rounds;
       for (std::int64_t number = 0; number < schedule->rounds(); ++number) {
         rounds.push_back(traffic_of(*schedule, number, 3000));
@@ -203,4 +203,4 @@ TEST(Simulate, RoundsThatComeAgainAreTheSameRounds) {
 }
 
 }  // namespace
-}  // namespace huddle::sim
+}  // namespace huddle::network

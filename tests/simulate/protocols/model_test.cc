@@ -14,9 +14,9 @@
 #include "model/machine/cost.h"
 #include "model/machine/machine_file.h"
 #include "simulate/protocols/model/figures.h"
-#include "simulate/protocols/model/model_world.h"
+#include "simulate/protocols/model/simulated_context.h"
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 namespace {
 
 using ::testing::AllOf;
@@ -27,7 +27,7 @@ machine::Machine songshan() {
 }
 
 Outcome outcome_of(const machine::Machine& machine, std::vector<int> pus,
-                   const std::function<void(ModelWorld&)>& body) {
+                   const std::function<void(SimulatedContext&)>& body) {
   const machine::CostModel model(machine);
   Job job;
   job.pus = std::move(pus);
@@ -35,7 +35,7 @@ Outcome outcome_of(const machine::Machine& machine, std::vector<int> pus,
   return run(job, model);
 }
 
-world::Address flag_of(int rank) { return {world::Region::shared, rank, 0}; }
+context::Address flag_of(int rank) { return {context::Region::shared, rank, 0}; }
 
 TEST(Sharing, TwoOfOneResourceTakeTwiceAsLong) {
   Sharing sharing({10});
@@ -96,17 +96,17 @@ TEST(Sharing, CarriesAllAndNoMoreThanItCan) {
   }
 }
 
-TEST(ModelWorld, ALineTakesItsWay) {
+TEST(SimulatedContext, ALineTakesItsWay) {
   const machine::Machine machine = songshan();
   const machine::CostModel model(machine);
   for (const int other : {1, 4, 31}) {
-    const Outcome outcome = outcome_of(machine, {0, other}, [](ModelWorld& w) {
-      for (world::Sequence call = 1; call <= 2; ++call) {
+    const Outcome outcome = outcome_of(machine, {0, other}, [](SimulatedContext& w) {
+      for (context::Sequence call = 1; call <= 2; ++call) {
         w.meet();
         if (w.rank() == 0) {
-          w.store(flag_of(0), world::first_sequence + call);
+          w.store(flag_of(0), context::first_sequence + call);
         } else {
-          w.wait(flag_of(0), world::until_reached(world::first_sequence + call));
+          w.wait(flag_of(0), context::until_reached(context::first_sequence + call));
         }
       }
     });
@@ -116,29 +116,29 @@ TEST(ModelWorld, ALineTakesItsWay) {
 }
 
 // The last of several readers waits for the others, as the closed form has it.
-TEST(ModelWorld, ReadersOfALineAreServedInTurn) {
+TEST(SimulatedContext, ReadersOfALineAreServedInTurn) {
   const machine::Machine machine = songshan();
   const machine::CostModel model(machine);
-  const Outcome outcome = outcome_of(machine, {0, 1, 2, 3}, [](ModelWorld& w) {
+  const Outcome outcome = outcome_of(machine, {0, 1, 2, 3}, [](SimulatedContext& w) {
     w.meet();
     if (w.rank() == 0) {
-      w.store(flag_of(0), world::first_sequence + 1);
+      w.store(flag_of(0), context::first_sequence + 1);
     } else {
-      w.wait(flag_of(0), world::until_reached(world::first_sequence + 1));
+      w.wait(flag_of(0), context::until_reached(context::first_sequence + 1));
     }
   });
   EXPECT_NEAR(outcome.all_ns(), model.line_to_readers_ns(0, std::vector<int>{1, 2, 3}), 1e-6);
 }
 
 // All of a die write what no cache holds: they have what the die's memory carries.
-TEST(ModelWorld, CopiesOfADieShareItsMemory) {
+TEST(SimulatedContext, CopiesOfADieShareItsMemory) {
   constexpr std::size_t bytes = 64 << 20;
   const auto copied_ns = [](std::vector<int> pus) {
     return outcome_of(songshan(), std::move(pus),
-                      [](ModelWorld& w) {
+                      [](SimulatedContext& w) {
                         w.meet();
-                        w.copy({world::Region::output, w.rank(), 0},
-                               {world::Region::input, w.rank(), 0}, bytes,
+                        w.copy({context::Region::output, w.rank(), 0},
+                               {context::Region::input, w.rank(), 0}, bytes,
                                memory::CopyKernel::plain);
                       })
         .all_ns();
@@ -155,15 +155,15 @@ TEST(ModelWorld, CopiesOfADieShareItsMemory) {
 }
 
 // What was copied a moment ago comes from the cache, unless something larger came between.
-TEST(ModelWorld, CachesAreFinite) {
+TEST(SimulatedContext, CachesAreFinite) {
   const auto again_ns = [](std::size_t between_bytes) {
     return outcome_of(songshan(), {0},
-                      [&](ModelWorld& w) {
+                      [&](SimulatedContext& w) {
                         constexpr std::size_t bytes = 256 << 10;
-                        const world::Address from{world::Region::input, 0, 0};
-                        const world::Address to{world::Region::output, 0, 0};
+                        const context::Address from{context::Region::input, 0, 0};
+                        const context::Address to{context::Region::output, 0, 0};
                         w.copy(to, from, bytes, memory::CopyKernel::plain);
-                        w.caller_read({world::Region::scratch, 0, 0}, between_bytes);
+                        w.caller_read({context::Region::scratch, 0, 0}, between_bytes);
                         w.meet();
                         w.copy(to, from, bytes, memory::CopyKernel::plain);
                       })
@@ -172,10 +172,10 @@ TEST(ModelWorld, CachesAreFinite) {
   EXPECT_LT(2 * again_ns(0), again_ns(64 << 20));
 }
 
-TEST(ModelWorld, SaysWhoWaitsForWhatWhereNobodyCanGoOn) {
+TEST(SimulatedContext, SaysWhoWaitsForWhatWhereNobodyCanGoOn) {
   try {
-    outcome_of(songshan(), {0, 1}, [](ModelWorld& w) {
-      w.wait(flag_of(1 - w.rank()), world::until_reached(world::first_sequence + 1));
+    outcome_of(songshan(), {0, 1}, [](SimulatedContext& w) {
+      w.wait(flag_of(1 - w.rank()), context::until_reached(context::first_sequence + 1));
     });
     FAIL() << "it went on";
   } catch (const FailureError& error) {
@@ -185,4 +185,4 @@ TEST(ModelWorld, SaysWhoWaitsForWhatWhereNobodyCanGoOn) {
 }
 
 }  // namespace
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

@@ -9,18 +9,18 @@
 #include <numeric>
 #include <vector>
 
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 #include "model/machine/machine_file.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/run_plan.h"
 
-namespace huddle::predict {
+namespace huddle::protocols {
 namespace {
 
+using context::first_sequence;
 using select::Operation;
 using select::Request;
-using world::first_sequence;
 
 machine::Machine machine_named(const std::string& name) {
   return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + name + ".toml");
@@ -65,7 +65,7 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   const select::Call call{.operation = request.operation, .count = request.bytes};
   constexpr int calls = 3;
 
-  verify::counting::Job counted;
+  check::counting::Job counted;
   counted.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto bytes = select::protocol_for(plan, setting(rank)).shared_bytes();
@@ -75,25 +75,25 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   counted.sizes.input = counted.sizes.output =
       request.bytes + team.resources.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
-    counted.body = [&, so_many](verify::counting::CountingWorld& w) {
+    counted.body = [&, so_many](check::counting::CountedContext& w) {
       auto protocol = select::protocol_for(plan, setting(w.rank()));
       for (int i = 0; i < so_many; ++i) select::run_plan(protocol, w, plan, call);
     };
-    return verify::counting::count(counted);
+    return check::counting::count(counted);
   };
   auto counts = counts_of(calls);
   counts -= counts_of(calls - 1);
 
-  predict::model::Job modelled;
+  protocols::model::Job modelled;
   modelled.pus = team.locality.pus;
-  modelled.body = [&](predict::model::ModelWorld& w) {
+  modelled.body = [&](protocols::model::SimulatedContext& w) {
     auto protocol = select::protocol_for(plan, setting(w.rank()));
     for (int i = 0; i < calls; ++i) {
       w.meet();
       select::run_plan(protocol, w, plan, call);
     }
   };
-  const auto outcome = predict::model::run(modelled, team.model);
+  const auto outcome = protocols::model::run(modelled, team.model);
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       EXPECT_EQ(outcome.lines(from, to), counts.transfers(from, to))
@@ -118,7 +118,7 @@ void expect_lines_as_counted(int ranks, const Request& request) {
     if (select::is_direct(one.plan) || has_lines_of_several_writers(one.plan)) continue;
     std::visit(
         [&](const auto& plan) {
-          if constexpr (requires(verify::counting::CountingWorld & w,
+          if constexpr (requires(check::counting::CountedContext & w,
                                  decltype(select::protocol_for(
                                      plan, std::declval<select::Setting>()))& protocol) {
                           select::run_plan(protocol, w, plan, select::Call());
@@ -206,4 +206,4 @@ TEST(Predict, SwappedLatenciesTurnTheChoice) {
 }
 
 }  // namespace
-}  // namespace huddle::predict
+}  // namespace huddle::protocols

@@ -36,12 +36,12 @@ TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
 
 TEST(ScheduleWords, AreTheSchedulesThatKeepToOneAssociation) {
   // Between nodes a scan is an exscan of what they have.
-  ASSERT_EQ(settings::schedule_words().size() + 1, net::operations.size());
+  ASSERT_EQ(settings::schedule_words().size() + 1, schedules::operations.size());
   for (const settings::AlgorithmWords& words : settings::schedule_words()) {
     std::vector<std::string_view> names;
-    for (const net::Algorithm& one : net::algorithms()) {
-      if (one.operation != net::operation_named(words.operation)) continue;
-      if (one.order != net::Order::free) names.push_back(one.name);
+    for (const schedules::Algorithm& one : schedules::algorithms()) {
+      if (one.operation != schedules::operation_named(words.operation)) continue;
+      if (one.order != schedules::Order::free) names.push_back(one.name);
     }
     const std::vector<std::string_view> known(words.algorithms.begin(), words.algorithms.end());
     EXPECT_EQ(known, names) << words.operation;

@@ -59,7 +59,7 @@ TEST(Schedule, ProvesWhatItIsAskedTo) {
 TEST(Schedule, ListsAllAlgorithms) {
   const Ran ran = Program().run({"schedule"});
   EXPECT_EQ(ran.status, 0);
-  for (const net::Algorithm& algorithm : net::algorithms()) {
+  for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
     EXPECT_THAT(ran.out, HasSubstr(algorithm.full_name() + " ")) << ran.out;
   }
 }

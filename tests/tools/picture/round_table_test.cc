@@ -10,8 +10,9 @@ namespace huddle::picture {
 namespace {
 
 RoundTables tables_of(const char* algorithm, int ranks, int most_cells) {
-  return round_tables(*net::make_schedule(net::algorithm_named(algorithm), {.ranks = ranks}),
-                      most_cells);
+  return round_tables(
+      *schedules::make_schedule(schedules::algorithm_named(algorithm), {.ranks = ranks}),
+      most_cells);
 }
 
 TEST(RoundTables, SayWhenWhatHappens) {

@@ -25,9 +25,10 @@ namespace {
 
 using namespace huddle;
 
-judge::Job job_of(const sim::Question& question) {
+judge::Job job_of(const network::Question& question) {
   judge::Job job{question, fabric::load_cluster(question.fabric, question.machine), {}, {}};
-  job.schedule = net::make_schedule(net::algorithm_named(question.algorithm), question.call);
+  job.schedule =
+      schedules::make_schedule(schedules::algorithm_named(question.algorithm), question.call);
   job.node_of_rank =
       fabric::place(job.cluster.fabric, question.call.ranks, question.placement, question.seed);
   return job;
@@ -35,11 +36,11 @@ judge::Job job_of(const sim::Question& question) {
 
 double answer(const judge::Job& job) {
   switch (job.question.judge) {
-    case sim::Judge::simgrid:
+    case network::Judge::simgrid:
       return judge::schedule_ns(job, false);
-    case sim::Judge::simgrid_in_order:
+    case network::Judge::simgrid_in_order:
       return judge::schedule_ns(job, true);
-    case sim::Judge::smpi:
+    case network::Judge::smpi:
       return judge::smpi_ns(job);
   }
   return 0;
@@ -49,7 +50,7 @@ double answer(const judge::Job& job) {
 
 int main(int argc, char** argv) {
   try {
-    const judge::Job job = job_of(sim::question({argv + 1, argv + argc}));
+    const judge::Job job = job_of(network::question({argv + 1, argv + argc}));
     // SimGrid reads settings from a command line; of what it logs only errors are of interest.
     std::string log = "--log=root.thres:critical";
     std::vector<char*> own = {argv[0], log.data(), nullptr};

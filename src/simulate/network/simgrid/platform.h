@@ -27,9 +27,9 @@ namespace huddle::judge {
 constexpr double ns_a_tick = 1000;
 
 struct Job {
-  sim::Question question;
+  network::Question question;
   fabric::Cluster cluster;
-  std::unique_ptr<net::Schedule> schedule;
+  std::unique_ptr<schedules::Schedule> schedule;
   std::vector<int> node_of_rank;
 
   const machine::Network& network() const { return cluster.network; }
@@ -76,7 +76,7 @@ class Platform {
 // later round wait for those of earlier ones, as in huddle's model.
 double schedule_ns(const Job& job, bool cards_in_order);
 
-// SMPI, SimGrid's own MPI, with its own algorithm of that name (sim::smpi_algorithm).
+// SMPI, SimGrid's own MPI, with its own algorithm of that name (network::smpi_algorithm).
 double smpi_ns(const Job& job);
 
 }  // namespace huddle::judge

@@ -111,8 +111,8 @@ class Rank {
     if (common_.cards_in_order) {
       s4u::Actor::create("card", s4u::this_actor::get_host(), [this] { card_.run(); })->daemonize();
     }
-    net::Round round;
-    const net::RoundSpan span = job().schedule->active(rank_);
+    schedules::Round round;
+    const schedules::RoundSpan span = job().schedule->active(rank_);
     for (std::int64_t number = span.first; number < span.last; ++number) {
       job().schedule->make(rank_, number, round);
       run(round, number);
@@ -124,14 +124,14 @@ class Rank {
 
  private:
   const Job& job() const { return common_.job; }
-  double bytes_of(const net::Message& message) const {
+  double bytes_of(const schedules::Message& message) const {
     return static_cast<double>(message.part.blocks.count()) * job().question.block_bytes;
   }
   static void busy(double ns) { s4u::this_actor::sleep_for(ns / ns_a_tick); }
 
-  std::vector<s4u::CommPtr> receive(const net::Round& round) {
+  std::vector<s4u::CommPtr> receive(const schedules::Round& round) {
     std::vector<s4u::CommPtr> receives;
-    for (const net::Message& message : round.receives) {
+    for (const schedules::Message& message : round.receives) {
       const bool waits = meets(job().network(), bytes_of(message));
       receives.push_back(mailbox(message.peer, rank_, waits)->get_async<char>(&received_));
     }
@@ -139,9 +139,9 @@ class Rank {
   }
 
   // Those that the rank has to wait for.
-  std::vector<s4u::CommPtr> send(const net::Round& round, std::int64_t number) {
+  std::vector<s4u::CommPtr> send(const schedules::Round& round, std::int64_t number) {
     std::vector<s4u::CommPtr> meeting;
-    for (const net::Message& message : round.sends) {
+    for (const schedules::Message& message : round.sends) {
       busy(job().network().cpu_ns);
       const double bytes = bytes_of(message);
       const bool waits = meets(job().network(), bytes);
@@ -160,7 +160,7 @@ class Rank {
     return meeting;
   }
 
-  void run(const net::Round& round, std::int64_t number) {
+  void run(const schedules::Round& round, std::int64_t number) {
     std::vector<s4u::CommPtr> receives = receive(round);
     const std::vector<s4u::CommPtr> meeting = send(round, number);
     while (!receives.empty()) {
@@ -169,7 +169,7 @@ class Rank {
       busy(job().network().cpu_ns);
     }
     for (const s4u::CommPtr& comm : meeting) comm->wait();
-    const double bytes = sim::work_bytes(round, job().question.block_bytes);
+    const double bytes = network::work_bytes(round, job().question.block_bytes);
     const int pu = job().cluster.machine.topology.pus.first();
     if (bytes > 0) busy(cost_.copy_ns({bytes, pu, pu}));
   }
@@ -182,11 +182,11 @@ class Rank {
   char* received_ = nullptr;
 };
 
-Pairs talking(const net::Schedule& schedule) {
+Pairs talking(const schedules::Schedule& schedule) {
   Pairs pairs;
   for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
     if (schedule.like(number) != number) continue;
-    for (const auto& sent : sim::traffic_of(schedule, number, 1).messages) {
+    for (const auto& sent : network::traffic_of(schedule, number, 1).messages) {
       pairs.emplace(sent.from, sent.to);
     }
   }

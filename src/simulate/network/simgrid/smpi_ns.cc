@@ -75,7 +75,7 @@ double gather(const Job& job) {
 
 double smpi_ns(const Job& job) {
   smpi_init_options();
-  set("smpi/allgather", std::string(sim::smpi_algorithm(job.question.algorithm)));
+  set("smpi/allgather", std::string(network::smpi_algorithm(job.question.algorithm)));
   for (const char* setting :
        {"network/model:SMPI", "network/TCP-gamma:1e30", "network/weight-S:0",
         "network/crosstraffic:0", "smpi/lat-factor:0:1", "smpi/simulate-computation:no"}) {

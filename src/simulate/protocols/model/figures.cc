@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 namespace {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -466,4 +466,4 @@ double Figures::fresh_copy_ns(int rank, const Side& from, const Side& to, std::s
   return std::max({ns, memory_ns, own_ns_per_byte * copy.bytes});
 }
 
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

@@ -17,7 +17,7 @@
 #include "model/machine/cost.h"
 #include "runtime/memory/copy.h"
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 
 // Copies that go on at the same time, and how they share what they pass through: max-min. Nobody's
 // rate can grow without taking from someone who has no more. A copy loads each resource with so
@@ -232,4 +232,4 @@ void Figures::loads_of_write(int rank, const Side& to, int owner, std::size_t by
   if (to.where == Side::Where::memory) loads_of_memory(rank, owner, 2 * n, add);
 }
 
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

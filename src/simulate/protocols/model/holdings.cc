@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 
 Holdings::Holdings(const Figures& figures)
     : figures_(figures),
@@ -76,11 +76,11 @@ void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
   }
 }
 
-void Holdings::own(int rank, world::Address place, std::size_t bytes) {
+void Holdings::own(int rank, context::Address place, std::size_t bytes) {
   each(place, bytes, [&](std::size_t, std::int64_t first, Piece& piece) {
     note_written(piece, rank);
     keep_alone(first, piece, rank);
   });
 }
 
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

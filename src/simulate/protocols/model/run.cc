@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 namespace {
 
 std::vector<double> capacities(const Figures& figures) {
@@ -38,7 +38,7 @@ Run::Run(const Job& job, const machine::CostModel& model)
 
 Outcome Run::run() {
   for (int rank = 0; rank < ranks(); ++rank) ready_.insert({0, rank});
-  const world::Fibers::Body body = [this](int rank) { return live(rank); };
+  const context::Fibers::Body body = [this](int rank) { return live(rank); };
   fibers_.run(next(), body);
   if (error_) std::rethrow_exception(error_);
   return outcome();
@@ -48,7 +48,7 @@ int Run::live(int rank) {
   of(rank).has_begun = true;
   if (!error_) {
     try {
-      ModelWorld world(*this, rank);
+      SimulatedContext world(*this, rank);
       job_.body(world);
       finish_work(rank);
     } catch (const Abandoned&) {
@@ -65,7 +65,7 @@ int Run::next_to_leave() const {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (ranks_[rank].has_begun && !ranks_[rank].has_ended) return static_cast<int>(rank);
   }
-  return world::Fibers::host;
+  return context::Fibers::host;
 }
 
 void Run::report_progress(double now_ns) {
@@ -89,8 +89,8 @@ int Run::next() {
       const int rank = ready_.begin()->second;
       ready_.erase(ready_.begin());
       return rank;
-    } else if (next_to_leave() == world::Fibers::host) {
-      return world::Fibers::host;
+    } else if (next_to_leave() == context::Fibers::host) {
+      return context::Fibers::host;
     } else {
       error_ = std::make_exception_ptr(FailureError(stalled_text()));
     }
@@ -155,7 +155,7 @@ void Run::begin_report() {
   spans_.clear();
 }
 
-Run::Line& Run::line(world::Address flag) {
+Run::Line& Run::line(context::Address flag) {
   auto& lines = lines_[static_cast<std::size_t>(flag.owner)];
   const auto [known, is_new] = lines.try_emplace(flag.offset / Holdings::line_bytes);
   if (is_new) {
@@ -165,8 +165,8 @@ Run::Line& Run::line(world::Address flag) {
   return known->second;
 }
 
-Run::Line* Run::line_around(world::Address place, std::size_t bytes) {
-  if (place.region != world::Region::shared) return nullptr;
+Run::Line* Run::line_around(context::Address place, std::size_t bytes) {
+  if (place.region != context::Region::shared) return nullptr;
   if (place.offset % Holdings::line_bytes + bytes > Holdings::line_bytes) return nullptr;
   auto& lines = lines_[static_cast<std::size_t>(place.owner)];
   const auto known = lines.find(place.offset / Holdings::line_bytes);
@@ -214,13 +214,13 @@ void Run::look_at(int rank, Line& line) {
   (me.work.alone_ns > 0 ? me.work.alone_ns : me.clock_ns) += had_ns - now;
 }
 
-world::Sequence Run::look(int rank, world::Address flag) {
+context::Sequence Run::look(int rank, context::Address flag) {
   Line& it = line(flag);
   look_at(rank, it);
   return it.values[slot(flag)];
 }
 
-void Run::put(int rank, world::Address flag, world::Sequence value) {
+void Run::put(int rank, context::Address flag, context::Sequence value) {
   finish_work(rank);
   catch_up(rank);
   Line& it = line(flag);
@@ -229,11 +229,11 @@ void Run::put(int rank, world::Address flag, world::Sequence value) {
   wake(it);
 }
 
-world::Sequence Run::change(int rank, world::Address flag, world::Sequence amount) {
+context::Sequence Run::change(int rank, context::Address flag, context::Sequence amount) {
   finish_work(rank);
   catch_up(rank);
   Line& it = line(flag);
-  const world::Sequence before = it.values[slot(flag)];
+  const context::Sequence before = it.values[slot(flag)];
   const int from = it.writer < 0 ? rank : it.writer;
   take_over(rank, it);
   it.values[slot(flag)] = before + amount;
@@ -251,12 +251,12 @@ void Run::wake(Line& written) {
     const double had_ns = fetch_ns(rank, written, written.written_ns);
     const auto held =
         std::find_if(one.awaited.begin(), one.awaited.end(),
-                     [this](const world::AwaitedFlag& each) { return is_held(each); });
+                     [this](const context::AwaitedFlag& each) { return is_held(each); });
     if (held == one.awaited.end()) {
       still.push_back(rank);
       continue;
     }
-    for (const world::AwaitedFlag& each : one.awaited) std::erase(line(each.flag).waiting, rank);
+    for (const context::AwaitedFlag& each : one.awaited) std::erase(line(each.flag).waiting, rank);
     if (job_.traced) {
       spans_.push_back({rank, Span::Kind::wait, one.clock_ns, std::max(one.clock_ns, had_ns), 0,
                         held->flag.owner});
@@ -268,7 +268,7 @@ void Run::wake(Line& written) {
   written.waiting.insert(written.waiting.end(), still.begin(), still.end());
 }
 
-int Run::await(int rank, std::span<const world::AwaitedFlag> awaited) {
+int Run::await(int rank, std::span<const context::AwaitedFlag> awaited) {
   const auto held = [&]() -> std::optional<int> {
     for (std::size_t i = 0; i < awaited.size(); ++i) {
       if (!is_held(awaited[i])) continue;
@@ -284,7 +284,7 @@ int Run::await(int rank, std::span<const world::AwaitedFlag> awaited) {
   Rank& me = of(rank);
   if (!me.looks_since_ns) me.looks_since_ns = me.clock_ns;
   me.awaited.assign(awaited.begin(), awaited.end());
-  for (const world::AwaitedFlag& each : awaited) {
+  for (const context::AwaitedFlag& each : awaited) {
     Line& it = line(each.flag);
     (void)fetch_ns(rank, it, me.clock_ns);  // a look in vain
     if (std::find(it.waiting.begin(), it.waiting.end(), rank) == it.waiting.end()) {
@@ -326,7 +326,7 @@ void join_alike(std::vector<Holdings::Found>& found) {
 
 }  // namespace
 
-void Run::find_read(int rank, world::Address place, std::size_t bytes,
+void Run::find_read(int rank, context::Address place, std::size_t bytes,
                     std::vector<Holdings::Found>& found) {
   found.clear();
   if (Line* flags = line_around(place, bytes)) {
@@ -334,15 +334,15 @@ void Run::find_read(int rank, world::Address place, std::size_t bytes,
     found.push_back({bytes, nearest});
     return;
   }
-  const bool is_shared = place.region == world::Region::shared;
+  const bool is_shared = place.region == context::Region::shared;
   holdings_.read(rank, place, bytes, found, [&](int writer, std::size_t lines) {
     if (is_shared || writer != rank) count_lines(writer, rank, lines);
   });
   join_alike(found);
 }
 
-void Run::find_written(int rank, world::Address place, std::size_t bytes, memory::CopyKernel kernel,
-                       std::vector<Holdings::Found>& found) {
+void Run::find_written(int rank, context::Address place, std::size_t bytes,
+                       memory::CopyKernel kernel, std::vector<Holdings::Found>& found) {
   found.clear();
   if (Line* flags = line_around(place, bytes)) {
     take_over(rank, *flags);
@@ -375,8 +375,8 @@ void Run::do_copy(int rank, int owner, memory::CopyKernel kernel) {
   }
 }
 
-void Run::copy(int rank, world::Address to, world::Address from, std::size_t bytes,
-               memory::CopyKernel kernel, bool takes, std::optional<world::Address> left) {
+void Run::copy(int rank, context::Address to, context::Address from, std::size_t bytes,
+               memory::CopyKernel kernel, bool takes, std::optional<context::Address> left) {
   if (bytes == 0) return;
   if (left && *left != to && *left != from) {
     find_read(rank, *left, bytes, found_left_);
@@ -397,7 +397,7 @@ void Run::copy(int rank, world::Address to, world::Address from, std::size_t byt
   of(rank).work.bytes += static_cast<double>(bytes);
 }
 
-void Run::copy_by_path(int rank, world::Address to, world::Address from, std::size_t bytes) {
+void Run::copy_by_path(int rank, context::Address to, context::Address from, std::size_t bytes) {
   if (bytes == 0) return;
   const double alone_ns = figures_.path_ns(bytes);
   if (!std::isfinite(alone_ns)) {
@@ -416,7 +416,7 @@ void Run::copy_by_path(int rank, world::Address to, world::Address from, std::si
   }
 }
 
-void Run::own(int rank, world::Address place, std::size_t bytes) {
+void Run::own(int rank, context::Address place, std::size_t bytes) {
   if (Line* flags = line_around(place, bytes)) {
     take_over(rank, *flags);
   } else {
@@ -424,17 +424,17 @@ void Run::own(int rank, world::Address place, std::size_t bytes) {
   }
 }
 
-void Run::caller_read(int rank, world::Address place, std::size_t bytes) {
+void Run::caller_read(int rank, context::Address place, std::size_t bytes) {
   found_left_.clear();
   holdings_.read(rank, place, bytes, found_left_, [](int, std::size_t) {});
 }
 
-void Run::expose(int rank, world::Address at, world::Address what) {
+void Run::expose(int rank, context::Address at, context::Address what) {
   take_over(rank, line(at));
   exposed_[{at.owner, at.offset}] = what;
 }
 
-world::Address Run::exposed(int rank, world::Address at) {
+context::Address Run::exposed(int rank, context::Address at) {
   look_at(rank, line(at));
   const auto known = exposed_.find({at.owner, at.offset});
   if (known == exposed_.end()) throw UsageError("a rank wants what nobody exposes");
@@ -450,7 +450,7 @@ std::string Run::stalled_text() {
       text += fmt::format("{} rank {} waits for all to begin a call", rank == 0 ? "" : ";", rank);
       continue;
     }
-    for (const world::AwaitedFlag& each : one.awaited) {
+    for (const context::AwaitedFlag& each : one.awaited) {
       text += fmt::format("{} rank {} waits for {} at {} of rank {}'s memory, which holds {}",
                           text.back() == ':' ? "" : ";", rank, each.until.value, each.flag.offset,
                           each.flag.owner, line(each.flag).values[slot(each.flag)]);
@@ -486,4 +486,4 @@ Outcome Run::outcome() {
   return result;
 }
 
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/context/context.h"
 #include "runtime/context/fiber.h"
-#include "runtime/context/world.h"
 #include "simulate/protocols/model/figures.h"
-#include "simulate/protocols/model/model_world.h"
+#include "simulate/protocols/model/simulated_context.h"
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 
 // Who has which lines of the ranks' data, in ranges and never line by line, and nothing of what is
 // in them. Caches are finite: what came in first goes first, and a range leaves each cache by
@@ -41,14 +41,14 @@ class Holdings {
   // Lines that a rank gets that another one wrote: `count(writer, lines)`.
   // Both add what they find to `found`, in order, whole places even where lines are shared.
   template <class Count>
-  void read(int rank, world::Address place, std::size_t bytes, std::vector<Found>& found,
+  void read(int rank, context::Address place, std::size_t bytes, std::vector<Found>& found,
             Count count);
   // past: by stores past the caches.
   template <class Count>
-  void write(int rank, world::Address place, std::size_t bytes, bool past, bool by_pages,
+  void write(int rank, context::Address place, std::size_t bytes, bool past, bool by_pages,
              std::vector<Found>& found, Count count);
   // From now on they are this rank's alone, as if it had just written them.
-  void own(int rank, world::Address place, std::size_t bytes);
+  void own(int rank, context::Address place, std::size_t bytes);
 
  private:
   struct Holder {
@@ -64,13 +64,13 @@ class Holdings {
   using Pieces =
       std::map<std::int64_t, Piece>;  // by first line, without gaps where they were asked
 
-  Pieces& pieces_of(world::Address place) {
+  Pieces& pieces_of(context::Address place) {
     return pieces_[static_cast<std::size_t>(place.owner) * 4 +
                    static_cast<std::size_t>(place.region)];
   }
   // `visit(bytes, piece)` for all pieces of the place, cut at its ends.
   template <class Visit>
-  void each(world::Address place, std::size_t bytes, Visit visit);
+  void each(context::Address place, std::size_t bytes, Visit visit);
   static Pieces::iterator cut(Pieces& pieces, std::int64_t line);
 
   bool is_in(const Holder& holder) const {
@@ -118,7 +118,7 @@ class Holdings {
 };
 
 template <class Visit>
-void Holdings::each(world::Address place, std::size_t bytes, Visit visit) {
+void Holdings::each(context::Address place, std::size_t bytes, Visit visit) {
   if (bytes == 0) return;
   constexpr auto line_size = static_cast<std::int64_t>(line_bytes);
   const auto line = [](std::int64_t at) {
@@ -148,7 +148,7 @@ void Holdings::each(world::Address place, std::size_t bytes, Visit visit) {
 }
 
 template <class Count>
-void Holdings::read(int rank, world::Address place, std::size_t bytes, std::vector<Found>& found,
+void Holdings::read(int rank, context::Address place, std::size_t bytes, std::vector<Found>& found,
                     Count count) {
   each(place, bytes, [&](std::size_t n, std::int64_t first, Piece& piece) {
     const int own = own_cache_with(piece, rank);
@@ -172,7 +172,7 @@ void Holdings::read(int rank, world::Address place, std::size_t bytes, std::vect
 }
 
 template <class Count>
-void Holdings::write(int rank, world::Address place, std::size_t bytes, bool past, bool by_pages,
+void Holdings::write(int rank, context::Address place, std::size_t bytes, bool past, bool by_pages,
                      std::vector<Found>& found, Count count) {
   using machine::HandoffKind;
   each(place, bytes, [&](std::size_t n, std::int64_t first, Piece& piece) {
@@ -208,24 +208,24 @@ class Run {
 
   Outcome run();
 
-  // What ModelWorld asks for.
+  // What SimulatedContext asks for.
   int ranks() const { return figures_.ranks(); }
   bool lets_reach() const { return job_.reachable; }
-  void caller_read(int rank, world::Address place, std::size_t bytes);
+  void caller_read(int rank, context::Address place, std::size_t bytes);
   void meet(int rank);
-  world::Sequence look(int rank, world::Address flag);
-  void put(int rank, world::Address flag, world::Sequence value);
-  world::Sequence change(int rank, world::Address flag, world::Sequence amount);
+  context::Sequence look(int rank, context::Address flag);
+  void put(int rank, context::Address flag, context::Sequence value);
+  context::Sequence change(int rank, context::Address flag, context::Sequence amount);
   // Until one of them holds; returns which.
-  int await(int rank, std::span<const world::AwaitedFlag> awaited);
+  int await(int rank, std::span<const context::AwaitedFlag> awaited);
   // Joined: `left` is read as well, and the other is `from`.
-  void copy(int rank, world::Address to, world::Address from, std::size_t bytes,
+  void copy(int rank, context::Address to, context::Address from, std::size_t bytes,
             memory::CopyKernel kernel, bool takes,
-            std::optional<world::Address> left = std::nullopt);
-  void copy_by_path(int rank, world::Address to, world::Address from, std::size_t bytes);
-  void own(int rank, world::Address place, std::size_t bytes);
-  void expose(int rank, world::Address at, world::Address what);
-  world::Address exposed(int rank, world::Address at);
+            std::optional<context::Address> left = std::nullopt);
+  void copy_by_path(int rank, context::Address to, context::Address from, std::size_t bytes);
+  void own(int rank, context::Address place, std::size_t bytes);
+  void expose(int rank, context::Address at, context::Address what);
+  context::Address exposed(int rank, context::Address at);
 
  private:
   // Thrown through a rank's frames when another one has failed.
@@ -233,7 +233,7 @@ class Run {
 
   // A line of flags, and whatever lies beside them.
   struct Line {
-    std::array<world::Sequence, Holdings::line_bytes / sizeof(world::Sequence)> values{};
+    std::array<context::Sequence, Holdings::line_bytes / sizeof(context::Sequence)> values{};
     int writer = -1;
     int writer_before = -1;
     std::vector<char> has;  // by rank: since it was last written
@@ -257,7 +257,7 @@ class Run {
     // Looks that follow each other overlap, also over stores and short copies: the processor looks
     // ahead. When the first one began.
     std::optional<double> looks_since_ns;
-    std::vector<world::AwaitedFlag> awaited;  // while it waits
+    std::vector<context::AwaitedFlag> awaited;  // while it waits
     double waits_since_ns = 0;
     bool has_begun = false;
     bool has_ended = false;
@@ -265,11 +265,11 @@ class Run {
 
   int live(int rank);
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  Line& line(world::Address flag);
-  static std::size_t slot(world::Address flag) {
-    return flag.offset % Holdings::line_bytes / sizeof(world::Sequence);
+  Line& line(context::Address flag);
+  static std::size_t slot(context::Address flag) {
+    return flag.offset % Holdings::line_bytes / sizeof(context::Sequence);
   }
-  bool is_held(const world::AwaitedFlag& one) {
+  bool is_held(const context::AwaitedFlag& one) {
     return one.until.holds(line(one.flag).values[slot(one.flag)]);
   }
 
@@ -287,10 +287,10 @@ class Run {
   void look_at(int rank, Line& line);
   void wake(Line& line);
   // The line of flags in which all of it lies, such as a payload that rides behind its flag.
-  Line* line_around(world::Address place, std::size_t bytes);
-  void find_read(int rank, world::Address place, std::size_t bytes,
+  Line* line_around(context::Address place, std::size_t bytes);
+  void find_read(int rank, context::Address place, std::size_t bytes,
                  std::vector<Holdings::Found>& found);
-  void find_written(int rank, world::Address place, std::size_t bytes, memory::CopyKernel kernel,
+  void find_written(int rank, context::Address place, std::size_t bytes, memory::CopyKernel kernel,
                     std::vector<Holdings::Found>& found);
   void do_copy(int rank, int owner, memory::CopyKernel kernel);
   void add_load(int rank, int resource, double bytes);
@@ -307,11 +307,11 @@ class Run {
   Figures figures_;
   Holdings holdings_;
   Sharing sharing_;
-  world::Fibers fibers_;
+  context::Fibers fibers_;
   std::vector<Rank> ranks_;
   std::set<std::pair<double, int>> ready_;
   std::vector<std::map<std::size_t, Line>> lines_;  // by owner, by number
-  std::map<std::pair<int, std::size_t>, world::Address> exposed_;
+  std::map<std::pair<int, std::size_t>, context::Address> exposed_;
   int met_ = 0;
   int meetings_ = 0;
   unsigned turns_ = 0;
@@ -322,4 +322,4 @@ class Run {
   std::exception_ptr error_;
 };
 
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

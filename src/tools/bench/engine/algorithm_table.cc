@@ -124,8 +124,8 @@ void simulate(std::vector<OperationTable>& tables, const Forecast& forecast) {
       each_there(table, column, [&](AlgorithmRow& row) {
         Cell& cell = *row.cells[column];
         cell.simulated_ns =
-            predict::predict({request, forecast.locality, forecast.resources, forecast.model},
-                             cell.best.plan)
+            protocols::predict({request, forecast.locality, forecast.resources, forecast.model},
+                               cell.best.plan)
                 .all_ns();
       });
     }

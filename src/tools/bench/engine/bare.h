@@ -31,11 +31,11 @@ using calibrate::publish;
 
 // Looks without a pause: nobody else wants the core.
 inline void await_bare(const std::atomic<Count>& flag, Count count) {
-  while (!world::reached(flag.load(std::memory_order_acquire), count)) continue;
+  while (!context::reached(flag.load(std::memory_order_acquire), count)) continue;
 }
 // The awaited one may need this very core.
 inline void await_yielding(const std::atomic<Count>& flag, Count count) {
-  while (!world::reached(flag.load(std::memory_order_acquire), count)) sched_yield();
+  while (!context::reached(flag.load(std::memory_order_acquire), count)) sched_yield();
 }
 
 // Two ranks, a flag each, both in one line.

@@ -76,7 +76,7 @@ class BarrierImplementation final : public Implementation {
       barrier_.pass(here);
       for (int rank = 0; rank < here.ranks; ++rank) {
         const auto seen = marks_[rank].value.load(std::memory_order_relaxed);
-        all_there = all_there && world::reached(seen, mark_);
+        all_there = all_there && context::reached(seen, mark_);
       }
     }
     return all_there;

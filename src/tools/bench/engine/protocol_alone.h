@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 #include "runtime/node/locality.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/rank_processes.h"
@@ -20,13 +20,13 @@ namespace huddle::bench {
 template <class Protocol>
 class ProtocolAlone {
  public:
-  // make(rank) returns a rank's protocol, for memory that holds world::first_sequence. pre: it
+  // make(rank) returns a rank's protocol, for memory that holds context::first_sequence. pre: it
   // needs no scratch.
   template <class Make>
   ProtocolAlone(int ranks, bool crowded, Make make) : waiting_({.crowded = crowded}, {}, {}) {
     for (int rank = 0; rank < ranks; ++rank) {
       protocols_.push_back(make(rank));
-      words_.emplace_back(protocols_.back().shared_bytes() / sizeof(world::Sequence) + 1);
+      words_.emplace_back(protocols_.back().shared_bytes() / sizeof(context::Sequence) + 1);
     }
   }
   ProtocolAlone(const ProtocolAlone&) = delete;
@@ -36,23 +36,23 @@ class ProtocolAlone {
   void set_up(const RankContext& here) {
     const auto& mine = words_[static_cast<std::size_t>(here.rank)];
     mine.build();
-    std::fill_n(&*mine, mine.size(), world::first_sequence);
+    std::fill_n(&*mine, mine.size(), context::first_sequence);
     for (const auto& words : words_) shared_.push_back(reinterpret_cast<std::byte*>(&*words));
     context_ = {here.rank, here.ranks, shared_.data(), nullptr, &waiting_};
   }
   // This rank's.
   Protocol& protocol() { return protocols_[static_cast<std::size_t>(context_.rank)]; }
   // The world of one call with these buffers.
-  world::hardware::Hardware world(const RankContext& here) const {
+  context::Hardware world(const RankContext& here) const {
     return {context_, {here.source.data(), here.target.data()}};
   }
 
  private:
-  world::hardware::Waiting waiting_;
-  std::vector<Protocol> protocols_;             // by rank
-  std::vector<Shared<world::Sequence>> words_;  // by rank
-  std::vector<std::byte*> shared_;              // the same, as protocols want it
-  world::hardware::ProtocolContext context_;
+  context::Waiting waiting_;
+  std::vector<Protocol> protocols_;               // by rank
+  std::vector<Shared<context::Sequence>> words_;  // by rank
+  std::vector<std::byte*> shared_;                // the same, as protocols want it
+  context::ProtocolContext context_;
 };
 
 // A broadcast of src/runtime/node on its own, with parameters that no team would give it: the
@@ -66,7 +66,7 @@ class ProtocolBcast final : public Implementation {
   ProtocolBcast(const node::RankLocality& locality, bool crowded, const Parameters& parameters,
                 const Plan& plan)
       : plan_(plan), alone_(locality.ranks(), crowded, [&](int rank) {
-          return Protocol(parameters, locality, rank, world::first_sequence);
+          return Protocol(parameters, locality, rank, context::first_sequence);
         }) {}
 
   void set_up(const RankContext& here) override { alone_.set_up(here); }
@@ -75,7 +75,7 @@ class ProtocolBcast final : public Implementation {
   }
   void run(const RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) {
-      world::hardware::Hardware w = alone_.world(here);
+      context::Hardware w = alone_.world(here);
       alone_.protocol().run(w, here.source.size(), 0, plan_);
     }
   }

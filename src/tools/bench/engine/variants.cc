@@ -145,7 +145,7 @@ class BcastVariants {
   }
   void add_segments(int readers_at_once, const SegmentedBcast::Plan& plan) {
     const SegmentedBcast::Parameters parameters{readers_at_once, plan.segment_bytes};
-    const SegmentedBcast layout(parameters, forecast_.locality, 0, world::first_sequence);
+    const SegmentedBcast layout(parameters, forecast_.locality, 0, context::first_sequence);
     add(fmt::format("{} of {}, {} at once", counted(layout.segments(), "segment"),
                     size_text(static_cast<double>(plan.segment_bytes)), readers_at_once),
         std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.locality, crowded_, parameters,

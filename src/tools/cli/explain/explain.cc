@@ -278,7 +278,7 @@ class ExplainCommand : public Command {
     check_simulated(locality.pus);
     return [request, locality, machine, resources](const select::Candidate& candidate) {
       const machine::CostModel model(machine);
-      return predict::predict({request, locality, resources, model}, candidate.plan).all_ns();
+      return protocols::predict({request, locality, resources, model}, candidate.plan).all_ns();
     };
   }
 

@@ -28,27 +28,27 @@ constexpr int most_mapped_nodes = 65'536;
 constexpr long long most_to_compare = 1'000'000;
 
 std::vector<std::string> method_words() {
-  return {place::method_names.begin(), place::method_names.end()};
+  return {mapping::method_names.begin(), mapping::method_names.end()};
 }
 
 std::vector<std::string> emission_words() {
   std::vector<std::string> words;
-  for (const place::EmissionInfo& info : place::emissions()) words.emplace_back(info.name);
+  for (const mapping::EmissionInfo& info : mapping::emissions()) words.emplace_back(info.name);
   return words;
 }
 
 // "a rankfile for Open MPI 4" by name, for help.
 std::string emission_list() {
   std::string text;
-  for (const place::EmissionInfo& info : place::emissions()) {
+  for (const mapping::EmissionInfo& info : mapping::emissions()) {
     text += fmt::format("  {:<16} {}{}\n", info.name, info.what, info.read_back ? " *" : "");
   }
   return text;
 }
 
-place::Rows rows_named(const std::string& word) {
-  if (word.empty() || word == "first") return place::Rows::first;
-  if (word == "last") return place::Rows::last;
+mapping::Rows rows_named(const std::string& word) {
+  if (word.empty() || word == "first") return mapping::Rows::first;
+  if (word == "last") return mapping::Rows::last;
   throw UsageError(fmt::format("--rows is first or last, not '{}'{}", printable(word),
                                did_you_mean(word, std::vector<std::string>{"first", "last"})));
 }
@@ -154,8 +154,8 @@ class MapCommand : public Command {
                                   : machine_list_text(list_machines(), context.console.columns));
       return ExitCode::fine;
     }
-    const place::MethodOptions method = method_in_question();
-    if (!emit_.empty()) place::emission_named(emit_);  // before anything takes time
+    const mapping::MethodOptions method = method_in_question();
+    if (!emit_.empty()) mapping::emission_named(emit_);  // before anything takes time
     if (matrix_.empty() && !compare_) {
       throw UsageError("map what? Give a matrix of who sends how much to whom");
     }
@@ -170,8 +170,8 @@ class MapCommand : public Command {
       print_map_corpus(&machine.loaded.machine, context.console);
       return ExitCode::fine;
     }
-    const place::CommMatrix matrix =
-        place::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
+    const mapping::CommMatrix matrix =
+        mapping::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
     const Hosts hosts = hosts_of(matrix);
     const machine::CostModel model(machine.loaded.machine);
     Seats seats = seats_in_question();
@@ -187,10 +187,10 @@ class MapCommand : public Command {
     } else if (machine.is_here() && !is_named) {
       question.allowed = here.allowed;
     }
-    const place::SlotTree tree = slot_tree(model, question);
+    const mapping::SlotTree tree = slot_tree(model, question);
     const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
     if (is_where_it_ran) seats.nodes = hosts.of_element;
-    const place::Problem problem = problem_of(matrix.graph, tree, seats);
+    const mapping::Problem problem = problem_of(matrix.graph, tree, seats);
     MapSubject subject{matrix_,
                        matrix,
                        problem,
@@ -200,7 +200,7 @@ class MapCommand : public Command {
                        least_gain_percent_ / 100.0,
                        host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree),
                        bandwidth_of(problem, model, question)};
-    if (compare_ && finding_of(subject) != place::Finding::sufficient) {
+    if (compare_ && finding_of(subject) != mapping::Finding::sufficient) {
       subject.notes.push_back(evidence_text(subject));
     }
     if (compare_) {
@@ -212,10 +212,10 @@ class MapCommand : public Command {
   }
 
  private:
-  place::MethodOptions method_in_question() const {
-    const place::MethodOptions options{
-        method_.empty() ? place::Method::tree : place::method_named(method_), as_printed_};
-    if (as_printed_ && options.method != place::Method::lh) {
+  mapping::MethodOptions method_in_question() const {
+    const mapping::MethodOptions options{
+        method_.empty() ? mapping::Method::tree : mapping::method_named(method_), as_printed_};
+    if (as_printed_ && options.method != mapping::Method::lh) {
       throw UsageError("--as-printed goes with --method lh");
     }
     return options;
@@ -223,8 +223,8 @@ class MapCommand : public Command {
 
   Seats seats_in_question() const {
     Seats seats;
-    if (!fixed_.empty()) seats.fixed = place::parse_assignments(fixed_);
-    if (!present_.empty()) seats.present = place::read_assignments(present_);
+    if (!fixed_.empty()) seats.fixed = mapping::parse_assignments(fixed_);
+    if (!present_.empty()) seats.present = mapping::read_assignments(present_);
     seats.seed = static_cast<std::uint64_t>(seed_);
     return seats;
   }
@@ -242,7 +242,7 @@ class MapCommand : public Command {
 
   // By node: those of --hosts, or the profile's.
   std::vector<std::string> host_names(const std::vector<std::string>& profiled,
-                                      const place::SlotTree& tree) const {
+                                      const mapping::SlotTree& tree) const {
     std::vector<std::string> names = hosts_.empty() ? profiled : split_hosts(hosts_);
     const int hosts = static_cast<int>(names.size());
     if (hosts > 0 && hosts != tree.nodes()) {
@@ -260,13 +260,13 @@ class MapCommand : public Command {
     }
   }
 
-  static std::vector<std::string> notes(const place::CommMatrix& matrix,
+  static std::vector<std::string> notes(const mapping::CommMatrix& matrix,
                                         const MachineInQuestion& machine,
                                         const machine::CostModel& model,
-                                        const place::SlotTree& tree) {
+                                        const mapping::SlotTree& tree) {
     std::vector<std::string> all = matrix.notes;
     all.insert(all.end(), matrix.unobserved.begin(), matrix.unobserved.end());
-    if (matrix.kind == place::Kind::threads && !matrix.events) {
+    if (matrix.kind == mapping::Kind::threads && !matrix.events) {
       all.emplace_back(
           "this profile does not contain its numbers of events: whether they suffice cannot be "
           "checked; profile again to know");
@@ -282,9 +282,9 @@ class MapCommand : public Command {
     return all;
   }
 
-  void report(const MapSubject& subject, const place::MethodOptions& method,
+  void report(const MapSubject& subject, const mapping::MethodOptions& method,
               const machine::CostModel& model, const Console& console) const {
-    Placed placed = finding_of(subject) == place::Finding::sufficient
+    Placed placed = finding_of(subject) == mapping::Finding::sufficient
                         ? place_by(subject.problem, method)
                         : left_alone(subject.problem, method);
     placed.memory_gb_per_s = memory_gb_per_s(model, subject.problem.tree, placed.mapped.mapping);
@@ -306,20 +306,20 @@ class MapCommand : public Command {
     }
     const std::string warning = bandwidth_warning(subject, placed);
     if (verdict.moves && !warning.empty()) console.note(warning);
-    const place::SlotTree& tree = subject.problem.tree;
-    place::Seating seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
-    const place::Problem& problem = subject.problem;
-    const place::Mapping mapping =
+    const mapping::SlotTree& tree = subject.problem.tree;
+    mapping::Seating seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
+    const mapping::Problem& problem = subject.problem;
+    const mapping::Mapping mapping =
         verdict.moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
     for (const int slot : mapping) {
       seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
     }
-    return place::emit(place::emission_named(emit_), seating);
+    return mapping::emit(mapping::emission_named(emit_), seating);
   }
 
   // By processor: its number in the order of the whole tree.
   static std::vector<int> logical_numbers(const machine::CostModel& model) {
-    const place::SlotTree whole(model, {model.machine().topology.pus.cpus(), 1, 0});
+    const mapping::SlotTree whole(model, {model.machine().topology.pus.cpus(), 1, 0});
     std::vector<int> numbers;
     for (int logical = 0; logical < whole.size(); ++logical) {
       const auto pu = static_cast<std::size_t>(whole.slots()[static_cast<std::size_t>(logical)].pu);
@@ -332,10 +332,10 @@ class MapCommand : public Command {
   void report_all(const MapSubject& subject, const machine::CostModel& model,
                   const Console& console) const {
     std::vector<Placed> all;
-    for (std::size_t m = 0; m < place::method_names.size(); ++m) {
-      const auto method = static_cast<place::Method>(m);
-      if (method == place::Method::exact &&
-          !place::count_placements(subject.problem, most_to_compare)) {
+    for (std::size_t m = 0; m < mapping::method_names.size(); ++m) {
+      const auto method = static_cast<mapping::Method>(m);
+      if (method == mapping::Method::exact &&
+          !mapping::count_placements(subject.problem, most_to_compare)) {
         continue;
       }
       all.push_back(place_by(subject.problem, {method, false}));

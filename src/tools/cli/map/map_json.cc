@@ -12,7 +12,7 @@ namespace {
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-Json quality_json(const place::Quality& quality, const place::SlotTree& tree) {
+Json quality_json(const mapping::Quality& quality, const mapping::SlotTree& tree) {
   Json levels = Json::array();
   for (std::size_t level = 0; level < tree.levels().size(); ++level) {
     levels.push_back({{"level", tree.levels()[level].name},
@@ -26,10 +26,10 @@ Json quality_json(const place::Quality& quality, const place::SlotTree& tree) {
           {"moved", quality.moved}};
 }
 
-Json seats_json(const place::Mapping& mapping, const place::SlotTree& tree) {
+Json seats_json(const mapping::Mapping& mapping, const mapping::SlotTree& tree) {
   Json seats = Json::array();
   for (std::size_t element = 0; element < mapping.size(); ++element) {
-    const place::Slot& slot = tree.slots()[static_cast<std::size_t>(mapping[element])];
+    const mapping::Slot& slot = tree.slots()[static_cast<std::size_t>(mapping[element])];
     seats.push_back({{"element", element}, {"node", slot.node}, {"processor", slot.pu}});
   }
   return seats;
@@ -38,7 +38,7 @@ Json seats_json(const place::Mapping& mapping, const place::SlotTree& tree) {
 Json document_of(const MapSubject& subject) {
   Json document = {{"schema", map_json_schema}, {"command", "map"}};
   document["matrix"] = {{"file", subject.path},
-                        {"kind", place::element_word(subject.matrix.kind)},
+                        {"kind", mapping::element_word(subject.matrix.kind)},
                         {"n", subject.matrix.size()},
                         {"pairs", subject.matrix.graph.edges()},
                         {"bytes", total_bytes(subject.matrix.graph)}};

@@ -24,10 +24,10 @@ namespace {
 constexpr std::string_view leave = "leave it as it is: ";
 
 std::string elements_text(const MapSubject& subject) {
-  return counted(subject.matrix.size(), place::element_word(subject.matrix.kind));
+  return counted(subject.matrix.size(), mapping::element_word(subject.matrix.kind));
 }
 
-std::string events_text(const place::Events& events) {
+std::string events_text(const mapping::Events& events) {
   return counted(std::llround(events.total()), "sampled event");
 }
 
@@ -37,20 +37,20 @@ MapVerdict staying(std::string why) { return {false, std::string(leave) + std::m
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-place::Finding finding_of(const MapSubject& subject) {
-  return subject.matrix.events ? examine(*subject.matrix.events, place::EvidenceLimits())
-                               : place::Finding::sufficient;
+mapping::Finding finding_of(const MapSubject& subject) {
+  return subject.matrix.events ? examine(*subject.matrix.events, mapping::EvidenceLimits())
+                               : mapping::Finding::sufficient;
 }
 
 std::string evidence_text(const MapSubject& subject) {
   switch (finding_of(subject)) {
-    case place::Finding::sufficient:
+    case mapping::Finding::sufficient:
       return "";
-    case place::Finding::too_few_events:
+    case mapping::Finding::too_few_events:
       return fmt::format("{} cannot place {}: at least {:g} are needed; profile a longer run",
                          events_text(*subject.matrix.events), elements_text(subject),
-                         place::EvidenceLimits().least_events_an_element * subject.matrix.size());
-    case place::Finding::all_alike:
+                         mapping::EvidenceLimits().least_events_an_element * subject.matrix.size());
+    case mapping::Finding::all_alike:
       return fmt::format("all pairs of {} share about equally, as far as {} can show",
                          elements_text(subject), events_text(*subject.matrix.events));
   }
@@ -64,14 +64,14 @@ double gain(const MapSubject& subject, const Placed& placed) {
 
 double certain_gain(const MapSubject& subject, const Placed& placed) {
   if (!subject.matrix.events) return gain(subject, placed);
-  const place::Problem& problem = subject.problem;
+  const mapping::Problem& problem = subject.problem;
   return gain_of(*subject.matrix.events, problem.tree, problem.present, placed.mapped.mapping)
-      .least_share(place::EvidenceLimits());
+      .least_share(mapping::EvidenceLimits());
 }
 
 MapVerdict verdict_on(const MapSubject& subject, const Placed& placed) {
   if (subject.before.hop_bytes == 0) return {false, "nothing to gain: no two elements communicate"};
-  if (finding_of(subject) != place::Finding::sufficient) return staying(evidence_text(subject));
+  if (finding_of(subject) != mapping::Finding::sufficient) return staying(evidence_text(subject));
   const double saved = gain(subject, placed);
   if (saved <= 0) return staying("no better placement was found");
   const std::string saved_text = percent_text(saved) + " of the hop-bytes saved";
@@ -93,7 +93,7 @@ std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
   const std::optional<double> balanced = subject.bandwidth.balanced;
   if (!placed.memory_gb_per_s || !balanced) return "";
   // Smaller losses are within what copies are measured to.
-  if (*placed.memory_gb_per_s >= place::least_bandwidth_kept * *balanced) return "";
+  if (*placed.memory_gb_per_s >= mapping::least_bandwidth_kept * *balanced) return "";
   return fmt::format(
       "this placement can use {} of memory bandwidth; shared out over all sockets and NUMA nodes, "
       "the {} could use {}",
@@ -105,19 +105,19 @@ std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
 
 namespace {
 
-using place::Object;
+using mapping::Object;
 
 // "16 ranks, 32 pairs that talk, 1.5M".
 std::string matrix_line(const MapSubject& subject) {
-  const place::CommMatrix& matrix = subject.matrix;
+  const mapping::CommMatrix& matrix = subject.matrix;
   return fmt::format("{}: {}, {}, {} bytes", subject.path,
-                     counted(matrix.size(), place::element_word(matrix.kind)),
+                     counted(matrix.size(), mapping::element_word(matrix.kind)),
                      counted(static_cast<long long>(matrix.graph.edges()), "pair") + " that talk",
                      size_text(total_bytes(matrix.graph)));
 }
 
 std::string slots_line(const MapSubject& subject) {
-  const place::SlotTree& tree = subject.problem.tree;
+  const mapping::SlotTree& tree = subject.problem.tree;
   const std::string nodes =
       tree.nodes() == 1 ? "" : fmt::format(" on {}", counted(tree.nodes(), "node"));
   return fmt::format("{}: {}{}", subject.machine, counted(tree.size(), "slot"), nodes);
@@ -131,8 +131,8 @@ std::string heading(const MapSubject& subject, const Console& console) {
 
 Table figures(const MapSubject& subject, const Placed& placed) {
   Table table({"", "before", "after"}, {0, 0});
-  const place::Quality& before = subject.before;
-  const place::Quality& after = placed.quality;
+  const mapping::Quality& before = subject.before;
+  const mapping::Quality& after = placed.quality;
   table.add({"hop-bytes (bytes x ns)", fmt::format("{:.4g}", before.hop_bytes),
              fmt::format("{:.4g}", after.hop_bytes)});
   table.add({"accuracy (bytes / ns)", fmt::format("{:.4g}", before.accuracy),
@@ -161,17 +161,17 @@ Table figures(const MapSubject& subject, const Placed& placed) {
 // The matrix with its elements in the order of their slots, in so many cells a side.
 class Cells {
  public:
-  Cells(const MapSubject& subject, const place::Mapping& mapping, int side)
+  Cells(const MapSubject& subject, const mapping::Mapping& mapping, int side)
       : side_(side), bytes_(at(side) * at(side), 0) {
     const int elements = subject.matrix.size();
     std::vector<int> cell(at(elements));
     int seen = 0;
-    for (const int element : place::occupants(subject.problem, mapping)) {
+    for (const int element : mapping::occupants(subject.problem, mapping)) {
       if (element < 0) continue;
       cell[at(element)] = static_cast<int>(static_cast<long long>(seen++) * side / elements);
     }
     for (int v = 0; v < elements; ++v) {
-      const place::Graph::Row row = subject.matrix.graph.row(v);
+      const mapping::Graph::Row row = subject.matrix.graph.row(v);
       for (std::size_t i = 0; i < row.size(); ++i) {
         bytes_[at(cell[at(v)]) * at(side) + at(cell[at(row.neighbours[i])])] += row.bytes[i];
       }
@@ -219,10 +219,10 @@ std::string matrices(const MapSubject& subject, const Placed& placed, const Cons
 // Who sits where: a line for each object whose slots share nothing nearer.
 class Seating {
  public:
-  Seating(const MapSubject& subject, const place::Mapping& mapping)
+  Seating(const MapSubject& subject, const mapping::Mapping& mapping)
       : tree_(subject.problem.tree),
         hosts_(subject.hosts),
-        occupant_(place::occupants(subject.problem, mapping)) {}
+        occupant_(mapping::occupants(subject.problem, mapping)) {}
 
   std::string text(const Console& console) {
     columns_ = console.columns;
@@ -262,7 +262,7 @@ class Seating {
   }
   // "l3, processors 0-7", "node 1", "core, processor 3".
   std::string title(const Object& object) const {
-    const place::Slot& first = tree_.slots()[at(object.first)];
+    const mapping::Slot& first = tree_.slots()[at(object.first)];
     if (object.is_leaf()) return fmt::format("processor {}", slot_text(first, tree_.nodes()));
     const std::string& name = tree_.levels()[at(object.level)].name;
     if (name == "network") return name;
@@ -281,7 +281,7 @@ class Seating {
   }
 
   static constexpr int most_lines = 40;
-  const place::SlotTree& tree_;
+  const mapping::SlotTree& tree_;
   const std::vector<std::string>& hosts_;
   std::vector<int> occupant_;
   std::string text_;

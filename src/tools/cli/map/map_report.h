@@ -24,8 +24,8 @@ inline constexpr int map_json_schema = 1;
 // One way of placing everybody.
 struct Placed {
   std::string method;
-  place::Mapped mapped;
-  place::Quality quality;
+  mapping::Mapped mapped;
+  mapping::Quality quality;
   double took_ms = 0;
   std::optional<double> memory_gb_per_s = {};  // that the elements can use in this placement
 };
@@ -40,9 +40,9 @@ struct Bandwidth {
 // What all ways are about. Keeps references.
 struct MapSubject {
   std::string path;  // of the matrix
-  const place::CommMatrix& matrix;
-  const place::Problem& problem;
-  place::Quality before;
+  const mapping::CommMatrix& matrix;
+  const mapping::Problem& problem;
+  mapping::Quality before;
   std::string machine;                  // its name
   std::vector<std::string> notes;       // how far figures may be trusted, what was left out
   double least_gain = 0;                // of hop-bytes; below that nobody should move
@@ -56,7 +56,7 @@ double gain(const MapSubject& subject, const Placed& placed);
 double certain_gain(const MapSubject& subject, const Placed& placed);
 
 // Returns whether the events behind the matrix justify looking for a placement at all.
-place::Finding finding_of(const MapSubject& subject);
+mapping::Finding finding_of(const MapSubject& subject);
 
 struct MapVerdict {
   bool moves = false;
@@ -86,28 +86,28 @@ struct SlotQuestion {
   int elements = 0;
   int nodes = 0;  // 0: as many as it takes
   std::optional<machine::CpuSet> allowed = {};
-  std::vector<place::Assignment> named = {};  // whose processors have to be among the slots
+  std::vector<mapping::Assignment> named = {};  // whose processors have to be among the slots
   // Uses all processors instead of sharing the elements out over nodes, sockets and NUMA nodes.
   bool packs = false;
   int least_on_a_node = 0;  // slots that every node has at least
 };
 
 // Throws UsageError where there are fewer processors than elements.
-place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question);
+mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question);
 
 // Between two nodes: by the machine's network, or as such networks usually are.
 double network_ns(const machine::CostModel& model);
 inline constexpr double usual_network_ns = 1500;
 
 struct Seats {
-  std::vector<place::Assignment> fixed = {};
-  std::vector<place::Assignment> present = {};  // empty: what the next one says
+  std::vector<mapping::Assignment> fixed = {};
+  std::vector<mapping::Assignment> present = {};  // empty: what the next one says
   std::vector<int> nodes = {};  // of each element; empty: by number, on processors by number
   std::uint64_t seed = 1;
 };
 // Throws UsageError where somebody is to sit where there is no slot, or two on one.
-place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
-                          const Seats& seats);
+mapping::Problem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
+                            const Seats& seats);
 
 // The hosts of a profile, as they come; and by element which of them it ran on. Nothing where the
 // matrix does not say it of everybody.
@@ -115,16 +115,16 @@ struct Hosts {
   std::vector<std::string> names;
   std::vector<int> of_element;
 };
-Hosts hosts_of(const place::CommMatrix& matrix);
+Hosts hosts_of(const mapping::CommMatrix& matrix);
 
 // Returns what the elements can use where they are, shared out evenly, and on all cores.
-Bandwidth bandwidth_of(const place::Problem& problem, const machine::CostModel& model,
+Bandwidth bandwidth_of(const mapping::Problem& problem, const machine::CostModel& model,
                        const SlotQuestion& question);
 
 // Places by a method and measures the processor time that it takes.
-Placed place_by(const place::Problem& problem, const place::MethodOptions& options);
+Placed place_by(const mapping::Problem& problem, const mapping::MethodOptions& options);
 // Returns the present placement, for a matrix on which no method should be run.
-Placed left_alone(const place::Problem& problem, const place::MethodOptions& options);
+Placed left_alone(const mapping::Problem& problem, const mapping::MethodOptions& options);
 
 // `huddle map --compare` without a matrix: the methods on how parallel programs talk.
 

@@ -22,11 +22,11 @@ namespace huddle::cli {
 namespace {
 
 // Where these assignments put their elements; no_slot for all others.
-place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int elements,
-                          const place::SlotTree& tree) {
-  place::Mapping mapping(at(elements), place::no_slot);
+mapping::Mapping mapping_of(const std::vector<mapping::Assignment>& assignments, int elements,
+                            const mapping::SlotTree& tree) {
+  mapping::Mapping mapping(at(elements), mapping::no_slot);
   std::vector<int> taken_by(at(tree.size()), -1);
-  for (const place::Assignment& one : assignments) {
+  for (const mapping::Assignment& one : assignments) {
     const std::string where = slot_text(one.slot, tree.nodes());
     if (one.element >= elements) {
       throw UsageError(fmt::format("there is no element {}: they are numbered from 0 to {}",
@@ -42,7 +42,7 @@ place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int
       throw UsageError(
           fmt::format("elements {} and {} cannot both sit on {}", taken, one.element, where));
     }
-    if (mapping[at(one.element)] != place::no_slot && mapping[at(one.element)] != slot) {
+    if (mapping[at(one.element)] != mapping::no_slot && mapping[at(one.element)] != slot) {
       throw UsageError(fmt::format("element {} is said to sit in two places", one.element));
     }
     taken = one.element;
@@ -51,8 +51,8 @@ place::Mapping mapping_of(const std::vector<place::Assignment>& assignments, int
   return mapping;
 }
 
-std::string name_of(const place::MethodOptions& options) {
-  std::string name(place::method_names[static_cast<std::size_t>(options.method)]);
+std::string name_of(const mapping::MethodOptions& options) {
+  std::string name(mapping::method_names[static_cast<std::size_t>(options.method)]);
   return options.as_printed ? name + " --as-printed" : name;
 }
 
@@ -70,7 +70,7 @@ double network_ns(const machine::CostModel& model) {
   return std::isfinite(ns) ? ns : usual_network_ns;
 }
 
-place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question) {
+mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question) {
   const machine::Topology& topology = model.machine().topology;
   const machine::CpuSet allowed = common(question.allowed.value_or(topology.pus), topology.pus);
   if (allowed.empty()) {
@@ -78,11 +78,11 @@ place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& q
                                  topology.pus.text()));
   }
   std::vector<int> named;
-  for (const place::Assignment& one : question.named) named.push_back(one.slot.pu);
+  for (const mapping::Assignment& one : question.named) named.push_back(one.slot.pu);
   const machine::CpuSet wanted(std::move(named));
-  const int cores = static_cast<int>(place::chosen_pus(topology, allowed, wanted, 1, 1).size());
+  const int cores = static_cast<int>(mapping::chosen_pus(topology, allowed, wanted, 1, 1).size());
   const int nodes = question.nodes > 0 ? question.nodes : (question.elements + cores - 1) / cores;
-  std::vector<int> pus = place::chosen_pus(topology, allowed, wanted, question.elements, nodes);
+  std::vector<int> pus = mapping::chosen_pus(topology, allowed, wanted, question.elements, nodes);
   const long long slots = static_cast<long long>(pus.size()) * nodes;
   if (slots < question.elements) {
     throw UsageError(fmt::format(
@@ -92,14 +92,16 @@ place::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& q
   }
   if (!question.packs) {
     const int on_a_node = (question.elements + nodes - 1) / nodes;
-    pus = place::balanced_pus(topology, pus, wanted, std::max(on_a_node, question.least_on_a_node));
+    pus =
+        mapping::balanced_pus(topology, pus, wanted, std::max(on_a_node, question.least_on_a_node));
   }
   return {model, {std::move(pus), nodes, network_ns(model)}};
 }
 
-place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree,
-                          const Seats& seats) {
-  place::Problem problem{graph, tree, mapping_of(seats.fixed, graph.size(), tree), {}, seats.seed};
+mapping::Problem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
+                            const Seats& seats) {
+  mapping::Problem problem{
+      graph, tree, mapping_of(seats.fixed, graph.size(), tree), {}, seats.seed};
   if (seats.present.empty()) {
     const auto present = seats.nodes.empty() ? std::nullopt : on_nodes(problem, seats.nodes);
     problem.present = present ? *present : in_order(problem);
@@ -108,11 +110,11 @@ place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree
   problem.present = mapping_of(seats.present, graph.size(), tree);
   for (int v = 0; v < graph.size(); ++v) {
     const int now = problem.present[at(v)];
-    if (now == place::no_slot) {
+    if (now == mapping::no_slot) {
       throw UsageError(fmt::format("--present does not say where element {} sits", v));
     }
     const int fixed = problem.fixed[at(v)];
-    if (fixed != place::no_slot && fixed != now) {
+    if (fixed != mapping::no_slot && fixed != now) {
       throw UsageError(fmt::format("--fixed puts element {} on {}, --present on {}", v,
                                    slot_text(tree.slots()[at(fixed)], tree.nodes()),
                                    slot_text(tree.slots()[at(now)], tree.nodes())));
@@ -121,7 +123,7 @@ place::Problem problem_of(const place::Graph& graph, const place::SlotTree& tree
   return problem;
 }
 
-Hosts hosts_of(const place::CommMatrix& matrix) {
+Hosts hosts_of(const mapping::CommMatrix& matrix) {
   Hosts hosts;
   for (const std::string& host : matrix.hosts) {
     const auto found = std::find(hosts.names.begin(), hosts.names.end(), host);
@@ -132,31 +134,31 @@ Hosts hosts_of(const place::CommMatrix& matrix) {
   return is_known ? hosts : Hosts{};
 }
 
-Bandwidth bandwidth_of(const place::Problem& problem, const machine::CostModel& model,
+Bandwidth bandwidth_of(const mapping::Problem& problem, const machine::CostModel& model,
                        const SlotQuestion& question) {
   SlotQuestion shared_out = question;
   shared_out.packs = false;
   shared_out.named.clear();
   shared_out.nodes = problem.tree.nodes();
-  const place::SlotTree balanced = slot_tree(model, shared_out);
-  const place::Problem even{
-      problem.graph, balanced, place::Mapping(at(problem.elements()), place::no_slot), {}, 1};
+  const mapping::SlotTree balanced = slot_tree(model, shared_out);
+  const mapping::Problem even{
+      problem.graph, balanced, mapping::Mapping(at(problem.elements()), mapping::no_slot), {}, 1};
   const machine::Topology& topology = model.machine().topology;
-  std::optional<double> all = place::memory_gb_per_s(model, first_pu_of_cores(topology));
+  std::optional<double> all = mapping::memory_gb_per_s(model, first_pu_of_cores(topology));
   if (all) *all *= problem.tree.nodes();
-  return {place::memory_gb_per_s(model, problem.tree, problem.present),
-          place::memory_gb_per_s(model, balanced, in_order(even)), all};
+  return {mapping::memory_gb_per_s(model, problem.tree, problem.present),
+          mapping::memory_gb_per_s(model, balanced, in_order(even)), all};
 }
 
-Placed place_by(const place::Problem& problem, const place::MethodOptions& options) {
+Placed place_by(const mapping::Problem& problem, const mapping::MethodOptions& options) {
   const double start_ms = processor_ms();
-  place::Mapped mapped = map_by(problem, options);
+  mapping::Mapped mapped = map_by(problem, options);
   const double took_ms = processor_ms() - start_ms;
-  place::Quality quality = quality_of(problem, mapped.mapping);
+  mapping::Quality quality = quality_of(problem, mapped.mapping);
   return {name_of(options), std::move(mapped), std::move(quality), took_ms};
 }
 
-Placed left_alone(const place::Problem& problem, const place::MethodOptions& options) {
+Placed left_alone(const mapping::Problem& problem, const mapping::MethodOptions& options) {
   return {name_of(options),
           {problem.present, "not run, because the evidence is too thin"},
           quality_of(problem, problem.present)};
@@ -164,16 +166,16 @@ Placed left_alone(const place::Problem& problem, const place::MethodOptions& opt
 
 namespace {
 
-using place::Method;
+using mapping::Method;
 
 constexpr std::array sizes = {8, 64, 512, 4096};
 constexpr std::array methods = {Method::compact, Method::scatter, Method::lh, Method::tree};
 constexpr std::uint64_t shuffle_seed = 7;
 
-std::string row(const machine::CostModel& model, const place::Graph& graph) {
+std::string row(const machine::CostModel& model, const mapping::Graph& graph) {
   // Methods differ only if they can choose between more slots than there are elements.
-  const place::SlotTree tree = slot_tree(model, {.elements = graph.size(), .packs = true});
-  const place::Problem problem = problem_of(graph, tree, {});
+  const mapping::SlotTree tree = slot_tree(model, {.elements = graph.size(), .packs = true});
+  const mapping::Problem problem = problem_of(graph, tree, {});
   const double before = hop_bytes(problem, problem.present);
   std::string text;
   std::string times;
@@ -194,13 +196,13 @@ void print_map_corpus(const machine::Machine* machine, const Console& console) {
       "| pattern | elements | numbered | compact | scatter | lh | tree | lh ms | tree ms |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   for (const int size : sizes) {
-    for (std::size_t p = 0; p < place::pattern_names.size(); ++p) {
+    for (std::size_t p = 0; p < mapping::pattern_names.size(); ++p) {
       for (const bool shuffle : {false, true}) {
-        std::string line = fmt::format("| {} | {} | {} |", place::pattern_names[p], size,
+        std::string line = fmt::format("| {} | {} | {} |", mapping::pattern_names[p], size,
                                        shuffle ? "shuffled" : "in order");
         if (machine != nullptr) {
-          place::Graph graph = place::graph_of(static_cast<place::Pattern>(p), size, 1);
-          if (shuffle) graph = place::shuffled(graph, shuffle_seed);
+          mapping::Graph graph = mapping::graph_of(static_cast<mapping::Pattern>(p), size, 1);
+          if (shuffle) graph = mapping::shuffled(graph, shuffle_seed);
           line += row(machine::CostModel(*machine), graph);
         }
         console.print(line + "\n");

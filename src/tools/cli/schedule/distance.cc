@@ -24,10 +24,10 @@ namespace {
 
 constexpr int name_columns = 22;  // "reduce_scatter:halving": tables below one another align
 
-std::string decimal(const std::optional<net::Fraction>& fraction) {
+std::string decimal(const std::optional<schedules::Fraction>& fraction) {
   return fraction ? fmt::format("{:.4g}", fraction->value()) : "-";
 }
-std::string exact(const std::optional<net::Fraction>& fraction) {
+std::string exact(const std::optional<schedules::Fraction>& fraction) {
   return fraction ? fraction->text() : "-";
 }
 
@@ -52,7 +52,7 @@ std::string travel_text(const DistancePoint& point, int columns) {
   Table table(heading, {2, name_columns});
   for (const DistanceRow& row : point.rows) {
     Table::Row cells = {row.algorithm};
-    for (const sim::LevelTraffic& level : row.travel->by_height) {
+    for (const network::LevelTraffic& level : row.travel->by_height) {
       const double all = std::max(1.0, row.travel->messages);
       cells.push_back(fmt::format("{:.1f} %", 100 * level.messages / all));
     }
@@ -129,7 +129,7 @@ BarChart::Group travels(const DistancePoint& point) {
   }
   for (const DistanceRow& row : point.rows) {
     BarChart::Bar bar{row.algorithm, {}, ""};
-    for (const sim::LevelTraffic& level : row.travel->by_height) {
+    for (const network::LevelTraffic& level : row.travel->by_height) {
       bar.parts.push_back(level.messages / std::max(1.0, row.travel->messages));
     }
     group.bars.push_back(bar);
@@ -234,26 +234,26 @@ class DistanceCommand : public Command {
   }
 
  private:
-  static DistancePoint point_of(const std::vector<net::Algorithm>& algorithms,
-                                const net::Call& call) {
+  static DistancePoint point_of(const std::vector<schedules::Algorithm>& algorithms,
+                                const schedules::Call& call) {
     DistancePoint point{call.ranks, {}};
-    for (const net::Algorithm& algorithm : algorithms) {
+    for (const schedules::Algorithm& algorithm : algorithms) {
       point.rows.push_back({algorithm.full_name(),
-                            net::counted_distance(*net::make_schedule(algorithm, call)),
-                            net::closed_distance(algorithm, call),
-                            net::printed_distance(algorithm, call),
+                            schedules::counted_distance(*schedules::make_schedule(algorithm, call)),
+                            schedules::closed_distance(algorithm, call),
+                            schedules::printed_distance(algorithm, call),
                             {}});
     }
     return point;
   }
 
   // Blocks of one byte: what is counted are blocks.
-  void travel(const fabric::Cluster& cluster, const std::vector<net::Algorithm>& algorithms,
+  void travel(const fabric::Cluster& cluster, const std::vector<schedules::Algorithm>& algorithms,
               DistancePoint& point) const {
     const std::vector<int> nodes = fabric_.nodes(cluster, point.ranks);
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
-      const auto schedule = net::make_schedule(algorithms[i], call_.call(point.ranks));
-      point.rows[i].travel = sim::simulate(cluster, nodes, *schedule, 1);
+      const auto schedule = schedules::make_schedule(algorithms[i], call_.call(point.ranks));
+      point.rows[i].travel = network::simulate(cluster, nodes, *schedule, 1);
     }
   }
 

@@ -20,38 +20,41 @@ namespace huddle::cli {
 namespace {
 
 // The part of a receiver's round that a message is.
-net::Part target_of(const net::Schedule& schedule, std::int64_t number, int from, int to) {
-  net::Round round;
+schedules::Part target_of(const schedules::Schedule& schedule, std::int64_t number, int from,
+                          int to) {
+  schedules::Round round;
   schedule.make(to, number, round);
-  for (const net::Message& receive : round.receives) {
+  for (const schedules::Message& receive : round.receives) {
     if (receive.peer == from) return receive.part;
   }
   return {};
 }
 
-net::Part source_of(const net::Schedule& schedule, std::int64_t number, int from, int to) {
-  net::Round round;
+schedules::Part source_of(const schedules::Schedule& schedule, std::int64_t number, int from,
+                          int to) {
+  schedules::Round round;
   schedule.make(from, number, round);
-  for (const net::Message& send : round.sends) {
+  for (const schedules::Message& send : round.sends) {
     if (send.peer == to) return send.part;
   }
   return {};
 }
 
-ShownRound show_round(const net::Schedule& schedule, std::int64_t number, std::optional<int> rank) {
+ShownRound show_round(const schedules::Schedule& schedule, std::int64_t number,
+                      std::optional<int> rank) {
   ShownRound shown{number, {}, {}};
-  net::Round round;
+  schedules::Round round;
   const int first = rank.value_or(0);
   const int end = rank ? first + 1 : schedule.ranks();
   for (int at = first; at < end; ++at) {
     schedule.make(at, number, round);
-    for (const net::Message& send : round.sends) {
+    for (const schedules::Message& send : round.sends) {
       shown.messages.push_back(
           {at, send.peer, send.part, target_of(schedule, number, at, send.peer)});
     }
-    for (const net::Work& work : round.work) shown.work.push_back({at, work});
+    for (const schedules::Work& work : round.work) shown.work.push_back({at, work});
     if (!rank) continue;
-    for (const net::Message& receive : round.receives) {
+    for (const schedules::Message& receive : round.receives) {
       shown.messages.push_back(
           {receive.peer, at, source_of(schedule, number, receive.peer, at), receive.part});
     }
@@ -59,11 +62,11 @@ ShownRound show_round(const net::Schedule& schedule, std::int64_t number, std::o
   return shown;
 }
 
-net::RankTraffic most_of(const net::Schedule& schedule, std::optional<int> rank) {
+schedules::RankTraffic most_of(const schedules::Schedule& schedule, std::optional<int> rank) {
   if (rank) return schedule.traffic(*rank);
-  net::RankTraffic most;
+  schedules::RankTraffic most;
   for (int at = 0; at < schedule.ranks(); ++at) {
-    const net::RankTraffic traffic = schedule.traffic(at);
+    const schedules::RankTraffic traffic = schedule.traffic(at);
     most = {std::max(most.rounds, traffic.rounds), std::max(most.sends, traffic.sends),
             std::max(most.receives, traffic.receives),
             std::max(most.blocks_sent, traffic.blocks_sent),
@@ -101,7 +104,7 @@ std::string messages_text(const std::vector<ShownMessage>& messages, bool unicod
 std::string work_text(const std::vector<ShownWork>& all) {
   std::string text;
   for (const ShownWork& shown : all) {
-    const auto* const join = std::get_if<net::Join>(&shown.work);
+    const auto* const join = std::get_if<schedules::Join>(&shown.work);
     if (join == nullptr) continue;  // where data lie concerns a program that reads the JSON
     text += fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(join->result),
                         buffer_name(join->left), buffer_name(join->right), join->blocks.text());
@@ -110,7 +113,7 @@ std::string work_text(const std::vector<ShownWork>& all) {
 }
 
 std::string title(const ShownSchedule& shown) {
-  const net::Algorithm& algorithm = shown.algorithm;
+  const schedules::Algorithm& algorithm = shown.algorithm;
   const std::string root =
       has_root(algorithm.operation) ? fmt::format(", root {}", shown.call.root) : "";
   return fmt::format("{} among {}{}: {}, {}", algorithm.full_name(),
@@ -120,15 +123,15 @@ std::string title(const ShownSchedule& shown) {
 
 std::string most_text(const ShownSchedule& shown) {
   const std::string who = shown.rank ? fmt::format("Rank {}", *shown.rank) : "A rank at most";
-  const net::RankTraffic& most = shown.most;
+  const schedules::RankTraffic& most = shown.most;
   return fmt::format("{}: {} with messages, {} sent with {}, {} received with {}", who,
                      counted(most.rounds, "round"), most.sends, counted(most.blocks_sent, "block"),
                      most.receives, counted(most.blocks_received, "block"));
 }
 
 // All but what happens in rounds.
-ShownSchedule without_rounds(const net::Algorithm& algorithm, const net::Schedule& schedule,
-                             std::optional<int> rank) {
+ShownSchedule without_rounds(const schedules::Algorithm& algorithm,
+                             const schedules::Schedule& schedule, std::optional<int> rank) {
   return {algorithm,
           schedule.call(),
           schedule.blocks(),
@@ -140,17 +143,18 @@ ShownSchedule without_rounds(const net::Algorithm& algorithm, const net::Schedul
 
 }  // namespace
 
-std::string buffer_name(net::Buffer buffer) {
-  if (buffer == net::Buffer::input) return "input";
-  if (buffer == net::Buffer::output) return "output";
+std::string buffer_name(schedules::Buffer buffer) {
+  if (buffer == schedules::Buffer::input) return "input";
+  if (buffer == schedules::Buffer::output) return "output";
   return fmt::format("scratch {}",
-                     static_cast<int>(buffer) - static_cast<int>(net::Buffer::scratch));
+                     static_cast<int>(buffer) - static_cast<int>(schedules::Buffer::scratch));
 }
 
-ShownSchedule show(const net::Algorithm& algorithm, const net::Schedule& schedule,
+ShownSchedule show(const schedules::Algorithm& algorithm, const schedules::Schedule& schedule,
                    std::optional<int> rank) {
   ShownSchedule shown = without_rounds(algorithm, schedule, rank);
-  const net::RoundSpan span = rank ? schedule.active(*rank) : net::RoundSpan{0, schedule.rounds()};
+  const schedules::RoundSpan span =
+      rank ? schedule.active(*rank) : schedules::RoundSpan{0, schedule.rounds()};
   for (std::int64_t number = span.first; number < span.last; ++number) {
     ShownRound round = show_round(schedule, number, rank);
     if (!round.messages.empty() || !round.work.empty()) shown.rounds.push_back(std::move(round));
@@ -169,7 +173,8 @@ std::string schedule_text(const ShownSchedule& shown, const Console& console) {
   return text;
 }
 
-std::string schedule_svg(const net::Algorithm& algorithm, const net::Schedule& schedule) {
+std::string schedule_svg(const schedules::Algorithm& algorithm,
+                         const schedules::Schedule& schedule) {
   const ShownSchedule shown = without_rounds(algorithm, schedule, std::nullopt);
   return picture::as_svg(picture::ScheduleSubject{
       schedule, title(shown), {std::string(algorithm.summary), most_text(shown)}});
@@ -220,8 +225,8 @@ class ScheduleCommand : public Command {
       context.console.print(list());
       return ExitCode::fine;
     }
-    const net::Algorithm& algorithm = net::algorithm_named(algorithm_);
-    const auto schedule = net::make_schedule(algorithm, call_.call(ranks_));
+    const schedules::Algorithm& algorithm = schedules::algorithm_named(algorithm_);
+    const auto schedule = schedules::make_schedule(algorithm, call_.call(ranks_));
     if (check_) return prove(algorithm, *schedule, context.console);
     const std::optional<int> rank = rank_asked();
     if (!rank && ranks_ > most_shown) {
@@ -242,7 +247,7 @@ class ScheduleCommand : public Command {
  private:
   static std::string list() {
     std::string text;
-    for (const net::Algorithm& algorithm : net::algorithms()) {
+    for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
       text += fmt::format("{:<24}  {}\n", algorithm.full_name(), algorithm.summary);
     }
     return text;
@@ -257,11 +262,12 @@ class ScheduleCommand : public Command {
         fmt::format("there is no rank {} among {}; the last is {}", rank_, ranks_, ranks_ - 1));
   }
 
-  static ExitCode prove(const net::Algorithm& algorithm, const net::Schedule& schedule,
+  static ExitCode prove(const schedules::Algorithm& algorithm, const schedules::Schedule& schedule,
                         const Console& console) {
     for (const bool in_place : {false, true}) {
       if (in_place && !algorithm.in_place) continue;
-      const auto flaw = net::flaw_in({schedule, algorithm.operation, algorithm.order, in_place});
+      const auto flaw =
+          schedules::flaw_in({schedule, algorithm.operation, algorithm.order, in_place});
       if (!flaw) continue;
       console.print(
           fmt::format("{}{}: {}\n", algorithm.full_name(), in_place ? ", in place" : "", *flaw));

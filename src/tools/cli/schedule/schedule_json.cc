@@ -10,9 +10,9 @@ namespace huddle::cli {
 namespace {
 
 // [first, count] of each interval.
-Json intervals(const net::Blocks& blocks) {
+Json intervals(const schedules::Blocks& blocks) {
   Json list = Json::array();
-  net::for_each_interval(blocks, [&list](std::int64_t first, std::int64_t count) {
+  schedules::for_each_interval(blocks, [&list](std::int64_t first, std::int64_t count) {
     list.push_back({first, count});
   });
   return list;
@@ -28,7 +28,7 @@ Json json_of(const ShownMessage& message) {
 }
 
 Json json_of(const ShownWork& shown) {
-  if (const auto* const copy = std::get_if<net::Copy>(&shown.work)) {
+  if (const auto* const copy = std::get_if<schedules::Copy>(&shown.work)) {
     return {{"rank", shown.rank},
             {"what", "copy"},
             {"out_of", buffer_name(copy->from.buffer)},
@@ -36,7 +36,7 @@ Json json_of(const ShownWork& shown) {
             {"into", buffer_name(copy->to.buffer)},
             {"as_blocks", intervals(copy->to.blocks)}};
   }
-  const net::Join& join = std::get<net::Join>(shown.work);
+  const schedules::Join& join = std::get<schedules::Join>(shown.work);
   return {{"rank", shown.rank},
           {"what", "join"},
           {"left", buffer_name(join.left)},
@@ -53,7 +53,7 @@ std::string schedule_json(const ShownSchedule& shown) {
   root["ranks"] = shown.call.ranks;
   root["root"] = has_root(shown.algorithm.operation) ? Json(shown.call.root) : Json(nullptr);
   root["blocks"] = shown.blocks;
-  root["in_one_association"] = shown.algorithm.order == net::Order::association;
+  root["in_one_association"] = shown.algorithm.order == schedules::Order::association;
   root["in_place"] = shown.algorithm.in_place;
   root["equal_blocks"] = shown.algorithm.equal_blocks;
   root["all_rounds"] = shown.all_rounds;
@@ -77,14 +77,14 @@ std::string schedule_json(const ShownSchedule& shown) {
 namespace {
 
 // The number, and the same exactly.
-void add(Json& row, const std::string& key, const std::optional<net::Fraction>& fraction) {
+void add(Json& row, const std::string& key, const std::optional<schedules::Fraction>& fraction) {
   row[key] = fraction ? Json(fraction->value()) : Json(nullptr);
   row[key + "_exact"] = fraction ? Json(fraction->text()) : Json(nullptr);
 }
 
-void add_travel(Json& row, const sim::Outcome& travel) {
+void add_travel(Json& row, const network::Outcome& travel) {
   row["by_switch_level"] = Json::array();
-  for (const sim::LevelTraffic& level : travel.by_height) {
+  for (const network::LevelTraffic& level : travel.by_height) {
     row["by_switch_level"].push_back({{"messages", level.messages}, {"blocks", level.bytes}});
   }
   row["fullest_link"] = {{"name", travel.fullest_link}, {"blocks", travel.fullest_link_bytes}};

@@ -20,13 +20,13 @@ inline constexpr int schedule_json_schema = 1;
 struct ShownMessage {
   int from = 0;
   int to = 0;
-  net::Part source;
-  net::Part target;
+  schedules::Part source;
+  schedules::Part target;
 };
 
 struct ShownWork {
   int rank = 0;
-  net::Work work;
+  schedules::Work work;
 };
 
 struct ShownRound {
@@ -36,36 +36,37 @@ struct ShownRound {
 };
 
 struct ShownSchedule {
-  net::Algorithm algorithm;
-  net::Call call;
+  schedules::Algorithm algorithm;
+  schedules::Call call;
   std::int64_t blocks = 0;
   std::int64_t all_rounds = 0;
-  std::optional<int> rank;         // of whom alone
-  net::RankTraffic most = {};      // of any rank that is shown
-  std::vector<ShownRound> rounds;  // in which something is to be shown
+  std::optional<int> rank;           // of whom alone
+  schedules::RankTraffic most = {};  // of any rank that is shown
+  std::vector<ShownRound> rounds;    // in which something is to be shown
 };
 
 // rank: nothing for all of them.
-ShownSchedule show(const net::Algorithm& algorithm, const net::Schedule& schedule,
+ShownSchedule show(const schedules::Algorithm& algorithm, const schedules::Schedule& schedule,
                    std::optional<int> rank);
 
 std::string schedule_text(const ShownSchedule& shown, const Console& console);
 std::string schedule_json(const ShownSchedule& shown);
-std::string schedule_svg(const net::Algorithm& algorithm, const net::Schedule& schedule);
+std::string schedule_svg(const schedules::Algorithm& algorithm,
+                         const schedules::Schedule& schedule);
 
 // "input", "output", "scratch 2"
-std::string buffer_name(net::Buffer buffer);
+std::string buffer_name(schedules::Buffer buffer);
 
 // What `huddle distance` prints.
 inline constexpr int distance_json_schema = 1;
 
 struct DistanceRow {
-  std::string algorithm;                 // "allgather:ring"
-  std::optional<net::Fraction> counted;  // nothing where nobody sends
-  std::optional<net::Fraction> closed;   // a form that says the same, where there is one
-  std::optional<net::Fraction> printed;  // that of the paper, where it is another
+  std::string algorithm;                       // "allgather:ring"
+  std::optional<schedules::Fraction> counted;  // nothing where nobody sends
+  std::optional<schedules::Fraction> closed;   // a form that says the same, where there is one
+  std::optional<schedules::Fraction> printed;  // that of the paper, where it is another
   // Where its messages go on a fabric, if one was named; bytes stand for blocks.
-  std::optional<sim::Outcome> travel;
+  std::optional<network::Outcome> travel;
 };
 
 // All algorithms of an operation among so many ranks.

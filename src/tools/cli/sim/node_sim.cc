@@ -172,7 +172,7 @@ void NodeSim::run(const Context& context, const Words& words) const {
     return;
   }
   const NodeSimulated result = simulated(context, words);
-  if (!trace_.empty()) write_text(predict::trace_json(result.outcome), trace_);
+  if (!trace_.empty()) write_text(protocols::trace_json(result.outcome), trace_);
   console.print(words.json ? node_sim_json(result) : node_sim_text(result, console));
 }
 
@@ -196,7 +196,7 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
   NodeSimulated result{choice.explanation.request,      words.root, described.name, locality.pus,
                        candidate_of(choice, algorithm), {}};
   SimulationProgress progress(context.console, question(result.request, locality.ranks()));
-  result.outcome = predict::predict(
+  result.outcome = protocols::predict(
       {result.request, locality, choice.resources, model, !trace_.empty(), words.root,
        [&progress](double share) { progress.update(share); }, result.candidate.ns},
       result.candidate.plan);
@@ -231,7 +231,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
           ++result.left_out;
           continue;
         }
-        const auto outcome = predict::predict(
+        const auto outcome = protocols::predict(
             {choice.explanation.request, locality, choice.resources, model, false}, chosen.plan);
         result.points.push_back({request, number, std::string(algorithm_name(chosen.plan)),
                                  chosen.ns, outcome.all_ns()});
@@ -243,7 +243,7 @@ AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
 
 std::string node_sim_text(const NodeSimulated& simulated, const Console& console) {
   const int columns = std::min(console.columns, most_table_columns);
-  const predict::model::Outcome& outcome = simulated.outcome;
+  const protocols::model::Outcome& outcome = simulated.outcome;
   const auto ranks = static_cast<int>(outcome.ns.size());
   std::string text =
       wrap("",

@@ -51,8 +51,8 @@ std::string ground(const fabric::Cluster& cluster, int columns) {
 std::string percent_of(double whole, double part) { return percent(whole > 0 ? part / whole : 0); }
 
 // The two causes that most of the time went into.
-std::string causes(const sim::Clock& end) {
-  std::array<std::size_t, sim::cause_names.size()> order;
+std::string causes(const network::Clock& end) {
+  std::array<std::size_t, network::cause_names.size()> order;
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&end](std::size_t a, std::size_t b) {
     return end.by_cause[a] > end.by_cause[b];
@@ -60,7 +60,7 @@ std::string causes(const sim::Clock& end) {
   std::string text;
   for (const std::size_t cause : {order[0], order[1]}) {
     if (end.by_cause[cause] <= 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sim::cause_names[cause],
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", network::cause_names[cause],
                         percent_of(end.ns, end.by_cause[cause]));
   }
   return text;
@@ -72,7 +72,7 @@ std::string all_of_them(const Simulated& simulated, int columns) {
   if (judged) heading.insert(heading.begin() + 3, simulated.judge);
   Table table(heading, {});
   for (const SimulatedRow& row : simulated.rows) {
-    const sim::Outcome& outcome = row.outcome;
+    const network::Outcome& outcome = row.outcome;
     // The operation stands above all of them.
     Table::Row cells = {
         row.algorithm.substr(row.algorithm.find(':') + 1),
@@ -89,7 +89,7 @@ std::string all_of_them(const Simulated& simulated, int columns) {
 
 std::string one_of_them(const Simulated& simulated, int columns) {
   const SimulatedRow& row = simulated.rows.front();
-  const sim::Outcome& outcome = row.outcome;
+  const network::Outcome& outcome = row.outcome;
   std::string text = fmt::format("{}: {} in {}\n", row.algorithm, time_text(outcome.end.ns),
                                  counted(outcome.rounds, "round"));
   if (row.judge_ns) {
@@ -103,13 +103,14 @@ std::string one_of_them(const Simulated& simulated, int columns) {
                  2, columns);
   }
   Table time({"time goes into", "time", "share"}, {2, 24});
-  for (std::size_t cause = 0; cause < sim::cause_names.size(); ++cause) {
+  for (std::size_t cause = 0; cause < network::cause_names.size(); ++cause) {
     const double ns = outcome.end.by_cause[cause];
-    time.add({std::string(sim::cause_names[cause]), time_text(ns), percent_of(outcome.end.ns, ns)});
+    time.add(
+        {std::string(network::cause_names[cause]), time_text(ns), percent_of(outcome.end.ns, ns)});
   }
   Table levels({"messages that meet", "messages", "share", "bytes", "share"}, {2, 24});
   for (std::size_t height = 0; height < outcome.by_height.size(); ++height) {
-    const sim::LevelTraffic& level = outcome.by_height[height];
+    const network::LevelTraffic& level = outcome.by_height[height];
     levels.add({height == 0 ? std::string("beneath one switch") : fmt::format("{} higher", height),
                 fmt::format("{}", level.messages), percent_of(outcome.messages, level.messages),
                 size_text(level.bytes), percent_of(outcome.bytes, level.bytes)});
@@ -133,20 +134,20 @@ constexpr const char* judge_program = "huddle-judge-simgrid";
 constexpr std::chrono::hours judge_patience{12};
 
 // Of an exchange SIZE is one block, of all others what one rank has.
-bool size_is_a_block(net::Operation operation) {
+bool size_is_a_block(schedules::Operation operation) {
   switch (operation) {
-    case net::Operation::allgather:
-    case net::Operation::alltoall:
-    case net::Operation::gather:
-    case net::Operation::scatter:
+    case schedules::Operation::allgather:
+    case schedules::Operation::alltoall:
+    case schedules::Operation::gather:
+    case schedules::Operation::scatter:
       return true;
-    case net::Operation::bcast:
-    case net::Operation::barrier:
-    case net::Operation::allreduce:
-    case net::Operation::reduce:
-    case net::Operation::reduce_scatter:
-    case net::Operation::scan:
-    case net::Operation::exscan:
+    case schedules::Operation::bcast:
+    case schedules::Operation::barrier:
+    case schedules::Operation::allreduce:
+    case schedules::Operation::reduce:
+    case schedules::Operation::reduce_scatter:
+    case schedules::Operation::scan:
+    case schedules::Operation::exscan:
       return false;
   }
   return false;
@@ -196,7 +197,8 @@ class SimCommand : public Command {
         "--with", judge_, "JUDGE",
         "have SimGrid run the same, too (slow): simgrid; simgrid-in-order, whose cards send "
         "one round after the other; smpi, with the algorithms of its own MPI");
-    options.complete("--with", Value::word, {sim::judge_names.begin(), sim::judge_names.end()});
+    options.complete("--with", Value::word,
+                     {network::judge_names.begin(), network::judge_names.end()});
     node_.declare(options);
     for (const char* const between_nodes :
          {"--placement", "--radix", "--segments", "--message-blocks", "--with"}) {
@@ -215,13 +217,13 @@ class SimCommand : public Command {
     }
     check_words();
     Simulated simulated;
-    const std::vector<net::Algorithm> algorithms = algorithms_from(operation_);
+    const std::vector<schedules::Algorithm> algorithms = algorithms_from(operation_);
     if (algorithms.empty()) {
       throw UsageError(fmt::format("there is no algorithm of {} between nodes yet", operation_));
     }
-    const net::Operation operation = algorithms.front().operation;
-    simulated.operation = net::name(operation);
-    simulated.moves = operation != net::Operation::barrier;
+    const schedules::Operation operation = algorithms.front().operation;
+    simulated.operation = schedules::name(operation);
+    simulated.moves = operation != schedules::Operation::barrier;
     simulated.bytes = bytes_of(operation);
     simulated.placement = fabric_.placement();
     simulated.judge = judge_;
@@ -230,7 +232,7 @@ class SimCommand : public Command {
     const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
     std::optional<Progress> progress;  // a few moments for most questions: a bar, no lines
     if (context.console.progress) progress.emplace(context.console, algorithms.size());
-    for (const net::Algorithm& algorithm : algorithms) {
+    for (const schedules::Algorithm& algorithm : algorithms) {
       if (progress) progress->begin_step(algorithm.full_name());
       simulated.rows.push_back(row_of(algorithm, simulated, nodes, context));
     }
@@ -248,9 +250,9 @@ class SimCommand : public Command {
     if (operation_.empty()) {
       throw UsageError("simulate what? Say it: huddle sim --fabric dragonfly allgather 8K");
     }
-    if (!judge_.empty() && !sim::judge_named(judge_)) {
+    if (!judge_.empty() && !network::judge_named(judge_)) {
       throw UsageError(fmt::format("there is no judge '{}'; there are {}", judge_,
-                                   fmt::join(sim::judge_names, ", ")));
+                                   fmt::join(network::judge_names, ", ")));
     }
     if (!judge_.empty() && fabric_.is_standard_input()) {
       throw UsageError("--with needs a fabric in a file: another program reads it as well");
@@ -268,18 +270,20 @@ class SimCommand : public Command {
     return ExitCode::fine;
   }
 
-  SimulatedRow row_of(const net::Algorithm& algorithm, const Simulated& simulated,
+  SimulatedRow row_of(const schedules::Algorithm& algorithm, const Simulated& simulated,
                       const std::vector<int>& nodes, const Context& context) const {
-    const net::Call call = call_.call(simulated.ranks);
-    const auto schedule = net::make_schedule(algorithm, call);
+    const schedules::Call call = call_.call(simulated.ranks);
+    const auto schedule = schedules::make_schedule(algorithm, call);
     double block_bytes = simulated.bytes;
     if (!size_is_a_block(algorithm.operation)) {
       block_bytes /= static_cast<double>(std::max<std::int64_t>(1, schedule->blocks()));
     }
-    SimulatedRow row{
-        algorithm.full_name(), sim::simulate(simulated.cluster, nodes, *schedule, block_bytes), {}};
-    const auto judge = sim::judge_named(judge_);
-    const bool unknown = judge == sim::Judge::smpi && sim::smpi_algorithm(row.algorithm).empty();
+    SimulatedRow row{algorithm.full_name(),
+                     network::simulate(simulated.cluster, nodes, *schedule, block_bytes),
+                     {}};
+    const auto judge = network::judge_named(judge_);
+    const bool unknown =
+        judge == network::Judge::smpi && network::smpi_algorithm(row.algorithm).empty();
     if (judge && !unknown) {
       const PlacementChoice choice = fabric_.placement_choice();
       row.judge_ns = judged_ns({*judge, fabric_.file(), FabricOptions::machine(context),
@@ -288,13 +292,13 @@ class SimCommand : public Command {
     return row;
   }
 
-  double bytes_of(net::Operation operation) const {
+  double bytes_of(schedules::Operation operation) const {
     const std::string ask = fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
                                         operation_, fabric_.file());
-    return static_cast<double>(size_given(operation == net::Operation::barrier, size_, ask));
+    return static_cast<double>(size_given(operation == schedules::Operation::barrier, size_, ask));
   }
 
-  static double judged_ns(const sim::Question& question) {
+  static double judged_ns(const network::Question& question) {
     const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
     const std::string program = (own.parent_path() / judge_program).string();
     if (!std::filesystem::exists(program)) {
@@ -304,7 +308,7 @@ class SimCommand : public Command {
                       program));
     }
     std::vector<std::string> words = {program};
-    for (std::string& word : sim::words_of(question)) words.push_back(std::move(word));
+    for (std::string& word : network::words_of(question)) words.push_back(std::move(word));
     const auto output = run_program(words, judge_patience);
     const std::string text = output ? output->text : "";
     double ns = 0;

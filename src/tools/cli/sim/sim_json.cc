@@ -10,7 +10,7 @@ namespace huddle::cli {
 namespace {
 
 Json row_json(const SimulatedRow& simulated) {
-  const sim::Outcome& outcome = simulated.outcome;
+  const network::Outcome& outcome = simulated.outcome;
   Json row = {{"algorithm", simulated.algorithm},
               {"ns", outcome.end.ns},
               {"rounds", outcome.rounds},
@@ -20,11 +20,11 @@ Json row_json(const SimulatedRow& simulated) {
   row["fullest_link"] = outcome.fullest_link.empty() ? Json(nullptr)
                                                      : Json{{"name", outcome.fullest_link},
                                                             {"bytes", outcome.fullest_link_bytes}};
-  for (std::size_t cause = 0; cause < sim::cause_names.size(); ++cause) {
-    row["goes_into_ns"][std::string(sim::cause_names[cause])] = outcome.end.by_cause[cause];
+  for (std::size_t cause = 0; cause < network::cause_names.size(); ++cause) {
+    row["goes_into_ns"][std::string(network::cause_names[cause])] = outcome.end.by_cause[cause];
   }
   row["by_switch_level"] = Json::array();
-  for (const sim::LevelTraffic& level : outcome.by_height) {
+  for (const network::LevelTraffic& level : outcome.by_height) {
     row["by_switch_level"].push_back({{"messages", level.messages}, {"bytes", level.bytes}});
   }
   return row;
@@ -50,7 +50,7 @@ std::string sim_json(const Simulated& simulated) {
 }
 
 std::string node_sim_json(const NodeSimulated& simulated) {
-  const predict::model::Outcome& outcome = simulated.outcome;
+  const protocols::model::Outcome& outcome = simulated.outcome;
   Json document = json_document(node_sim_json_schema, "sim");
   document["operation"] = select::name(simulated.request.operation);
   document["bytes"] = simulated.request.bytes;

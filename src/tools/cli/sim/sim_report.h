@@ -12,7 +12,7 @@
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 #include "simulate/network/simulation.h"
-#include "simulate/protocols/model/model_world.h"
+#include "simulate/protocols/model/simulated_context.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 
@@ -22,7 +22,7 @@ inline constexpr int sim_json_schema = 1;
 
 struct SimulatedRow {
   std::string algorithm;  // "allgather:ring"
-  sim::Outcome outcome;
+  network::Outcome outcome;
   std::optional<double>
       judge_ns;  // what the judge says of the same, where it was asked and knows it
 };
@@ -51,7 +51,7 @@ struct NodeSimulated {
   std::string machine;
   std::vector<int> processors;  // by rank
   select::Candidate candidate;
-  predict::model::Outcome outcome;
+  protocols::model::Outcome outcome;
 };
 
 // Neither may be more than so many times the other.

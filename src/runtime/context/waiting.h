@@ -11,7 +11,7 @@
 
 #include "runtime/context/sequence.h"
 
-namespace huddle::world::hardware {
+namespace huddle::context {
 
 // What is known when a team is made.
 struct WaitingSettings {
@@ -119,4 +119,4 @@ class Wait {
   bool has_yielded_ = false;
 };
 
-}  // namespace huddle::world::hardware
+}  // namespace huddle::context

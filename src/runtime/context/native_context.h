@@ -13,16 +13,16 @@
 #include <optional>
 #include <span>
 
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
+#include "runtime/context/waiting.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/cpu.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/single_copy/peer_memory.h"
 
-namespace huddle::world::hardware {
+namespace huddle::context {
 
 // Where a protocol's shared memory lies in this process, and how this rank waits. Lives as long as
 // the protocol does.
@@ -43,9 +43,9 @@ struct Buffers {
   std::byte* output = nullptr;
 };
 
-class Hardware {
+class NativeContext {
  public:
-  Hardware(const ProtocolContext& context, const Buffers& buffers)
+  NativeContext(const ProtocolContext& context, const Buffers& buffers)
       : context_(context),
         buffers_(buffers),
         stamp_(context.waiting == nullptr ? CallStamp() : context.waiting->stamp()) {}
@@ -184,4 +184,4 @@ class Hardware {
   CallStamp stamp_;
 };
 
-}  // namespace huddle::world::hardware
+}  // namespace huddle::context

@@ -17,7 +17,7 @@
 #include "runtime/memory/reduction.h"
 #include "runtime/single_copy/peer_memory.h"
 
-namespace huddle::world {
+namespace huddle::context {
 
 // How a protocol addresses memory: whose it is, which part of it, and how far in. It is no pointer:
 // the same address means something in every world, and in every process.
@@ -75,10 +75,10 @@ struct AwaitedFlag {
 //   keep            what was read there is this rank's alone then (write_and_keep)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
 template <class W>
-concept World = requires(W& w, const W& view, Address place, Sequence value, Until until,
-                         std::size_t n, std::span<const Address> places,
-                         std::span<const AwaitedFlag> awaited, memory::CopyKernel kernel,
-                         const memory::Reduction& reduction) {
+concept Context = requires(W& w, const W& view, Address place, Sequence value, Until until,
+                           std::size_t n, std::span<const Address> places,
+                           std::span<const AwaitedFlag> awaited, memory::CopyKernel kernel,
+                           const memory::Reduction& reduction) {
   { view.rank() } -> std::same_as<int>;
   { view.ranks() } -> std::same_as<int>;
   { w.load(place) } -> std::same_as<Sequence>;
@@ -103,7 +103,7 @@ concept World = requires(W& w, const W& view, Address place, Sequence value, Unt
 // What only a sleeping protocol needs (bell.h). `sleep` returns at once where the flag no longer
 // holds the value, else when somebody wakes it or when a while has passed.
 template <class W>
-concept SleepingWorld = World<W> && requires(W& w, Address place, Sequence value) {
+concept SleepingContext = Context<W> && requires(W& w, Address place, Sequence value) {
   { w.sleep(place, value) } -> std::same_as<void>;
   { w.wake(place) } -> std::same_as<void>;
 };
@@ -132,7 +132,8 @@ concept SleepingWorld = World<W> && requires(W& w, Address place, Sequence value
 //                   died: for a rank that leaves early, and must not while somebody pushes to its
 //                   memory
 template <class W>
-concept SingleCopyWorld = World<W> && requires(W& w, Address place, Until until, std::size_t n) {
+concept SingleCopyContext = Context<W> &&
+    requires(W& w, Address place, Until until, std::size_t n) {
   { w.expose(place, place) } -> std::same_as<bool>;
   { w.order_callers_stores() } -> std::same_as<void>;
   { w.reach(place) } -> std::same_as<std::optional<Address>>;
@@ -157,7 +158,7 @@ struct Doorbell {
 
 // Waits until the flag holds what is wanted, asleep; returns what was seen. Spinning for a while
 // first is the caller's business.
-template <SleepingWorld W>
+template <SleepingContext W>
 Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
   for (;;) {
     const Sequence seen = world.load(bell.flag);
@@ -171,11 +172,11 @@ Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
 }
 
 // Raises the flag and wakes whoever sleeps until it moves. As ever, one rank stores a flag.
-template <SleepingWorld W>
+template <SleepingContext W>
 void ring(W& world, const Doorbell& bell, Sequence value) {
   world.store(bell.flag, value);
   world.fence();
   if (world.load(bell.sleepers) != bell.nobody) world.wake(bell.flag);
 }
 
-}  // namespace huddle::world
+}  // namespace huddle::context

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/context/hardware/hardware.h"
+#include "runtime/context/native_context.h"
 
 #include <fmt/format.h>
 #include <sched.h>
 
 #include <optional>
 
+#include "runtime/context/context.h"
 #include "runtime/context/errors.h"
-#include "runtime/context/world.h"
 #include "runtime/memory/cpu.h"
 
-namespace huddle::world::hardware {
+namespace huddle::context {
 
-static_assert(SingleCopyWorld<Hardware>);
+static_assert(SingleCopyContext<NativeContext>);
 
 namespace {
 
@@ -36,26 +36,26 @@ auto look_patiently(Waiting& waiting, Look look) {
 }  // namespace
 
 // The team, which knows the calls, throws it anew with what differs.
-void Hardware::throw_calls_differ(int peer) {
+void NativeContext::throw_calls_differ(int peer) {
   throw CallsDiffer(fmt::format("rank {} makes another call, or one with other arguments", peer),
                     false);
 }
 
-Sequence Hardware::wait_longer(Flag word, Until until) {
+Sequence NativeContext::wait_longer(Flag word, Until until) {
   return look_patiently(*context_.waiting, [&]() -> std::optional<Sequence> {
     const Sequence seen = word.load(std::memory_order_acquire);
     return until.holds(seen) ? std::optional(seen) : std::nullopt;
   });
 }
 
-std::optional<int> Hardware::find(std::span<const AwaitedFlag> awaited) {
+std::optional<int> NativeContext::find(std::span<const AwaitedFlag> awaited) {
   for (std::size_t i = 0; i < awaited.size(); ++i) {
     if (awaited[i].until.holds(load(awaited[i].flag))) return static_cast<int>(i);
   }
   return std::nullopt;
 }
 
-int Hardware::wait_any(std::span<const AwaitedFlag> awaited) {
+int NativeContext::wait_any(std::span<const AwaitedFlag> awaited) {
   for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
     if (const auto found = find(awaited)) return *found;
     memory::spin_pause();
@@ -63,15 +63,15 @@ int Hardware::wait_any(std::span<const AwaitedFlag> awaited) {
   return look_patiently(*context_.waiting, [&] { return find(awaited); });
 }
 
-void Hardware::outlast(Address place, Until until) {
+void NativeContext::outlast(Address place, Until until) {
   while (!until.holds(load(place)) && !context_.waiting->is_gone(place.owner)) sched_yield();
 }
 
-void Hardware::prefetch_write(Address place, std::size_t bytes) {
+void NativeContext::prefetch_write(Address place, std::size_t bytes) {
   constexpr std::size_t line_bytes = 64;
   for (std::size_t at = 0; at < bytes; at += line_bytes) {
     memory::prefetch_for_write(address(place) + at);
   }
 }
 
-}  // namespace huddle::world::hardware
+}  // namespace huddle::context

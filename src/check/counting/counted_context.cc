@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 
-#include "check/counting/counting_world.h"
+#include "check/counting/counted_context.h"
 
 #include <algorithm>
 #include <functional>
@@ -12,7 +12,7 @@
 #include "check/counting/round.h"
 #include "common/error.h"
 
-namespace huddle::verify::counting {
+namespace huddle::check::counting {
 namespace {
 
 template <class Numbers>
@@ -49,41 +49,41 @@ Counts& Counts::operator-=(const Counts& less) {
   return *this;
 }
 
-int CountingWorld::ranks() const { return round_.ranks(); }
+int CountedContext::ranks() const { return round_.ranks(); }
 
-RankCounts& CountingWorld::counts() const { return round_.of(rank_); }
+RankCounts& CountedContext::counts() const { return round_.of(rank_); }
 
-world::Sequence CountingWorld::load(world::Address flag) {
-  const world::Sequence seen = round_.look(rank_, flag);
+context::Sequence CountedContext::load(context::Address flag) {
+  const context::Sequence seen = round_.look(rank_, flag);
   round_.pass_on(rank_);
   return seen;
 }
 
-void CountingWorld::store(world::Address flag, world::Sequence value) {
+void CountedContext::store(context::Address flag, context::Sequence value) {
   ++counts().stores;
   round_.put(rank_, flag, value);
   round_.pass_on(rank_);
 }
 
-world::Sequence CountingWorld::fetch_add(world::Address flag, world::Sequence amount) {
+context::Sequence CountedContext::fetch_add(context::Address flag, context::Sequence amount) {
   ++counts().updates;
-  const world::Sequence before = round_.look(rank_, flag);
+  const context::Sequence before = round_.look(rank_, flag);
   round_.put(rank_, flag, before + amount);
   round_.pass_on(rank_);
   return before;
 }
 
-void CountingWorld::fence() { ++counts().fences; }
+void CountedContext::fence() { ++counts().fences; }
 
-world::Sequence CountingWorld::wait(world::Address flag, world::Until until) {
+context::Sequence CountedContext::wait(context::Address flag, context::Until until) {
   for (;;) {
-    const world::Sequence seen = round_.look(rank_, flag);
+    const context::Sequence seen = round_.look(rank_, flag);
     if (until.holds(seen)) return seen;
     round_.pass_on_in_vain(rank_);
   }
 }
 
-int CountingWorld::wait_any(std::span<const world::AwaitedFlag> awaited) {
+int CountedContext::wait_any(std::span<const context::AwaitedFlag> awaited) {
   for (;;) {
     for (std::size_t i = 0; i < awaited.size(); ++i) {
       if (awaited[i].until.holds(round_.look(rank_, awaited[i].flag))) return static_cast<int>(i);
@@ -92,29 +92,29 @@ int CountingWorld::wait_any(std::span<const world::AwaitedFlag> awaited) {
   }
 }
 
-void CountingWorld::wait_all(std::span<const world::Address> flags, world::Until until) {
-  for (const world::Address flag : flags) wait(flag, until);
+void CountedContext::wait_all(std::span<const context::Address> flags, context::Until until) {
+  for (const context::Address flag : flags) wait(flag, until);
 }
 
-void CountingWorld::copy(world::Address to, world::Address from, std::size_t n,
-                         memory::CopyKernel kernel) {
+void CountedContext::copy(context::Address to, context::Address from, std::size_t n,
+                          memory::CopyKernel kernel) {
   counts().copied_bytes[static_cast<std::size_t>(kernel)] += n;
   const auto source = round_.read(rank_, from, n);
   round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
 }
 
-void CountingWorld::take(world::Address to, world::Address from, std::size_t n) {
+void CountedContext::take(context::Address to, context::Address from, std::size_t n) {
   copy(to, from, n, memory::CopyKernel::plain);
   keep(from, n);
 }
 
-void CountingWorld::keep(world::Address place, std::size_t n) {
+void CountedContext::keep(context::Address place, std::size_t n) {
   const auto bytes = round_.read(rank_, place, n);
   round_.write(rank_, place, std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
-void CountingWorld::reduce(world::Address to, world::Address left, world::Address right,
-                           std::size_t count, const memory::Reduction& reduction) {
+void CountedContext::reduce(context::Address to, context::Address left, context::Address right,
+                            std::size_t count, const memory::Reduction& reduction) {
   const std::size_t n = count * reduction.element_bytes;
   counts().reduced_bytes += n;
   const auto left_bytes = round_.read(rank_, left, n);
@@ -124,45 +124,45 @@ void CountingWorld::reduce(world::Address to, world::Address left, world::Addres
   round_.write(rank_, to, result);
 }
 
-void CountingWorld::sleep(world::Address flag, world::Sequence value) {
+void CountedContext::sleep(context::Address flag, context::Sequence value) {
   while (round_.look(rank_, flag) == value) round_.pass_on_in_vain(rank_);
 }
 
-void CountingWorld::wake(world::Address) { ++counts().wakes; }
+void CountedContext::wake(context::Address) { ++counts().wakes; }
 
-bool CountingWorld::expose(world::Address at, world::Address what) {
+bool CountedContext::expose(context::Address at, context::Address what) {
   round_.write(rank_, at, checker::encoded(what));
   return round_.lets_reach();
 }
 
-world::Address CountingWorld::what_is_exposed(world::Address at) const {
+context::Address CountedContext::what_is_exposed(context::Address at) const {
   const auto exposed =
-      checker::exposed_address(at.owner, round_.read(rank_, at, world::exposure_bytes));
+      checker::exposed_address(at.owner, round_.read(rank_, at, context::exposure_bytes));
   if (!exposed) throw UsageError("a rank wants what nobody exposes");
   return *exposed;
 }
 
-std::optional<world::Address> CountingWorld::reach(world::Address at) {
+std::optional<context::Address> CountedContext::reach(context::Address at) {
   if (!round_.lets_reach()) return std::nullopt;
   return what_is_exposed(at);
 }
 
 // What a rank keeps to itself is in nobody's cache here: what it takes to reach it is the path's.
-single_copy::ErrorNumber CountingWorld::pull(world::Address to, world::Address at,
-                                             std::size_t offset, std::size_t bytes) {
+single_copy::ErrorNumber CountedContext::pull(context::Address to, context::Address at,
+                                              std::size_t offset, std::size_t bytes) {
   ++counts().pulls;
   counts().pulled_bytes += bytes;
-  const world::Address from = what_is_exposed(at) + offset;
+  const context::Address from = what_is_exposed(at) + offset;
   const auto source = round_.read(from.owner, from, bytes);
   round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
   return single_copy::fine;
 }
 
-single_copy::ErrorNumber CountingWorld::push(world::Address at, std::size_t offset,
-                                             world::Address from, std::size_t bytes) {
+single_copy::ErrorNumber CountedContext::push(context::Address at, std::size_t offset,
+                                              context::Address from, std::size_t bytes) {
   ++counts().pushes;
   counts().pushed_bytes += bytes;
-  const world::Address to = what_is_exposed(at) + offset;
+  const context::Address to = what_is_exposed(at) + offset;
   const auto source = round_.read(rank_, from, bytes);
   round_.write(to.owner, to, std::vector<std::byte>(source.begin(), source.end()));
   return single_copy::fine;
@@ -174,4 +174,4 @@ Counts count(const Job& job) {
   return round.counts();
 }
 
-}  // namespace huddle::verify::counting
+}  // namespace huddle::check::counting

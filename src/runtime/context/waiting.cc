@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/context/hardware/waiting.h"
+#include "runtime/context/waiting.h"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 
 #include "runtime/memory/cpu.h"
 
-namespace huddle::world::hardware {
+namespace huddle::context {
 namespace {
 
 constexpr std::int64_t ns_per_us = 1000;
@@ -167,4 +167,4 @@ void Wait::call_others() {
   }
 }
 
-}  // namespace huddle::world::hardware
+}  // namespace huddle::context

@@ -16,12 +16,12 @@
 
 namespace huddle::node::test {
 
-using verify::checker::CheckerWorld;
-using verify::checker::Where;
-using world::Address;
-using world::AwaitedFlag;
-using world::Sequence;
-using world::Until;
+using check::checker::CheckedContext;
+using check::checker::Where;
+using context::Address;
+using context::AwaitedFlag;
+using context::Sequence;
+using context::Until;
 
 // A flag that none of a protocol's waits is satisfied by, and then all.
 class News {
@@ -29,22 +29,22 @@ class News {
   explicit News(Address flag) : flag_(flag) {}
 
   static void prepare(std::span<std::byte> flag) { std::memcpy(flag.data(), &none, sizeof none); }
-  void tell(CheckerWorld& w) const { w.store(flag_, some); }
+  void tell(CheckedContext& w) const { w.store(flag_, some); }
   Address flag() const { return flag_; }
 
  private:
   // Either far from where flags begin here, and on the other side of it.
   static constexpr Sequence far = Sequence{1} << 30;
-  static constexpr Sequence none = verify::checker::just_below_wrap - far;
-  static constexpr Sequence some = verify::checker::just_below_wrap + far;
+  static constexpr Sequence none = check::checker::just_below_wrap - far;
+  static constexpr Sequence some = check::checker::just_below_wrap + far;
 
   Address flag_;
 };
 
-class LeavingWorld {
+class LeavingContext {
  public:
   // Leaves at the wait after so many, if any.
-  LeavingWorld(CheckerWorld& w, const News& news, std::optional<int> waits)
+  LeavingContext(CheckedContext& w, const News& news, std::optional<int> waits)
       : w_(w), news_(news), waits_(waits) {}
 
   int rank() const { return w_.rank(); }
@@ -54,12 +54,12 @@ class LeavingWorld {
   int wait_any(std::span<const AwaitedFlag> awaited) {
     if (waits_ && (*waits_)-- == 0) {
       news_.tell(w_);
-      throw world::PeerLost("this rank leaves");
+      throw context::PeerLost("this rank leaves");
     }
     std::vector<AwaitedFlag> all(awaited.begin(), awaited.end());
     all.push_back({news_.flag(), awaited.front().until});
     const int found = w_.wait_any(all);
-    if (found == static_cast<int>(awaited.size())) throw world::PeerLost("this rank hears of it");
+    if (found == static_cast<int>(awaited.size())) throw context::PeerLost("this rank hears of it");
     return found;
   }
   Sequence wait(Address flag, Until until) {
@@ -125,10 +125,10 @@ class LeavingWorld {
   }
 
  private:
-  CheckerWorld& w_;
+  CheckedContext& w_;
   const News& news_;
   std::optional<int> waits_;
 };
-static_assert(world::SingleCopyWorld<LeavingWorld>);
+static_assert(context::SingleCopyContext<LeavingContext>);
 
 }  // namespace huddle::node::test

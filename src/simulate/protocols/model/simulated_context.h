@@ -15,73 +15,74 @@
 #include <vector>
 
 #include "model/machine/cost.h"
+#include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
-#include "runtime/context/world.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/single_copy/peer_memory.h"
 
-namespace huddle::predict::model {
+namespace huddle::protocols::model {
 
 class Run;
 
-class ModelWorld {
+class SimulatedContext {
  public:
-  ModelWorld(Run& run, int rank) : run_(run), rank_(rank) {}
+  SimulatedContext(Run& run, int rank) : run_(run), rank_(rank) {}
 
   int rank() const { return rank_; }
   int ranks() const;
 
   // Between calls: what the caller has just written, and what it has just read. Takes no time.
-  void caller_wrote(world::Address place, std::size_t bytes);
-  void caller_read(world::Address place, std::size_t bytes);
+  void caller_wrote(context::Address place, std::size_t bytes);
+  void caller_read(context::Address place, std::size_t bytes);
   // Goes on when all have come: all at the same time. Only what follows the last one is reported.
   void meet();
 
-  world::Sequence load(world::Address flag);
-  void store(world::Address flag, world::Sequence value);
+  context::Sequence load(context::Address flag);
+  void store(context::Address flag, context::Sequence value);
   // All ranks make equal calls here, and a stamp moves with its flag's line.
-  void store_stamped(world::Address flag, world::Sequence value) { store(flag, value); }
-  world::Sequence wait_stamped(world::Address flag, world::Until until) {
+  void store_stamped(context::Address flag, context::Sequence value) { store(flag, value); }
+  context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
   }
-  void keep_stamp(world::Address /*place*/) {}
-  void compare_stamp(world::Address /*place*/) {}
-  world::Sequence fetch_add(world::Address flag, world::Sequence amount);
-  world::Sequence fetch_sub(world::Address flag, world::Sequence amount) {
-    return fetch_add(flag, world::Sequence{0} - amount);
+  void keep_stamp(context::Address /*place*/) {}
+  void compare_stamp(context::Address /*place*/) {}
+  context::Sequence fetch_add(context::Address flag, context::Sequence amount);
+  context::Sequence fetch_sub(context::Address flag, context::Sequence amount) {
+    return fetch_add(flag, context::Sequence{0} - amount);
   }
   // No figure tells what it costs by itself.
   void fence() {}
-  world::Sequence wait(world::Address flag, world::Until until);
-  int wait_any(std::span<const world::AwaitedFlag> awaited);
-  void wait_all(std::span<const world::Address> flags, world::Until until);
-  void prefetch_write(world::Address place, std::size_t bytes);
-  void copy(world::Address to, world::Address from, std::size_t bytes, memory::CopyKernel kernel);
-  void take(world::Address to, world::Address from, std::size_t bytes);
-  void keep(world::Address place, std::size_t bytes);
-  void reduce(world::Address to, world::Address left, world::Address right, std::size_t count,
+  context::Sequence wait(context::Address flag, context::Until until);
+  int wait_any(std::span<const context::AwaitedFlag> awaited);
+  void wait_all(std::span<const context::Address> flags, context::Until until);
+  void prefetch_write(context::Address place, std::size_t bytes);
+  void copy(context::Address to, context::Address from, std::size_t bytes,
+            memory::CopyKernel kernel);
+  void take(context::Address to, context::Address from, std::size_t bytes);
+  void keep(context::Address place, std::size_t bytes);
+  void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
               const memory::Reduction& reduction);
-  bool expose(world::Address at, world::Address what);
+  bool expose(context::Address at, context::Address what);
   void order_callers_stores() {}
-  std::optional<world::Address> reach(world::Address at);
-  single_copy::ErrorNumber pull(world::Address to, world::Address at, std::size_t offset,
+  std::optional<context::Address> reach(context::Address at);
+  single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
                                 std::size_t bytes);
-  single_copy::ErrorNumber push(world::Address at, std::size_t offset, world::Address from,
+  single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t bytes);
   // Nobody dies here.
-  void outlast(world::Address flag, world::Until until) { wait(flag, until); }
+  void outlast(context::Address flag, context::Until until) { wait(flag, until); }
 
  private:
   Run& run_;
   int rank_;
 };
-static_assert(world::SingleCopyWorld<ModelWorld>);
+static_assert(context::SingleCopyContext<SimulatedContext>);
 
 struct Job {
   std::vector<int> pus;  // the processor of each rank, no two alike
   // What every flag holds at the beginning.
-  world::Sequence first = world::first_sequence;
+  context::Sequence first = context::first_sequence;
   // Whether ranks reach what others expose, or have to pull it...
   bool reachable = false;
   // ...by that path, as in machine files.
@@ -90,7 +91,7 @@ struct Job {
   // Is called now and then, with how often all have met and the simulated time since then.
   std::function<void(int meetings, double ns)> progress = {};
   // What each rank does.
-  std::function<void(ModelWorld&)> body;
+  std::function<void(SimulatedContext&)> body;
 };
 
 // Something that took a rank some time.
@@ -136,4 +137,4 @@ struct Outcome {
 // pre: the model's machine has these processors.
 Outcome run(const Job& job, const machine::CostModel& model);
 
-}  // namespace huddle::predict::model
+}  // namespace huddle::protocols::model

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The world in which a protocol is checked: one rank's view of a simulated team whose ranks, stores
+// and sleepers take turns in every order (explore.h). Operations know from where they are called,
+// so that a failure can say so and a mutation (survey.h) can change one of them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "check/checker/execution.h"
+#include "check/checker/site.h"
+#include "runtime/context/context.h"
+#include "runtime/context/sequence.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/reduction.h"
+
+namespace huddle::check::checker {
+
+// Where one call's buffers lie in a rank's input and output: what its caller handed in.
+struct Buffers {
+  std::size_t input = 0;
+  std::size_t output = 0;
+  // The input is what stands in the output, from `input` bytes on.
+  bool in_place = false;
+};
+
+// What wait() saw. Whoever makes a number of it has looked at it; most do not.
+class Glance {
+ public:
+  Glance(Execution& execution, int rank, context::Sequence seen)
+      : execution_(execution), rank_(rank), seen_(seen) {}
+
+  operator context::Sequence() const {
+    execution_.observe(rank_, seen_);
+    return seen_;
+  }
+
+ private:
+  Execution& execution_;
+  int rank_;
+  context::Sequence seen_;
+};
+
+class CheckedContext {
+ public:
+  CheckedContext(Execution& execution, int rank) : execution_(execution), rank_(rank) {}
+
+  int rank() const { return rank_; }
+  int ranks() const { return execution_.ranks(); }
+
+  // Of the operations from here on.
+  void use(const Buffers& buffers) { buffers_ = buffers; }
+
+  context::Sequence load(context::Address flag, Where where = Where::current());
+  void store(context::Address flag, context::Sequence value, Where where = Where::current());
+  // All ranks make equal calls here. A flag that its owner stores again before a rank has waited
+  // for it would have another stamp by then: here the rank waits forever, which is found.
+  void store_stamped(context::Address flag, context::Sequence value,
+                     Where where = Where::current()) {
+    store(flag, value, where);
+  }
+  Glance wait_stamped(context::Address flag, context::Until until, Where where = Where::current());
+  void keep_stamp(context::Address /*place*/) {}
+  void compare_stamp(context::Address /*place*/) {}
+  context::Sequence fetch_add(context::Address flag, context::Sequence amount,
+                              Where where = Where::current());
+  context::Sequence fetch_sub(context::Address flag, context::Sequence amount,
+                              Where where = Where::current());
+  void fence(Where where = Where::current());
+  Glance wait(context::Address flag, context::Until until, Where where = Where::current());
+  // Where several hold, each of them is returned in some execution.
+  int wait_any(std::span<const context::AwaitedFlag> awaited, Where where = Where::current());
+  void wait_all(std::span<const context::Address> flags, context::Until until,
+                Where where = Where::current());
+  void prefetch_write(context::Address place, std::size_t n, Where where = Where::current());
+  void copy(context::Address to, context::Address from, std::size_t n, memory::CopyKernel kernel,
+            Where where = Where::current());
+  void take(context::Address to, context::Address from, std::size_t n,
+            Where where = Where::current());
+  void keep(context::Address place, std::size_t n, Where where = Where::current());
+  void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
+              const memory::Reduction& reduction, Where where = Where::current());
+  // Nothing but a wake() ends a sleep here: one that is lost is found.
+  void sleep(context::Address flag, context::Sequence value, Where where = Where::current());
+  void wake(context::Address flag, Where where = Where::current());
+  bool expose(context::Address at, context::Address what, Where where = Where::current());
+  void order_callers_stores(Where where = Where::current());
+  // What is reached keeps its own name.
+  std::optional<context::Address> reach(context::Address at, Where where = Where::current());
+  // Both fail where the job says that paths may, once or more in some execution.
+  single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
+                                std::size_t n, Where where = Where::current());
+  single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
+                                std::size_t n, Where where = Where::current());
+
+  // What the caller of a protocol has done, not the protocol: it stored there what is there, past
+  // the caches, and nothing has ordered that yet.
+  void store_as_caller(context::Address place, std::size_t n, Where where = Where::current());
+
+  // Nobody dies here: like any wait.
+  void outlast(context::Address flag, context::Until until, Where where = Where::current()) {
+    wait(flag, until, where);
+  }
+
+  // How many of this rank's pulls and pushes have failed so far.
+  int path_failures() const { return execution_.path_failures(rank_); }
+
+ private:
+  Glance wait_as_planned(context::Address flag, context::Until until, context::Until right,
+                         const Where& where);
+  context::Address placed(context::Address place) const;
+  context::Address next_owners(context::Address place) const {
+    return {place.region, (place.owner + 1) % ranks(), place.offset};
+  }
+  context::Sequence update(Operation operation, context::Address flag, context::Sequence add,
+                           const Where& where);
+
+  Execution& execution_;
+  int rank_;
+  Buffers buffers_;
+};
+static_assert(context::SleepingContext<CheckedContext> &&
+              context::SingleCopyContext<CheckedContext>);
+
+}  // namespace huddle::check::checker
