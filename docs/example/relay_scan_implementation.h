@@ -26,7 +26,7 @@ class RelayScanImplementation final : public bench::Implementation {
   }
   void run(const bench::RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) {
-      context::Hardware w = alone_.world(here);
+      context::NativeContext w = alone_.world(here);
       alone_.protocol().run(w, here.source.size() / sizeof(double), sum_);
     }
   }

@@ -8,11 +8,11 @@
 namespace huddle::team {
 namespace {
 
-using context::Hardware;
+using context::NativeContext;
 
 // The world of one call.
-Hardware world_of(const context::ProtocolContext& context, const Call& call) {
-  return Hardware(
+NativeContext world_of(const context::ProtocolContext& context, const Call& call) {
+  return NativeContext(
       context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
 }
 
@@ -20,7 +20,7 @@ template <class Plan, class Protocol>
 Ready bound(Instance<Protocol>& instance, const Plan& plan) {
   const auto run = [](void* protocol, const context::ProtocolContext& context,
                       const select::Plan& of_call, const Call& call) {
-    Hardware w = world_of(context, call);
+    NativeContext w = world_of(context, call);
     select::run_plan(*static_cast<Protocol*>(protocol), w, *std::get_if<Plan>(&of_call), call);
   };
   return {run, &instance.protocol, instance.contexts[select::path_of(plan)], plan};

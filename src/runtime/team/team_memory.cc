@@ -141,7 +141,7 @@ std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& j
 }
 
 void TeamMemory::show_and_read(std::span<const std::byte> mine) {
-  context::Hardware w(context_, {mine.data(), notices_.data()});
+  context::NativeContext w(context_, {mine.data(), notices_.data()});
   board_.run(w, mine.size());
 }
 
@@ -181,7 +181,7 @@ void TeamMemory::check_calls() const {
 }
 
 void TeamMemory::await_calls(std::uint32_t number) {
-  context::Hardware w(context_, {});
+  context::NativeContext w(context_, {});
   for (int peer = 0; peer < ranks(); ++peer) {
     w.wait({node::Region::shared, peer, records_at + CallRecords::calls_offset},
            context::until_reached(number));

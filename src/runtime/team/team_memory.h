@@ -162,7 +162,7 @@ class TeamMemory {
   // How all ranks tell each other, in common_start.h, from which call on they do something: this
   // one begins the next of those calls. pre: the fence is of one kind on all ranks.
   bool has_started(bool asks, const memory::OneSidedFence& fence) {
-    context::Hardware w(context_, {});
+    context::NativeContext w(context_, {});
     return start_.has_started(w, asks, Fence{fence});
   }
 
@@ -183,8 +183,8 @@ class TeamMemory {
       : TeamMemory(peers, bootstrap, joining, [] {}) {}
   struct Fence {
     const memory::OneSidedFence& fence;
-    void frequent_side(context::Hardware& /*w*/) const { fence.frequent_side(); }
-    void rare_side(context::Hardware& /*w*/) const { fence.rare_side(); }
+    void frequent_side(context::NativeContext& /*w*/) const { fence.frequent_side(); }
+    void rare_side(context::NativeContext& /*w*/) const { fence.rare_side(); }
   };
 
   bool has_given_up(int rank) const;

@@ -18,8 +18,8 @@ using memory::OneSidedFence;
 
 struct Fence {
   OneSidedFence fence;
-  void frequent_side(Hardware& /*w*/) const { fence.frequent_side(); }
-  void rare_side(Hardware& /*w*/) const { fence.rare_side(); }
+  void frequent_side(NativeContext& /*w*/) const { fence.frequent_side(); }
+  void rare_side(NativeContext& /*w*/) const { fence.rare_side(); }
 };
 
 constexpr int common_starts = 200;
@@ -31,7 +31,7 @@ std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
   threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& world_for) {
     std::mt19937 chance(seed + static_cast<unsigned>(rank));
     const int asks_from = static_cast<int>(chance() % (2 * common_starts));
-    Hardware w = world_for(nullptr, nullptr);
+    NativeContext w = world_for(nullptr, nullptr);
     for (int call = 0; call < common_starts; ++call) {
       int& own = started[static_cast<std::size_t>(rank)];
       if (start.has_started(w, call >= asks_from, Fence{fence}) && own == common_starts) own = call;

@@ -33,7 +33,7 @@ namespace huddle::node::test {
 namespace {
 
 using context::first_sequence;
-using context::Hardware;
+using context::NativeContext;
 
 constexpr std::size_t room = 1 << 20;  // of a rank's shared memory
 
@@ -83,8 +83,8 @@ struct Rank {
   std::vector<std::byte> scratch;
   context::ProtocolContext context;
 
-  Hardware world(const void* input, void* output) const {
-    return Hardware(context,
+  NativeContext world(const void* input, void* output) const {
+    return NativeContext(context,
                     {static_cast<const std::byte*>(input), static_cast<std::byte*>(output)});
   }
 };
@@ -167,7 +167,7 @@ TEST_P(DirectProcesses, Alltoall) {
       for (std::size_t i = 0; i < all; ++i) {
         input[i] = word_of(me.rank, static_cast<int>(i / words), call, i % words);
       }
-      Hardware w = me.world(input.data(), output.data());
+      NativeContext w = me.world(input.data(), output.data());
       const Blocks blocks = Blocks::even(words * sizeof(std::uint32_t));
       protocol.exchange(w, blocks, blocks, false);
       for (std::size_t i = 0; i < all; ++i) {
@@ -187,14 +187,14 @@ TEST_P(DirectProcesses, AllgatherInPlaceAndBroadcast) {
       const auto mine = words * static_cast<std::size_t>(me.rank);
       std::vector<std::uint32_t> data(words * static_cast<std::size_t>(me.ranks));
       for (std::size_t i = 0; i < words; ++i) data[mine + i] = word_of(me.rank, 0, call, i);
-      Hardware w = me.world(data.data() + mine, data.data());
+      NativeContext w = me.world(data.data() + mine, data.data());
       protocol.allgather(w, Blocks::even(words * sizeof(std::uint32_t)), true);
       for (std::size_t i = 0; i < data.size(); ++i) {
         good &= data[i] == word_of(static_cast<int>(i / words), 0, call, i % words);
       }
       const int root = call % me.ranks;
       data.assign(data.size(), me.rank == root ? 7U + static_cast<std::uint32_t>(call) : 0U);
-      Hardware to_all = me.world(data.data(), data.data());
+      NativeContext to_all = me.world(data.data(), data.data());
       protocol.bcast(to_all, data.size() * sizeof(std::uint32_t), root, {call % 3});
       good &= std::all_of(data.begin(), data.end(), [&](std::uint32_t word) {
         return word == 7U + static_cast<std::uint32_t>(call);
@@ -221,7 +221,7 @@ TEST_P(DirectProcesses, WrittenGather) {
         std::copy(input.begin(), input.end(),
                   output.begin() + static_cast<std::ptrdiff_t>(words) * root);
       }
-      Hardware w = me.world(input.data(), output.data());
+      NativeContext w = me.world(input.data(), output.data());
       const std::size_t bytes = words * sizeof(std::uint32_t);
       protocol.gather(w, {0, bytes}, me.rank == root ? Blocks::even(bytes) : Blocks(), root,
                       in_place, {call % 3});
@@ -248,7 +248,7 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
       const int root = call % (me.ranks + 1) - 1;
       std::vector<Bracketed> data(count);
       for (std::size_t i = 0; i < count; ++i) data[i] = given(me.rank, call, i);
-      Hardware w = me.world(data.data(), data.data());
+      NativeContext w = me.world(data.data(), data.data());
       if (root < 0) {
         const bool are_read = call / (me.ranks + 1) % 2 == 0;
         protocol.allreduce(w, count, bracketed,
@@ -280,7 +280,7 @@ TEST_P(DirectProcesses, FailTogetherFromTheMiddleOn) {
         DirectExchange protocol({1000}, me.ranks, first_sequence);
         std::vector<std::byte> input(static_cast<std::size_t>(me.ranks) * 100);
         std::vector<std::byte> output(input.size());
-        Hardware w = me.world(input.data(), output.data());
+        NativeContext w = me.world(input.data(), output.data());
         for (int call = 0; call < 2 * good_calls; ++call) {
           std::string failure;
           try {
@@ -313,7 +313,7 @@ TEST_P(DirectProcesses, FailTogetherWhereOneCannotWrite) {
         DirectExchange protocol({1000}, me.ranks, first_sequence);
         std::vector<std::byte> input(100);
         std::vector<std::byte> output(input.size() * static_cast<std::size_t>(me.ranks));
-        Hardware w = me.world(input.data(), output.data());
+        NativeContext w = me.world(input.data(), output.data());
         const auto failure = [&](int root) -> std::string {
           try {
             protocol.gather(w, {0, 100}, me.rank == root ? Blocks::even(100) : Blocks(), root,
@@ -359,7 +359,7 @@ bool exchanges_announced_blocks(Rank& me) {
       append(wanted, incoming, peer, me.rank);
     }
     std::vector<std::uint32_t> output(wanted.size());
-    Hardware w = me.world(input.data(), output.data());
+    NativeContext w = me.world(input.data(), output.data());
     protocol.run(
         w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
         {.tile_bytes = 1000, .order = PairExchange::Order::as_ready, .announced_from = 2000});
@@ -399,7 +399,7 @@ TEST_P(DirectProcesses, FailTogetherWhereMemoryIsGone) {
     std::vector<std::byte> output(1000);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is mapped there
     const void* nowhere = reinterpret_cast<const void*>(std::uintptr_t{4096});
-    Hardware w = me.world(me.rank == 0 ? nowhere : output.data(), output.data());
+    NativeContext w = me.world(me.rank == 0 ? nowhere : output.data(), output.data());
     try {
       protocol.bcast(w, output.size(), 0, {});
     } catch (const context::PathFailed&) {

@@ -41,7 +41,7 @@ TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
     for (int call = 0; call < all_calls; ++call) {
       const int root = call / calls_of_a_root;
       int number = rank == root ? call : -1;
-      Hardware w = world_for(&number, &number);
+      NativeContext w = world_for(&number, &number);
       bcast.run(w, sizeof number, root, {0, sizeof number, CopyKernel::plain});
       EXPECT_EQ(number, call) << "rank " << rank;
     }

@@ -50,7 +50,7 @@ void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& ma
   std::vector<std::atomic<int>> entered(static_cast<std::size_t>(ranks));
   Threads<Barrier> threads(ranks, make);
   threads.run([&](int rank, Barrier& barrier, const auto& world_for) {
-    Hardware w = world_for(nullptr, nullptr);
+    NativeContext w = world_for(nullptr, nullptr);
     for (int call = 1; call <= thread_calls; ++call) {
       entered[static_cast<std::size_t>(rank)].store(call, std::memory_order_relaxed);
       barrier.run(w);
@@ -102,7 +102,7 @@ void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
       const int root = call * 5 % ranks;
       const auto wanted = thread_message(bytes, call);
       auto buffer = rank == root ? wanted : std::vector<unsigned char>(bytes, 0);
-      Hardware w = world_for(buffer.data(), buffer.data());
+      NativeContext w = world_for(buffer.data(), buffer.data());
       run(bcast, w, bytes, root);
       ASSERT_EQ(buffer, wanted) << "rank " << rank << " call " << call;
     }
@@ -122,7 +122,7 @@ TEST_P(OnThreads, InlineBroadcast) {
         [&](int rank) {
           return InlineBcast({shapes, 200, 4}, locality(), rank, first_sequence);
         },
-        [shape](InlineBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+        [shape](InlineBcast& bcast, NativeContext& w, std::size_t bytes, int root) {
           bcast.run(w, bytes, root, shape);
         });
   }
@@ -135,7 +135,7 @@ TEST_P(OnThreads, PipelinedBroadcast) {
         [&](int rank) {
           return PipelinedBcast({shapes, 16, 4, 2}, locality(), rank, first_sequence);
         },
-        [shape](PipelinedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+        [shape](PipelinedBcast& bcast, NativeContext& w, std::size_t bytes, int root) {
           const int fragment_cells = 1 << bytes % 3;
           bcast.run(w, bytes, root, {shape, fragment_cells, memory::CopyKernel::plain});
         });
@@ -148,7 +148,7 @@ TEST_P(OnThreads, SegmentedBroadcast) {
       [&](int rank) {
         return SegmentedBcast({2, 4096}, locality(), rank, first_sequence);
       },
-      [](SegmentedBcast& bcast, Hardware& w, std::size_t bytes, int root) {
+      [](SegmentedBcast& bcast, NativeContext& w, std::size_t bytes, int root) {
         bcast.run(w, bytes, root, {2048, memory::CopyKernel::nontemporal});
       });
 }
@@ -164,7 +164,7 @@ Bracketed thread_joined(const ReductionOrder& association, std::size_t i, int ca
 template <class Reduce>
 void expect_reduction(const RankLocality& locality, const std::vector<std::size_t>& counts,
                       const std::function<Reduce(int)>& make,
-                      const std::function<void(Reduce&, Hardware&, std::size_t, int root)>& reduce,
+                      const std::function<void(Reduce&, NativeContext&, std::size_t, int root)>& reduce,
                       bool to_all) {
   const ReductionOrder association(locality);
   Threads<Reduce> threads(locality.ranks(), make);
@@ -177,7 +177,7 @@ void expect_reduction(const RankLocality& locality, const std::vector<std::size_
       std::vector<Bracketed> result(count);
       const bool in_place = call % 2 == 0;
       std::vector<Bracketed>& out = in_place ? mine : result;
-      Hardware w = world_for(mine.data(), out.data());
+      NativeContext w = world_for(mine.data(), out.data());
       reduce(protocol, w, count, root);
       if (!to_all && rank != root) continue;
       for (std::size_t i = 0; i < count; ++i) {
@@ -192,7 +192,7 @@ TEST_P(OnThreads, ExchangeReduce) {
   expect_reduction<ExchangeReduce>(
       locality(), {1, 7, 0, 20, 33},
       [&](int) { return ExchangeReduce({160}, ReductionOrder(locality()), first_sequence); },
-      [](ExchangeReduce& protocol, Hardware& w, std::size_t count, int) {
+      [](ExchangeReduce& protocol, NativeContext& w, std::size_t count, int) {
         protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
       },
       true);
@@ -204,13 +204,13 @@ void expect_reductions(const RankLocality& locality, const std::vector<std::size
                        const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
   expect_reduction<Reduce>(
       locality, counts, make,
-      [&](Reduce& protocol, Hardware& w, std::size_t count, int root) {
+      [&](Reduce& protocol, NativeContext& w, std::size_t count, int root) {
         protocol.reduce(w, count, bracketed, root, plan);
       },
       false);
   expect_reduction<Reduce>(
       locality, counts, make,
-      [&](Reduce& protocol, Hardware& w, std::size_t count, int) {
+      [&](Reduce& protocol, NativeContext& w, std::size_t count, int) {
         protocol.allreduce(w, count, bracketed, plan);
       },
       true);
@@ -275,7 +275,7 @@ void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(
         append(wanted, incoming, other, rank);
       }
       std::vector<unsigned char> output(wanted.size(), 0);
-      Hardware w = world_for(input.data(), output.data());
+      NativeContext w = world_for(input.data(), output.data());
       run(protocol, w, Blocks::listed(outgoing), Blocks::listed(incoming));
       ASSERT_EQ(output, wanted) << "rank " << rank << " call " << call;
     }
@@ -286,7 +286,7 @@ TEST_P(OnThreads, DirectExchange) {
   expect_exchange<DirectExchange>(
       ranks(), [](int call, int, int) -> std::size_t { return call % 2 == 0 ? 5 : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, Hardware& w, const Blocks& outgoing, const Blocks& incoming) {
+      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing, const Blocks& incoming) {
         protocol.exchange(w, outgoing, incoming, false);
       });
 }
@@ -299,7 +299,7 @@ TEST_P(OnThreads, WrittenGather) {
                                                         : call % 2 == 0 ? 5
                                                                         : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, Hardware& w, const Blocks& outgoing, const Blocks& incoming) {
+      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing, const Blocks& incoming) {
         protocol.gather(w, outgoing.of(root), incoming, root, false, {2});
       });
 }
@@ -316,7 +316,7 @@ TEST_P(OnThreads, PairExchange) {
         [&](int) {
           return PairExchange({128, 2}, ranks(), first_sequence);
         },
-        [order](PairExchange& protocol, Hardware& w, const Blocks& outgoing,
+        [order](PairExchange& protocol, NativeContext& w, const Blocks& outgoing,
                 const Blocks& incoming) {
           const std::size_t announced_from = 400 + 100 * static_cast<std::size_t>(w.rank());
           protocol.run(w, outgoing, incoming, false,

@@ -20,7 +20,7 @@
 namespace huddle::node::test {
 
 using context::Buffers;
-using context::Hardware;
+using context::NativeContext;
 using context::ProtocolContext;
 
 // Memory of one rank, aligned to pages, every flag at the first sequence number.
@@ -49,7 +49,7 @@ class RankMemory {
 template <class Protocol>
 class Threads {
  public:
-  using WorldFor = std::function<Hardware(const void* input, void* output)>;
+  using WorldFor = std::function<NativeContext(const void* input, void* output)>;
   using Work = std::function<void(int rank, Protocol& protocol, const WorldFor& world_for)>;
 
   Threads(int ranks, const std::function<Protocol(int rank)>& make) : ranks_(ranks) {
@@ -75,7 +75,7 @@ class Threads {
                                       peers.data()};
         work(rank, protocols_[static_cast<std::size_t>(rank)],
              [&](const void* input, void* output) {
-               return Hardware(context, Buffers{static_cast<const std::byte*>(input),
+               return NativeContext(context, Buffers{static_cast<const std::byte*>(input),
                                                 static_cast<std::byte*>(output)});
              });
       });

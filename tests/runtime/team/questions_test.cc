@@ -97,10 +97,10 @@ TEST(Questions, BeginWithTheSameCallWhoeverRunsAhead) {
 
 // It dies where the others wait for its answer.
 struct DeadlyFence {
-  void frequent_side(context::Hardware& /*w*/) const {
+  void frequent_side(context::NativeContext& /*w*/) const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  void rare_side(context::Hardware& /*w*/) const { raise(SIGKILL); }
+  void rare_side(context::NativeContext& /*w*/) const { raise(SIGKILL); }
 };
 
 TEST(Questions, OfWhoDiesOverThemAreALoss) {
@@ -114,7 +114,7 @@ TEST(Questions, OfWhoDiesOverThemAreALoss) {
     context::Waiting waiting({}, nullptr, [&] { members->check(); });
     const context::ProtocolContext context{bootstrap.rank, bootstrap.ranks, shared.data(), nullptr,
                                            &waiting};
-    context::Hardware w(context, {});
+    context::NativeContext w(context, {});
     node::CommonStart start(0, 0);
     const auto make_calls = [&] {
       while (!start.has_started(w, bootstrap.rank == victim, DeadlyFence())) {

@@ -43,7 +43,7 @@ class ProtocolAlone {
   // This rank's.
   Protocol& protocol() { return protocols_[static_cast<std::size_t>(context_.rank)]; }
   // The world of one call with these buffers.
-  context::Hardware world(const RankContext& here) const {
+  context::NativeContext world(const RankContext& here) const {
     return {context_, {here.source.data(), here.target.data()}};
   }
 
@@ -75,7 +75,7 @@ class ProtocolBcast final : public Implementation {
   }
   void run(const RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) {
-      context::Hardware w = alone_.world(here);
+      context::NativeContext w = alone_.world(here);
       alone_.protocol().run(w, here.source.size(), 0, plan_);
     }
   }
