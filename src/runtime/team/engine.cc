@@ -10,7 +10,7 @@ namespace {
 
 using context::NativeContext;
 
-// The world of one call.
+// The context of one call.
 NativeContext world_of(const context::ProtocolContext& context, const Call& call) {
   return NativeContext(
       context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
