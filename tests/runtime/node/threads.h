@@ -76,7 +76,7 @@ class Threads {
         work(rank, protocols_[static_cast<std::size_t>(rank)],
              [&](const void* input, void* output) {
                return NativeContext(context, Buffers{static_cast<const std::byte*>(input),
-                                                static_cast<std::byte*>(output)});
+                                                     static_cast<std::byte*>(output)});
              });
       });
     }
