@@ -85,7 +85,7 @@ struct Rank {
 
   NativeContext world(const void* input, void* output) const {
     return NativeContext(context,
-                    {static_cast<const std::byte*>(input), static_cast<std::byte*>(output)});
+                         {static_cast<const std::byte*>(input), static_cast<std::byte*>(output)});
   }
 };
 

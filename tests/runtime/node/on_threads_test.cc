@@ -162,10 +162,11 @@ Bracketed thread_joined(const ReductionOrder& association, std::size_t i, int ca
 }
 
 template <class Reduce>
-void expect_reduction(const RankLocality& locality, const std::vector<std::size_t>& counts,
-                      const std::function<Reduce(int)>& make,
-                      const std::function<void(Reduce&, NativeContext&, std::size_t, int root)>& reduce,
-                      bool to_all) {
+void expect_reduction(
+    const RankLocality& locality, const std::vector<std::size_t>& counts,
+    const std::function<Reduce(int)>& make,
+    const std::function<void(Reduce&, NativeContext&, std::size_t, int root)>& reduce,
+    bool to_all) {
   const ReductionOrder association(locality);
   Threads<Reduce> threads(locality.ranks(), make);
   threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
@@ -286,9 +287,8 @@ TEST_P(OnThreads, DirectExchange) {
   expect_exchange<DirectExchange>(
       ranks(), [](int call, int, int) -> std::size_t { return call % 2 == 0 ? 5 : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing, const Blocks& incoming) {
-        protocol.exchange(w, outgoing, incoming, false);
-      });
+      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing,
+         const Blocks& incoming) { protocol.exchange(w, outgoing, incoming, false); });
 }
 
 TEST_P(OnThreads, WrittenGather) {
@@ -299,7 +299,8 @@ TEST_P(OnThreads, WrittenGather) {
                                                         : call % 2 == 0 ? 5
                                                                         : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing, const Blocks& incoming) {
+      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing,
+         const Blocks& incoming) {
         protocol.gather(w, outgoing.of(root), incoming, root, false, {2});
       });
 }
