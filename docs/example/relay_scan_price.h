@@ -4,7 +4,7 @@
 // What a relay is predicted to cost: a line from each rank to the next, one after the other.
 #pragma once
 
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 
 namespace huddle::example {
 

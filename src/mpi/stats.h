@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpi/route.h"
+#include "mpi/fallback_reason.h"
 #include "mpi/stub/door.h"
 #include "runtime/select/operation.h"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpi/route.h"
+#include "mpi/fallback_reason.h"
 #include "mpi/stub/door.h"
 #include "runtime/memory/types.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "check/checker/execution.h"
+#include "check/checker/checked_execution.h"
 #include "check/checker/site.h"
 #include "runtime/context/context.h"
 #include "runtime/context/sequence.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "check/checker/checked_execution.h"
 #include "check/checker/chooser.h"
-#include "check/checker/execution.h"
 #include "common/error.h"
 
 namespace huddle::check::checker {

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "check/checker/execution.h"
+#include "check/checker/checked_execution.h"
 #include "check/checker/site.h"
 
 namespace huddle::check::checker {

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "check/checker/checked_execution.h"
 #include "check/checker/checker.h"
 #include "check/checker/chooser.h"
-#include "check/checker/execution.h"
 #include "check/checker/job.h"
 #include "check/checker/site.h"
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/back_end/calls/reduction.h"
+#include "mpi/back_end/calls/reductions.h"
 #include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/process.h"

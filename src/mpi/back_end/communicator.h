@@ -17,12 +17,12 @@
 #include <thread>
 #include <vector>
 
-#include "mpi/back_end/types.h"
+#include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/devices.h"
-#include "mpi/route.h"
+#include "mpi/fallback_reason.h"
 #include "mpi/stats.h"
-#include "runtime/internode/team.h"
+#include "runtime/internode/internode_team.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/team.h"

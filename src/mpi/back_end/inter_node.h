@@ -17,9 +17,9 @@
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/key_space.h"
 #include "mpi/options.h"
-#include "mpi/roll_call.h"
+#include "mpi/presence.h"
+#include "runtime/internode/internode_team.h"
 #include "runtime/internode/messages.h"
-#include "runtime/internode/team.h"
 #include "runtime/schedules/wire.h"
 
 namespace huddle::mpi {

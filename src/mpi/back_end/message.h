@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/back_end/types.h"
+#include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/underlying_mpi.h"
 
 namespace huddle::mpi {

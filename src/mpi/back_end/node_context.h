@@ -16,11 +16,11 @@
 #include "mpi/back_end/inter_node.h"
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
-#include "runtime/internode/meeting.h"
-#include "runtime/internode/team.h"
+#include "runtime/internode/internode_team.h"
+#include "runtime/internode/node_discovery.h"
 #include "runtime/memory/heap.h"
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/context.h"
+#include "runtime/team/team_context.h"
 
 namespace huddle::mpi {
 

@@ -13,15 +13,15 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "mpi/back_end/activation.h"
 #include "mpi/back_end/communicator.h"
+#include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/inter_node.h"
-#include "mpi/back_end/joining.h"
 #include "mpi/back_end/node_context.h"
-#include "mpi/back_end/types.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/devices.h"
 #include "mpi/options.h"
-#include "mpi/roll_call.h"
+#include "mpi/presence.h"
 #include "mpi/stats.h"
 #include "mpi/stub/door.h"
 #include "mpi/verification.h"

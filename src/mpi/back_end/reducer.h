@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "mpi/back_end/types.h"
+#include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "runtime/memory/reduction.h"
 

@@ -15,7 +15,7 @@
 #include "mpi/back_end/calls/allgather.h"
 #include "mpi/back_end/calls/alltoall.h"
 #include "mpi/back_end/calls/gather_scatter.h"
-#include "mpi/back_end/calls/reduction.h"
+#include "mpi/back_end/calls/reductions.h"
 #include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/message.h"
 #include "mpi/verification.h"

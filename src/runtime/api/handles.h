@@ -18,9 +18,9 @@
 #include "huddle/huddle.h"
 #include "runtime/context/errors.h"
 #include "runtime/memory/heap.h"
-#include "runtime/team/context.h"
 #include "runtime/team/socket_bootstrap.h"
 #include "runtime/team/team.h"
+#include "runtime/team/team_context.h"
 
 namespace huddle::api {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "model/machine/machine.h"
-#include "runtime/internode/choice.h"
+#include "runtime/internode/internode_choice.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/select/operation.h"
 

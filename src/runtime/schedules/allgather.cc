@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "runtime/schedules/algorithms.h"
-#include "runtime/schedules/association.h"
+#include "runtime/schedules/reduction_tree.h"
 
 namespace huddle::schedules {
 

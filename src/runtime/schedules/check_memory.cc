@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/schedules/association.h"
+#include "runtime/schedules/reduction_tree.h"
 
 namespace huddle::schedules {
 namespace {

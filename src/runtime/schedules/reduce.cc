@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "runtime/schedules/algorithms.h"
-#include "runtime/schedules/association.h"
+#include "runtime/schedules/reduction_tree.h"
 
 namespace huddle::schedules {
 

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 
 #include "runtime/schedules/algorithms.h"
-#include "runtime/schedules/association.h"
+#include "runtime/schedules/reduction_tree.h"
 
 namespace huddle::schedules {
 

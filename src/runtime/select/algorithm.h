@@ -13,8 +13,8 @@
 
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/candidate.h"
+#include "runtime/select/costs.h"
 #include "runtime/select/operation.h"
-#include "runtime/select/prices.h"
 #include "runtime/select/team_resources.h"
 
 namespace huddle::select {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "common/text.h"
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 
 namespace huddle::select {
 namespace {

@@ -12,8 +12,8 @@
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
 #include "runtime/select/candidate.h"
+#include "runtime/select/costs.h"
 #include "runtime/select/operation.h"
-#include "runtime/select/prices.h"
 #include "runtime/select/team_resources.h"
 
 namespace huddle::select {

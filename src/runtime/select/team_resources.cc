@@ -8,7 +8,7 @@
 #include <bit>
 
 #include "common/error.h"
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 
 namespace huddle::select {
 

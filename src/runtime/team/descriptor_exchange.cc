@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/team/joining.h"
+#include "runtime/team/set_up.h"
 
 #include <fmt/format.h>
 #include <poll.h>

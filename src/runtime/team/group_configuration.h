@@ -27,10 +27,10 @@
 #include "runtime/select/team_resources.h"
 #include "runtime/single_copy/peer_memory.h"
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/context.h"
 #include "runtime/team/cpu_binding.h"
 #include "runtime/team/peer.h"
 #include "runtime/team/preparation.h"
+#include "runtime/team/team_context.h"
 #include "runtime/team/team_memory.h"
 
 namespace huddle::team {

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "common/system.h"
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 #include "runtime/single_copy/heap_memory.h"
 
 namespace huddle::team {

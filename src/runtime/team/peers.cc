@@ -18,7 +18,7 @@
 #include "common/file.h"
 #include "common/other_processes.h"
 #include "runtime/context/errors.h"
-#include "runtime/team/joining.h"
+#include "runtime/team/set_up.h"
 
 namespace huddle::team {
 

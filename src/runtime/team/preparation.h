@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/context.h"
 #include "runtime/team/cpu_binding.h"
-#include "runtime/team/joining.h"
+#include "runtime/team/set_up.h"
+#include "runtime/team/team_context.h"
 
 namespace huddle::team {
 

@@ -20,11 +20,11 @@
 #include "runtime/select/explain.h"
 #include "runtime/select/operation.h"
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/context.h"
 #include "runtime/team/engine.h"
 #include "runtime/team/group_configuration.h"
 #include "runtime/team/peer_access.h"
 #include "runtime/team/preparation.h"
+#include "runtime/team/team_context.h"
 #include "runtime/team/team_memory.h"
 
 namespace huddle::team {

@@ -24,8 +24,8 @@
 #include "runtime/node/agreement.h"
 #include "runtime/select/operation.h"
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/joining.h"
 #include "runtime/team/peers.h"
+#include "runtime/team/set_up.h"
 
 namespace huddle::team {
 

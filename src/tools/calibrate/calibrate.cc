@@ -11,8 +11,8 @@
 #include "model/machine/locate.h"
 #include "model/machine/machine.h"
 #include "tools/calibrate/conditions.h"
-#include "tools/calibrate/crew.h"
 #include "tools/calibrate/line_probe.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/step_run.h"
 
 namespace huddle::calibrate {

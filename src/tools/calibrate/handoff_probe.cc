@@ -15,7 +15,7 @@
 #include "common/error.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/cpu.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 
 namespace huddle::calibrate {
 namespace {

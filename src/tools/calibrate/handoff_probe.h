@@ -13,7 +13,7 @@
 #include "runtime/memory/copy.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/memory/page_buffer.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/machine/infer.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 
 namespace huddle::calibrate {
 namespace {

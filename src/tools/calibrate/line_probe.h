@@ -12,7 +12,7 @@
 
 #include "model/machine/machine.h"
 #include "tools/calibrate/cores_and_sizes.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/sampling.h"
 #include "tools/calibrate/statistics.h"
 

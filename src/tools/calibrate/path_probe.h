@@ -16,7 +16,7 @@
 #include "runtime/memory/page_buffer.h"
 #include "runtime/single_copy/peer_memory.h"
 #include "tools/calibrate/cores_and_sizes.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {

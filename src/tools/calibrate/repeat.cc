@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 
 namespace huddle::calibrate {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <span>
 
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {

@@ -13,8 +13,8 @@
 #include "model/machine/machine.h"
 #include "runtime/memory/copy.h"
 #include "tools/calibrate/cores_and_sizes.h"
-#include "tools/calibrate/crew.h"
 #include "tools/calibrate/line_probe.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/plan.h"
 #include "tools/calibrate/sampling.h"
 

@@ -20,8 +20,8 @@
 
 #include "common/error.h"
 #include "runtime/memory/page_buffer.h"
-#include "tools/calibrate/crew.h"
 #include "tools/calibrate/path_probe.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/repeat.h"
 
 namespace huddle::calibrate {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "model/machine/machine.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/sampling.h"
 
 namespace huddle::calibrate {

@@ -21,7 +21,7 @@
 #include "model/machine/topology.h"
 #include "placement/threads/child_processes.h"
 #include "placement/threads/page_faults.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/launch/preload.h"
 #include "tools/picture/facts.h"
 

@@ -13,7 +13,7 @@
 #include "model/machine/topology.h"
 #include "placement/threads/recording.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/picture/facts.h"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "tools/doctor/checks.h"
-#include "tools/doctor/mpi.h"
+#include "tools/doctor/mpi_installations.h"
 
 namespace huddle::doctor {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/doctor/mpi.h"
+#include "tools/doctor/mpi_installations.h"
 
 #include <algorithm>
 #include <array>

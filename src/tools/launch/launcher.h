@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/doctor/mpi.h"
+#include "tools/doctor/mpi_installations.h"
 
 namespace huddle::launch {
 

@@ -19,7 +19,7 @@
 #include "model/machine/cost.h"
 #include "model/machine/machine.h"
 #include "runtime/node/locality.h"
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 #include "simulate/protocols/predict.h"
 
 namespace huddle::reproduce {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // What a communicator keeps of its latest call: of the next one it says only what is so.
-#include "mpi/back_end/types.h"
+#include "mpi/back_end/datatypes.h"
 
 #include <gtest/gtest.h>
 

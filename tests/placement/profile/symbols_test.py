@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-CALLS = pathlib.Path(__file__).resolve().parents[3] / "src/placement/profile/stub/calls.h"
+CALLS = pathlib.Path(__file__).resolve().parents[3] / "src/placement/profile/stub/profiled_calls.h"
 SENDS = ("HUDDLE_PROFILE_SENDS", "HUDDLE_PROFILE_NEW_SENDS", "HUDDLE_PROFILE_ONE_SIDED",
          "HUDDLE_PROFILE_NEW_ONE_SIDED")
 # Whoever sends, whatever else is forgotten in the lists.

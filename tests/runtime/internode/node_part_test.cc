@@ -22,7 +22,7 @@
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
 #include "ranks.h"
-#include "runtime/internode/meeting.h"
+#include "runtime/internode/node_discovery.h"
 #include "runtime/memory/reduction.h"
 #include "runtime/memory/types.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "runtime/schedules/algorithms.h"
-#include "runtime/schedules/association.h"
 #include "runtime/schedules/execution.h"
+#include "runtime/schedules/reduction_tree.h"
 
 namespace huddle::schedules::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 
 #include <gtest/gtest.h>
 

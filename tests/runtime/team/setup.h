@@ -17,7 +17,7 @@
 #include "ranks.h"
 #include "runtime/memory/arena.h"
 #include "runtime/team/bootstrap.h"
-#include "runtime/team/context.h"
+#include "runtime/team/team_context.h"
 
 namespace huddle::team {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "mpi/back_end/communicator.h"
+#include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
-#include "mpi/back_end/types.h"
 
 namespace huddle::mpi {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mpi/back_end/mpi_names.h"
-#include "placement/profile/back_end/mpi.h"
+#include "placement/profile/back_end/profiled_mpi.h"
 #include "placement/profile/back_end/profiler.h"
 #include "placement/profile/stub/note.h"
 

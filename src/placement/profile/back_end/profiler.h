@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "mpi/stub/door.h"
-#include "placement/profile/back_end/mpi.h"
+#include "placement/profile/back_end/profiled_mpi.h"
 #include "placement/profile/document.h"
 
 namespace huddle::profile {

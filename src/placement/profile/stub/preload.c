@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "calls.h"
 #include "mpi/stub/forward.h"
 #include "mpi/stub/routes.h"
 #include "note.h"
+#include "profiled_calls.h"
 
 enum call {
 #define HUDDLE_INDEX(name, arguments) call_##name,

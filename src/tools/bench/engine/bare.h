@@ -17,8 +17,8 @@
 #include "runtime/single_copy/peer_memory.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/rank_processes.h"
-#include "tools/calibrate/crew.h"
 #include "tools/calibrate/handoff_probe.h"
+#include "tools/calibrate/pinned_threads.h"
 
 namespace huddle::bench {
 

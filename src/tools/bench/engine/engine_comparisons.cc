@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "runtime/memory/copy.h"
 #include "runtime/node/direct_exchange.h"
-#include "runtime/select/prices.h"
+#include "runtime/select/costs.h"
 #include "tools/bench/engine/bare.h"
 #include "tools/bench/engine/implementation.h"
 #include "tools/bench/engine/team_calls.h"

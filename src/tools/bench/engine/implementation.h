@@ -16,7 +16,7 @@
 #include "runtime/memory/heap.h"
 #include "runtime/team/team.h"
 #include "tools/bench/engine/rank_processes.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 
 namespace huddle::bench {
 

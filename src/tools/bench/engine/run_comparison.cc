@@ -15,10 +15,10 @@
 #include "common/arithmetic.h"
 #include "common/error.h"
 #include "runtime/memory/page_buffer.h"
-#include "runtime/team/context.h"
+#include "runtime/team/team_context.h"
 #include "tools/bench/engine/rank_processes.h"
 #include "tools/bench/harness/harness.h"
-#include "tools/calibrate/crew.h"
+#include "tools/calibrate/pinned_threads.h"
 #include "tools/calibrate/sampling.h"
 #include "tools/calibrate/statistics.h"
 

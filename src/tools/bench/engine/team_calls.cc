@@ -12,7 +12,7 @@
 #include "runtime/node/lines.h"
 #include "runtime/select/algorithm.h"
 #include "runtime/single_copy/cma.h"
-#include "runtime/team/context.h"
+#include "runtime/team/team_context.h"
 #include "tools/doctor/siblings.h"
 
 namespace huddle::bench {

@@ -11,7 +11,7 @@
 
 #include "tools/bench/harness/points.h"
 #include "tools/bench/harness/ratio.h"
-#include "tools/bench/mpi/job.h"
+#include "tools/bench/mpi/mpi_job.h"
 
 namespace huddle::bench {
 

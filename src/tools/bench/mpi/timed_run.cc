@@ -22,7 +22,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/other_processes.h"
-#include "tools/bench/mpi/job.h"
+#include "tools/bench/mpi/mpi_job.h"
 
 namespace huddle::bench {
 

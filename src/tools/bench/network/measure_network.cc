@@ -12,7 +12,7 @@
 #include "common/text.h"
 #include "mpi/libraries.h"
 #include "tools/bench/mpi/timed_run.h"
-#include "tools/bench/network/lines.h"
+#include "tools/bench/network/result_lines.h"
 
 namespace huddle::bench::network {
 namespace {

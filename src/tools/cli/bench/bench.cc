@@ -17,7 +17,7 @@
 #include "tools/calibrate/cores_and_sizes.h"
 #include "tools/cli/bench/bench_options.h"
 #include "tools/cli/bench/bench_report.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
 
 namespace huddle::cli {

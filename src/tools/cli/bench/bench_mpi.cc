@@ -25,7 +25,7 @@
 #include "tools/cli/bench/bench_options.h"
 #include "tools/cli/bench/bench_report.h"
 #include "tools/cli/document_json.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/launch/preload.h"

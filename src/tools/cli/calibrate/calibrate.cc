@@ -23,7 +23,7 @@
 #include "tools/calibrate/plan.h"
 #include "tools/cli/calibrate/calibrate_report.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
 
 namespace huddle::cli {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/bench/network/lines.h"
+#include "tools/bench/network/result_lines.h"
 #include "tools/cli/calibrate/calibrate_report.h"
 #include "tools/cli/document_json.h"
 

@@ -9,8 +9,8 @@
 
 #include "common/settings/settings.h"
 #include "common/text.h"
-#include "tools/bench/mpi/job.h"
-#include "tools/bench/network/lines.h"
+#include "tools/bench/mpi/mpi_job.h"
+#include "tools/bench/network/result_lines.h"
 #include "tools/cli/calibrate/calibrate_report.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_text.h"

@@ -20,7 +20,7 @@
 #include "simulate/protocols/predict.h"
 #include "tools/cli/command.h"
 #include "tools/cli/explain/explain_report.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/picture/facts.h"

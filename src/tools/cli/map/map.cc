@@ -15,7 +15,7 @@
 #include "placement/mapping/emit.h"
 #include "placement/mapping/method.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/machine_list.h"
 #include "tools/cli/map/map_report.h"
 #include "tools/picture/facts.h"

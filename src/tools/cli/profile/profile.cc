@@ -23,8 +23,8 @@
 #include "tools/cli/command.h"
 #include "tools/cli/profile/profile_kinds.h"
 #include "tools/cli/thread_agent.h"
+#include "tools/launch/launch_plan.h"
 #include "tools/launch/launcher.h"
-#include "tools/launch/plan.h"
 #include "tools/launch/preload.h"
 #include "tools/launch/program.h"
 

@@ -10,7 +10,7 @@
 #include "common/file.h"
 #include "common/settings/settings.h"
 #include "model/machine/topology.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/profile/profile_kinds.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/launch/preload.h"

@@ -18,11 +18,11 @@
 #include "model/machine/machine_file.h"
 #include "placement/threads/state_folder.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/run/run_compare.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/launch/inspect.h"
-#include "tools/launch/plan.h"
+#include "tools/launch/launch_plan.h"
 #include "tools/launch/preload.h"
 
 namespace huddle::cli {

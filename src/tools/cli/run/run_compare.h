@@ -9,7 +9,7 @@
 
 #include "tools/bench/mpi/timed_run.h"
 #include "tools/cli/command.h"
-#include "tools/launch/plan.h"
+#include "tools/launch/launch_plan.h"
 
 namespace huddle::cli {
 

@@ -14,7 +14,7 @@
 #include "model/machine/topology.h"
 #include "runtime/select/algorithm.h"
 #include "simulate/protocols/predict.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/sim/sim_report.h"

@@ -19,7 +19,7 @@
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/machine_list.h"
 #include "tools/cli/topo/topo_report.h"
 #include "tools/launch/program.h"

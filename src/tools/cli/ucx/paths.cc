@@ -14,7 +14,7 @@
 #include "common/text.h"
 #include "model/machine/topology.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/cli/ucx/ucx_report.h"
 #include "tools/ucx/score.h"

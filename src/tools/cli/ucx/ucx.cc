@@ -18,7 +18,7 @@
 #include "common/text.h"
 #include "model/machine/topology.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_in_question.h"
+#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/ucx/ucx_report.h"
 #include "tools/launch/preload.h"

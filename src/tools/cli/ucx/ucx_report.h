@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/bench/mpi/job.h"
 #include "tools/bench/mpi/measure_points.h"
+#include "tools/bench/mpi/mpi_job.h"
 #include "tools/bench/mpi/timed_run.h"
 #include "tools/cli/console.h"
 #include "tools/ucx/advice.h"

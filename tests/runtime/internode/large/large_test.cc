@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "heap_use.h"
-#include "runtime/internode/choice.h"
-#include "runtime/internode/meeting.h"
+#include "runtime/internode/internode_choice.h"
 #include "runtime/internode/messages.h"
+#include "runtime/internode/node_discovery.h"
 #include "runtime/internode/node_map.h"
 #include "runtime/internode/prediction.h"
 #include "sanitizer.h"

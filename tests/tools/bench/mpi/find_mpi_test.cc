@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/bench/mpi/job.h"
+#include "tools/bench/mpi/mpi_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

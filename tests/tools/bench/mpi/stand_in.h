@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "tools/bench/mpi/job.h"
+#include "tools/bench/mpi/mpi_job.h"
 
 namespace huddle::bench {
 

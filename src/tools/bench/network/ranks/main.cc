@@ -15,8 +15,8 @@
 
 #include "tools/bench/mpi/order.h"
 #include "tools/bench/mpi/ranks/sides.h"
-#include "tools/bench/network/lines.h"
 #include "tools/bench/network/ranks/measure.h"
+#include "tools/bench/network/result_lines.h"
 
 // ranks MPI-LIBRARY [quick]
 int main(int argc, char** argv) {

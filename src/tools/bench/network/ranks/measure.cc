@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "tools/bench/harness/harness.h"
-#include "tools/bench/network/lines.h"
+#include "tools/bench/network/result_lines.h"
 
 namespace huddle::bench::network {
 namespace {

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// One execution of a job after another: the ranks are fibers, and a chooser decides at every
+// operation on a flag who goes on. Operations on data are no such points: they are checked for
+// races, and what does not race gives the same result in every order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "check/checker/abstract_machine.h"
+#include "check/checker/chooser.h"
+#include "check/checker/job.h"
+#include "check/checker/memory.h"
+#include "check/checker/site.h"
+#include "runtime/context/fiber.h"
+#include "runtime/memory/reduction.h"
+
+namespace huddle::check::checker {
+
+// What a rank waits for.
+struct Condition {
+  context::Until until;
+  bool plain_compare = false;  // a mutation: not safe where the numbers wrap
+
+  bool holds(context::Sequence seen) const {
+    return plain_compare ? seen >= until.value : until.holds(seen);
+  }
+};
+
+// Which faults could be planted where.
+struct SiteFaults {
+  Site site;
+  FaultSet faults;
+};
+
+class Execution : private Judge {
+ public:
+  Execution(const Job& job, const Options& options);
+
+  // What went wrong, if anything did.
+  std::optional<Failure> run(Chooser& chooser, bool tracing);
+  // Whether what was found out so far is to be found out again, for something was not known about
+  // the job until now. Asking resets it.
+  bool take_news() { return machine_.take_news(); }
+  // Of all executions so far.
+  const std::vector<SiteFaults>& sites() const { return sites_; }
+
+  // What CheckedContext asks for.
+  int ranks() const { return job_.ranks; }
+  // The fault to make here, of those that make sense.
+  std::optional<Fault> fault_at(const Site& site, const FaultSet& sensible);
+  // Tells that the rank makes use of what it saw: two that have seen different values, and did not
+  // look at them, are in the same state.
+  void observe(int rank, context::Sequence seen);
+  context::Sequence load(const Call& call, context::Address flag, Strength strength);
+  void store(const Call& call, context::Address flag, context::Sequence value, Strength strength);
+  context::Sequence update(const Call& call, context::Address flag, context::Sequence add,
+                           Strength strength);
+  void fence(const Call& call);
+  // Does not observe.
+  context::Sequence wait(const Call& call, context::Address flag, const Condition& condition,
+                         Strength strength);
+  int wait_any(const Call& call, std::span<const context::Address> flags,
+               std::vector<Condition> conditions, Strength strength);
+  void prefetch_write(const Call& call, context::Address place, std::size_t n);
+  void copy(const Call& call, context::Address to, context::Address from, std::size_t n,
+            bool unfenced);
+  void take(const Call& call, context::Address to, context::Address from, std::size_t n);
+  void keep(const Call& call, context::Address place, std::size_t n);
+  void order_callers_stores(const Call& call);
+  void store_as_caller(const Call& call, context::Address place, std::size_t n);
+  void reduce(const Call& call, context::Address to, context::Address left, context::Address right,
+              std::size_t count, const memory::Reduction& reduction);
+  void expose(const Call& call, context::Address at, context::Address what);
+  std::optional<context::Address> reach(const Call& call, context::Address at);
+  bool is_reachable(int owner) const { return job_.reachable && job_.reachable(owner); }
+  // Both return whether the path worked.
+  bool pull(const Call& call, context::Address to, context::Address at, std::size_t offset,
+            std::size_t n);
+  bool push(const Call& call, context::Address at, std::size_t offset, context::Address from,
+            std::size_t n);
+  // How often the path of this rank has failed in this execution.
+  int path_failures(int rank) const { return of(rank).path_failures; }
+  void sleep(const Call& call, context::Address flag, context::Sequence value);
+  void wake(const Call& call, context::Address flag);
+
+ private:
+  // Thrown through a rank's frames when its execution is given up.
+  struct Abandoned {};
+
+  struct Rank {
+    enum class State : std::uint8_t { ready, waiting, asleep, ended };
+    State state = State::ready;
+    bool begun = false;
+    Call call;                            // that it is in
+    std::vector<context::Address> flags;  // that its operation is about
+    bool writes = false;                  // one of them
+    // It lost its turn before that operation, and nothing has happened since that the operation
+    // would notice, or that would notice it.
+    bool set_aside = false;
+    std::vector<Condition> conditions;  // of each of its flags, where it waits
+    std::uint64_t history = 0;          // a digest of all that it has seen
+    int path_failures = 0;
+  };
+
+  Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const Rank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  int live(int rank);
+  int next_to_live() const;
+  int next_to_unwind() const;
+  bool enter(const Call& call);
+  void take_turn(const Call& call, std::span<const context::Address> flags, bool writes);
+  void go_on(int rank);
+  int next_rank(int current);
+  void list_alternatives(int current);
+  void list_stores(bool also_unpassed);
+  void set_aside(int rank);
+  void bring_back(std::span<const context::Address> flags, bool writes);
+  void bring_back_all();
+  bool can_go_on(int rank) const;
+  std::vector<std::size_t> holding(int rank) const;
+  context::Sequence see(const Call& call, context::Address flag, Strength strength);
+  const Alternative& choose();
+  std::size_t ask_chooser();
+  bool chooses_to_hold(int rank);
+  bool chooses_to_refuse(int rank);
+  bool path_works(int rank);
+  std::size_t chosen_flag(int rank, std::span<const std::size_t> holding);
+  std::uint64_t state() const;
+  void step(int rank);
+  void end_and_verify();
+
+  [[noreturn]] void fail(const std::string& what) override;
+  [[noreturn]] void fail(const Conflict& conflict) override;
+  void record(const std::string& what);
+  [[noreturn]] void report_stall();
+  std::string waiting_text(int rank) const;
+  Trace::Touched touched(context::Address place, std::size_t n) const;
+
+  const Job& job_;
+  const Options& options_;
+  Memory memory_;
+  Machine machine_;
+  context::Fibers fibers_;
+  std::vector<Rank> ranks_;
+  std::vector<Alternative> alternatives_;
+  std::vector<SiteFaults> sites_;
+  Trace trace_;
+  Chooser* chooser_ = nullptr;
+  int turn_ = context::Fibers::host;  // the rank that goes on unless somebody takes its turn
+  std::string choices_;
+  std::size_t choice_count_ = 0;
+  std::size_t steps_ = 0;
+  bool abandoned_ = false;
+  std::exception_ptr chooser_error_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace huddle::check::checker

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/activation_cost.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace huddle::mpi {
+namespace {
+
+// One part in so many of an MPI's time is what huddle is taken to save: what `huddle bench` says of
+// the best of five MPIs (README).
+constexpr std::uint64_t saved_part = 3;
+
+constexpr std::size_t most_accounts = 64;
+
+}  // namespace
+
+std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns) {
+  if (one_ns == 0 || other_ns == 0) return std::max(one_ns, other_ns);
+  return std::min(one_ns, other_ns);
+}
+
+void JoinTerms::meet(const JoinTerms& other) {
+  use = std::min(use, other.use);
+  past_use = std::min(past_use, other.past_use);
+  call_ns = std::min(call_ns, other.call_ns);
+  join_ns = std::max(join_ns, other.join_ns);
+  nodes_join_ns = std::max(nodes_join_ns, other.nodes_join_ns);
+}
+
+JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
+  // Asking takes as long as a small call, so that it may be done after a part of the calls so far.
+  // It is done after twice as many at the latest, because the calls to come may move more.
+  const std::size_t use_per_call = std::max<std::size_t>(1, of_all.use / calls);
+  const auto next_ask = [&](std::uint64_t missing_use) {
+    const std::uint64_t use = std::clamp<std::uint64_t>(missing_use, calls / 4, calls);
+    return calls + std::max<std::size_t>(1, use / use_per_call);
+  };
+  if (of_all.call_ns == 0) return {.next_ask = next_ask(calls)};
+  const std::uint64_t price = saved_part * of_all.join_ns / of_all.call_ns;
+  const std::uint64_t made = of_all.use + of_all.past_use;
+  if (made >= price) return {.joins = true};
+  const bool is_near = made >= price / 2;
+  const std::uint64_t until = is_near ? price : price / 2;
+  return {.is_near = is_near, .next_ask = next_ask(until - made)};
+}
+
+PastCalls::Past PastCalls::of(std::span<const int> members) const {
+  const std::scoped_lock lock(mutex_);
+  for (const Account& one : accounts_) {
+    if (std::equal(members.begin(), members.end(), one.members.begin(), one.members.end())) {
+      return one.past;
+    }
+  }
+  return {};
+}
+
+// What there is no memory for is forgotten.
+void PastCalls::add(std::vector<int> members, const Past& more) noexcept {
+  try {
+    const std::scoped_lock lock(mutex_);
+    const auto known = std::find_if(accounts_.begin(), accounts_.end(),
+                                    [&](const Account& one) { return one.members == members; });
+    if (known == accounts_.end()) {
+      accounts_.push_front({std::move(members), more});
+      if (accounts_.size() > most_accounts) accounts_.pop_back();
+      return;
+    }
+    Past& past = known->past;
+    past.use += more.use;
+    past.call_ns = quicker(past.call_ns, more.call_ns);
+    accounts_.splice(accounts_.begin(), accounts_, known);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+}  // namespace huddle::mpi

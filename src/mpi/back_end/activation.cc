@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/back_end/activation.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/error.h"
+#include "runtime/internode/node_discovery.h"
+#include "runtime/team/bootstrap.h"
+#include "runtime/team/preparation.h"
+#include "runtime/team/process_identity.h"
+
+namespace huddle::mpi {
+namespace {
+
+// A call that moves much gains more from a team than one that moves little: so many bytes count as
+// one call more. About what a core copies in the time that a small collective of an MPI takes.
+constexpr std::size_t bytes_of_a_call = 16 << 10;
+
+// What a rank keeps for communicators to come, of teams that nobody uses: as much as an arena keeps
+// of free memory.
+constexpr std::size_t pool_bytes = std::size_t{8} << 20;
+
+// What joining is taken to cost before this process has done it: to learn what machine this is, and
+// to make a team whose protocols are set up at their first calls.
+constexpr std::uint64_t machine_ns = 3'000'000;
+constexpr std::uint64_t usual_team_ns = 500'000;
+// And over several nodes: some fifty messages, one after the other.
+constexpr std::uint64_t usual_nodes_team_ns = 10'000'000;
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t ns_since(Clock::time_point start) {
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ns.count()));
+}
+
+// Processes share memory where they run on one kernel, and their MPI says that they are one node:
+// containers and test beds that pass for nodes of their own stay so.
+std::uint64_t this_node() {
+  const team::ProcessIdentity identity = team::ProcessIdentity::mine();
+  utsname names{};
+  uname(&names);
+  return identity.machine ^ std::hash<std::string_view>()(names.nodename) ^
+         (identity.pid_namespace * 0x9e3779b97f4a7c15U);
+}
+
+}  // namespace
+
+namespace {
+
+// The least and the greatest of a number that each rank has.
+struct Range {
+  Range() = default;
+  explicit Range(std::uint64_t number) : least(number), most(number) {}
+
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+
+  bool is_one() const { return least == most; }
+  void meet(const Range& other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+  }
+};
+
+// Teams that ranks took from their pools: their numbers, 0 for none, and how many calls have been
+// made with the newest of them.
+struct Offers {
+  Range teams;
+  Range calls;
+
+  bool are_one() const { return teams.least != 0 && teams.is_one() && calls.is_one(); }
+  // pre: such a team is among them.
+  bool are_newer(std::uint64_t team) const { return teams.most > team || !calls.is_one(); }
+  void meet(const Offers& other) {
+    if (other.teams.most > teams.most) calls = other.calls;
+    if (other.teams.most == teams.most) calls.meet(other.calls);
+    teams.meet(other.teams);
+  }
+};
+
+}  // namespace
+
+struct Joining::Facts {
+  bool has_memory;    // false: nothing of the rest holds
+  bool has_context;   // it knows its machine already
+  bool has_progress;  // it can keep the MPI moving
+  Range node;
+  Range settings;
+  Offers offers;
+  Range group;                // that it knows; 0: none
+  std::uint64_t next_number;  // the lowest rank's is that of a team that is made
+  int free_tag;               // for a team over several nodes; 0: there is none
+  JoinTerms terms;
+
+  bool are_on_one_node() const { return node.is_one(); }
+  // Becomes what holds for its ranks and for higher ones.
+  void meet(const Facts& higher) {
+    has_memory = has_memory && higher.has_memory;
+    has_context = has_context && higher.has_context;
+    has_progress = has_progress && higher.has_progress;
+    node.meet(higher.node);
+    settings.meet(higher.settings);
+    offers.meet(higher.offers);
+    group.meet(higher.group);
+    const bool has_tags = free_tag != 0 && higher.free_tag != 0;
+    free_tag = has_tags ? std::max(free_tag, higher.free_tag) : 0;
+    terms.meet(higher.terms);
+  }
+};
+
+Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
+                 WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context,
+                 InterNode& inter_node, MpiProgress& mpi_progress, Complain warn)
+    : real_(real),
+      types_(types),
+      options_(options),
+      world_ranks_(world_ranks),
+      roll_call_(roll_call),
+      context_(context),
+      inter_node_(inter_node),
+      nodes_(context, inter_node, options),
+      mpi_progress_(mpi_progress),
+      warn_(std::move(warn)),
+      first_ask_(options.join_after.value_or(first_ask)),
+      settings_(options.digest()),
+      pool_(pool_bytes),
+      team_ns_(usual_team_ns) {}
+
+void Joining::count(Communicator& communicator, std::size_t bytes) {
+  communicator.use += 1 + bytes / bytes_of_a_call;
+  ++communicator.calls;
+  if (communicator.calls > std::max(first_ask_, communicator.next_ask)) join(communicator);
+}
+
+void Joining::leave(Communicator& communicator) noexcept {
+  Entry& entry = communicator.entry;
+  if (communicator.team) {
+    entry.team = std::move(communicator.team);
+    entry.calls += communicator.shares.taken;
+    pool_.put(std::move(entry));
+  } else if (!entry.members.empty()) {
+    past_calls_.add(std::move(entry.members), {communicator.use, communicator.call_ns});
+  }
+}
+
+// A rank that has no memory to find out who is here comes to agree with the others all the same,
+// and says so there.
+void Joining::join(Communicator& communicator) {
+  communicator.passed = Route::huddle;
+  communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
+  if (communicator.passed != Route::huddle) return;
+  Holding holding;
+  communicator.passed = agree(communicator, holding);
+  if (communicator.passed != Route::huddle || communicator.internode) return;
+  if (holding.entry.team == nullptr) {
+    communicator.why = team::Trouble::of([&] { make_team(communicator, holding); });
+    if (communicator.why.is_any()) communicator.passed = Route::no_team;
+  }
+  communicator.team = std::move(holding.entry.team);
+  communicator.entry.number = holding.entry.number;
+  communicator.entry.calls = holding.entry.calls;
+}
+
+// What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
+// never answer; that all of the job would is known where there is a way between its nodes.
+Route Joining::meet(Communicator& communicator) {
+  if (!communicator.entry.members.empty()) return Route::huddle;
+  WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
+  if (ranks.passed != Route::huddle) return ranks.passed;
+  const auto& in_job = ranks.in_job;
+  const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
+                                        [this](int rank) { return roll_call_.is_here(rank); });
+  if (missing != in_job.end() && !inter_node_.is_open()) {
+    return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
+  }
+  communicator.entry.members = std::move(ranks.in_job);
+  return Route::huddle;
+}
+
+Route Joining::judge_missing(int rank, int own) {
+  if (!roll_call_.is_job_on_one_node()) return Route::several_nodes;
+  // The lowest rank that has huddle speaks for all.
+  int lowest = 0;
+  while (lowest < own && !roll_call_.is_here(lowest)) ++lowest;
+  if (lowest == own) {
+    warn_(
+        fmt::format("rank {} runs without huddle, or with another HUDDLE_JOIN_AFTER: collectives "
+                    "that it takes part in go to the MPI",
+                    rank));
+  }
+  return Route::without_huddle;
+}
+
+Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
+  // Not by std::call_once: what is thrown for want of memory would have to pass through the C
+  // library.
+  if (node_ == 0) node_ = this_node();
+  const bool has_context = context_.is_there();
+  const PastCalls::Past past = past_calls_.of(communicator.entry.members);
+  const std::uint64_t look_ns = has_context ? 0 : machine_ns;
+  const std::uint64_t nodes_team_ns = nodes_team_ns_;
+  return {
+      true,
+      has_context,
+      mpi_progress_.start(),
+      Range(node_),
+      Range(settings_),
+      {Range(holding.entry.number), Range(holding.entry.calls)},
+      Range(holding.known.number),
+      numbers_.fetch_add(1) + 1,
+      inter_node_.free_tag(),
+      {communicator.use, past.use, quicker(past.call_ns, communicator.call_ns), team_ns_ + look_ns,
+       (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + look_ns}};
+}
+
+Route Joining::agree(Communicator& communicator, Holding& holding) {
+  Facts facts{};
+  if (!communicator.why.is_any()) {
+    communicator.why = team::Trouble::of([&] {
+      const team::CpuBinding here = team::cpu_binding_of_this_thread(0);
+      holding.entry = pool_.take(communicator.entry.members, here);
+      holding.known = pool_.group(communicator.entry.members, here);
+      facts = facts_of(communicator, holding);
+    });
+  }
+  const auto start = Clock::now();
+  if (!meet_others(facts, communicator)) return Route::no_team;
+  communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
+  const Route passed = find_common_ground(facts);
+  return passed == Route::huddle ? come_by_team(communicator, holding, facts) : passed;
+}
+
+// Facts become what holds for all; false where that fails. Where there is a way between the nodes
+// of the job, no rank takes everybody's, but has to know who they are. It takes about as long as a
+// small collective of the MPI.
+bool Joining::meet_others(Facts& facts, Communicator& communicator) {
+  if (inter_node_.is_open()) {
+    if (communicator.entry.members.empty()) return false;
+    const team::Trouble trouble = team::Trouble::of([&] {
+      const auto wire = inter_node_.joining_wire(communicator.entry.members);
+      facts = internode::Meeting(*wire, communicator.rank, communicator.ranks).agree(facts);
+    });
+    if (trouble.is_any()) communicator.why = trouble;
+    return !trouble.is_any();
+  }
+  return team::with_room_by_rank<Facts>(communicator.ranks, [&](std::span<Facts> all) {
+    if (!tell(all, facts, communicator)) return false;
+    facts = all.front();
+    for (const Facts& higher : all.subspan(1)) facts.meet(higher);
+    return true;
+  });
+}
+
+Route Joining::find_common_ground(const Facts& all) const {
+  if (!all.has_memory) return Route::no_team;
+  if (!inter_node_.is_open() && !all.are_on_one_node()) return Route::several_nodes;
+  if (!all.settings.is_one()) return Route::unlike_settings;
+  return all.has_progress ? Route::huddle : Route::no_team;
+}
+
+Route Joining::come_by_team(Communicator& communicator, Holding& holding, const Facts& all) {
+  if (keep_common(holding.entry, all)) return Route::huddle;
+  const JoinVerdict price = verdict(communicator, all);
+  if (!price.joins) {
+    if (price.is_near && !all.has_context && is_first_here(communicator)) context_.begin_to_look();
+    communicator.next_ask = price.next_ask;
+    return Route::too_young;
+  }
+  if (!all.are_on_one_node()) {
+    // Two alone, each on its node: there is one message each way, whoever sends it.
+    const bool is_forced = !options_.net_algorithms.empty();
+    return communicator.ranks == 2 && !is_forced ? Route::quicker_by_mpi
+                                                 : join_nodes(communicator, all);
+  }
+  holding.entry.number = all.next_number;
+  const bool same_group = all.group.least != 0 && all.group.is_one();
+  if (!same_group) holding.known = {};
+  return all.has_context || share_machine(communicator) ? Route::huddle : Route::no_team;
+}
+
+JoinVerdict Joining::verdict(const Communicator& communicator, const Facts& all) const {
+  if (options_.join_after) return {.joins = true};
+  return judge_price(communicator.calls,
+                     all.are_on_one_node() ? all.terms : all.terms.over_nodes());
+}
+
+// Of its node, as far as it is known before there is a map.
+bool Joining::is_first_here(const Communicator& communicator) {
+  const std::span<const int> members = communicator.entry.members;
+  const auto lower = members.first(static_cast<std::size_t>(communicator.rank));
+  return std::none_of(lower.begin(), lower.end(),
+                      [this](int rank) { return roll_call_.is_here(rank); });
+}
+
+// Where all have taken the same team from their pools, and made as many calls with it, they go on
+// with that. One that others have left behind will never be offered by them again, and numbers
+// grow: so it is left here, too.
+bool Joining::keep_common(Entry& entry, const Facts& all) {
+  if (all.offers.are_one()) return true;
+  if (!all.offers.are_newer(entry.number)) pool_.put(std::move(entry));
+  entry = {};
+  return false;
+}
+
+// False where the MPI fails. The MPI only gathers: what it does to reduce may want more stack than
+// the thread has that came here (Debian's MPICH: 130 KiB).
+template <class Words>
+bool Joining::tell(std::span<Words> all, const Words& mine, const Communicator& communicator) {
+  return gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all), communicator);
+}
+
+bool Joining::all_agree(bool mine, const Communicator& communicator) {
+  return team::with_room_by_rank<std::uint8_t>(
+      communicator.ranks, [&](std::span<std::uint8_t> all) {
+        return tell(all, static_cast<std::uint8_t>(mine), communicator) &&
+               std::all_of(all.begin(), all.end(), [](std::uint8_t agrees) { return agrees != 0; });
+      });
+}
+
+bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                     const Communicator& communicator) {
+  const Datatype byte = types_.named("MPI_BYTE");
+  const auto bytes = static_cast<int>(mine.size());
+  return real_.allgather(mine.data(), bytes, byte, all.data(), bytes, byte,
+                         communicator.handle.load()) == success;
+}
+
+// From the lowest rank to all; true where everybody has it.
+bool Joining::share_text(std::string& text, Communicator& communicator) {
+  const Comm comm = communicator.handle.load();
+  std::uint64_t bytes = text.size();
+  real_.bcast(&bytes, 1, types_.named("MPI_UINT64_T"), 0, comm);
+  const team::Trouble trouble = team::Trouble::of([&] { text.resize(bytes); });
+  if (!all_agree(bytes > 0 && !trouble.is_any(), communicator)) return false;
+  return real_.bcast(text.data(), static_cast<int>(bytes), types_.named("MPI_BYTE"), 0, comm) ==
+         success;
+}
+
+// True where everybody made use of the lowest rank's.
+bool Joining::share_machine(Communicator& communicator) {
+  std::string text;  // stays empty where the lowest rank fails
+  communicator.why = team::Trouble::of([&] {
+    if (communicator.rank == 0) text = context_.machine_text();
+  });
+  if (!share_text(text, communicator)) return false;
+  communicator.why = team::Trouble::of([&] { context_.make(text); });
+  return all_agree(!communicator.why.is_any(), communicator);
+}
+
+Route Joining::join_nodes(Communicator& communicator, const Facts& all) {
+  const auto start = Clock::now();
+  communicator.why = team::Trouble::of([&] {
+    const auto wire = inter_node_.joining_wire(communicator.entry.members);
+    internode::Meeting meeting(*wire, communicator.rank, communicator.ranks);
+    communicator.internode = nodes_.make(meeting, {node_, context_.is_there(), all.free_tag},
+                                         communicator.entry.members);
+  });
+  if (communicator.why.is_any()) return Route::no_team;
+  // As much again for what its first calls set up.
+  nodes_team_ns_ = quicker(nodes_team_ns_, 2 * ns_since(start));
+  return Route::huddle;
+}
+
+// Where all know what the group has agreed on, they say only where their memory is.
+void Joining::make_team(Communicator& communicator, Holding& holding) {
+  const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
+    if (gather(mine, all, communicator)) return;
+    throw FailureError("the MPI cannot gather what a team is made from");
+  };
+  const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
+  const auto start = Clock::now();
+  auto& team = holding.entry.team;
+  if (holding.known.group) {
+    team = team::make_or<team::Team>([&] { team::decline_in_known_group(bootstrap); },
+                                     context_.get(), bootstrap, holding.known.group);
+  } else {
+    team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+    pool_.keep_group(communicator.entry.members, communicator.rank,
+                     {holding.entry.number, team->group()});
+  }
+  if (team->is_forcing_unlike() && communicator.rank == 0) {
+    warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");
+  }
+  // As much again for what its first calls set up.
+  team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));
+}
+
+}  // namespace huddle::mpi

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// When a communicator gets a team, and how its ranks agree on that: all have one, or none has. They
+// agree by calls of the MPI, which all of them have to make: so first each finds out by itself
+// whether all of them are here to make them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "mpi/activation_cost.h"
+#include "mpi/back_end/communicator.h"
+#include "mpi/back_end/datatypes.h"
+#include "mpi/back_end/inter_node.h"
+#include "mpi/back_end/node_context.h"
+#include "mpi/back_end/underlying_mpi.h"
+#include "mpi/options.h"
+#include "mpi/presence.h"
+#include "runtime/team/team_pool.h"
+
+namespace huddle::mpi {
+
+class Joining {
+ public:
+  // Keeps references.
+  Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
+          WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context, InterNode& inter_node,
+          MpiProgress& mpi_progress, Complain warn);
+
+  // Counts a call that moves `bytes`, and makes the team at the call that is one too many to go on
+  // without. The ranks of an erroneous program may pass different numbers of bytes. pre: it has no
+  // team yet, and is too young for one.
+  void count(Communicator& communicator, std::size_t bytes);
+  // It is freed: its team waits for the next one of the same ranks.
+  void leave(Communicator& communicator) noexcept;
+
+ private:
+  using Entry = team::TeamPool::Entry;
+  // What a rank has of the communicator's members, and then what all have.
+  struct Holding {
+    Entry entry;
+    team::TeamPool::Known known;
+  };
+  // What a rank says of itself, and what comes of that for all.
+  struct Facts;
+
+  void join(Communicator& communicator);
+  Route meet(Communicator& communicator);
+  Route judge_missing(int rank, int own);
+  Route agree(Communicator& communicator, Holding& holding);
+  Route find_common_ground(const Facts& all) const;
+  // A team that all of them have in their pools, or what is needed to make one, or neither yet.
+  Route come_by_team(Communicator& communicator, Holding& holding, const Facts& all);
+  Facts facts_of(const Communicator& communicator, const Holding& holding);
+  JoinVerdict verdict(const Communicator& communicator, const Facts& all) const;
+  bool is_first_here(const Communicator& communicator);
+  bool keep_common(Entry& entry, const Facts& all);
+  bool meet_others(Facts& facts, Communicator& communicator);
+  template <class Words>
+  bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
+  bool all_agree(bool mine, const Communicator& communicator);
+  bool gather(std::span<const std::byte> mine, std::span<std::byte> all,
+              const Communicator& communicator);
+  bool share_machine(Communicator& communicator);
+  bool share_text(std::string& text, Communicator& communicator);
+  void make_team(Communicator& communicator, Holding& holding);
+  Route join_nodes(Communicator& communicator, const Facts& all);
+
+  const UnderlyingMpi& real_;
+  const Types& types_;
+  const Options& options_;
+  WorldRanks& world_ranks_;
+  RollCall& roll_call_;
+  NodeContext& context_;
+  InterNode& inter_node_;
+  NodeJoining nodes_;
+  MpiProgress& mpi_progress_;
+  Complain warn_;
+  std::size_t first_ask_;
+  std::uint64_t settings_;              // their digest
+  std::atomic<std::uint64_t> node_{0};  // 0: not looked at yet
+  team::TeamPool pool_;
+  PastCalls past_calls_;
+  std::atomic<std::uint64_t> numbers_{0};        // given to teams whose lowest rank this is
+  std::atomic<std::uint64_t> team_ns_;           // what making a team took, at best
+  std::atomic<std::uint64_t> nodes_team_ns_{0};  // and one over several nodes; 0: not known yet
+};
+
+}  // namespace huddle::mpi

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/internode/internode_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "model/machine/cost.h"
+
+namespace huddle::internode {
+namespace {
+
+// TCP over an Ethernet of 10 Gbit/s, which is the least that nodes have: 25 us, 1.25 GB/s, 3 us
+// between two messages, as the machine files of Ethernets have it, and half of the second
+// direction, as a ring of whole messages was measured to take (record 38).
+constexpr Network generic = {.message_ns = 25'000,
+                             .ns_per_mib = 840'000,
+                             .is_estimated = 1,
+                             .second_way_percent = 50,
+                             .gap_ns = 3'000};
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+// 5 GB/s, as one core copies at least.
+constexpr std::int64_t copy_ns_per_mib = 210'000;
+constexpr std::size_t small = 8;
+
+// Values of a number that an algorithm takes: each twice the one before, while it changes anything.
+std::vector<int> doubled(bool is_used, int first, std::int64_t last) {
+  std::vector<int> values = {first};
+  while (is_used && 2 * std::int64_t{values.back()} <= last) values.push_back(2 * values.back());
+  return values;
+}
+
+// A message of less than this is not cut for a pipeline any further.
+constexpr std::size_t least_segment_bytes = 1024;
+
+// A node's block is cut into as many as it contributes.
+schedules::Sizes sizes_for(const Demand& demand, const schedules::Schedule& schedule) {
+  if (demand.blocks == nullptr) {
+    return schedules::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
+  }
+  if (schedule.call().shares.are_equal()) return *demand.blocks;
+  std::vector<std::size_t> bytes;
+  for (int node = 0; node < demand.nodes; ++node) {
+    const std::int64_t count = schedule.own_blocks(node).count;
+    const schedules::Sizes cut = schedules::Sizes::cut(demand.blocks->bytes(node), 1, count);
+    for (std::int64_t i = 0; i < count; ++i) bytes.push_back(cut.bytes(i));
+  }
+  return schedules::Sizes::listed(bytes);
+}
+
+// By which nodes contribute blocks that are about as large: so many in all, or some more.
+schedules::Shares shares_for(const Demand& demand, std::int64_t blocks) {
+  const std::size_t all = demand.blocks->offset(demand.nodes);
+  const std::size_t of_block = std::max<std::size_t>(1, all / static_cast<std::size_t>(blocks));
+  std::vector<std::int64_t> counts;
+  for (int node = 0; node < demand.nodes; ++node) {
+    const std::size_t count = (demand.blocks->bytes(node) + of_block - 1) / of_block;
+    counts.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(count)));
+  }
+  return schedules::Shares(counts);
+}
+
+// In two steps, since the product of many bytes and a slow network may not fit.
+std::int64_t moving_ns(std::int64_t bytes, std::int64_t ns_per_mib) {
+  constexpr auto unit = static_cast<std::int64_t>(mib);
+  return bytes / unit * ns_per_mib + bytes % unit * ns_per_mib / unit;
+}
+
+// In two steps for the same reason.
+std::int64_t scaled(std::int64_t sum, std::int64_t all, std::int64_t some) {
+  return sum / some * all + sum % some * all / some;
+}
+
+std::int64_t bytes_of(const std::vector<schedules::Message>& messages,
+                      const schedules::Sizes& sizes) {
+  std::int64_t bytes = 0;
+  for (const schedules::Message& message : messages) {
+    bytes += static_cast<std::int64_t>(sizes.bytes(message.part.blocks));
+  }
+  return bytes;
+}
+
+std::int64_t joined_bytes(const schedules::Round& round, const schedules::Sizes& sizes) {
+  std::size_t bytes = 0;
+  for (const schedules::Work& work : round.work) {
+    if (const auto* const join = std::get_if<schedules::Join>(&work))
+      bytes += sizes.bytes(join->blocks);
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+// Returns the time of a node's messages in one round, without their bytes. Those of one direction
+// leave or arrive one after the other; the processor posts its own before it takes what comes.
+std::int64_t messages_ns(const schedules::Round& round, const Network& network) {
+  const auto sends = static_cast<std::int64_t>(round.sends.size());
+  const auto receives = static_cast<std::int64_t>(round.receives.size());
+  const std::int64_t most = std::max(sends, receives);
+  if (most == 0) return 0;
+  const std::int64_t last_ns =
+      network.message_ns + (most - 1) * std::max(network.gap_ns, network.cpu_ns);
+  return std::max(last_ns, (sends + receives) * network.cpu_ns);
+}
+
+// Returns the bytes of a node's round, with both directions as if they were one.
+std::int64_t moved_bytes(std::int64_t sent, std::int64_t received, const Network& network) {
+  const std::int64_t second_way = std::min(sent, received) * network.second_way_percent / 100;
+  return std::max(sent, received) + second_way;
+}
+
+std::int64_t bytes_ns(const schedules::Round& round, const schedules::Sizes& sizes,
+                      const Network& network) {
+  const std::int64_t sent = bytes_of(round.sends, sizes);
+  const std::int64_t received = bytes_of(round.receives, sizes);
+  return moving_ns(moved_bytes(sent, received, network), network.ns_per_mib) +
+         moving_ns(joined_bytes(round, sizes), network.joining_ns_per_mib);
+}
+
+// Who chooses among schedules of many nodes and rounds looks at so many of each: a call is not to
+// wait for it.
+constexpr std::int64_t most_looked_at = 256;
+
+// Figures were measured with few messages of one rank under way, so schedules with more are not
+// tried.
+constexpr int largest_radix = 16;
+
+// Which of so many are looked at, evenly spaced and the first among them: action(number).
+template <typename Action>
+void for_each_looked_at(std::int64_t count, const Action& action) {
+  const std::int64_t looked_at = std::min(count, most_looked_at);
+  for (std::int64_t i = 0; i < looked_at; ++i) action(i * count / looked_at);
+}
+
+// Returns the time of the node whose part takes longest; nothing if no node that was looked at
+// sends or receives in this round.
+std::optional<std::int64_t> round_ns(const schedules::Schedule& schedule, std::int64_t number,
+                                     const schedules::Sizes& sizes, const Network& network,
+                                     schedules::Round& round) {
+  std::int64_t most_ns = 0;
+  bool has_messages = false;
+  const auto look_at = [&](std::int64_t node) {
+    schedule.make(static_cast<int>(node), number, round);
+    has_messages = has_messages || !round.sends.empty() || !round.receives.empty();
+    most_ns = std::max(most_ns, messages_ns(round, network) + bytes_ns(round, sizes, network));
+  };
+  for_each_looked_at(schedule.ranks(), look_at);
+  look_at(schedule.root());
+  if (!has_messages) return std::nullopt;
+  return most_ns;
+}
+
+// In how many blocks nodes may contribute what they have where that differs.
+std::vector<schedules::Shares> shares_to_try(const schedules::Algorithm& algorithm,
+                                             const Demand& demand) {
+  std::vector<schedules::Shares> all = {{}};
+  if (!algorithm.uses.shares || demand.blocks == nullptr) return all;
+  bool are_equal = true;
+  for (int node = 1; node < demand.nodes; ++node) {
+    are_equal = are_equal && demand.blocks->bytes(node) == demand.blocks->bytes(0);
+  }
+  if (are_equal) return all;
+  const auto bytes = static_cast<std::int64_t>(demand.blocks->offset(demand.nodes));
+  constexpr auto least_bytes = static_cast<std::int64_t>(least_segment_bytes);
+  const std::int64_t most = std::min(bytes / least_bytes, most_looked_at);
+  for (const int blocks : doubled(demand.nodes <= most, demand.nodes, most)) {
+    all.push_back(shares_for(demand, blocks));
+  }
+  return all;
+}
+
+Chosen cheapest_of(const schedules::Algorithm& algorithm, const Demand& demand,
+                   const Network& network) {
+  Chosen best;
+  const auto most_segments =
+      static_cast<std::int64_t>(demand.count * demand.element_bytes / least_segment_bytes);
+  const auto attempt = [&](const schedules::Call& call) {
+    auto schedule = schedules::make_schedule(algorithm, call);
+    schedules::Sizes sizes = sizes_for(demand, *schedule);
+    const std::int64_t ns = predicted_ns(*schedule, sizes, network);
+    if (best.schedule != nullptr && !gains(ns, best.ns)) return;
+    best = {std::move(schedule), std::move(sizes), algorithm.name, ns};
+  };
+  schedules::Call call{.ranks = demand.nodes, .root = demand.root};
+  for (const schedules::Shares& shares : shares_to_try(algorithm, demand)) {
+    call.shares = shares;
+    for (const int radix :
+         doubled(algorithm.uses.radix, 2, std::min(demand.nodes, largest_radix))) {
+      call.radix = radix;
+      for (const int segments : doubled(algorithm.uses.segments, 1, most_segments)) {
+        call.segments = segments;
+        attempt(call);
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Network network_of(const machine::Machine& machine) {
+  if (machine.networks.empty()) return generic;
+  const machine::CostModel model(machine);
+  const double message_ns = model.message_ns(small, 0);
+  const double more_ns = model.message_ns(mib, 0) - message_ns;
+  const machine::Network& first = machine.networks.front();
+  Network network = {std::llround(message_ns), std::max<std::int64_t>(1, std::llround(more_ns)),
+                     first.origin == machine::Origin::measured ? std::uint8_t{0} : std::uint8_t{1}};
+  if (first.both_ways) {
+    network.second_way_percent =
+        static_cast<std::uint8_t>(std::lround(100 * (*first.both_ways - 1)));
+  }
+  if (first.piece_bytes) network.piece_bytes = std::llround(*first.piece_bytes);
+  // A node's cards take turns.
+  network.gap_ns = std::llround(first.gap_ns / first.rails);
+  network.cpu_ns = std::llround(first.cpu_ns);
+  network.node_ns_per_mib =
+      std::max<std::int64_t>(1, std::llround(static_cast<double>(mib) / first.node_gb_per_s));
+  const int processor = machine.topology.pus.first();
+  const double join_ns = model.copy_ns({.bytes = mib, .copier = processor, .peer = processor});
+  network.joining_ns_per_mib = std::llround(join_ns);
+  return network;
+}
+
+Network Network::shared_by(int senders) const {
+  if (senders == 1) return *this;
+  Network shared = *this;
+  shared.message_ns += (senders - 1) * gap_ns;
+  shared.gap_ns = senders * gap_ns;
+  shared.ns_per_mib = std::max(ns_per_mib, senders * node_ns_per_mib);
+  return shared;
+}
+
+std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::Sizes& sizes,
+                          const Network& network) {
+  std::int64_t sum = 0;
+  std::int64_t latest = 0;
+  std::map<std::int64_t, std::int64_t> by_round;  // of those that others are like
+  schedules::Round round;
+  const bool are_all_looked_at = schedule.ranks() <= most_looked_at;
+  for_each_looked_at(schedule.rounds(), [&](std::int64_t number) {
+    const std::int64_t like = schedule.like(number);
+    const auto known = by_round.find(like);
+    if (known != by_round.end()) {
+      latest = known->second;
+    } else {
+      // What none of those has a part in that were looked at takes what the round before it took.
+      latest =
+          round_ns(schedule, like, sizes, network, round).value_or(are_all_looked_at ? 0 : latest);
+      by_round.emplace(like, latest);
+    }
+    sum += latest;
+  });
+  const std::int64_t looked_at = std::min(schedule.rounds(), most_looked_at);
+  return looked_at == 0 ? 0 : scaled(sum, schedule.rounds(), looked_at);
+}
+
+std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
+                                const Network& network) {
+  const auto of_round = static_cast<std::int64_t>(bytes) * ranks_on_node;
+  const std::int64_t moved = moved_bytes(of_round, of_round, network);
+  return (ranks - ranks_on_node) * (network.message_ns + moving_ns(moved, network.ns_per_mib));
+}
+
+std::int64_t copying_ns(std::size_t bytes) {
+  return moving_ns(static_cast<std::int64_t>(bytes), copy_ns_per_mib);
+}
+
+std::string_view ForcedAlgorithms::for_operation(schedules::Operation operation) const {
+  const auto first = std::find_if(choices_.begin(), choices_.end(), [&](const ForcedChoice& one) {
+    return one.operation == schedules::name(operation);
+  });
+  return first == choices_.end() ? std::string_view() : std::string_view(first->algorithm);
+}
+
+Chosen cheapest(const Demand& demand, const Network& network) {
+  Chosen best;
+  bool is_as_asked = false;
+  for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
+    if (algorithm.operation != demand.operation || algorithm.order == schedules::Order::free)
+      continue;
+    if (algorithm.equal_blocks && !demand.equal_blocks) continue;
+    if (is_as_asked && algorithm.name != demand.algorithm) continue;
+    Chosen one = cheapest_of(algorithm, demand, network);
+    const bool is_first_as_asked = !is_as_asked && algorithm.name == demand.algorithm;
+    is_as_asked = is_as_asked || is_first_as_asked;
+    // They come the simplest first, which stays among about equals.
+    const bool is_better = best.schedule == nullptr || gains(one.ns, best.ns);
+    if (is_better || is_first_as_asked) best = std::move(one);
+  }
+  return best;
+}
+
+}  // namespace huddle::internode

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/internode/internode_team.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "runtime/context/errors.h"
+#include "runtime/internode/messages.h"
+
+namespace huddle::internode {
+namespace {
+
+// Every algorithm takes elements of the types that huddle knows.
+constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
+
+constexpr std::string_view inside_only = "nodes";
+constexpr std::string_view by_pairs = "nodes: pairwise";
+
+// Kinds of calls that are remembered: programs make the same few again and again.
+constexpr std::size_t most_remembered = 64;
+
+}  // namespace
+
+// What was chosen for a call, for the next one like it.
+struct Team::Plan {
+  schedules::Operation operation;
+  int root;
+  std::size_t count;
+  std::size_t element_bytes;
+  schedules::Sizes blocks;  // of the nodes, where each has one
+  int leaders;
+  Chosen chosen;
+  std::string words;
+};
+
+Team::Team(Parts parts)
+    : parts_(std::move(parts)),
+      node_(parts_.map.node_of(parts_.rank)),
+      place_(parts_.map.place_of(parts_.rank)),
+      node_part_(*parts_.node, *parts_.wire, parts_.map, node_, place_) {}
+
+Team::~Team() = default;
+
+// Whatever ends a call in the middle: messages may stand anywhere then, and other nodes do not
+// know.
+template <typename Steps>
+void Team::run(const Steps& steps) {
+  if (lost_.is_any()) throw context::PeerLost(lost_.text());
+  latest_ = inside_only;
+  unserved_ = {};
+  try {
+    steps();
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    throw context::PeerLost(error.what());
+  } catch (...) {
+    give_up("a collective was left in the middle");
+    throw;
+  }
+}
+
+void Team::give_up(std::string_view why) {
+  if (lost_.is_any()) return;
+  lost_ = team::Trouble(why);
+  parts_.node->give_up(why);
+}
+
+bool Team::can_join(const memory::Reduction& reduction) const {
+  return (reduction.commutative || parts_.map.is_in_order()) &&
+         reduction.element_bytes <= largest_usual_element;
+}
+
+void Team::barrier() {
+  run([&] {
+    node_part_.gather_barrier();
+    if (is_first()) between({schedules::Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
+    node_part_.release_barrier();
+  });
+}
+
+void Team::bcast(void* buffer, std::size_t bytes, int root) {
+  if (bytes == 0) return;
+  run([&] {
+    const Sharing sharing = sharing_of(select::Operation::bcast, bytes);
+    bcast_shared(static_cast<std::byte*>(buffer), bytes, root, sharing);
+  });
+}
+
+void Team::allreduce(const void* input, void* output, std::size_t count,
+                     const memory::Reduction& reduction) {
+  if (count == 0) return;
+  run([&] {
+    const Sharing sharing =
+        sharing_of(select::Operation::allreduce, count * reduction.element_bytes);
+    allreduce_shared(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), count,
+                     reduction, sharing);
+  });
+}
+
+// Each part is joined as an allreduce would, wherever it is wanted (net/association.h).
+void Team::reduce(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction, int root) {
+  if (count == 0) return;
+  run([&] {
+    const int speaker = speaker_for(root);
+    const bool is_root = parts_.rank == root;
+    MessageBuffer joined_here;
+    if (place_ == speaker && !is_root) joined_here.resize(count * reduction.element_bytes);
+    auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
+    node_part_.reduce(input, joined, count, reduction, speaker);
+    if (place_ != speaker) return;
+    const Demand demand{schedules::Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root),
+                        count, reduction.element_bytes};
+    schedules::CallData data;
+    data.input.bytes = joined;
+    data.output.bytes = joined;
+    between(demand, data, reduction, root);
+  });
+}
+
+void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
+                          const memory::Reduction& reduction) {
+  const std::size_t count = blocks.total(parts_.map.ranks());
+  if (count == 0) return;
+  run([&] {
+    const std::size_t element = reduction.element_bytes;
+    std::vector<node::Block> in_bytes;
+    for (int rank = 0; rank < parts_.map.ranks(); ++rank) {
+      const node::Block block = blocks.of(rank);
+      in_bytes.push_back(
+          {block.offset * static_cast<std::ptrdiff_t>(element), block.bytes * element});
+    }
+    const std::size_t own_bytes = in_bytes[static_cast<std::size_t>(parts_.rank)].bytes;
+    if (!is_first()) {
+      node_part_.reduce(input, nullptr, count, reduction, 0);
+      node_part_.scatterv(nullptr, {}, output, own_bytes, 0);
+      return;
+    }
+    const node::Blocks listed = node::Blocks::listed(in_bytes);
+    const NodeOrder order(parts_.map, listed);
+    MessageBuffer joined(order.bytes());
+    node_part_.reduce(input, joined.data(), count, reduction, 0);
+    if (!order.is_as_given()) {
+      MessageBuffer ordered(order.bytes());
+      order.pack(joined.data(), ordered.data());
+      joined = std::move(ordered);
+    }
+    MessageBuffer of_node(order.bytes_of(node_));
+    const schedules::Sizes sizes = order.sizes();
+    const Demand demand{
+        schedules::Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
+    schedules::CallData data;
+    data.input.bytes = joined.data();
+    data.output.bytes = of_node.data();
+    data.output.first = node_;
+    between(demand, data, reduction, -1);
+    const std::vector<node::Block> here = blocks_of_node(parts_.map, node_, listed);
+    node_part_.scatterv(of_node.data(), node::Blocks::listed(here), output, own_bytes, 0);
+  });
+}
+
+// Blocks of a node lie side by side in the output, or are sent so and taken apart where they have
+// arrived.
+void Team::allgather(const void* input, void* output, std::size_t bytes) {
+  if (bytes == 0) return;
+  run([&] {
+    const NodeOrder order(parts_.map, bytes);
+    auto* const all = static_cast<std::byte*>(output);
+    if (!is_first()) {
+      node_part_.gather(input, nullptr, bytes, 0);
+    } else {
+      MessageBuffer aside(order.is_as_given() ? 0 : order.bytes());
+      std::byte* const ordered = order.is_as_given() ? all : aside.data();
+      node_part_.gather(input, ordered + order.start_of(node_), bytes, 0);
+      exchange_blocks(ordered, order);
+      if (!order.is_as_given()) order.unpack(ordered, all);
+    }
+    node_part_.bcast(output, order.bytes(), 0);
+  });
+}
+
+void Team::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
+  run([&] {
+    const NodeOrder order(parts_.map, blocks);
+    if (order.bytes() == 0) return;
+    auto* const all = static_cast<std::byte*>(output);
+    MessageBuffer aside(order.is_as_given() ? 0 : order.bytes());
+    std::byte* const ordered = order.is_as_given() ? all + order.first_offset() : aside.data();
+    const std::size_t own_bytes = blocks.of(parts_.rank).bytes;
+    if (is_first()) {
+      const std::vector<node::Block> here = blocks_of_node(parts_.map, node_, blocks);
+      node_part_.gatherv(input, own_bytes, ordered + order.start_of(node_),
+                         node::Blocks::listed(here), 0);
+      exchange_blocks(ordered, order);
+    } else {
+      node_part_.gatherv(input, own_bytes, nullptr, {}, 0);
+    }
+    node_part_.bcast(ordered, order.bytes(), 0);
+    if (!order.is_as_given()) order.unpack(ordered, all);
+  });
+}
+
+void Team::exchange_blocks(std::byte* ordered, const NodeOrder& order) {
+  const schedules::Sizes sizes = order.sizes();
+  const Demand demand{
+      schedules::Operation::allgather, parts_.map.nodes(), 0, order.bytes(), 1, &sizes};
+  schedules::CallData data;
+  data.output.bytes = ordered;
+  data.input.bytes = ordered + order.start_of(node_);
+  between(demand, data, {}, -1);
+}
+
+void Team::gather(const void* input, void* output, std::size_t bytes, int root) {
+  if (bytes == 0) return;
+  run([&] {
+    const int speaker = speaker_for(root);
+    if (place_ != speaker) return node_part_.gather(input, nullptr, bytes, speaker);
+    const NodeOrder order(parts_.map, bytes);
+    const bool is_root = parts_.rank == root;
+    auto* const all = static_cast<std::byte*>(output);
+    const bool is_in_output = is_root && order.is_as_given();
+    MessageBuffer aside;
+    if (!is_in_output) aside.resize(is_root ? order.bytes() : order.bytes_of(node_));
+    std::byte* const ordered = is_in_output ? all : aside.data();
+    std::byte* const here = is_root ? ordered + order.start_of(node_) : ordered;
+    node_part_.gather(input, here, bytes, speaker);
+    const schedules::Sizes sizes = order.sizes();
+    const Demand demand{schedules::Operation::gather,
+                        parts_.map.nodes(),
+                        parts_.map.node_of(root),
+                        order.bytes(),
+                        1,
+                        &sizes};
+    schedules::CallData data;
+    data.input.bytes = here;
+    data.input.first = node_;
+    data.output.bytes = is_root ? ordered : nullptr;
+    between(demand, data, {}, root);
+    if (is_root && !is_in_output) order.unpack(ordered, all);
+  });
+}
+
+void Team::scatter(const void* input, void* output, std::size_t bytes, int root) {
+  if (bytes == 0) return;
+  run([&] {
+    const int speaker = speaker_for(root);
+    if (place_ != speaker) return node_part_.scatter(nullptr, output, bytes, speaker);
+    const NodeOrder order(parts_.map, bytes);
+    const bool is_root = parts_.rank == root;
+    const auto* ordered = static_cast<const std::byte*>(input);
+    MessageBuffer aside;
+    if (!is_root) aside.resize(order.bytes_of(node_));
+    if (is_root && !order.is_as_given()) {
+      aside.resize(order.bytes());
+      order.pack(ordered, aside.data());
+      ordered = aside.data();
+    }
+    const schedules::Sizes sizes = order.sizes();
+    const Demand demand{schedules::Operation::scatter,
+                        parts_.map.nodes(),
+                        parts_.map.node_of(root),
+                        order.bytes(),
+                        1,
+                        &sizes};
+    const std::byte* const here = is_root ? ordered + order.start_of(node_) : aside.data();
+    schedules::CallData data;
+    data.input.bytes = is_root ? ordered : nullptr;
+    // The root's node has its block where it is: nothing is written there.
+    data.output.bytes = const_cast<std::byte*>(here);
+    data.output.first = node_;
+    between(demand, data, {}, root);
+    // In place at the root stays so where its blocks were put in order.
+    const auto* const given = static_cast<const std::byte*>(input);
+    const bool in_place = is_root && output == given + bytes * static_cast<std::size_t>(root);
+    auto* const own = const_cast<std::byte*>(here) + bytes * static_cast<std::size_t>(place_);
+    node_part_.scatter(here, in_place ? own : output, bytes, speaker);
+  });
+}
+
+// What is wrong with sizes is told once all has been exchanged: the team is as good as before.
+template <typename NodePart>
+void Team::exchange_beside(PairwiseExchange exchange, const NodePart& node_part) {
+  bool is_fine_here = true;
+  bool is_truncated = false;
+  run([&] {
+    latest_ = by_pairs;
+    const auto node_part_and_sizes = [&] {
+      try {
+        node_part();
+      } catch (const context::SizesDiffer&) {
+        is_fine_here = false;
+      }
+    };
+    is_truncated = finish(std::make_unique<PairwiseExchange>(std::move(exchange)),
+                          parts_.node->waiting(), node_part_and_sizes)
+                       ->is_truncated();
+  });
+  if (is_fine_here && !is_truncated) return;
+  throw context::SizesDiffer("a rank sends another number of bytes than this one expects");
+}
+
+std::vector<node::Block> Team::blocks_here(const node::Blocks& blocks) const {
+  std::vector<node::Block> here;
+  for (int place = 0; place < parts_.map.ranks_on(node_); ++place) {
+    here.push_back(blocks.of(parts_.map.rank_at(node_, place)));
+  }
+  return here;
+}
+
+void Team::gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
+                   int root) {
+  const int place = parts_.map.place_of(root);
+  if (!is_root_here(root)) {
+    const auto* const mine = static_cast<const std::byte*>(input);
+    return exchange_beside(PairwiseExchange::to_one(ends(), root, mine, bytes), [] {});
+  }
+  if (parts_.rank != root) {
+    return run([&] { node_part_.gatherv(input, bytes, nullptr, {}, place); });
+  }
+  const PairwiseExchange::Data data{nullptr, {}, static_cast<std::byte*>(output), blocks};
+  exchange_beside(PairwiseExchange(ends(), data), [&] {
+    const std::vector<node::Block> here = blocks_here(blocks);
+    node_part_.gatherv(input, bytes, output, node::Blocks::listed(here), place);
+  });
+}
+
+void Team::scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
+                    int root) {
+  const int place = parts_.map.place_of(root);
+  if (!is_root_here(root)) {
+    auto* const mine = static_cast<std::byte*>(output);
+    return exchange_beside(PairwiseExchange::from_one(ends(), root, mine, bytes), [] {});
+  }
+  const auto in_node = [&] {
+    const bool is_root = parts_.rank == root;
+    const std::vector<node::Block> here =
+        is_root ? blocks_here(blocks) : std::vector<node::Block>();
+    node_part_.scatterv(input, node::Blocks::listed(here), output, bytes, place);
+  };
+  if (parts_.rank != root) return exchange_beside(PairwiseExchange(ends(), {}), in_node);
+  const PairwiseExchange::Data data{static_cast<const std::byte*>(input), blocks, nullptr, {}};
+  exchange_beside(PairwiseExchange(ends(), data), in_node);
+}
+
+void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
+                     const node::Blocks& incoming) {
+  const PairwiseExchange::Data data{static_cast<const std::byte*>(input), outgoing,
+                                    static_cast<std::byte*>(output), incoming};
+  exchange_beside(PairwiseExchange(ends(), data), [&] {
+    const std::vector<node::Block> to = blocks_here(outgoing);
+    const std::vector<node::Block> from = blocks_here(incoming);
+    node_part_.alltoallv(input, node::Blocks::listed(to), output, node::Blocks::listed(from));
+  });
+}
+
+// The first rank of a node learns it from those of the nodes before, and tells its own.
+MessageBuffer Team::joined_before(const void* input, std::size_t count,
+                                  const memory::Reduction& reduction) {
+  const std::size_t bytes = count * reduction.element_bytes;
+  MessageBuffer before(node_ == 0 && !is_first() ? 0 : bytes);
+  MessageBuffer of_node(is_first() ? bytes : 0);
+  node_part_.reduce(input, of_node.data(), count, reduction, 0);
+  if (is_first()) {
+    const Demand demand{schedules::Operation::exscan, parts_.map.nodes(), 0, count,
+                        reduction.element_bytes};
+    schedules::CallData data;
+    data.input.bytes = of_node.data();
+    data.output.bytes = before.data();
+    between(demand, data, reduction, -1);
+  }
+  if (node_ == 0) return MessageBuffer();
+  node_part_.bcast(before.data(), bytes, 0);
+  return before;
+}
+
+void Team::scan(const void* input, void* output, std::size_t count,
+                const memory::Reduction& reduction) {
+  if (count == 0) return;
+  run([&] {
+    const MessageBuffer before = joined_before(input, count, reduction);
+    node_part_.scan(input, output, count, reduction);
+    if (!before.empty()) reduction(output, before.data(), output, count);
+  });
+}
+
+void Team::exscan(const void* input, void* output, std::size_t count,
+                  const memory::Reduction& reduction) {
+  if (count == 0) return;
+  run([&] {
+    const MessageBuffer before = joined_before(input, count, reduction);
+    node_part_.exscan(input, output, count, reduction);
+    if (before.empty()) return;
+    if (is_first()) {
+      std::memcpy(output, before.data(), before.size());
+    } else {
+      reduction(output, before.data(), output, count);
+    }
+  });
+}
+
+// Pairs gain in their nodes alone. A prefix goes from rank to rank, and so from node to node.
+bool Team::takes(select::Operation operation) const {
+  switch (way_between_nodes(operation)) {
+    case Way::schedule:
+      return true;
+    case Way::pairs:
+      return parts_.map.most_ranks_on_a_node() > 1;
+    case Way::prefix:
+      return parts_.map.is_in_order();
+  }
+  return false;
+}
+
+void Team::alltoall(const void* input, void* output, std::size_t bytes) {
+  if (bytes == 0) return;
+  run([&] {
+    const std::size_t of_rank = bytes * static_cast<std::size_t>(parts_.map.ranks());
+    if (!is_first()) {
+      node_part_.gather(input, nullptr, of_rank, 0);
+      node_part_.scatter(nullptr, output, of_rank, 0);
+      return;
+    }
+    const std::size_t of_node = of_rank * static_cast<std::size_t>(parts_.map.ranks_on(node_));
+    MessageBuffer first(of_node);
+    MessageBuffer second(of_node);
+    node_part_.gather(input, first.data(), of_rank, 0);
+    sort_by_target(first.data(), second.data(), bytes);
+    exchange_pairs(second.data(), first.data(), bytes);
+    sort_by_source(first.data(), second.data(), bytes);
+    node_part_.scatter(second.data(), output, of_rank, 0);
+  });
+}
+
+void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes) {
+  std::vector<std::size_t> own;
+  for (int node = 0; node < parts_.map.nodes(); ++node) {
+    own.push_back(bytes * static_cast<std::size_t>(parts_.map.ranks_on(node)) *
+                  static_cast<std::size_t>(parts_.map.ranks_on(node_)));
+  }
+  const schedules::Sizes largest = largest_pair(parts_.map, bytes);
+  const schedules::Sizes own_sizes = schedules::Sizes::listed(own);
+  schedules::CallData data;
+  data.input.bytes = outgoing;
+  data.output.bytes = incoming;
+  between(alltoall_demand(parts_.map, bytes, largest), data, {}, -1, &own_sizes);
+}
+
+bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {
+  if (!parts_.forced.for_operation(schedule_of(operation)).empty()) return false;
+  const bool is_measured = !parts_.mpi_times.points().empty();
+  if (!is_measured && operation != select::Operation::alltoall) return false;
+  return verdict_on(operation, bytes).is_mpi_quicker;
+}
+
+const Team::Verdict& Team::verdict_on(select::Operation operation, std::size_t bytes) {
+  const auto known = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& one) {
+    return one.operation == operation && one.bytes == bytes;
+  });
+  if (known != verdicts_.end()) {
+    std::rotate(verdicts_.begin(), known, known + 1);
+    return verdicts_.front();
+  }
+  const Verdict verdict = judge(operation, bytes);
+  if (verdicts_.size() == most_remembered) verdicts_.pop_back();
+  return *verdicts_.insert(verdicts_.begin(), verdict);
+}
+
+Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
+  Verdict verdict{operation, bytes};
+  const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes);
+  if (mpi_ns || can_share(operation)) {
+    const Prediction prediction = predict(operation, bytes, parts_.map, parts_.network,
+                                          parts_.node_times, parts_.sharing, parts_.forced);
+    verdict.is_mpi_quicker = mpi_ns && *mpi_ns < prediction.ns();
+    verdict.sharing = prediction.sharing;
+  } else {
+    verdict.is_mpi_quicker =
+        operation == select::Operation::alltoall &&
+        !why_left_unmeasured(operation, bytes, parts_.map, parts_.network).empty();
+  }
+  return verdict;
+}
+
+// From (rank here, target) to (target's node, rank here, target's place).
+void Team::sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const {
+  const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
+  const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));
+  parts_.map.for_each_run([&](int first, int count, int node, int place) {
+    const auto there = static_cast<std::size_t>(parts_.map.ranks_on(node));
+    for (std::size_t from = 0; from < here; ++from) {
+      const std::size_t to = here * ranks_before(node) + from * there;
+      std::memcpy(outgoing + (to + static_cast<std::size_t>(place)) * bytes,
+                  gathered + (from * ranks + static_cast<std::size_t>(first)) * bytes,
+                  static_cast<std::size_t>(count) * bytes);
+    }
+  });
+}
+
+// From (source's node, source's place, rank here) to (rank here, source).
+void Team::sort_by_source(const std::byte* incoming, std::byte* for_here, std::size_t bytes) const {
+  const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
+  const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));
+  parts_.map.for_each_run([&](int first, int count, int node, int place) {
+    for (int i = 0; i < count; ++i) {
+      const std::size_t from = (ranks_before(node) + static_cast<std::size_t>(place + i)) * here;
+      for (std::size_t to = 0; to < here; ++to) {
+        std::memcpy(for_here + (to * ranks + static_cast<std::size_t>(first + i)) * bytes,
+                    incoming + (from + to) * bytes, bytes);
+      }
+    }
+  });
+}
+
+int Team::speaker_for(int root) const {
+  return parts_.map.node_of(root) == node_ ? parts_.map.place_of(root) : 0;
+}
+
+std::size_t Team::ranks_before(int node) const {
+  return static_cast<std::size_t>(parts_.map.ranks_before(node));
+}
+
+std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& demand,
+                                      const schedules::CallData& data,
+                                      const memory::Reduction& reduction,
+                                      const schedules::Sizes* own_blocks) {
+  const Plan& plan = plan_for(demand, speakers.leaders.count());
+  latest_ = plan.words;
+  const std::string_view forced = parts_.forced.for_operation(demand.operation);
+  if (plan.chosen.algorithm != forced) unserved_ = forced;
+  schedules::CallData placed = data;
+  if (demand.operation == schedules::Operation::allgather) {
+    placed.input.first = plan.chosen.schedule->own_blocks(node_).first;
+  }
+  const schedules::Sizes& sizes = own_blocks != nullptr ? *own_blocks : plan.chosen.sizes;
+  placed.input.sizes = sizes;
+  placed.output.sizes = sizes;
+  const ByNode by_node(*parts_.wire, parts_.map, parts_.traffic, speakers);
+  return std::make_unique<Crossing>(*plan.chosen.schedule, node_, placed, reduction, by_node,
+                                    static_cast<std::size_t>(parts_.network.piece_bytes));
+}
+
+void Team::between(const Demand& demand, const schedules::CallData& data,
+                   const memory::Reduction& reduction, int root_rank,
+                   const schedules::Sizes* own_blocks) {
+  finish(start({Leaders(parts_.map), 0, root_rank}, demand, data, reduction, own_blocks),
+         parts_.node->waiting());
+}
+
+// Programs make the same calls again and again.
+const Team::Plan& Team::plan_for(const Demand& demand, int leaders) {
+  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
+    return plan->operation == demand.operation && plan->root == demand.root &&
+           plan->count == demand.count && plan->element_bytes == demand.element_bytes &&
+           plan->leaders == leaders && (demand.blocks == nullptr || plan->blocks == *demand.blocks);
+  });
+  if (known != plans_.end()) {
+    std::rotate(plans_.begin(), known, known + 1);
+    return *plans_.front();
+  }
+  Demand asked = demand;
+  asked.algorithm = parts_.forced.for_operation(demand.operation);
+  Chosen chosen = cheapest(asked, parts_.network.shared_by(leaders));
+  std::string words = fmt::format("nodes: {}", chosen.algorithm);
+  if (leaders > 1) words += fmt::format(" by {} leaders", leaders);
+  if (plans_.size() == most_remembered) plans_.pop_back();
+  const schedules::Sizes blocks =
+      demand.blocks == nullptr ? schedules::Sizes::equal(0) : *demand.blocks;
+  plans_.insert(
+      plans_.begin(),
+      std::make_unique<Plan>(Plan{demand.operation, demand.root, demand.count, demand.element_bytes,
+                                  blocks, leaders, std::move(chosen), std::move(words)}));
+  return *plans_.front();
+}
+
+}  // namespace huddle::internode

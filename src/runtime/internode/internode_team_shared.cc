@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Calls whose data several leaders of each node may share, and that may go segment by segment.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/context/waiting.h"
+#include "runtime/internode/internode_team.h"
+#include "runtime/internode/messages.h"
+
+namespace huddle::internode {
+namespace {
+
+// A segment that is between nodes while its rank does something else. Where the call ends in the
+// middle, it is left to its messages.
+class UnderWay {
+ public:
+  // Keeps a reference.
+  explicit UnderWay(context::Waiting& waiting) : waiting_(waiting) {}
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+  ~UnderWay() {
+    waiting_.keep_going(nullptr);
+    static_cast<void>(crossing_.release());
+  }
+
+  // Null: there is none. From then on it goes on whenever this rank waits for its node.
+  void begin(std::unique_ptr<Crossing> crossing) {
+    crossing_ = std::move(crossing);
+    if (crossing_ == nullptr) return;
+    crossing_->advance();
+    waiting_.keep_going([this] { crossing_->advance(); });
+  }
+  void finish() {
+    if (crossing_ == nullptr) return;
+    waiting_.keep_going(nullptr);
+    internode::finish(std::move(crossing_), waiting_);
+  }
+
+ private:
+  context::Waiting& waiting_;
+  std::unique_ptr<Crossing> crossing_;
+};
+
+}  // namespace
+
+Sharing Team::sharing_of(select::Operation operation, std::size_t bytes) {
+  if (parts_.sharing) return shared_on(parts_.map, *parts_.sharing);
+  if (parts_.network.node_ns_per_mib == 0) return {};
+  return verdict_on(operation, bytes).sharing;
+}
+
+template <typename Before, typename Start, typename After>
+void Team::in_segments(int segments, const Before& before, const Start& start, const After& after) {
+  UnderWay crossing(parts_.node->waiting());
+  for (int segment = 0; segment < segments; ++segment) {
+    before(segment);
+    crossing.finish();
+    crossing.begin(start(segment));
+    if (segment > 0) after(segment - 1);
+  }
+  crossing.finish();
+  after(segments - 1);
+}
+
+// A leader joins its slice of what its node's ranks contribute, then of what the nodes have, in the
+// order of their first ranks.
+void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size_t count,
+                            const memory::Reduction& reduction, const Sharing& sharing) {
+  const std::size_t element = reduction.element_bytes;
+  const int segments = static_cast<int>(std::min<std::size_t>(sharing.segments, count));
+  const schedules::Sizes elements = schedules::Sizes::cut(count, 1, segments);
+  const Leaders leaders(parts_.map, sharing.leaders);
+  const bool is_one = leaders.count() == 1;
+  const int leader = leaders.at(node_, place_);
+  const auto own = [&](int segment, std::size_t unit) {
+    return leaders.slice(leader, elements.bytes(segment), unit);
+  };
+  const auto slices = [&](int segment, std::size_t unit) {
+    return leaders.slices(node_, elements.bytes(segment), unit);
+  };
+  const auto at = [&](int segment) { return elements.offset(segment) * element; };
+  // In place, what one of several leaders joins would lie where it is still to be read. It joins of
+  // the next segment while this one is between nodes.
+  const bool is_aside = !is_one && leader >= 0 && input == output;
+  const std::size_t room = own(0, element).bytes + element;  // an element more or less
+  MessageBuffer aside(is_aside ? 2 * room : 0);
+  const auto joined = [&](int segment) {
+    if (is_aside) return aside.data() + (segment % 2 == 0 ? 0 : room);
+    return output + at(segment) + own(segment, element).offset;
+  };
+  const auto before = [&](int segment) {
+    if (is_one) {
+      return node_part_.reduce(input + at(segment), output + at(segment), elements.bytes(segment),
+                               reduction, 0);
+    }
+    const std::vector<node::Block> blocks = slices(segment, 1);
+    node_part_.reduce_scatter(input + at(segment), joined(segment), node::Blocks::listed(blocks),
+                              reduction);
+  };
+  const auto start_between = [&](int segment) -> std::unique_ptr<Crossing> {
+    const std::size_t of_slice = own(segment, 1).bytes;
+    if (of_slice == 0) return nullptr;
+    schedules::CallData data;
+    data.output.bytes = joined(segment);
+    data.input.bytes = data.output.bytes;
+    const Demand demand{schedules::Operation::allreduce, parts_.map.nodes(), 0, of_slice, element};
+    return start({leaders, leader}, demand, data, reduction);
+  };
+  const auto after = [&](int segment) {
+    std::byte* const all = output + at(segment);
+    if (is_one) return node_part_.bcast(all, elements.bytes(segment) * element, 0);
+    const std::vector<node::Block> blocks = slices(segment, element);
+    node_part_.allgatherv(joined(segment), all, node::Blocks::listed(blocks));
+  };
+  in_segments(segments, before, start_between, after);
+}
+
+// One leader alone: the root speaks for its node, before the node has the data, for the others are
+// farther. Several have their slices from it, and the node all the rest: it only reads its own.
+void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing) {
+  const int segments = static_cast<int>(std::min<std::size_t>(sharing.segments, bytes));
+  const schedules::Sizes sizes = schedules::Sizes::cut(bytes, 1, segments);
+  const Leaders leaders(parts_.map, sharing.leaders);
+  const bool is_one = leaders.count() == 1;
+  const bool is_here = is_root_here(root);
+  const int speaker = speaker_for(root);
+  const int leader = is_one ? (place_ == speaker ? 0 : -1) : leaders.at(node_, place_);
+  const auto own = [&](int segment) { return leaders.slice(leader, sizes.bytes(segment), 1); };
+  const auto slices = [&](int segment) { return leaders.slices(node_, sizes.bytes(segment), 1); };
+  const auto slice = [&](int segment) {
+    return buffer + sizes.offset(segment) + own(segment).offset;
+  };
+  const auto before = [&](int segment) {
+    if (is_one || !is_here) return;
+    const std::vector<node::Block> blocks = slices(segment);
+    node_part_.scatterv(buffer + sizes.offset(segment), node::Blocks::listed(blocks),
+                        slice(segment), own(segment).bytes, speaker);
+  };
+  const auto start_between = [&](int segment) -> std::unique_ptr<Crossing> {
+    const std::size_t of_slice = own(segment).bytes;
+    if (of_slice == 0) return nullptr;
+    schedules::CallData data;
+    data.output.bytes = slice(segment);
+    const Demand demand{schedules::Operation::bcast, parts_.map.nodes(), parts_.map.node_of(root),
+                        of_slice, 1};
+    return start({leaders, leader, is_one ? root : -1}, demand, data, {});
+  };
+  const auto after = [&](int segment) {
+    std::byte* const all = buffer + sizes.offset(segment);
+    if (is_one || is_here) return node_part_.bcast(all, sizes.bytes(segment), speaker);
+    const std::vector<node::Block> blocks = slices(segment);
+    node_part_.allgatherv(slice(segment), all, node::Blocks::listed(blocks));
+  };
+  in_segments(segments, before, start_between, after);
+}
+
+}  // namespace huddle::internode

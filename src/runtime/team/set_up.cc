@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/set_up.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "runtime/team/bootstrap.h"
+#include "runtime/team/group_configuration.h"
+
+namespace huddle::team {
+namespace {
+
+// All ranks are in the exchange at once, so it takes as long as the slowest needs to get a
+// processor.
+constexpr std::chrono::seconds exchange_limit{30};
+
+}  // namespace
+
+Joining::Joining(Peers& peers, const Bootstrap& bootstrap)
+    : peers_(peers),
+      bootstrap_(bootstrap),
+      rank_(static_cast<std::size_t>(bootstrap.rank)),
+      ranks_(static_cast<std::size_t>(bootstrap.ranks)) {}
+
+Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
+                 std::uint64_t decisions)
+    : Joining(peers, bootstrap) {
+  group_ = &group;
+  decisions_ = decisions;
+}
+
+Joining::~Joining() {
+  if (is_done_) return;
+  if (card_.presence.ticket != 0) peers_.presence_.leave(card_.presence);
+  peers_.arena_->free(card_.piece);
+}
+
+std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
+  if (group_ != nullptr) return run_in_known_group(bring);
+  card_.trouble = Trouble::of([&] {
+    take_memory();
+    fill_card(bring);
+  });
+  if (!has_memory_) cards_.resize(ranks_);
+  gather_to(std::span(cards_), bootstrap_, card_);
+  throw_first(std::span<const BusinessCard>(cards_), &BusinessCard::trouble);
+  check_cards();
+  reach_all();
+  if (anybody_needs_anything()) exchange();
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    members_->admit({reached_[rank], cards_[rank].piece, cards_[rank].presence});
+  }
+  is_done_ = true;
+  return std::move(members_);
+}
+
+// The presence and the piece are the card's, so that they are given back where this fails.
+std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
+  Offer mine;
+  mine.decisions = decisions_;
+  mine.trouble = Trouble::of([&] { fill_offer(bring); });
+  mine.piece = card_.piece;
+  mine.presence = card_.presence;
+  with_room_by_rank<Offer>(bootstrap_.ranks, [&](std::span<Offer> offers) {
+    gather_to(offers, bootstrap_, mine);
+    throw_first(std::span<const Offer>(offers), &Offer::trouble);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      members_->admit({group_->peers()[rank], offers[rank].piece, offers[rank].presence});
+    }
+    same_decisions_ = std::all_of(offers.begin(), offers.end(), [&](const Offer& offer) {
+      return offer.decisions == mine.decisions;
+    });
+  });
+  is_done_ = true;
+  return std::move(members_);
+}
+
+void Joining::decline(const Bootstrap& bootstrap) {
+  Offer mine;
+  mine.trouble = Trouble("it has no memory to make a team");
+  with_room_by_rank<Offer>(bootstrap.ranks,
+                           [&](std::span<Offer> offers) { gather_to(offers, bootstrap, mine); });
+}
+
+void Joining::fill_offer(const Peers::Bring& bring) {
+  peers_.free_departed();
+  members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
+  card_.presence = peers_.presence_.enter();
+  card_.piece = bring(*peers_.arena_);
+}
+
+void Joining::take_memory() {
+  if (has_memory_) return;
+  cards_.resize(ranks_);
+  addresses_.resize(ranks_);
+  troubles_.resize(ranks_);
+  peers_.free_departed();
+  members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
+  reached_.resize(ranks_);
+  report_.resize(report_bytes());
+  reports_.resize(report_bytes() * ranks_);
+  has_memory_ = true;
+}
+
+void Joining::fill_card(const Peers::Bring& bring) {
+  card_.process = peers_.me_;
+  card_.process.user = geteuid();
+  if (card_.process.pid != static_cast<std::uint32_t>(getpid())) {
+    throw FailureError("this process was forked from one that had set up huddle; set it up anew");
+  }
+  const memory::Arena& arena = *peers_.arena_;
+  card_.arena = arena.id();
+  card_.cap_bytes = arena.cap_bytes();
+  card_.descriptor = arena.descriptor();
+  card_.owner = &peers_.arena_;
+  card_.presence = peers_.presence_.enter();
+  card_.piece = bring(*peers_.arena_);
+}
+
+// All look at the same cards, so all come to the same end.
+void Joining::check_cards() const {
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    if (on_two_machines(cards_[0].process, cards_[rank].process)) {
+      throw FailureError(
+          fmt::format("rank {} is on another machine than rank 0: a team shares memory", rank));
+    }
+    if (cards_[rank].process.user != cards_[0].process.user) {
+      throw FailureError(fmt::format("rank {} runs as user {} and rank 0 as user {}", rank,
+                                     cards_[rank].process.user, cards_[0].process.user));
+    }
+  }
+}
+
+// One allgather.
+void Joining::reach_all() {
+  const Trouble trouble = Trouble::of([&] {
+    for (std::size_t rank = 0; rank < ranks_; ++rank) reach(rank);
+  });
+  std::memcpy(report_.data(), &trouble, sizeof trouble);
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    report_[sizeof trouble + rank] = std::byte{reached_[rank] == nullptr};
+  }
+  bootstrap_.allgather(report_, reports_);
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    if (trouble_of(rank).is_any()) throw_of(rank, trouble_of(rank));
+  }
+}
+
+Trouble Joining::trouble_of(std::size_t rank) const {
+  Trouble trouble;
+  std::memcpy(&trouble, &reports_[rank * report_bytes()], sizeof trouble);
+  return trouble;
+}
+
+bool Joining::anybody_needs_anything() const {
+  for (std::size_t who = 0; who < ranks_; ++who) {
+    for (std::size_t whose = 0; whose < ranks_; ++whose) {
+      if (needs(who, whose)) return true;
+    }
+  }
+  return false;
+}
+
+void Joining::reach(std::size_t rank) {
+  const BusinessCard& card = cards_[rank];
+  reached_[rank] = peers_.find(card.arena);
+  if (reached_[rank]) return;
+  std::shared_ptr<Peer> peer;
+  if (card.arena == card_.arena) {
+    peer = std::make_shared<Peer>(peers_.arena_);
+  } else if (is_same_process(card_.process, card.process)) {
+    peer = std::make_shared<Peer>(*card.owner);
+  } else if (peers_.route_ == DescriptorRoute::proc_first) {
+    peer = open_peer(card_.process, card);
+  }
+  if (peer) reached_[rank] = peers_.keep(card.arena, std::move(peer));
+}
+
+// Two more allgathers: to learn each other's sockets, and how it went.
+void Joining::exchange() {
+  std::optional<DescriptorSocket> door;
+  Address mine;
+  mine.trouble = Trouble::of([&] { mine.name = door.emplace().name(); });
+  gather_to(std::span(addresses_), bootstrap_, mine);
+  throw_first(std::span<const Address>(addresses_), &Address::trouble);
+  agree(troubles_, bootstrap_, [&] { receive_needed(*door); });
+}
+
+void Joining::receive_needed(const DescriptorSocket& door) {
+  std::vector<DescriptorSocket::Name> names;
+  for (const Address& address : addresses_) names.push_back(address.name);
+  ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), cards_, names, {}, {}};
+  for (std::size_t other = 0; other < ranks_; ++other) {
+    if (needs(other, rank_)) task.send_to.push_back(static_cast<int>(other));
+    if (needs(rank_, other)) task.receive_from.push_back(static_cast<int>(other));
+  }
+  const auto keep = [&](int from, Parcel parcel) {
+    const BusinessCard& card = cards_[static_cast<std::size_t>(from)];
+    if (!memory::is_arena(parcel.arena.number(), card.arena, card.cap_bytes)) {
+      throw FailureError(fmt::format("rank {} sent something else than its arena", from));
+    }
+    reached_[static_cast<std::size_t>(from)] = peers_.keep(
+        card.arena, std::make_shared<Peer>(parcel.arena, std::move(parcel.process), card));
+  };
+  exchange_descriptors(door, std::move(task), Clock::now() + exchange_limit, keep);
+}
+
+}  // namespace huddle::team

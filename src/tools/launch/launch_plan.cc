@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "tools/launch/launch_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/system.h"
+#include "tools/launch/environment.h"
+#include "tools/launch/inspect.h"
+#include "tools/launch/launcher.h"
+#include "tools/launch/preload.h"
+#include "tools/launch/program.h"
+
+namespace huddle::launch {
+namespace {
+
+// Where PATH is not set, the shells' own.
+constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
+
+// The settings that the preloaded library knows.
+constexpr std::array<std::string_view, 15> library_settings = {
+    "huddle", "machine",  "ops",         "algo", "stats",      "summary",  "verify",   "join-after",
+    "net",    "net-algo", "net-leaders", "heap", "heap-block", "heap-cap", "heap-fork"};
+
+std::string search_path_of(const std::vector<std::string>& environment) {
+  const std::string path = settings::value_of(environment, "PATH");
+  return path.empty() ? std::string(usual_search_path) : path;
+}
+
+// As the library reads it. A rank may run in another folder, so that a file's path has to be whole;
+// a name is looked up where the rank runs.
+std::string value_for_ranks(const settings::Resolved& resolved) {
+  switch (resolved.setting.kind) {
+    case settings::Kind::machine:
+      return is_toml_path(resolved.value) ? std::filesystem::absolute(resolved.value).string()
+                                          : resolved.value;
+    case settings::Kind::toggle:
+      if (resolved.setting.key == "huddle") return resolved.value;
+      if (resolved.value == "on") return "1";
+      return resolved.value == "off" ? "0" : resolved.value;
+    case settings::Kind::word:
+    case settings::Kind::count:
+    case settings::Kind::size:
+    case settings::Kind::list:
+    case settings::Kind::forcing:
+      return resolved.value;
+  }
+  return {};
+}
+
+// What somebody said by flag, environment or file, as variables.
+std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all) {
+  std::vector<Variable> variables;
+  for (const std::string_view key : library_settings) {
+    const settings::Resolved& resolved = settings::find(all, key);
+    if (resolved.layer == settings::Layer::built_in || resolved.value.empty()) continue;
+    variables.push_back({settings::environment_name(key), value_for_ranks(resolved)});
+  }
+  return variables;
+}
+
+bool names_a_setting(const std::string& variable) {
+  const auto table = settings::table();
+  return std::any_of(table.begin(), table.end(), [&variable](const settings::Setting& setting) {
+    return settings::environment_name(setting.key) == variable;
+  });
+}
+
+// Adds the user's other HUDDLE_* variables. Those that name no setting were reported and stay here.
+void add_environment(std::vector<Variable>& variables,
+                     const std::vector<std::string>& environment) {
+  for (const std::string& line : environment) {
+    const std::string name = line.substr(0, line.find('='));
+    const bool known = std::any_of(variables.begin(), variables.end(),
+                                   [&name](const Variable& v) { return v.name == name; });
+    if (!name.starts_with("HUDDLE_") || known || !names_a_setting(name)) continue;
+    variables.push_back({name, settings::value_of(environment, name)});
+  }
+}
+
+// The preloaded malloc, which nobody has to carry who does not want it.
+std::string heap_to_preload(const Request& request, const Library& library,
+                            std::vector<std::string>& notes) {
+  if (!request.with_heap || settings::find(request.settings, "huddle").value == "off") return {};
+  if (library.heap.empty()) {
+    notes.push_back(
+        fmt::format("libhuddle_heap.so is not in {}: ranks' arrays are not shared; is "
+                    "the installation whole?",
+                    library.folder));
+  }
+  return library.heap;
+}
+
+// The files to preload, between colons; none, and a note, where that cannot be.
+std::string files_to_preload(const Request& request, const Library& library,
+                             std::vector<std::string>& notes) {
+  if (library.preload.empty()) {
+    notes.push_back(
+        fmt::format("{} is not in {}: the command runs without huddle; is the installation whole?",
+                    library.stub, library.folder));
+    return {};
+  }
+  if (!can_be_preloaded(library.preload)) {
+    notes.push_back(
+        fmt::format("{} has a space or a colon in its path, and nothing such can be preloaded: the "
+                    "command runs without huddle; install it elsewhere",
+                    library.preload));
+    return {};
+  }
+  const std::string heap = heap_to_preload(request, library, notes);
+  return library.preload + (heap.empty() ? "" : ":" + heap);
+}
+
+std::string program_for(const std::string& word, const std::string& search_path) {
+  auto program = find_program(word, search_path);
+  if (!program) throw UsageError(why_not_found(word));
+  return *program;
+}
+
+void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
+  if (launcher.passing != Passing::unknown) return;
+  notes.push_back(fmt::format(
+      "{} does not say in a way that huddle knows whose launcher it is: huddle is in its "
+      "environment, and reaches other nodes if it passes that on",
+      launcher.path));
+}
+
+// A sentence for each program that huddle cannot help, each once.
+void note_programs(const std::vector<std::string>& words, const std::string& search_path,
+                   bool with_threads, std::vector<std::string>& notes) {
+  std::set<std::string> seen;
+  for (const std::string& word : words) {
+    const auto path = find_program(word, search_path);
+    if (!path || !seen.insert(*path).second) continue;
+    const Obstacle obstacle = obstacle_in(*path);
+    if (with_threads && obstacle == Obstacle::no_mpi) continue;
+    if (obstacle != Obstacle::none) notes.push_back(sentence(obstacle, *path));
+  }
+}
+
+// Puts the variables into the launcher's words; returns the words that name programs.
+std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::string& preload) {
+  if (!plan.launcher) return {request.command.front()};
+  const std::string search_path = search_path_of(request.environment);
+  const auto contexts = contexts_of(
+      request.command, plan.launcher->passing,
+      [&](const std::string& word) { return find_program(word, search_path).has_value(); });
+  plan.command =
+      pass_variables(request.command, contexts, plan.launcher->passing,
+                     {.variables = plan.changes,
+                      .preload = preload,
+                      .slurm_export = settings::value_of(request.environment, "SLURM_EXPORT_ENV")});
+  std::vector<std::string> programs;
+  for (const AppContext& context : contexts) {
+    if (context.program < context.end) programs.push_back(request.command[context.program]);
+  }
+  return programs;
+}
+
+}  // namespace
+
+bool is_later_rank(const std::vector<std::string>& environment) {
+  constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                                          "PMI_RANK", "SLURM_PROCID"};
+  for (const std::string_view name : rank_names) {
+    const std::string rank = settings::value_of(environment, name);
+    if (!rank.empty()) return rank != "0";
+  }
+  return false;
+}
+
+Plan make_plan(const Request& request) {
+  Plan plan{.command = request.command};
+  const std::string search_path = search_path_of(request.environment);
+  plan.program = program_for(request.command.front(), search_path);
+  plan.launcher = find_launcher(plan.program);
+  const Library library = find_library(request.own_program, request.purpose);
+  const std::string preload = files_to_preload(request, library, plan.notes);
+  if (!preload.empty()) {
+    const std::string name(preload_name);
+    plan.changes.push_back(
+        {name, joined_preload(preload, settings::value_of(request.environment, name))});
+  }
+  switch (request.purpose) {
+    case Purpose::collectives:
+      for (Variable& variable : said_settings(request.settings)) {
+        plan.changes.push_back(std::move(variable));
+      }
+      add_environment(plan.changes, request.environment);
+      if (request.has_reported_settings) {
+        plan.changes.push_back({std::string(settings::reported_variable), "1"});
+      }
+      break;
+    case Purpose::profile:
+      plan.changes.push_back({std::string(parts_variable), request.parts_folder});
+      plan.changes.push_back({std::string(collector_variable), request.collector});
+      break;
+  }
+  const auto programs = pass_on(plan, request, preload);
+  if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
+  if (!preload.empty()) note_programs(programs, search_path, request.with_threads, plan.notes);
+  if (is_later_rank(request.environment)) plan.notes.clear();
+  return plan;
+}
+
+std::vector<std::string> changed_environment(const std::vector<std::string>& environment,
+                                             const std::vector<Variable>& changes) {
+  std::vector<std::string> lines;
+  for (const std::string& line : environment) {
+    const std::string name = line.substr(0, line.find('='));
+    const bool changed = std::any_of(changes.begin(), changes.end(),
+                                     [&name](const Variable& v) { return v.name == name; });
+    if (!changed) lines.push_back(line);
+  }
+  for (const Variable& change : changes) lines.push_back(assignment(change));
+  return lines;
+}
+
+std::string shell_line(const Plan& plan) {
+  std::vector<std::string> words;
+  if (!plan.changes.empty()) words.emplace_back("env");
+  for (const Variable& change : plan.changes) words.push_back(shell_quoted(assignment(change)));
+  for (const std::string& word : plan.command) words.push_back(shell_quoted(word));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace huddle::launch

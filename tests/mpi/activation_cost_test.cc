@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/activation_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace huddle::mpi {
+namespace {
+
+constexpr std::uint64_t join_ns = 2'000'000;
+constexpr std::uint64_t call_ns = 1000;
+// At a third saved of each call.
+constexpr std::uint64_t price = 3 * join_ns / call_ns;
+
+// The verdict after a number of small calls.
+JoinVerdict judge_small(std::size_t calls, std::uint64_t past_use = 0) {
+  return judge_price(calls, {calls, past_use, call_ns, join_ns});
+}
+
+TEST(JoinPrice, IsNotKnownBeforeACallWasTimed) {
+  const JoinVerdict verdict = judge_price(first_ask, {first_ask, 1'000'000, 0, join_ns});
+  EXPECT_FALSE(verdict.joins);
+  EXPECT_EQ(verdict.next_ask, 2 * first_ask);
+}
+
+TEST(JoinPrice, IsPaidOnceTheCallsWouldHaveSavedAsMuch) {
+  EXPECT_FALSE(judge_small(price - 1).joins);
+  EXPECT_TRUE(judge_small(price).joins);
+  EXPECT_TRUE(judge_small(first_ask, price - first_ask).joins);
+}
+
+// Each time costs a call. Ranks ask seldom, and at the price, if they can foresee it.
+TEST(JoinPrice, IsAskedForSeldomAndInTime) {
+  EXPECT_EQ(judge_small(64).next_ask, 128U) << "the calls to come may move more";
+  const JoinVerdict far = judge_small(price / 3);
+  EXPECT_FALSE(far.is_near);
+  EXPECT_EQ(far.next_ask, price / 2);
+  const JoinVerdict near = judge_small(price / 2);
+  EXPECT_FALSE(near.joins);
+  EXPECT_TRUE(near.is_near);
+  EXPECT_EQ(near.next_ask, price);
+  EXPECT_TRUE(judge_small(near.next_ask).joins);
+  EXPECT_EQ(judge_small(first_ask, price - first_ask - 1).next_ask, first_ask + first_ask / 4);
+}
+
+TEST(JoinPrice, IsPaidSoonByLargeCalls) {
+  constexpr std::size_t use_per_call = 100;
+  const JoinTerms unknown{use_per_call * first_ask, 0, 0, join_ns};
+  EXPECT_EQ(judge_price(first_ask, unknown).next_ask, first_ask + 1);
+  const JoinTerms known{use_per_call * first_ask, 0, call_ns, join_ns};
+  const JoinVerdict verdict = judge_price(first_ask, known);
+  EXPECT_TRUE(verdict.is_near);
+  EXPECT_EQ(verdict.next_ask, first_ask + 1);
+}
+
+TEST(JoinPrice, IsEverybodys) {
+  JoinTerms of_all{50, 100, 700, 40, 400};
+  of_all.meet({60, 90, 900, 60, 300});
+  EXPECT_EQ(of_all.use, 50U);
+  EXPECT_EQ(of_all.past_use, 90U);
+  EXPECT_EQ(of_all.call_ns, 700U);
+  EXPECT_EQ(of_all.join_ns, 60U);
+  EXPECT_EQ(of_all.nodes_join_ns, 400U);
+  of_all.meet({1000, 1000, 0, 0});
+  EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
+}
+
+// Each communicator of a loop would pay for joining anew.
+TEST(JoinPrice, OverSeveralNodesIsForTheCallsOfOneCommunicator) {
+  const JoinTerms few{first_ask, 1'000'000, call_ns, 1, join_ns};
+  EXPECT_TRUE(judge_price(first_ask, few).joins);
+  EXPECT_FALSE(judge_price(first_ask, few.over_nodes()).joins);
+  const JoinTerms many{price, 0, call_ns, 1, join_ns};
+  EXPECT_TRUE(judge_price(price, many.over_nodes()).joins);
+}
+
+TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {
+  PastCalls past;
+  past.add({0, 1}, {10, 400});
+  past.add({1, 0}, {5, 0});
+  past.add({0, 1}, {3, 300});
+  past.add({0, 1}, {1, 0});
+  EXPECT_EQ(past.of(std::vector{0, 1}).use, 14U);
+  EXPECT_EQ(past.of(std::vector{0, 1}).call_ns, 300U);
+  EXPECT_EQ(past.of(std::vector{1, 0}).use, 5U);
+  EXPECT_EQ(past.of(std::vector{0, 1, 2}).use, 0U);
+}
+
+TEST(PastCalls, AreForgottenWhereRanksAreAlwaysOthers) {
+  PastCalls past;
+  past.add({0, 1}, {10, 0});
+  for (int rank = 2; rank < 1000; ++rank) {
+    past.add({0, rank}, {1, 0});
+    if (rank < 500) past.add({0, 1}, {1, 0});
+  }
+  EXPECT_EQ(past.of(std::vector{0, 999}).use, 1U);
+  EXPECT_EQ(past.of(std::vector{0, 1}).use, 0U) << "long ago";
+}
+
+}  // namespace
+}  // namespace huddle::mpi

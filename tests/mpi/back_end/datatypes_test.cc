@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// What is known of datatypes, asked for by threads that come at once: none of them may see less
+// than all of it, for a rank that takes a type for another one than its peers goes to the MPI
+// alone.
+#include "mpi/back_end/datatypes.h"
+
+#include <gtest/gtest.h>
+
+#include "stand_in.h"
+#include "threads.h"
+
+namespace huddle::mpi {
+namespace {
+
+// At how many first uses threads meet.
+constexpr int first_uses = 50;
+
+void expect_all_of(const TypeFacts& facts, const Predefined& predefined) {
+  EXPECT_TRUE(facts.is_type && facts.dense) << predefined.name;
+  EXPECT_EQ(facts.bytes, stand_in::named_bytes) << predefined.name;
+  const Element* element = find_element(predefined.name);
+  EXPECT_EQ(facts.element, element) << predefined.name;
+  EXPECT_EQ(facts.number, element_type(*element, facts.bytes)) << predefined.name;
+}
+
+TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
+  const UnderlyingMpi real(stand_in::find);
+  for (int round = 0; round < first_uses; ++round) {
+    const Types types(real, stand_in::find);
+    at_once([&](int) {
+      for (const Predefined& predefined : datatypes) {
+        const auto type = handle<Datatype>(predefined, stand_in::find);
+        // Whoever was first may still look when others come.
+        expect_all_of(types.facts(type), predefined);
+        expect_all_of(types.facts(type), predefined);
+      }
+    });
+  }
+}
+
+TEST(TypesOfThreads, MadeOnesAreKnownWholeAndOnce) {
+  const UnderlyingMpi real(stand_in::find);
+  for (int round = 0; round < first_uses; ++round) {
+    const Types types(real, stand_in::find);
+    const Datatype type = stand_in::new_type();
+    std::array<const TypeFacts*, threads_at_once> seen{};
+    at_once([&](int thread) {
+      const TypeFacts& facts = types.facts(type);
+      EXPECT_TRUE(facts.is_type && facts.dense);
+      seen[static_cast<std::size_t>(thread)] = &facts;
+    });
+    for (const TypeFacts* facts : seen) EXPECT_EQ(facts, seen.front());
+    stand_in::free_type(type);
+  }
+}
+
+}  // namespace
+}  // namespace huddle::mpi

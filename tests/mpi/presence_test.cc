@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "mpi/presence.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace huddle::mpi {
+namespace {
+
+constexpr std::chrono::milliseconds at_once{0};
+
+JobRank place(int rank, const std::string& job = "a job") {
+  return {.job = job + std::to_string(getpid()), .rank = rank, .all_here = false};
+}
+
+TEST(RollCall, WhoHasSignedInIsHere) {
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  first.sign_in();
+  EXPECT_TRUE(first.is_here(0));
+  EXPECT_FALSE(first.is_here(1));
+  second.sign_in();
+  second.sign_in();
+  EXPECT_TRUE(first.is_here(1));
+  EXPECT_TRUE(second.is_here(0));
+  EXPECT_FALSE(second.is_here(2));
+}
+
+TEST(RollCall, WhoHasNotSignedInSeesNobody) {
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  first.sign_in();
+  EXPECT_FALSE(second.is_here(0));
+}
+
+TEST(RollCall, JobsAndKindsDoNotMeet) {
+  RollCall first(place(0), "kind");
+  RollCall other_job(place(1, "another job"), "kind");
+  RollCall other_kind(place(1), "another kind");
+  first.sign_in();
+  other_job.sign_in();
+  other_kind.sign_in();
+  EXPECT_FALSE(first.is_here(1));
+  EXPECT_FALSE(other_job.is_here(0));
+  EXPECT_FALSE(other_kind.is_here(0));
+}
+
+// Everybody has to see the same, or some would wait for the others.
+TEST(RollCall, ANameThatIsTakenIsThereForAll) {
+  RollCall first(place(0), "kind");
+  RollCall same(place(0), "kind");
+  first.sign_in();
+  same.sign_in();
+  EXPECT_TRUE(first.is_here(0));
+  EXPECT_TRUE(same.is_here(0));
+}
+
+TEST(RollCall, WhoIsAnotherRankThanWasSaidIsNotHere) {
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  first.sign_in();
+  second.sign_in();
+  first.confirm(0);
+  second.confirm(2);
+  EXPECT_FALSE(first.is_here(1));
+  EXPECT_FALSE(second.is_here(0));
+}
+
+TEST(RollCall, TheFirstTellsTheOthers) {
+  for (const bool answer : {true, false}) {
+    RollCall first(place(3), "kind");
+    RollCall second(place(5), "kind");
+    RollCall third(place(6), "kind");
+    for (RollCall* const one : {&first, &second, &third}) one->sign_in();
+    for (RollCall* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
+    first.tell_others(8, answer);
+    EXPECT_EQ(second.hear(at_once), answer);
+    EXPECT_EQ(third.hear(at_once), answer);
+  }
+}
+
+// What it is told would come to the one that has the name.
+TEST(RollCall, WhoseNameIsTakenAsksForItself) {
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  RollCall same(place(1), "kind");
+  for (RollCall* const one : {&first, &second, &same}) one->sign_in();
+  EXPECT_EQ(second.first_here(2), 0);
+  EXPECT_EQ(same.first_here(2), std::nullopt);
+}
+
+// The one that has the name is of another job of the same name, or of somebody who means no good.
+TEST(RollCall, WhoWaitsInVainForTheFirstHearsNothing) {
+  RollCall taker(place(0), "kind");
+  RollCall first(place(0), "kind");
+  RollCall second(place(1), "kind");
+  for (RollCall* const one : {&taker, &first, &second}) one->sign_in();
+  EXPECT_EQ(first.first_here(2), std::nullopt);
+  EXPECT_EQ(second.first_here(2), 0);
+  EXPECT_EQ(second.hear(at_once), std::nullopt);
+}
+
+TEST(RollCall, NothingIsLeftOfWhoDies) {
+  const auto child = fork();
+  if (child == 0) {
+    RollCall gone(JobRank{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
+    gone.sign_in();
+    _exit(gone.is_here(1) ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  RollCall stays(JobRank{.job = "of the parent" + std::to_string(getpid()), .rank = 0}, "kind");
+  stays.sign_in();
+  EXPECT_FALSE(stays.is_here(1));
+}
+
+TEST(RollCall, WithoutAPlaceEverybodyIsHere) {
+  RollCall nowhere(std::nullopt, "kind");
+  nowhere.sign_in();
+  EXPECT_TRUE(nowhere.is_here(5));
+  EXPECT_FALSE(nowhere.is_job_on_one_node());
+}
+
+}  // namespace
+}  // namespace huddle::mpi
