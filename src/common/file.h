@@ -16,6 +16,14 @@
 
 namespace huddle {
 
+// Repeats a system call as long as a signal interrupts it, and returns its result.
+template <class SystemCall>
+auto uninterrupted(SystemCall call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 // A file descriptor that is closed at the end of its owner.
 class FileDescriptor {
  public:

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "common/file.h"
+
 namespace huddle {
 namespace {
 
@@ -89,8 +91,7 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
   // Whatever it has left behind goes as well; a child that is done but not waited for keeps the
   // number of its group from being given to others.
   ::kill(-child, SIGKILL);
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  uninterrupted([&] { return ::waitpid(child, nullptr, 0); });
   return output;
 }
 
@@ -109,10 +110,7 @@ bool is_pidfd(int descriptor) { return send_nothing(descriptor) == 0 || errno !=
 bool is_dead(int pidfd) {
   if (pidfd < 0) return false;
   pollfd watched{pidfd, POLLIN, 0};
-  int found = 0;
-  do {
-    found = poll(&watched, 1, 0);
-  } while (found < 0 && errno == EINTR);
+  const int found = uninterrupted([&] { return ::poll(&watched, 1, 0); });
   return found == 1 && (watched.revents & POLLIN) != 0 && is_pidfd(pidfd);
 }
 

@@ -13,6 +13,8 @@
 #include <functional>
 #include <limits>
 
+#include "common/text.h"
+
 namespace huddle {
 namespace {
 
@@ -126,13 +128,8 @@ struct Hierarchy {
 };
 
 bool lists(std::string_view words, std::string_view word) {
-  std::size_t from = 0;
-  while (from <= words.size()) {
-    const std::size_t comma = std::min(words.find(',', from), words.size());
-    if (words.substr(from, comma - from) == word) return true;
-    from = comma + 1;
-  }
-  return false;
+  const std::vector<std::string_view> all = split(words, ',');
+  return std::find(all.begin(), all.end(), word) != all.end();
 }
 
 // What the kernel says of all hierarchies, read once.

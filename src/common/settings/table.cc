@@ -192,13 +192,7 @@ constexpr char all_but = '^';
 // Without what stands before the first.
 std::vector<std::string_view> items_of(std::string_view list) {
   if (list.starts_with(all_but)) list.remove_prefix(1);
-  std::vector<std::string_view> items;
-  for (std::size_t start = 0; start <= list.size();) {
-    const std::size_t end = std::min(list.find(',', start), list.size());
-    items.push_back(list.substr(start, end - start));
-    start = end + 1;
-  }
-  return items;
+  return split(list, ',');
 }
 
 void check_list(const Setting& setting, std::string_view value, const std::string& where) {

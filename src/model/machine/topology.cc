@@ -10,7 +10,9 @@
 #include <iterator>
 #include <set>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
+#include "common/text.h"
 
 namespace huddle::machine {
 namespace {
@@ -47,13 +49,11 @@ CpuSet::CpuSet(std::vector<int> cpus) : cpus_(std::move(cpus)) {
 }
 
 CpuSet CpuSet::parse(std::string_view text) {
+  if (text.empty()) return {};
   std::vector<int> cpus;
-  std::size_t start = 0;
-  while (!text.empty() && start <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    parse_range(text.substr(start, comma - start), text, cpus);
-    if (cpus.size() > static_cast<std::size_t>(largest_cpu)) refuse(text);
-    start = comma + 1;
+  for (const std::string_view range : split(text, ',')) {
+    parse_range(range, text, cpus);
+    if (cpus.size() > at(largest_cpu)) refuse(text);
   }
   return CpuSet(std::move(cpus));
 }

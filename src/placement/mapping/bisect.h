@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "placement/mapping/graph.h"
 #include "placement/mapping/random.h"
 
@@ -24,15 +25,15 @@ class GainHeap {
   bool empty() const { return heap_.empty(); }
   int top() const { return heap_.front().vertex; }
   double top_gain() const { return heap_.front().gain; }
-  bool contains(int vertex) const { return position_[index(vertex)] != absent; }
+  bool contains(int vertex) const { return position_[huddle::at(vertex)] != absent; }
 
   // Takes it in, or corrects its gain.
   void set(int vertex, double gain) {
-    std::size_t at = position_[index(vertex)];
+    std::size_t at = position_[huddle::at(vertex)];
     if (at == absent) {
       at = heap_.size();
       heap_.push_back({gain, vertex});
-      position_[index(vertex)] = at;
+      position_[huddle::at(vertex)] = at;
       rise(at);
       return;
     }
@@ -41,19 +42,19 @@ class GainHeap {
     rises ? rise(at) : sink(at);
   }
   void remove(int vertex) {
-    const std::size_t at = position_[index(vertex)];
+    const std::size_t at = position_[huddle::at(vertex)];
     if (at == absent) return;
-    position_[index(vertex)] = absent;
+    position_[huddle::at(vertex)] = absent;
     const Entry last = heap_.back();
     heap_.pop_back();
     if (at == heap_.size()) return;
     heap_[at] = last;
-    position_[index(last.vertex)] = at;
+    position_[huddle::at(last.vertex)] = at;
     rise(at);
-    sink(position_[index(last.vertex)]);
+    sink(position_[huddle::at(last.vertex)]);
   }
   void clear() {
-    for (const Entry& entry : heap_) position_[index(entry.vertex)] = absent;
+    for (const Entry& entry : heap_) position_[huddle::at(entry.vertex)] = absent;
     heap_.clear();
   }
 
@@ -63,7 +64,6 @@ class GainHeap {
     int vertex = 0;
   };
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
-  static std::size_t index(int vertex) { return static_cast<std::size_t>(vertex); }
 
   void rise(std::size_t at) {
     const Entry entry = heap_[at];
@@ -87,7 +87,7 @@ class GainHeap {
   }
   void place(std::size_t at, const Entry& entry) {
     heap_[at] = entry;
-    position_[index(entry.vertex)] = at;
+    position_[huddle::at(entry.vertex)] = at;
   }
 
   std::vector<Entry> heap_;

@@ -47,12 +47,10 @@ std::string misread(std::string_view text) {
 
 std::vector<Assignment> parse_assignments(std::string_view text) {
   std::vector<Assignment> all;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const auto one = assignment(text.substr(at, end - at));
-    if (!one) throw UsageError(misread(text.substr(at, end - at)));
+  for (const std::string_view item : split(text, ',')) {
+    const auto one = assignment(item);
+    if (!one) throw UsageError(misread(item));
     all.push_back(*one);
-    at = end + 1;
   }
   return all;
 }

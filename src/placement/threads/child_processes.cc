@@ -19,6 +19,7 @@
 
 #include "common/calling_thread.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "common/other_processes.h"
 
 namespace huddle::threads {
@@ -125,8 +126,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
 [[noreturn]] void guard(const StateFolder& folder, const StateFile& file, int agent) {
   detach("huddle-guardian", {file.descriptor(), agent});
   pollfd wait{agent, POLLIN, 0};
-  while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
-  }
+  uninterrupted([&] { return ::poll(&wait, 1, -1); });
   try {
     give_back_all(folder, file);
   } catch (const std::exception&) {

@@ -46,8 +46,7 @@ void ForkLine::wait_in_parent() noexcept {
   if (!parents_.is_open()) return;
   childs_ = FileDescriptor();
   char word = 0;
-  while (read(parents_.number(), &word, 1) < 0 && errno == EINTR) {
-  }
+  uninterrupted([&] { return ::read(parents_.number(), &word, 1); });
   parents_ = FileDescriptor();
 }
 

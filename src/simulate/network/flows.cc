@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+#include "common/arithmetic.h"
 #include "simulate/network/simulation.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class Filling {
         --left;
         continue;
       }
-      const Share share{fair(link), links_[index(link)].number};
+      const Share share{fair(link), links_[at(link)].number};
       for (const std::size_t flow : passers(link)) {
         if (held_[flow]) continue;
         hold(flow, share);
@@ -70,10 +71,9 @@ class Filling {
   };
   using Entry = std::pair<double, int>;
 
-  static std::size_t index(int link) { return static_cast<std::size_t>(link); }
   double limit(std::size_t flow) const { return flows_.most_gb_per_s(which_[flow]); }
   double fair(int link) const {
-    return std::max(0.0, links_[index(link)].left) / links_[index(link)].open;
+    return std::max(0.0, links_[at(link)].left) / links_[at(link)].open;
   }
   void push(int link) { queue_.push({fair(link), link}); }
 
@@ -82,12 +82,12 @@ class Filling {
     std::vector<int> inside(capacity.size(), -1);
     for (const std::size_t flow : which_) {
       for (const int number : flows_.links(flow)) {
-        int& link = inside[index(number)];
+        int& link = inside[at(number)];
         if (link < 0) {
           link = static_cast<int>(links_.size());
-          links_.push_back({number, capacity[index(number)], 0, 0});
+          links_.push_back({number, capacity[at(number)], 0, 0});
         }
-        ++links_[index(link)].open;
+        ++links_[at(link)].open;
         passed_.push_back(link);
       }
       passed_end_.push_back(passed_.size());
@@ -104,7 +104,7 @@ class Filling {
     std::vector<std::size_t> at;
     for (const Link& link : links_) at.push_back(link.first);
     for (std::size_t flow = 0; flow < which_.size(); ++flow) {
-      for (const int link : passed(flow)) passers_[at[index(link)]++] = flow;
+      for (const int link : passed(flow)) passers_[at[at(link)]++] = flow;
     }
   }
 
@@ -113,9 +113,9 @@ class Filling {
     return std::span(passed_).subspan(first, passed_end_[flow] - first);
   }
   std::span<const std::size_t> passers(int link) const {
-    const std::size_t first = links_[index(link)].first;
+    const std::size_t first = links_[at(link)].first;
     const std::size_t end =
-        index(link) + 1 < links_.size() ? links_[index(link) + 1].first : passers_.size();
+        at(link) + 1 < links_.size() ? links_[at(link) + 1].first : passers_.size();
     return std::span(passers_).subspan(first, end - first);
   }
 
@@ -124,7 +124,7 @@ class Filling {
   int fullest() {
     while (!queue_.empty()) {
       const auto [share, link] = queue_.top();
-      if (links_[index(link)].open == 0) {
+      if (links_[at(link)].open == 0) {
         queue_.pop();
       } else if (share < fair(link)) {
         queue_.pop();
@@ -140,8 +140,8 @@ class Filling {
     shares_[flow] = share;
     held_[flow] = true;
     for (const int link : passed(flow)) {
-      links_[index(link)].left -= share.gb_per_s;
-      --links_[index(link)].open;
+      links_[at(link)].left -= share.gb_per_s;
+      --links_[at(link)].open;
     }
   }
 

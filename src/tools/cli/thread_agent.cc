@@ -17,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/file.h"
 #include "common/text.h"
 #include "model/machine/topology.h"
 #include "placement/threads/child_processes.h"
@@ -193,8 +194,7 @@ void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, 
     if (::fork() == 0) become_agent(setting, std::move(port), std::move(ready), std::move(exec));
     ::_exit(0);
   }
-  while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  uninterrupted([&] { return ::waitpid(between, nullptr, 0); });
 }
 
 std::string why_not(const AgentRequest& request, const MachineInQuestion& machine,

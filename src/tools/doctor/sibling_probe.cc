@@ -60,8 +60,7 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child() {
     ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    uninterrupted([&] { return ::waitpid(pid_, nullptr, 0); });
   }
 
  private:
@@ -136,8 +135,7 @@ void be_owner(const FileDescriptor& socket, const SiblingOptions& options) {
   send_offer(socket, offer);
   // Stays until the reader has gone, whose end of the socket closes then.
   char nothing = 0;
-  while (::read(socket.number(), &nothing, 1) < 0 && errno == EINTR) {
-  }
+  uninterrupted([&] { return ::read(socket.number(), &nothing, 1); });
 }
 
 // What the reader answers, in one message: a number for each attempt.
@@ -179,10 +177,7 @@ void be_reader(const FileDescriptor& socket, const FileDescriptor& answer,
 
 SiblingResults wait_for_answer(int answer, std::size_t paths) {
   pollfd waiting{answer, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&waiting, 1, patience_ms);
-  } while (ready < 0 && errno == EINTR);
+  const int ready = uninterrupted([&] { return ::poll(&waiting, 1, patience_ms); });
   std::vector<int> numbers(descriptor_attempts + paths);
   const std::size_t bytes = numbers.size() * sizeof(int);
   if (ready <= 0 || ::read(answer, numbers.data(), bytes) != static_cast<ssize_t>(bytes)) {

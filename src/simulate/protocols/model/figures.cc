@@ -10,10 +10,10 @@
 #include <set>
 #include <utility>
 
+#include "common/arithmetic.h"
+
 namespace huddle::protocols::model {
 namespace {
-
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
 // What differs by rounding alone is equal.
 constexpr double rounding = 1 + 1e-12;
@@ -46,15 +46,15 @@ void Sharing::advance(double now_ns) {
   for (Open& one : open_) {
     const double bytes = std::min(one.left_bytes, one.gb_per_s * passed_ns);
     one.left_bytes -= bytes;
-    for (const Load& load : one.loads) passed_bytes_[index(load.resource)] += bytes * load.bytes;
+    for (const Load& load : one.loads) passed_bytes_[at(load.resource)] += bytes * load.bytes;
   }
 }
 
 void Sharing::set(Open& one, double gb_per_s) {
   one.gb_per_s = gb_per_s;
   for (const Load& load : one.loads) {
-    free_[index(load.resource)] -= load.bytes * gb_per_s;
-    asked_[index(load.resource)] -= load.bytes;
+    free_[at(load.resource)] -= load.bytes * gb_per_s;
+    asked_[at(load.resource)] -= load.bytes;
   }
 }
 
@@ -67,10 +67,10 @@ void Sharing::share() {
   for (std::size_t i = 0; i < open_.size(); ++i) {
     unset_[i] = i;
     for (const Load& load : open_[i].loads) {
-      double& asked = asked_[index(load.resource)];
+      double& asked = asked_[at(load.resource)];
       if (asked == 0) {
         touched_.push_back(load.resource);
-        free_[index(load.resource)] = gb_per_s_[index(load.resource)];
+        free_[at(load.resource)] = gb_per_s_[at(load.resource)];
       }
       asked += load.bytes;
     }
@@ -78,8 +78,8 @@ void Sharing::share() {
   while (!unset_.empty()) {
     double pace = never;
     for (const int resource : touched_) {
-      const double asked = asked_[index(resource)];
-      if (asked > 1e-9) pace = std::min(pace, std::max(0.0, free_[index(resource)]) / asked);
+      const double asked = asked_[at(resource)];
+      if (asked > 1e-9) pace = std::min(pace, std::max(0.0, free_[at(resource)]) / asked);
     }
     const auto set_where = [&](auto is_held) {
       const std::size_t before = unset_.size();
@@ -100,17 +100,17 @@ void Sharing::share() {
     std::vector<char>& full = full_;
     full.assign(free_.size(), 0);
     for (const int resource : touched_) {
-      const bool is_full = pace * asked_[index(resource)] * rounding >= free_[index(resource)];
-      full[index(resource)] = is_full ? 1 : 0;
+      const bool is_full = pace * asked_[at(resource)] * rounding >= free_[at(resource)];
+      full[at(resource)] = is_full ? 1 : 0;
     }
     set_where([&](const Open& one) {
       const bool is_held = std::any_of(one.loads.begin(), one.loads.end(), [&](const Load& load) {
-        return full[index(load.resource)] != 0;
+        return full[at(load.resource)] != 0;
       });
       return is_held ? pace : -1;
     });
   }
-  for (const int resource : touched_) asked_[index(resource)] = 0;
+  for (const int resource : touched_) asked_[at(resource)] = 0;
   next_end_ns_ = never;
   for (std::size_t i = 0; i < open_.size(); ++i) {
     const double end_ns = now_ns_ + open_[i].left_bytes / open_[i].gb_per_s;
@@ -131,7 +131,7 @@ int Sharing::finish_next() {
   advance(std::max(now_ns_, end_ns));
   Open& done = open_[next_];
   for (const Load& load : done.loads) {
-    passed_bytes_[index(load.resource)] += done.left_bytes * load.bytes;
+    passed_bytes_[at(load.resource)] += done.left_bytes * load.bytes;
   }
   const int copy = done.copy;
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(next_));
