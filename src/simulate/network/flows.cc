@@ -101,10 +101,10 @@ class Filling {
       sum += static_cast<std::size_t>(link.open);
     }
     passers_.resize(sum);
-    std::vector<std::size_t> at;
-    for (const Link& link : links_) at.push_back(link.first);
+    std::vector<std::size_t> next;
+    for (const Link& link : links_) next.push_back(link.first);
     for (std::size_t flow = 0; flow < which_.size(); ++flow) {
-      for (const int link : passed(flow)) passers_[at[at(link)]++] = flow;
+      for (const int link : passed(flow)) passers_[next[at(link)]++] = flow;
     }
   }
 
