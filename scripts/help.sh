@@ -14,7 +14,7 @@ Use it
   make install     into PREFIX (default /usr/local); DESTDIR is honoured
   make package     a Debian package, in build/debian
 Work on it
-  make check MODULE=net   build and run the quick tests of one module: seconds after a change
+  make check MODULE=node   build and run the quick tests of one module: seconds after a change
   make test-deep   sanitizers, fuzzing, all five MPIs, long proofs, a browser: what CI runs as well
   make format      clang-format over every source
   make tidy        clang and clang-tidy over every source

@@ -4,7 +4,7 @@
 // Levels of a machine from latencies alone, for machines whose firmware or hypervisor hides them.
 //
 // Cores are joined nearest first by logarithms of latencies; a step between two nested clusters
-// is a level only if it stands clear of the noise. docs/records/0003 says why.
+// is a level only if it stands clear of the noise. See docs/design/machine-model.md.
 #pragma once
 
 #include <span>

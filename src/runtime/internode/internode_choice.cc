@@ -16,7 +16,8 @@ namespace {
 
 // TCP over an Ethernet of 10 Gbit/s, which is the least that nodes have: 25 us, 1.25 GB/s, 3 us
 // between two messages, as the machine files of Ethernets have it, and half of the second
-// direction, as a ring of whole messages was measured to take (record 38).
+// direction, as a ring of whole messages was measured to take
+// (docs/design/inter-node-collectives.md).
 constexpr Network generic = {.message_ns = 25'000,
                              .ns_per_mib = 840'000,
                              .is_estimated = 1,

@@ -120,8 +120,8 @@ std::int64_t Prediction::ns() const {
 
 namespace {
 
-// A tenth of what one leader takes at once. Half of the predictions were off by more (record 38):
-// for less, more messages are not worth it.
+// A tenth of what one leader takes at once. Half of the predictions were off by more
+// (docs/design/inter-node-collectives.md): for less, more messages are not worth it.
 constexpr std::int64_t least_gain_divisor = 10;
 
 // Between leaders the largest slice is looked at.

@@ -93,14 +93,15 @@ class InlineBcast {
 // near it; the root fills its own, fragment by fragment; word of each fragment goes down a tree,
 // and everybody copies straight from the root's queue.
 //
-// Where it differs from the paper (docs/records/0006): a rank announces fragments in one line of
-// its own that its children watch, in place of writing a word of each child, and readers count what
-// they have read in lines of their own, in place of taking turns at one counter. So every flag has
-// one writer whatever the root, and roots may follow each other without waiting.
+// Where it differs from the paper (docs/design/bcast-allgather-alltoall.md): a rank announces
+// fragments in one line of its own that its children watch, in place of writing a word of each
+// child, and readers count what they have read in lines of their own, in place of taking turns at
+// one counter. So every flag has one writer whatever the root, and roots may follow each other
+// without waiting.
 //
 // Between two ranks a root may also answer: it fills the very cells that it has just read, whoever
 // owns them. Their lines are at hand, and nobody has to be asked whether there is room
-// (docs/records/0032).
+// (docs/design/bcast-allgather-alltoall.md).
 class PipelinedBcast {
  public:
   struct Parameters {

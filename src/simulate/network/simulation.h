@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Messages between nodes in simulated time, round by round. What is modelled, and what is not:
-// docs/records/0027-simulated-networks.md.
+// docs/design/simulation-and-paper-comparison.md.
 //
 //   A rank's round   its processor posts the sends one after the other (cpu_ns each), then takes
 //                    what comes in the order in which it arrives (cpu_ns each), then does its local

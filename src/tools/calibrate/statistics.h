@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // What a series of timings says: its middle, its width, and every way in which it was disturbed.
-// docs/records/0004-measuring.md explains the choice of figures.
+// docs/design/machine-model.md explains the choice of figures.
 #pragma once
 
 #include <cstddef>

@@ -80,7 +80,7 @@ TEST_P(InferKnown, FindsTheTreeExactlyAtAnySteps) {
 }
 
 // Each pair has a latency of its own, as on real silicon. A group of two has a single pair to be
-// judged by and is lost more often; docs/records/0003 has figures.
+// judged by and is lost more often; docs/design/machine-model.md has figures.
 TEST_P(InferKnown, IsNotMisledByWhatPairsKeepOfTheirOwn) {
   const int percent = GetParam().name == "efficient_pairs" ? 10 : 3;
   const Score score = misses(GetParam(), seeds / 10, [](const Kind& kind, Random& random) {

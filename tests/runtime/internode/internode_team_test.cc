@@ -484,8 +484,8 @@ std::string words(const Sharing& sharing) {
          std::to_string(sharing.segments) + " segments";
 }
 
-// The brackets are those of docs/records/0007 in each node, and of runtime/schedules/association.h
-// between nodes.
+// The brackets are those of docs/design/reductions-and-reproducible-order.md in each node, and of
+// runtime/schedules/association.h between nodes.
 TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   constexpr std::size_t count = 5000;

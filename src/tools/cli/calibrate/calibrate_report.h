@@ -20,7 +20,7 @@ std::string summary_text(const calibrate::Outcome& outcome, int columns);
 // Of `measured` processors these are in use. pre: some are.
 std::string other_work_text(const std::vector<calibrate::OtherWork>& work, std::size_t measured);
 
-// What `huddle calibrate --json` prints: docs/records/0004-measuring.md describes it.
+// What `huddle calibrate --json` prints: docs/design/machine-model.md describes it.
 inline constexpr int calibrate_json_schema = 1;
 
 std::string plan_json(const calibrate::Plan& plan);

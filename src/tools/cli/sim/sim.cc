@@ -182,7 +182,7 @@ class SimCommand : public Command {
            "A fabric is a TOML file of huddle's or Slurm's topology.conf, given by its path, - for "
            "standard input, or by a name from --list-fabrics. What the simulators model and what "
            "they leave out: docs/model.md, "
-           "docs/records/0027-simulated-networks.md.";
+           "docs/design/simulation-and-paper-comparison.md.";
   }
 
   void declare(Options& options) override {
