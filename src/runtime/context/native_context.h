@@ -85,7 +85,7 @@ class NativeContext {
     for (const Address& place : places) wait(place, until);
   }
 
-  // Polls without making progress for other calls: this takes little time.
+  // Does not call the progress callbacks, because the wait is short.
   void outlast(Address place, Until until);
 
   void prefetch_write(Address place, std::size_t bytes);
@@ -139,7 +139,7 @@ class NativeContext {
       case Region::scratch:
         return context_.scratch + place.offset;
       case Region::reached:
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): it is an address that was made an offset
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the offset is an address here
         return reinterpret_cast<std::byte*>(place.offset);
     }
     return nullptr;

@@ -92,7 +92,7 @@ FileDescriptor make_file_in(const std::string& folder) {
       fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
 }
 
-// Returns zeros if the descriptor is not open.
+// Returns all zeros if the descriptor is not open.
 struct stat status_of(int file) {
   struct stat status {};
   fstat(file, &status);

@@ -130,8 +130,8 @@ bool Heap::free(void* block) noexcept {
       return true;
     }
     const Piece part = space_.give(Backing::memory, piece);
-    // The heap keeps as much free memory as it has in blocks: a program that uses little returns
-    // most of it, and one that uses much does not fault its pages in again and again.
+    // The limit grows with the memory in blocks: a program that uses little returns most of it, and
+    // one that uses much does not fault its pages in again and again.
     if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
       give_back_pages_of({&part, 1}, lock);
     }

@@ -81,7 +81,7 @@ class ForkLine {
 
 // The state of a heap that changes while peers use it.
 struct HeapState {
-  // Whether peers see what the owner writes. Read it after `calls` has been incremented, not
+  // True while peers see what the owner writes. Read it after `calls` has been incremented, not
   // before.
   std::atomic<bool> is_shared{true};
   // Calls in progress during which peers may access the heap. The pages must stay shared meanwhile.
@@ -157,7 +157,7 @@ class Heap {
   // Zeroes these pages and returns their memory until they are written. Returns false with errno
   // set if the system cannot do that. Requires: whole pages of blocks of this heap.
   bool clear(Piece pages) noexcept;
-  // With `checked`, reports an access to freed memory, including those of peers.
+  // With `checked`, reports accesses to freed memory, including those of peers.
   void look_at_freed() const noexcept;
   // Returns the usable size of the block; 0 if no block begins there.
   std::size_t bytes_of(const void* block) const noexcept;
@@ -173,7 +173,7 @@ class Heap {
   std::size_t held_bytes() const;
 
   // To be called around every fork() by the forking thread, for pthread_atfork(). Between these
-  // calls allocations fail, and blocks that this thread frees are leaked. The child has a copy of
+  // calls allocations of this thread fail, and its free() has no effect. The child has a copy of
   // all blocks, and the parent continues only after the copy is complete. If the stack of the
   // forking thread lies in a block, the heap stops being shared: the child uses its stack before
   // after_fork_in_child() can copy it.

@@ -270,8 +270,8 @@ bool Heap::stop_sharing() {
   return false;
 }
 
-// In a child, where the address range is unmapped: reserves it, so that nothing else is mapped
-// there.
+// Reserves the address range in a child, which does not inherit the mapping, so that nothing else
+// is mapped there.
 bool Heap::map_all_anew() const { return hold_addresses({begin(), view_.cap_bytes()}); }
 
 bool Heap::fill_child() const {

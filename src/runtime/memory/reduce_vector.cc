@@ -36,7 +36,7 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
                            static_cast<const std::uint8_t*>(right), count * element_bytes);
 }
 
-// Not a function, because clang-tidy then mistakes the result for mutable data.
+// A constant, but clang-tidy takes the function that it points to for mutable data.
 template <typename Lane, class OnLanes>
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 inline constexpr CombineFunction* on_lanes = combine<sizeof(Lane), Lanes<Lane, OnLanes>>;

@@ -40,8 +40,8 @@ struct Reduction {
 // - A sum or product that is not a number is always the same quiet NaN.
 // - min and max use one order: NaN comes before all else (the result is NaN if an operand is), and
 //   -0 is less than +0.
-// - min and max with location: NaN comes before all else, and -0 equals +0. If values are
-//   equal, the element with the lower index is taken unchanged.
+// - min and max with location: NaN comes before all else, and -0 equals +0. If the
+//   values are equal, the element with the lower index is taken unchanged.
 // Requires: is_defined(type, op).
 Reduction reduction(Type type, Operator op);
 

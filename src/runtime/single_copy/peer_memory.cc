@@ -38,8 +38,8 @@ ErrorNumber OwnMemory::write(RemoteAddress to, const std::byte* from, std::size_
   return fine;
 }
 
-// Memory without mapped_bit is copied here as well, because the owner expects what it would from
-// any peer.
+// Memory without mapped_bit is copied, as from any other peer: protocols on both sides rely on
+// that.
 std::byte* OwnMemory::mapped(RemoteAddress told) const noexcept {
   return is_mapped(told) ? pointer_to(told) : nullptr;
 }

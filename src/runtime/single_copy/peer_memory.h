@@ -30,7 +30,7 @@ constexpr std::uint64_t address_of(RemoteAddress told) { return told & ~mapped_b
 constexpr bool is_mapped(RemoteAddress told) { return (told & mapped_bit) != 0; }
 // Valid in the owner, or for the kernel on its behalf.
 inline std::byte* pointer_to(RemoteAddress told) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer before it was told
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer in its owner
   return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address_of(told)));
 }
 

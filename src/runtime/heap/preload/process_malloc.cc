@@ -94,7 +94,7 @@ void throw_if_in_the_way() {
 using memory::Heap;
 
 static_assert(std::is_trivially_destructible_v<ProcessMalloc>);
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a malloc is the process's
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): malloc is process-wide
 constinit ProcessMalloc process_malloc;
 
 namespace {

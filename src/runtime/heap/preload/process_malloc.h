@@ -148,7 +148,7 @@ class ProcessMalloc {
 
 // Constant-initialised and never destroyed, because memory is allocated before any constructor and
 // freed after the last exit handler.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a malloc is the process's
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): malloc is process-wide
 [[gnu::visibility("hidden")]] extern constinit ProcessMalloc process_malloc;
 
 // For tests: if TEST_HUDDLE_HEAP=at-once, starts the heap before main(), with the settings taken
