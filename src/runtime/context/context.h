@@ -111,8 +111,7 @@ concept SleepingContext = Context<W> && requires(W& w, Address place, Sequence v
   { w.wake(place) } -> std::same_as<void>;
 };
 
-// The additional operations of single-copy protocols: access to a peer's private memory, by a path
-// that may fail.
+// The additional operations of single-copy protocols: access to a peer's private memory.
 //
 //   expose          writes exposure_bytes to this rank's shared memory at `at` that describe the
 //                   address of `what`. The next store() orders them like any copy. That memory must
@@ -157,8 +156,7 @@ struct Doorbell {
   Sequence nobody = first_sequence;
 };
 
-// Sleeps until the flag meets the condition; returns its value. Callers that want to spin first do
-// so before they call this.
+// Sleeps until the flag meets the condition; returns its value. Callers may spin first.
 template <SleepingContext W>
 Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
   for (;;) {

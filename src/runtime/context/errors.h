@@ -18,8 +18,8 @@ class PeerLost : public FailureError {
 
 // A path to a peer's memory failed during a call. All ranks of the call throw this, so no rank
 // returns a wrong result, but the output buffers may have been overwritten. All flags are
-// consistent: the team can continue without that path. Not a FailureError, because those are thrown
-// before any data has moved.
+// consistent: the team can continue without that path. Not a FailureError, which is thrown before
+// any data moves.
 class PathFailed : public Error {
  public:
   explicit PathFailed(std::string_view message) noexcept : Error(ExitCode::failure, message) {}

@@ -12,8 +12,7 @@
 
 #include "runtime/memory/page_buffer.h"
 
-// Informs the sanitizers when the thread switches stacks. All functions are empty without a
-// sanitizer.
+// Informs the sanitizers about stack switches. Without a sanitizer, all functions are empty.
 #if defined(__SANITIZE_ADDRESS__)
 #define HUDDLE_FIBERS_ASAN 1
 #elif defined(__SANITIZE_THREAD__)
@@ -48,8 +47,7 @@ class FiberNotes {
   void leave(FiberNotes& to, bool for_good) {
     __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, to.bottom_, to.bytes_);
   }
-  // Call just after the switch. Also learns the bounds of the thread's own stack, which are known
-  // only once it has been left.
+  // Call just after the switch. Stores the bounds of the stack that was left.
   void arrive(FiberNotes& from) {
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.bytes_);
   }

@@ -36,8 +36,7 @@ constexpr Until until_equal(Sequence value) { return {Until::Kind::equal, value}
 
 // Identifies the collective call that a rank is in. A stamp has 4 bytes and is stored next to a
 // flag: the low bits of the call's number, and a hash of the arguments that must be equal on all
-// ranks. If a rank reads a stamp that differs from its own in a flag of the same call, the ranks
-// have made different calls.
+// ranks. A rank that reads a stamp other than its own knows that the ranks made different calls.
 class CallStamp {
  public:
   // The stamp of a rank that is not in a call.

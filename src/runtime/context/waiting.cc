@@ -30,8 +30,8 @@ constexpr std::int64_t between_looks_ns = 1 * ns_per_ms;
 // Longest delay between the setting of a flag and the end of this rank's sleep.
 constexpr std::int64_t longest_sleep_ns = 100 * ns_per_us;
 // A wait sleeps instead of yielding after this many times the cost of a wake-up: a wait of that
-// length waits for something slow, and the delay of a wake-up matters less than the core does to
-// other threads.
+// length waits for something slow, and the core matters more to others than the wake-up delay does
+// here.
 constexpr double wakes_before_sleep = 100;
 // After this many consecutive yields without another thread, the core counts as unshared.
 constexpr int alone_for_good = 1000;

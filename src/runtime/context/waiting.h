@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The waiting strategy of a rank: it spins, yields its core or sleeps, depending on which other
-// threads need the core. While it waits it makes progress for others and checks whether its peers
-// are alive.
+// threads need the core. Meanwhile it makes progress for others and checks that its peers are
+// alive.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ namespace huddle::context {
 
 // Set when a team is created.
 struct WaitingSettings {
-  // There are more processes than hardware threads where this rank runs: a spinning rank may keep
-  // the awaited rank from running.
+  // More processes than hardware threads: by spinning, a rank may delay the one that it waits for.
   bool crowded = false;
   // This rank is bound to a hardware thread that no other rank of the team may use: a thread that
   // competes for it is never one that this rank waits for.
@@ -26,8 +25,7 @@ struct WaitingSettings {
   double wake_ns = 5000;
 };
 
-// Called about once a microsecond by a rank that waits, less often if a call takes long. May be
-// empty.
+// A waiting rank calls it about once a microsecond, less often if a call takes long. May be empty.
 using ProgressCallback = std::function<void()>;
 // Throws PeerLost if a rank of the team has died. A waiting rank calls it several times a second.
 using PeerCheck = std::function<void()>;
@@ -54,13 +52,12 @@ class Waiting {
 
   // Time that a wait spins before it yields the core: 0 if the awaited rank may need this core;
   // unlimited if no other thread wants the core; otherwise the time for which another thread, which
-  // may belong to another program, would keep the core. If the awaited rank is running, its data
-  // arrives sooner than that.
+  // may belong to another program, would keep the core. If the awaited rank runs, its data arrives
+  // sooner.
   double spin_ns() const;
 
   bool has_progress() const { return progress_ != nullptr || own_ != nullptr; }
-  // Registers the caller's own pending work, which waits advance together with `progress`. Call
-  // with null to unregister.
+  // Registers pending work of this rank, which waits then advance as well. Null unregisters it.
   void keep_going(ProgressCallback own) { own_ = std::move(own); }
   // Calls the progress callbacks and returns the time afterwards. Requires: has_progress().
   std::int64_t call_progress(std::int64_t now_ns);
@@ -71,11 +68,10 @@ class Waiting {
   }
   bool is_gone(int rank) const { return is_gone_ && is_gone_(rank); }
 
-  // Call while spinning. Detects from involuntary context switches whether other threads want this
-  // core.
+  // Call while spinning. Involuntary context switches show whether other threads want this core.
   void look_for_company();
-  // Records the duration of a yield. If yields return at once for a long time, no other thread
-  // wants this core any more.
+  // Records the duration of a yield. Many short yields in a row show that the core is unshared
+  // again.
   void gave_core_away(double ns);
   // Records the duration of the first yield of a wait, which estimates the cost of yielding.
   void learn_price(double ns);

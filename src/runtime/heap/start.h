@@ -67,8 +67,7 @@ using huddle_heap_start_function = const huddle_heap*(const huddle_heap_wish*);
 
 namespace huddle::heap {
 
-// Changes with everything that the two libraries share: the structures above and what they point
-// to.
+// Changes with all that the two libraries share: the structures above and what they point to.
 inline constexpr std::uint64_t version = 0x0002'7061'6568'6475;
 inline constexpr const char* start_name = "huddle_heap_start";
 

@@ -76,8 +76,7 @@ constexpr std::size_t step_bytes = std::size_t{8} << 20;
 constexpr unsigned int MFD_NOEXEC_SEAL = 8;
 #endif
 
-// Systems may require such files to be non-executable (vm.memfd_noexec); kernels before 6.3 do not
-// know the flag for it.
+// Systems may require a non-executable memfd (vm.memfd_noexec); kernels before 6.3 lack the flag.
 FileDescriptor make_memfd() {
   FileDescriptor file(memfd_create("huddle", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
   if (!file.is_open() && errno == EINVAL)
@@ -110,8 +109,7 @@ void check_file_size_limit(std::size_t bytes) {
                   size_text(static_cast<double>(bytes))));
 }
 
-// A signal makes the call fail with EINTR and undoes its work so far: with a frequent timer it
-// would never finish.
+// A signal makes the call fail and undoes its work: with a frequent timer it would never finish.
 int reserve_uninterrupted(int file, Piece pages) {
   const WithoutSignals without_signals;
   int error = EINTR;
@@ -235,8 +233,7 @@ Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
   auto pages = space_.take(Backing::none, std::max(bytes, growth_bytes), alignment);
   if (!pages) pages = space_.take(Backing::none, bytes, alignment);
   if (!pages) {
-    // Free parts with memory may separate free parts without: once their memory is returned, they
-    // merge.
+    // Free parts with memory may separate those without: returning their memory merges them.
     for (const Piece part : space_.parts(Backing::memory)) give_back_pages_of(part);
     pages = space_.take(Backing::none, bytes, alignment);
   }

@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // The memory that a process shares with the other ranks of its node: one unnamed file, which grows
-// as teams allocate pieces of it and whose mapping never moves. Only the owner allocates and frees;
-// peers map it.
+// as teams allocate pieces of it. Its mapping never moves. Only its owner allocates; peers map it.
 #pragma once
 
 #include <sys/types.h>
@@ -42,9 +41,8 @@ static_assert(sizeof(ArenaHeader) <= arena_header_bytes);
 class ArenaView {
  public:
   ArenaView() = default;
-  // Maps `cap_bytes` bytes, the largest size of the file, so that the mapping never moves. It is
-  // excluded from children and from core dumps. Throws FailureError. The descriptor may be closed
-  // afterwards.
+  // Maps `cap_bytes` bytes, the largest size of the file, so that the mapping never moves. Excluded
+  // from children and core dumps. The descriptor may then be closed. Throws FailureError.
   ArenaView(int descriptor, std::size_t cap_bytes);
   ArenaView(ArenaView&& other) noexcept;
   ArenaView& operator=(ArenaView&& other) noexcept;
@@ -59,8 +57,7 @@ class ArenaView {
   int process_ = 0;  // a child of fork() inherits the object but not the mapping
 };
 
-// Returns whether the file is that arena. Reads the file without mapping it, which is safe for any
-// file.
+// Returns whether the file is that arena. Reads it without mapping it, so any file is safe.
 bool is_arena(int descriptor, const ArenaId& id, std::size_t cap_bytes);
 
 // The file of an arena. It has no name: it disappears when the last process that has it open or
@@ -93,8 +90,8 @@ class ArenaFile {
   std::size_t extend(std::size_t bytes) const;
 
   // Allocates memory for these pages now, by the memory policy of the calling thread: on its own
-  // NUMA node by default. Throws FailureError, with no effect, if memory is short or the descriptor
-  // is closed.
+  // NUMA node by default. Throws FailureError, with no effect, if memory is short or the file is
+  // closed.
   // Requires: whole pages.
   void reserve(Piece pages) const;
   // Returns the memory of these pages to the system. Requires: whole pages.

@@ -12,8 +12,7 @@ namespace huddle::memory {
 namespace {
 
 // After this many parts that are large enough but not aligned, the search continues with parts that
-// are large enough for any alignment, so that a long list of small parts does not slow down an
-// allocation.
+// are large enough for any alignment, so that many small parts do not slow down allocations.
 constexpr int most_tries = 64;
 
 }  // namespace

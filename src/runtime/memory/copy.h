@@ -65,7 +65,7 @@ inline void copy_tiny(std::byte* target, const std::byte* source, std::size_t n)
   std::memcpy(target + n - sizeof last, &last, sizeof last);
 }
 
-// Copies n bytes. A later release store orders the copy with every kernel, including non-temporal
+// Copies n bytes. A later release store orders the copy, even if the kernel uses non-temporal
 // stores.
 // Requires: the ranges do not overlap; pointers are null only if n == 0.
 void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n);
@@ -79,8 +79,8 @@ void read_and_own(void* target, void* source, std::size_t n);
 // other thread uses them during the call.
 void write_and_keep(void* bytes, std::size_t n);
 
-// The kernels behind copy_bytes: copy_x86.cc for x86-64, copy.cc for other CPUs. Same requirements
-// as copy_bytes.
+// The kernels behind copy_bytes: copy_x86.cc or, for other CPUs, copy.cc. Requirements as for
+// copy_bytes.
 inline constexpr std::size_t line_bytes = 64;
 
 // The kernels that have a native implementation in this build.

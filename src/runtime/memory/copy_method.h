@@ -31,8 +31,8 @@ struct CopyMethodFacts {
   CopyKernel in = CopyKernel::plain;
   LineOwnership ownership = LineOwnership::readers_share;
   CopyKernel out = CopyKernel::plain;
-  // Names of curves in a machine file: the cost of writing a block, of reading it, and of both at
-  // once through a ring.
+  // Names of curves in a machine file: the cost to write a block, to read it, and of both in a
+  // ring.
   std::string_view write_curve = "write_cached";
   std::string_view read_curve = "read_dirty";
   std::string_view ring_curve = "ring";
@@ -83,8 +83,7 @@ inline constexpr std::array copy_methods = {
                     .ring_curve = "ring_interleaved"},
 };
 
-// Index in copy_methods. A number, so that a plan which contains it means the same in every
-// process.
+// Index in copy_methods. A number, so that plans mean the same in every process.
 class CopyMethod {
  public:
   constexpr CopyMethod() = default;

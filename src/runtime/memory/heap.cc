@@ -21,8 +21,7 @@ namespace huddle::memory {
 namespace {
 
 // Memory that is kept for later blocks in addition to used_bytes_: about what the C library's
-// malloc comes to keep. With less, allocations of varying sizes take twice the time, mostly for
-// page faults.
+// malloc comes to keep. With less, varying sizes take twice the time, mostly for page faults.
 constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
 // Maximum distance between the last block and the end of the file: core dumps and mlockall()
 // allocate memory for all pages up to there.
@@ -104,8 +103,7 @@ std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) 
   return clean ? std::optional(Found{*clean, false}) : std::nullopt;
 }
 
-// Free parts with memory may separate free parts without: once their memory is returned, they
-// merge.
+// Free parts with memory may separate those without: returning their memory merges them.
 std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_t alignment,
                                                    Lock& lock) {
   auto found = find(bytes, alignment);

@@ -81,8 +81,7 @@ class ForkLine {
 
 // The state of a heap that changes while peers use it.
 struct HeapState {
-  // True while peers see what the owner writes. Read it after `calls` has been incremented, not
-  // before.
+  // True while peers see what the owner writes. Read it after incrementing `calls`.
   std::atomic<bool> is_shared{true};
   // Calls in progress during which peers may access the heap. The pages must stay shared meanwhile.
   std::atomic<int> calls{0};
@@ -145,8 +144,7 @@ class Heap {
 
   enum class Content { any, zero };
 
-  // Returns null if there is no memory or the heap is no longer shared, because then it has no
-  // advantage.
+  // Returns null if there is no memory, or if the heap is no longer shared and thus of no use.
   // Requires: alignment is a power of two.
   void* allocate(std::size_t bytes, std::size_t alignment = least_alignment,
                  Content content = Content::any) noexcept;

@@ -257,9 +257,8 @@ Heap::AtFork Heap::choose_at_fork() {
 }
 
 // Tries to end the sharing; returns false if peers may be using the heap. Memory between the blocks
-// is returned first, so that it is not copied. A call increments `calls` and then reads
-// `is_shared`, and this function does it in the reverse order: at least one of the two sees the
-// other.
+// is returned first, so that it is not copied. Calls increment `calls` and then read `is_shared`;
+// this function does the reverse. At least one sees the other.
 bool Heap::stop_sharing() {
   state_.is_shared = false;
   if (state_.calls == 0) {
@@ -270,8 +269,7 @@ bool Heap::stop_sharing() {
   return false;
 }
 
-// Reserves the address range in a child, which does not inherit the mapping, so that nothing else
-// is mapped there.
+// Reserves the address range in a child, which has not inherited the mapping.
 bool Heap::map_all_anew() const { return hold_addresses({begin(), view_.cap_bytes()}); }
 
 bool Heap::fill_child() const {

@@ -15,21 +15,17 @@ namespace huddle::memory {
 // The functions below change the mappings of whole pages in this process. The offset of each Piece
 // is an address. They allocate nothing.
 
-// Reserves an unmapped address range, without access, so that nothing else is mapped there. Returns
-// false if part of it is mapped.
+// Reserves an unmapped address range, without access. Returns false if part of it is mapped.
 bool hold_addresses(Piece pages) noexcept;
 // Allows access to a reserved range. Its pages are zero until they are written.
 bool may_be_written(Piece pages) noexcept;
-// Atomically replaces the mapping by a private one of the file from its beginning: writes are
-// visible to this process only.
+// Atomically replaces the mapping by a private one of the file, starting at the file's beginning.
 bool map_own_view(Piece pages, int file) noexcept;
-// Returns the memory of the pages and keeps the addresses reserved. Returns false, with no effect,
-// on failure.
+// Returns the memory of the pages, keeps the addresses. Returns false, with no effect, on failure.
 bool drop_pages(Piece pages) noexcept;
 // Returns the memory of pages that are mapped shared from a file in memory; every process that maps
 // them then reads zeros. Works on the address instead of the descriptor, because that is what the
-// memory hooks of registration caches intercept. Returns false on failure, for example if the pages
-// are locked.
+// memory hooks of registration caches intercept. Returns false if it fails, as for locked pages.
 bool remove_shared_pages(Piece pages) noexcept;
 // Makes the kernel leave these pages out of every child, even if the program has requested the
 // opposite. Has no effect if the kernel refuses.
@@ -53,8 +49,8 @@ struct CheckedBlock {
   Piece pages() const;
 
   // Protects the guard page, if the process has mappings left for that. Fills the space between the
-  // block and the guard page, and the block itself if `fill`, with a pattern that is useless as a
-  // number or an address.
+  // block and the guard page, and the block itself if `fill`, with a pattern that is no useful
+  // number or address.
   void arm(bool fill) const noexcept;
   // Returns whether the space between the block and the guard page is unchanged.
   bool is_intact() const noexcept;

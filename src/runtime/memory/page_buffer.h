@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Page-aligned memory directly from the kernel, untouched until its owner touches it and optionally
-// bound to a NUMA node.
+// Page-aligned memory from the kernel, untouched and optionally bound to a NUMA node.
 #pragma once
 
 #include <cstddef>

@@ -87,8 +87,7 @@ struct Logical {
   }
 };
 
-// There is no multiplication of 8-bit lanes: multiplies the lower and the upper byte of each 16-bit
-// lane in 16 bits.
+// 8-bit lanes have no multiplication: multiplies both bytes of each 16-bit lane in 16 bits.
 struct MultiplyBytes {
   template <class D, class V>
   static V on(D d, V left, V right) {
@@ -132,8 +131,7 @@ struct MultiplyComplex {
 // ---- Minimum and maximum of floating-point numbers, on signed integer lanes with the same bits.
 
 // Returns a key in the order that reduction.h documents: numbers by value, -0 below +0, and every
-// NaN before all numbers. NaNs of one sign are there already; adding `shift` wraps the others
-// around.
+// NaN before all numbers. NaNs of one sign are there already; `shift` wraps the others.
 template <class D, class V>
 V key_of(D d, V bits, hn::TFromD<D> shift) {
   using Lane = hn::TFromD<D>;

@@ -40,8 +40,7 @@ bool is_less(long double left, long double right) {
   return left < right || (left == right && std::signbit(left) && !std::signbit(right));
 }
 
-// The element operations. They read both operands before they write, because `to` may be one of
-// them.
+// The element operations. They read both operands before they write: `to` may be one of them.
 struct Sum {
   static constexpr std::size_t bytes = sizeof(long double);
   static void apply(std::byte* to, const std::byte* left, const std::byte* right) {

@@ -5,8 +5,8 @@
 #include "runtime/memory/reduction.h"
 
 // Omitted because each target adds build time: SSSE3, whose CPUs are from before 2008; the later
-// AVX-512 extensions, which have nothing that is needed here; and SVE, until it can be tested on a
-// machine (NEON is used there).
+// AVX-512 extensions, which have nothing that is needed here; and SVE, until it can be tested (NEON
+// is used there).
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 // Highway disables its portable target for gcc older than 12.3, which miscompiles the upper half of
@@ -142,8 +142,7 @@ namespace {
 bool always() { return true; }
 
 #if HWY_TARGETS & HWY_AVX2
-// The features that Highway's AVX2 target is compiled with; a CPU with AVX2, FMA and BMI2 has the
-// rest.
+// The features that Highway's AVX2 target needs; a CPU with AVX2, FMA and BMI2 has the others.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("bmi2") != 0;

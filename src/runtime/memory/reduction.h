@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reductions of two arrays, element by element: the arithmetic of a collective, without its
-// communication.
+// Reductions of two arrays, element by element: the arithmetic of a collective.
 #pragma once
 
 #include <cstddef>

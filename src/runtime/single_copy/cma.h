@@ -34,8 +34,7 @@ struct CopyCalls {
 // the ID is reused between the check and the system call.
 class CmaMemory : public PeerMemory {
  public:
-  // watch: the pidfd of the process, which must stay open as long as this object lives, or
-  // `unwatched`.
+  // watch: a pidfd of the process, which must stay open while this object lives, or `unwatched`.
   CmaMemory(pid_t process, int watch, const CopyCalls& calls = {})
       : process_(process), watch_(watch), calls_(calls) {}
 
@@ -63,8 +62,7 @@ bool yama_asks(const System& system);
 
 // Lets the other processes of this user read this process for as long as the object lives. The
 // ranks of a job have a launcher as a common ancestor, but it may be any ancestor, with shells in
-// between. Therefore the permit names no process: the user's other processes get the access that
-// they have without Yama.
+// between. Therefore the permit names no process: access is as without Yama.
 //
 // A process has a single permit, which cannot be queried. If the program has set one for another
 // purpose, such as a crash reporter, it is lost when this object is destroyed.

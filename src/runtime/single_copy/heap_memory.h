@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // The memory of a peer that keeps large blocks in a mappable heap (runtime/memory/heap.h). Blocks
-// of the heap are read and written through a mapping, without system calls; everything else by
-// another path.
+// of the heap are accessed through a mapping, without system calls; all else by another path.
 #pragma once
 
 #include <memory>

@@ -38,8 +38,7 @@ ErrorNumber OwnMemory::write(RemoteAddress to, const std::byte* from, std::size_
   return fine;
 }
 
-// Memory without mapped_bit is copied, as from any other peer: protocols on both sides rely on
-// that.
+// Memory without mapped_bit is copied, as from any other peer, because both sides expect that.
 std::byte* OwnMemory::mapped(RemoteAddress told) const noexcept {
   return is_mapped(told) ? pointer_to(told) : nullptr;
 }

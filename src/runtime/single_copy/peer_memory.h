@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Access to the memory of another process, which copies data once instead of through shared memory.
-// The interface of all such paths and the table of them. Each path is tested between the two
-// processes that will use it.
+// The interface of all such paths and the table of them. A path is tested by the processes that
+// will use it.
 #pragma once
 
 #include <sys/types.h>
@@ -43,14 +43,12 @@ class PeerMemory {
   PeerMemory& operator=(const PeerMemory&) = delete;
 
   // Copy from and to the peer's memory. On failure, some of the bytes may have been copied. They do
-  // not throw, because a rank that copies for a team must inform the others before it reports an
-  // error.
+  // not throw, because a rank must inform its team before it reports an error.
   [[nodiscard]] virtual ErrorNumber read(std::byte* to, RemoteAddress from,
                                          std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ErrorNumber write(RemoteAddress to, const std::byte* from,
                                           std::size_t bytes) noexcept = 0;
-  // Returns where that memory is mapped in this process for loads and stores, or null if it has to
-  // be copied.
+  // Returns where this process can load and store that memory, or null if it must be copied.
   [[nodiscard]] virtual std::byte* mapped(RemoteAddress) const noexcept { return nullptr; }
 };
 
@@ -93,8 +91,8 @@ struct Owner {
 
 // A path that copies a block once. Everything about a path is in its descriptor, and peer_paths()
 // is the table of descriptors: huddle calibrate measures its cost under its name, the cost model
-// uses that, ranks test it before its first use, and it is used if it works between all of them. No
-// other code names a path.
+// uses that, ranks test it before its first use, and it is used if it works between all. No other
+// code names a path.
 //
 // Memory that a peer has mapped (heap_memory.h) is not such a path: loads and stores need no system
 // call, and cost the same as any other copy of cache lines.
@@ -110,13 +108,11 @@ struct PeerPath {
   Open open;
 };
 
-// Index in the table of paths. A number, so that a plan which contains it means the same in every
-// process.
+// Index in the table of paths. A number, so that plans mean the same in every process.
 using PathNumber = std::uint8_t;
 using PeerPaths = std::vector<PeerPath>;
 
-// Returns the paths that huddle has; a new one is one line here. If several cost the same, the
-// first is used.
+// Returns the paths that huddle has; a new one is one line here. At equal cost, the first is used.
 PeerPaths peer_paths();
 
 // Opens the memory by that path, or directly if it belongs to this process.

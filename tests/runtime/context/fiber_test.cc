@@ -52,8 +52,7 @@ TEST(Fibers, NeedNotBeStarted) {
   EXPECT_EQ(last, 5);
 }
 
-// Both fibers are in a catch block at the same time, and leave it in the order in which they
-// entered.
+// Both fibers are in a catch block at the same time, and leave it in the order of entry.
 TEST(Fibers, KeepTheirExceptionsSeparate) {
   Fibers fibers(2);
   std::vector<std::string> caught;

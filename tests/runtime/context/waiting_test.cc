@@ -44,8 +44,7 @@ class Company {
   std::thread other_;
 };
 
-// Returns a Waiting that has detected competition for its core, but has no estimate of the cost
-// yet.
+// Returns a Waiting that has detected competition for its core, but has no cost estimate.
 Waiting in_company() {
   const Company company;
   Waiting waiting({.wake_ns = wake_ns}, nullptr, nullptr);

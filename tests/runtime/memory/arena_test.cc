@@ -26,8 +26,7 @@
 
 namespace {
 
-// Number of calls of posix_fallocate() on this thread that are still to be interrupted, as by a
-// frequent timer.
+// Number of calls of posix_fallocate() on this thread that will be interrupted, as by a timer.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it replaces a C function
 thread_local int interruptions_left = 0;
 
@@ -221,8 +220,7 @@ TEST(Arena, IsNotInheritedByChild) {
   const Piece piece = arena.allocate(1);
   const pid_t child = fork();
   if (child == 0) {
-    // If the child has a mapping of its own at that address, it keeps it when its copy of the arena
-    // is destroyed.
+    // A mapping of the child at that address must survive its copy of the arena.
     ArenaView mine(arena.descriptor(), MiB);
     arena.~Arena();
     _exit(mine.base()[piece.offset] == std::byte{0} ? 0 : 1);

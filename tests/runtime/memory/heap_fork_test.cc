@@ -29,8 +29,7 @@ constexpr std::size_t forked_cap_bytes = 1024 * MiB;
 
 enum class FirstAct { as_usual, dies };
 
-// A child that reports whether it found the expected data. Its work begins after the parent's
-// writes.
+// A child that reports whether it found the expected data. It works after the parent's writes.
 class Child {
  public:
   Child(Heap& heap, const std::function<bool()>& work, FirstAct first = FirstAct::as_usual) {

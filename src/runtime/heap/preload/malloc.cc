@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The allocation functions that the preload library replaces. The C++ library's new and delete get
-// here through malloc and free.
+// The replaced allocation functions. The C++ library's new and delete use malloc and free.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -32,8 +31,8 @@ bool is_on_page(const void* address) {
 }
 
 // Registers the fork handlers before any thread can fork, and first, so that after a fork they run
-// before those of other libraries: these still hold their locks, which keeps the data that is
-// copied to the child unchanged.
+// before those of other libraries: these still hold the locks of the data that is copied to the
+// child.
 [[gnu::constructor(101)]] void set_up() {
   pthread_atfork([] { process_malloc.before_fork(); },
                  [] { process_malloc.after_fork_in_parent(); },

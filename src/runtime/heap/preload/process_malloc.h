@@ -22,8 +22,7 @@ class EarlyMemory {
   // Returns zeroed memory, or null if it is exhausted.
   void* take(std::size_t bytes) noexcept;
   bool holds(const void* block) const noexcept { return room_behind(block) <= sizeof bytes_; }
-  // Returns the bytes from the block to the end of the memory; a larger value if the block is
-  // elsewhere.
+  // Returns the bytes from the block to the end of the memory; more if the block is elsewhere.
   std::size_t room_behind(const void* block) const noexcept {
     return reinterpret_cast<std::uintptr_t>(bytes_.data() + bytes_.size()) -
            reinterpret_cast<std::uintptr_t>(block);
@@ -34,8 +33,7 @@ class EarlyMemory {
   std::size_t taken_ = 0;
 };
 
-// The next malloc in the loader's search order: the C library's, unless the user has preloaded
-// another.
+// The next malloc in the loader's search order: the C library's, unless another is preloaded.
 class Next {
  public:
   void* malloc(std::size_t bytes) noexcept { return calls().malloc(bytes); }
@@ -151,8 +149,8 @@ class ProcessMalloc {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): malloc is process-wide
 [[gnu::visibility("hidden")]] extern constinit ProcessMalloc process_malloc;
 
-// For tests: if TEST_HUDDLE_HEAP=at-once, starts the heap before main(), with the settings taken
-// only from the environment.
+// For tests: if TEST_HUDDLE_HEAP=at-once, starts the heap before main(). Reads settings from the
+// environment only.
 void start_at_once_if_asked() noexcept;
 
 }  // namespace huddle::heap
