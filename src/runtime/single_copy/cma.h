@@ -3,8 +3,8 @@
 //
 // Cross-memory attach (CMA): the kernel copies between the address spaces of two processes
 // (process_vm_readv, process_vm_writev) in a single copy and without the peer's participation.
-// Requires permission to trace that process: the same user, and neither a container boundary nor
-// Yama in between.
+// Requires permission to trace that process: the same user, and no container or Yama policy that
+// forbids it.
 #pragma once
 
 #include <sys/types.h>
