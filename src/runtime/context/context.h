@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a protocol may do: the seam between the protocols of src/runtime/node, each written once,
-// and the places where they run. `hardware` runs them, `checker` tries every order of events on
-// them, `counting` counts what they move; a simulated machine can take the same seam.
+// The operations that a protocol may use. Each protocol of src/runtime/node is written once,
+// against these concepts, and runs in several contexts: NativeContext executes it, CheckedContext
+// (src/check/checker) explores its interleavings, CountedContext (src/check/counting) counts the
+// data it moves, and SimulatedContext (src/simulate) predicts its time.
 #pragma once
 
 #include <concepts>
@@ -19,14 +20,14 @@
 
 namespace huddle::context {
 
-// How a protocol addresses memory: whose it is, which part of it, and how far in. It is no pointer:
-// the same address means something in every world, and in every process.
+// An address in a protocol: a region, its owner and an offset. Unlike a pointer, it has the same
+// meaning in every context and in every process.
 enum class Region : std::uint8_t {
-  shared,   // the protocol's piece of the owner's arena; every rank reaches every owner's
-  input,    // what the owner's caller handed in to be read; a rank reaches only its own
-  output,   // what the owner's caller wants filled; a rank reaches only its own
-  scratch,  // private memory of the owner, cache-sized
-  reached,  // a peer's, that it has exposed: only as reach() returned it, and bytes further on
+  shared,   // the protocol's piece of the owner's arena; accessible to every rank
+  input,    // the input buffer of the owner's caller; accessible to the owner only
+  output,   // the output buffer of the owner's caller; accessible to the owner only
+  scratch,  // private memory of the owner, sized to fit its cache
+  reached,  // memory that a peer has exposed: an address from reach(), plus an offset
 };
 
 struct Address {
@@ -38,42 +39,44 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-// What it takes to tell others an address: so much shared memory, aligned to as much.
+// Size and alignment of the shared memory through which a rank exposes an address to its peers.
 inline constexpr std::size_t exposure_bytes = 8;
 
-// One of several flags that a rank waits for at once, and what it wants of it.
+// A flag and the condition that a rank waits for; see wait_any().
 struct AwaitedFlag {
   Address flag;
   Until until;
 };
 
-// One rank's view. Flags are 4 bytes, aligned; everything else is plain memory that flags order.
+// The operations of one rank. Flags have 4 bytes and are aligned; everything else is plain memory
+// whose accesses are ordered by flags.
 //
-//   load            what a flag holds; what its writer did before storing that is seen (acquire)
-//   store           everything done before is seen by whoever loads it (release), also what was
-//                   copied by non-temporal stores
-//   store_stamped   store() that also leaves the stamp of this rank's call (call_stamp.h) in the 4
-//                   bytes behind the flag. The flag is aligned to 8 bytes
-//   wait_stamped    wait() for a flag that a peer stores by store_stamped() in this call and does
-//                   not store again before this rank goes on. Throws CallsDiffer if the peer's call
-//                   is another one, or has other arguments
-//   keep_stamp      leaves the stamp of this rank's call among the latest ones at that place, which
-//                   no other rank writes. It is seen like any store before the next flag
-//   compare_stamp   throws CallsDiffer if what a peer kept there for its call of this number is not
-//                   the stamp of this call. pre: the peer has called keep_stamp in this call
-//                   The four change nothing for ranks whose calls have equal arguments: only the
-//                   hardware has stamps
-//   fetch_add/_sub  both at once, and atomic; returns what was there before. A last resort
-//   fence           stores before it are seen by all before loads after it are done
-//   wait            until a flag holds what is wanted; returns what was seen, acquired. Throws
-//                   PeerLost where a rank of the team has died
-//   wait_any        returns the index of one that holds what is wanted of it; wait_all returns when
-//                   all hold the same
-//   prefetch_write  these bytes are written next
-//   copy            by this kernel, between two places of this rank's reach that do not overlap
-//   take            copies, and what it copies from is this rank's alone then (read_and_own)
-//   keep            what was read there is this rank's alone then (write_and_keep)
-//   reduce          `to` = `left` op `right` for `count` elements; `to` may be either of them
+//   load            returns the value of a flag (acquire)
+//   store           sets a flag (release). Also orders earlier non-temporal stores of copy()
+//   store_stamped   store() that also writes the stamp of this rank's call (CallStamp) to the 4
+//                   bytes after the flag. Requires: the flag is aligned to 8 bytes
+//   wait_stamped    wait() for a flag that a peer sets with store_stamped() in this call and does
+//                   not set again before this rank continues. Throws CallsDiffer if the peer is in
+//                   another call or passed other arguments
+//   keep_stamp      stores the stamp of this rank's call in the ring of its latest stamps at that
+//                   place, which no other rank writes. Ordered by the next flag like any store
+//   compare_stamp   throws CallsDiffer if the stamp that a peer kept there for the call of this
+//                   number differs from the stamp of this call. Requires: the peer has called
+//                   keep_stamp in this call
+//                   These four have no other effect if all ranks pass equal arguments. Only
+//                   NativeContext has stamps
+//   fetch_add/_sub  atomic read-modify-write; returns the previous value. Slow: protocols avoid it
+//   fence           orders earlier stores before later loads (sequentially consistent)
+//   wait            blocks until the flag meets the condition; returns its value (acquire). Throws
+//                   PeerLost if a rank of the team has died
+//   wait_any        blocks until one flag meets its condition; returns its index
+//   wait_all        blocks until all flags meet the same condition
+//   prefetch_write  prefetches the cache lines of these bytes for writing
+//   copy            copies with the given kernel between two places that this rank can access.
+//                   Requires: they do not overlap
+//   take            copies, and takes ownership of the source's cache lines (read_and_own)
+//   keep            takes ownership of the cache lines of bytes just read (write_and_keep)
+//   reduce          `to` = `left` op `right` for `count` elements; `to` may be `left` or `right`
 template <class W>
 concept Context = requires(W& w, const W& view, Address place, Sequence value, Until until,
                            std::size_t n, std::span<const Address> places,
@@ -100,37 +103,36 @@ concept Context = requires(W& w, const W& view, Address place, Sequence value, U
   { w.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
 };
 
-// What only a sleeping protocol needs (bell.h). `sleep` returns at once where the flag no longer
-// holds the value, else when somebody wakes it or when a while has passed.
+// The additional operations of protocols that sleep (see Doorbell). sleep() blocks while the flag
+// holds the value, until it is woken or a time limit expires.
 template <class W>
 concept SleepingContext = Context<W> && requires(W& w, Address place, Sequence value) {
   { w.sleep(place, value) } -> std::same_as<void>;
   { w.wake(place) } -> std::same_as<void>;
 };
 
-// What only a single-copy protocol needs: reaching what is a peer's own, by a path that may refuse.
+// The additional operations of single-copy protocols: access to a peer's private memory.
 //
-//   expose          writes exposure_bytes into this rank's shared memory, at `at`, that say where
-//                   its `what` lies. Ordered for others like any copy there: by the store that
-//                   follows. Until all who reach it have said that they are through, what lies
-//                   there has to stay, and what they write is theirs. Returns whether peers can
-//                   reach it
+//   expose          writes exposure_bytes to this rank's shared memory at `at` that describe the
+//                   address of `what`. The next store() orders them like any copy. That memory must
+//                   stay valid, and bytes that peers write must not be touched, until all peers
+//                   that access it have reported completion. Returns whether peers can map it
 //   order_callers_stores
-//                   what this rank stored before, non-temporally too, is seen by whoever acquires a
-//                   store that follows: see store(), which only knows of what copy() stored so.
-//                   Comes before the flag behind which the caller's memory is exposed. What this
-//                   rank copies from there itself needs no such thing: it sees its own stores in
-//                   order
-//   reach           where what `at` exposes lies for this rank, to be named in copy() and reduce()
-//                   like its own for as long as it may be pulled; nothing where the path copies
-//                   only
-//   pull            copies to `to` what `at` exposes, from `offset` bytes on
-//   push            copies `from` to what `at` exposes, from `offset` bytes on
-//                   Where a pull or push fails the path's error is returned, and what was copied is
-//                   not to be used
-//   outlast         until the flag holds what is wanted, or its owner is gone, whoever else has
-//                   died: for a rank that leaves early, and must not while somebody pushes to its
-//                   memory
+//                   orders earlier stores of this thread, including non-temporal ones of the
+//                   application, before later stores. store() orders only the non-temporal stores
+//                   of copy(). Call it before setting the flag that publishes an exposure of the
+//                   caller's memory. A rank that only copies from there itself does not need it,
+//                   because it sees its own stores in program order
+//   reach           returns where the memory exposed at `at` is mapped for this rank. The address
+//                   is valid in copy() and reduce() for as long as the exposure may be pulled.
+//                   Returns nullopt if the memory can only be copied by pull() and push()
+//   pull            copies to `to` from the memory exposed at `at`, starting at `offset`
+//   push            copies from `from` to the memory exposed at `at`, starting at `offset`
+//                   pull and push return the error of the path. After an error the copied bytes
+//                   are undefined
+//   outlast         blocks until the flag meets the condition or its owner is gone, even if another
+//                   rank has died: a rank that aborts a call must not return while a peer writes
+//                   to its memory
 template <class W>
 concept SingleCopyContext = Context<W> &&
     requires(W& w, Address place, Until until, std::size_t n) {
@@ -142,22 +144,19 @@ concept SingleCopyContext = Context<W> &&
   { w.outlast(place, until) } -> std::same_as<void>;
 };
 
-// Sleeping until a flag is raised, where the ranks outnumber the cores. Who sleeps is counted first
-// and looks at the flag once more; who raises the flag looks afterwards whether anyone is counted.
-// Each stores before it looks, with a fence between: so at least one of them sees the other, and no
-// wake-up is lost.
-
-// A flag that ranks sleep at, and the word that counts them: a line each, for every sleeper writes
-// the second one.
+// A flag on which ranks sleep until it is set, and the count of sleepers. Used if ranks outnumber
+// cores. A sleeper increments the count and then checks the flag again; the rank that sets the flag
+// then checks the count. Each side has a fence between its store and its load, so at least one of
+// them sees the other and no wake-up is lost. The two words lie on separate cache lines because
+// every sleeper writes the count.
 struct Doorbell {
   Address flag;
   Address sleepers;
-  // What `sleepers` holds when nobody sleeps: what it was filled with.
+  // The value of `sleepers` when no rank sleeps: its initial value.
   Sequence nobody = first_sequence;
 };
 
-// Waits until the flag holds what is wanted, asleep; returns what was seen. Spinning for a while
-// first is the caller's business.
+// Sleeps until the flag meets the condition; returns its value. Callers may spin first.
 template <SleepingContext W>
 Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
   for (;;) {
@@ -165,13 +164,13 @@ Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
     if (until.holds(seen)) return seen;
     world.fetch_add(bell.sleepers, 1);
     world.fence();
-    // The second look: it returns at once where the flag has moved on since the first.
+    // Returns at once if the flag has changed since the load above.
     world.sleep(bell.flag, seen);
     world.fetch_sub(bell.sleepers, 1);
   }
 }
 
-// Raises the flag and wakes whoever sleeps until it moves. As ever, one rank stores a flag.
+// Sets the flag and wakes the ranks that sleep on it. Requires: no other rank sets this flag.
 template <SleepingContext W>
 void ring(W& world, const Doorbell& bell, Sequence value) {
   world.store(bell.flag, value);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Errors that a collective throws after it has started.
 #pragma once
 
 #include <string_view>
@@ -8,36 +10,35 @@
 
 namespace huddle::context {
 
-// A rank of the team is gone: whoever waits stops waiting.
+// A rank of the team has died or left the team. Thrown to end the waits of its peers.
 class PeerLost : public FailureError {
  public:
   using FailureError::FailureError;
 };
 
-// A path into a peer's memory stopped working in the middle of a call. All ranks of the call throw
-// it, so none has a result that could be wrong, though what it would have replaced may be gone.
-// Every flag stands where it has to: the team can go on without that path.
-
-// No FailureError: those are thrown before anything has moved.
+// A path to a peer's memory failed during a call. All ranks of the call throw this, so no rank
+// returns a wrong result, but the output buffers may have been overwritten. All flags are
+// consistent: the team can continue without that path. Not a FailureError, which is thrown before
+// any data moves.
 class PathFailed : public Error {
  public:
   explicit PathFailed(std::string_view message) noexcept : Error(ExitCode::failure, message) {}
 };
 
-// What came for a rank is larger or smaller than its caller says. Only that rank throws it, and has
-// nothing of that block; all others have what they wanted. Every flag stands where it has to: the
-// team can go on. No UsageError: those are thrown before anything has moved.
+// A block has another size than its receiver expects. Only the receiver throws this, and gets
+// nothing of that block; all other ranks have their results. All flags are consistent: the team can
+// continue. Not a UsageError, because those are thrown before any data has moved.
 class SizesDiffer : public Error {
  public:
   explicit SizesDiffer(std::string_view message) noexcept : Error(ExitCode::usage, message) {}
 };
 
-// Ranks of a team made different collective calls, or the same one with arguments that differ where
-// they have to be equal: the program is erroneous. Thrown before anything of the peer's data is
-// used, by each rank that notices. The team cannot be used any more.
+// The ranks of a team made different collective calls, or passed different arguments where MPI
+// requires equal ones: the program is erroneous. Thrown by each rank that notices, before it uses
+// data of the peer. The team is then unusable.
 class CallsDiffer : public Error {
  public:
-  // are_sizes: the calls differ in their sizes alone.
+  // are_sizes: the calls differ only in their sizes.
   CallsDiffer(std::string_view message, bool are_sizes) noexcept
       : Error(ExitCode::usage, message), are_sizes_(are_sizes) {}
   bool are_sizes() const { return are_sizes_; }

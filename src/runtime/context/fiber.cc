@@ -12,8 +12,7 @@
 
 #include "runtime/memory/page_buffer.h"
 
-// What the sanitizers want to be told when a thread leaves one stack for another. Without a
-// sanitizer every function here is empty.
+// Informs the sanitizers about stack switches. Without a sanitizer, all functions are empty.
 #if defined(__SANITIZE_ADDRESS__)
 #define HUDDLE_FIBERS_ASAN 1
 #elif defined(__SANITIZE_THREAD__)
@@ -34,7 +33,7 @@
 
 namespace huddle::context {
 
-// One stack as the sanitizers know it.
+// The sanitizer's state of one stack.
 class FiberNotes {
  public:
 #if defined(HUDDLE_FIBERS_ASAN)
@@ -44,11 +43,11 @@ class FiberNotes {
     bytes_ = bytes;
   }
   void end_fiber() {}
-  // Just before the switch. For good: nobody comes back to this stack.
+  // Call just before the switch. for_good: this stack is never switched to again.
   void leave(FiberNotes& to, bool for_good) {
     __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, to.bottom_, to.bytes_);
   }
-  // Just after the switch. Where the thread's own stack lies is learnt by leaving it.
+  // Call just after the switch. Stores the bounds of the stack that was left.
   void arrive(FiberNotes& from) {
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.bytes_);
   }
@@ -77,8 +76,8 @@ class FiberNotes {
 
 namespace {
 
-// The C++ runtime keeps the exceptions that are being handled per thread: two pointer-sized words.
-// A fiber that is left inside a catch block takes its own along.
+// The C++ runtime keeps the exceptions being handled per thread, in two pointer-sized words. A
+// fiber that is suspended in a catch block keeps its own.
 class Exceptions {
  public:
   void save() { std::memcpy(&words_, abi::__cxa_get_globals(), sizeof words_); }
@@ -109,7 +108,7 @@ Fibers::~Fibers() {
   ending_ = true;
   for (int i = 0; i < count(); ++i) {
     if (!context(i).prepared) continue;
-    // So that it leaves its stack for good: a sanitizer frees then what it keeps for it.
+    // Lets the fiber leave its stack for good, so that a sanitizer frees its state.
     change(i, false);
     context(i).notes.end_fiber();
   }
@@ -140,7 +139,7 @@ void Fibers::change(int target, bool for_good) {
 }
 
 void Fibers::prepare(Context& fresh) {
-  // The lowest page is a guard: a stack that is too small ends in a fault, not in somebody's data.
+  // The lowest page is a guard page: a stack overflow faults instead of overwriting other data.
   fresh.stack = memory::PageBuffer(stack_bytes_ + memory::page_bytes());
   mprotect(fresh.stack.data(), memory::page_bytes(), PROT_NONE);
   std::byte* usable = fresh.stack.data() + memory::page_bytes();
@@ -149,7 +148,7 @@ void Fibers::prepare(Context& fresh) {
   fresh.machine.uc_stack.ss_size = stack_bytes_;
   fresh.machine.uc_link = nullptr;
   fresh.notes.begin_fiber(usable, stack_bytes_);
-  // makecontext hands on ints only.
+  // makecontext passes only ints.
   const auto self = reinterpret_cast<std::uintptr_t>(this);
   makecontext(&fresh.machine, reinterpret_cast<void (*)()>(&Fibers::enter), 2,
               static_cast<unsigned>(self & 0xFFFFFFFFU),

@@ -17,7 +17,7 @@ static_assert(SingleCopyContext<NativeContext>);
 
 namespace {
 
-// Until `look` returns something.
+// Calls `look` until it returns a value, and waits in between.
 template <class Look>
 auto look_patiently(Waiting& waiting, Look look) {
   Wait wait(waiting);
@@ -25,7 +25,7 @@ auto look_patiently(Waiting& waiting, Look look) {
     try {
       wait.spend();
     } catch (const PeerLost&) {
-      // What the lost one did before it died counts.
+      // A value that the peer stored before it died still counts.
       if (const auto seen = look()) return *seen;
       throw;
     }
@@ -35,7 +35,7 @@ auto look_patiently(Waiting& waiting, Look look) {
 
 }  // namespace
 
-// The team, which knows the calls, throws it anew with what differs.
+// The team, which knows the calls, rethrows this with a message that describes the difference.
 void NativeContext::throw_calls_differ(int peer) {
   throw CallsDiffer(fmt::format("rank {} makes another call, or one with other arguments", peer),
                     false);

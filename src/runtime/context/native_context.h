@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The world in which protocols work for somebody: flags are atomics in memory that the ranks share,
-// copies are copies. Everything on the fast way is inline; only waiting that takes long is not.
+// The context in which protocols run in production: flags are atomics in memory that the ranks
+// share. The fast path is inline; only long waits are not.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@
 
 namespace huddle::context {
 
-// Where a protocol's shared memory lies in this process, and how this rank waits. Lives as long as
-// the protocol does.
+// The addresses of a protocol's memory in this process, and how this rank waits. Must outlive the
+// contexts that use it.
 struct ProtocolContext {
   int rank = 0;
   int ranks = 1;
@@ -33,11 +33,11 @@ struct ProtocolContext {
   std::byte* scratch = nullptr;
   Waiting* waiting = nullptr;
   single_copy::PeerMemory* const* peers = nullptr;  // by owner; for protocols that pull or push
-  // What peers have mapped of this rank's memory; for protocols that let them.
+  // The heap of this rank that peers may have mapped; set for protocols that allow it.
   const memory::HeapFacts* heap = nullptr;
 };
 
-// What the caller of one collective handed in.
+// The buffers that the caller passed to one collective.
 struct Buffers {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
@@ -60,7 +60,7 @@ class NativeContext {
   void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
   Sequence wait(Address place, Until until) { return wait_at(flag(place), until); }
-  // One store: a reader never has to fetch the line twice.
+  // A single store, so that a reader never fetches the cache line twice.
   void store_stamped(Address place, Sequence value) {
     static_assert(std::endian::native == std::endian::little, "the flag comes first");
     const std::uint64_t both = std::uint64_t{stamp_.bits()} << 32 | value;
@@ -85,7 +85,7 @@ class NativeContext {
     for (const Address& place : places) wait(place, until);
   }
 
-  // Short, and nobody makes progress any more.
+  // Does not call the progress callbacks, because the wait is short.
   void outlast(Address place, Until until);
 
   void prefetch_write(Address place, std::size_t bytes);
@@ -132,14 +132,14 @@ class NativeContext {
       case Region::shared:
         return context_.shared[place.owner] + place.offset;
       case Region::input:
-        // Protocols only read there; one type of address keeps copy() one function.
+        // Protocols only read this region. With one address type, copy() is one function.
         return const_cast<std::byte*>(buffers_.input) + place.offset;
       case Region::output:
         return buffers_.output + place.offset;
       case Region::scratch:
         return context_.scratch + place.offset;
       case Region::reached:
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): it is an address that was made an offset
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the offset is an address here
         return reinterpret_cast<std::byte*>(place.offset);
     }
     return nullptr;
@@ -158,7 +158,7 @@ class NativeContext {
   Sequence* word_at(Address place) const { return reinterpret_cast<Sequence*>(address(place)); }
   Flag flag(Address place) const { return Flag(*word_at(place)); }
 
-  // Returns the place of this call's stamp among those that are kept at `place`.
+  // Returns where this call's stamp is stored within the ring at `place`.
   Address own_stamp(Address place) const {
     return place + sizeof(Sequence) * (stamp_.number() % stamps_kept);
   }
@@ -170,13 +170,13 @@ class NativeContext {
     for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
       const Sequence seen = word.load(std::memory_order_acquire);
       if (until.holds(seen)) return seen;
-      // Not at every look: whoever is about to store to this line has to get it first.
+      // Pause between loads: a rank that is about to store to this cache line needs to own it.
       memory::spin_pause();
     }
     return wait_longer(word, until);
   }
   Sequence wait_longer(Flag word, Until until);
-  // The first flag that holds what is wanted of it, if any does.
+  // Returns the index of the first flag that meets its condition.
   std::optional<int> find(std::span<const AwaitedFlag> awaited);
 
   const ProtocolContext& context_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a flag holds: a number that counts up and begins again at 0 after the last one.
+// The values of flags: a sequence number that wraps around, the conditions that ranks wait for, and
+// the stamp that identifies a call.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,16 @@ namespace huddle::context {
 
 using Sequence = std::uint32_t;
 
-// Where fresh flags stand: so short of the end that every program of some length passes it, and an
-// error there is found by every test and not by one user in a thousand.
+// Initial value of every flag. It is close to the end of the range, so that every test exercises
+// the wrap-around and not only a program that runs for hours.
 inline constexpr Sequence first_sequence = static_cast<Sequence>(-64);
 
-// Whether `seen` is `wanted` or later. Right as long as the two are less than 2^31 apart.
+// Returns whether `seen` is `wanted` or later. Requires: they are less than 2^31 apart.
 constexpr bool reached(Sequence seen, Sequence wanted) {
   return static_cast<std::int32_t>(seen - wanted) >= 0;
 }
 
-// What a rank waits for in a flag.
+// The condition that a rank waits for.
 struct Until {
   enum class Kind : std::uint8_t { reached, equal };
   Kind kind = Kind::reached;
@@ -33,13 +34,12 @@ struct Until {
 constexpr Until until_reached(Sequence value) { return {Until::Kind::reached, value}; }
 constexpr Until until_equal(Sequence value) { return {Until::Kind::equal, value}; }
 
-// Identifies the collective call that a rank is in, in the 4 bytes that travel with a flag: the low
-// bits of the call's number, and a hash of the arguments that have to be equal on all ranks. A rank
-// that reads another stamp than its own where a peer stores for the same call knows that the
-// program made calls that differ.
+// Identifies the collective call that a rank is in. A stamp has 4 bytes and is stored next to a
+// flag: the low bits of the call's number, and a hash of the arguments that must be equal on all
+// ranks. A rank that reads a stamp other than its own knows that the ranks made different calls.
 class CallStamp {
  public:
-  // The stamp of a rank that is in no call.
+  // The stamp of a rank that is not in a call.
   constexpr CallStamp() = default;
   constexpr CallStamp(std::uint32_t number, std::uint64_t arguments)
       : bits_(number << hash_bits | hash_of(arguments)) {}
@@ -52,7 +52,7 @@ class CallStamp {
   constexpr Sequence bits() const { return bits_; }
   constexpr std::uint32_t number() const { return bits_ >> hash_bits; }
   constexpr bool operator==(const CallStamp&) const = default;
-  // This is right as long as no rank is 2,048 calls ahead of another one.
+  // Requires: no rank is 2,048 or more calls ahead of another.
   constexpr bool is_of_later_call_than(CallStamp other) const {
     constexpr Sequence numbers = Sequence{1} << (32 - hash_bits);
     const Sequence ahead = (number() - other.number()) % numbers;
@@ -61,8 +61,7 @@ class CallStamp {
 
  private:
   static constexpr int hash_bits = 20;
-  // The upper bits of a product with an odd number of no pattern: small differences in the
-  // arguments reach all of them.
+  // Multiplicative hash: small differences in the arguments affect all upper bits of the product.
   static constexpr Sequence hash_of(std::uint64_t arguments) {
     return static_cast<Sequence>(arguments * 0x9e3779b97f4a7c15U >> (64 - hash_bits));
   }
@@ -70,8 +69,8 @@ class CallStamp {
   Sequence bits_ = 0;
 };
 
-// A rank keeps the stamps of its latest calls beside a flag that it raises many times per call: a
-// reader may still be in an earlier one.
+// Number of stamps that a rank keeps next to a flag that it sets many times per call, because a
+// reader may still be in an earlier call.
 inline constexpr std::size_t stamps_kept = 8;
 
 }  // namespace huddle::context

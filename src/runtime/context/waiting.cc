@@ -18,27 +18,27 @@ namespace {
 constexpr std::int64_t ns_per_us = 1000;
 constexpr std::int64_t ns_per_ms = 1000 * ns_per_us;
 
-// What the MPI underneath needs to keep its own messages moving.
+// Interval at which the underlying MPI gets a chance to progress its own messages.
 constexpr std::int64_t between_progress_ns = 1 * ns_per_us;
-// Where one such call takes long, because the MPI gives the core away in it or has much to look
-// through, so many times as long passes before the next, in this wait or a later one.
+// If a progress call takes long, because the MPI yields the core in it or has much to poll, the
+// next one follows only after this many times its duration, in this wait or a later one.
 constexpr std::int64_t progress_share = 8;
-// A dead peer has to be noticed within a second; looking costs a system call.
+// A dead peer has to be detected within a second; each check costs a system call.
 constexpr std::int64_t between_checks_ns = 100 * ns_per_ms;
-// A scheduler's time slice is some milliseconds: a core that is shared shows within one.
+// Scheduler time slices last some milliseconds: a shared core is detected within one of them.
 constexpr std::int64_t between_looks_ns = 1 * ns_per_ms;
-// The longest that a rank may be away when its flag is raised.
+// Longest delay between the setting of a flag and the end of this rank's sleep.
 constexpr std::int64_t longest_sleep_ns = 100 * ns_per_us;
-// Yielding is given up after this many times what a wake-up costs: who waits that long waits for
-// something that takes long, and a core is worth more to others than the delay of a wake-up is to
-// this rank.
+// A wait sleeps instead of yielding after this many times the cost of a wake-up: a wait of that
+// length waits for something slow, and the core matters more to others than the wake-up delay does
+// here.
 constexpr double wakes_before_sleep = 100;
-// As often as this nobody else was there: the company has gone.
+// After this many consecutive yields without another thread, the core counts as unshared.
 constexpr int alone_for_good = 1000;
-// How much the last time of giving the core away counts for what the next may take: most find
-// nobody, and the few that find a time slice have to be remembered among them.
+// Weight of the latest yield in the moving average of yield times. Most yields find no other
+// thread; the few that cost a time slice must not be forgotten between them.
 constexpr double weight_of_last = 1.0 / 16;
-// Pauses between two looks: as long as reading the clock takes, which is done besides.
+// Pauses per step: about as long as the clock_gettime() call of the same step.
 constexpr int pauses_a_step = 2;
 
 std::int64_t clock_ns() {
@@ -47,7 +47,7 @@ std::int64_t clock_ns() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// How often the scheduler took the core away from this thread.
+// Returns the number of involuntary context switches of this thread.
 std::int64_t involuntary_switches() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -85,14 +85,14 @@ std::int64_t Waiting::call_progress(std::int64_t now_ns) {
   return after_ns;
 }
 
-// Another rank on this core spins before it gives the core back, as this one does: that is not its
-// work, or each would wait the longer for the other's waiting.
+// Subtracts the time that another rank on this core spins before it yields, as this one does. That
+// is not work, and counting it would make each rank wait ever longer for the other's spinning.
 void Waiting::learn_price(double ns) {
   if (!company_) return;
   others_ns_ += weight_of_last * (std::max(ns - spin_ns(), 0.0) - others_ns_);
 }
 
-// A yield to nobody takes a small part of what switching to another process and back does.
+// A yield that finds no other thread takes a small part of the time of two context switches.
 void Waiting::gave_core_away(double ns) {
   if (!company_) return;
   alone_in_a_row_ = ns < settings_.wake_ns ? alone_in_a_row_ + 1 : 0;
@@ -148,7 +148,7 @@ void Wait::yield() {
   if (waited_ns >= wakes_before_sleep * waiting_.wake_ns()) way_ = Way::sleep;
 }
 
-// Longer from time to time, so that a short wait is not answered by a long sleep.
+// The sleep doubles each time, so that a short wait does not end in a long sleep.
 void Wait::sleep() {
   const timespec pause{0, sleep_ns_};
   clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);

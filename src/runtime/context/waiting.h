@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How a rank waits: it spins, gives its core away, or sleeps, by who else wants the core; while it
-// waits it lets others make progress, and looks whether those that it waits for are still alive.
+// The waiting strategy of a rank: it spins, yields its core or sleeps, depending on which other
+// threads need the core. Meanwhile it makes progress for others and checks that its peers are
+// alive.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +14,25 @@
 
 namespace huddle::context {
 
-// What is known when a team is made.
+// Set when a team is created.
 struct WaitingSettings {
-  // More processes than processors where this one runs: spinning keeps the awaited one from
-  // working.
+  // More processes than hardware threads: by spinning, a rank may delay the one that it waits for.
   bool crowded = false;
-  // This rank is bound to a processor that no other rank of the team may use: whoever else wants it
-  // is nobody that this rank waits for.
+  // This rank is bound to a hardware thread that no other rank of the team may use: a thread that
+  // competes for it is never one that this rank waits for.
   bool own_processor = false;
-  // Falling asleep and being woken.
+  // Time to fall asleep and be woken.
   double wake_ns = 5000;
 };
 
-// Called about once a microsecond by whoever waits, less often where it takes long; may be empty.
+// A waiting rank calls it about once a microsecond, less often if a call takes long. May be empty.
 using ProgressCallback = std::function<void()>;
-// Throws PeerLost where a rank of the team has died. Called several times a second by whoever
-// waits.
+// Throws PeerLost if a rank of the team has died. A waiting rank calls it several times a second.
 using PeerCheck = std::function<void()>;
-// Whether that rank has died or left the team.
+// Returns whether that rank has died or left the team.
 using PeerGone = std::function<bool(int rank)>;
 
-// What one rank knows about waiting; it learns while it waits. For one thread.
+// The waiting strategy of one rank, which adapts to how long past waits took. Not thread-safe.
 class Waiting {
  public:
   Waiting() = default;
@@ -46,35 +45,35 @@ class Waiting {
   CallStamp stamp() const { return stamp_; }
   void set_stamp(CallStamp stamp) { stamp_ = stamp; }
 
-  // How often a flag is looked at before anything else is thought of: for about a microsecond, in
-  // which whatever others have just sent arrives. Where the awaited rank needs this very core,
-  // every look more keeps it waiting.
+  // Number of loads of a flag before anything else is tried. They take about a microsecond: data
+  // that peers have just sent arrives within it. Only one if the awaited rank may need this core,
+  // because each further load delays it.
   int quick_looks() const { return settings_.crowded ? 1 : 50; }
 
-  // How long a wait spins before it gives the core away. Not at all where the awaited rank needs
-  // this core. To the end where nobody wants it. Where somebody does who may be a stranger, as long
-  // as he would keep it: what is awaited from a rank that runs comes sooner than that.
+  // Time that a wait spins before it yields the core: 0 if the awaited rank may need this core;
+  // unlimited if no other thread wants the core; otherwise the time for which another thread, which
+  // may belong to another program, would keep the core. If the awaited rank runs, its data arrives
+  // sooner.
   double spin_ns() const;
 
   bool has_progress() const { return progress_ != nullptr || own_ != nullptr; }
-  // What this rank has under way beside what it waits for: called as the others' progress is, until
-  // it is taken back by null.
+  // Registers pending work of this rank, which waits then advance as well. Null unregisters it.
   void keep_going(ProgressCallback own) { own_ = std::move(own); }
-  // Returns what the clock says after it. pre: there is any.
+  // Calls the progress callbacks and returns the time afterwards. Requires: has_progress().
   std::int64_t call_progress(std::int64_t now_ns);
-  // When others may have their turn again: the longer they took, the later.
+  // Earliest time of the next progress call. The delay grows with the duration of the last call.
   std::int64_t no_progress_before_ns() const { return no_progress_before_ns_; }
   void check_peers() const {
     if (check_peers_) check_peers_();
   }
   bool is_gone(int rank) const { return is_gone_ && is_gone_(rank); }
 
-  // While it spins: whoever lost the core against its will has company, whatever was thought
-  // before.
+  // Call while spinning. Involuntary context switches show whether other threads want this core.
   void look_for_company();
-  // Giving the core away took so long: nobody else wanted it when that was next to nothing.
+  // Records the duration of a yield. Many short yields in a row show that the core is unshared
+  // again.
   void gave_core_away(double ns);
-  // So long it took when that was first done in a wait: what it costs to have done it.
+  // Records the duration of the first yield of a wait, which estimates the cost of yielding.
   void learn_price(double ns);
 
  private:
@@ -85,19 +84,19 @@ class Waiting {
   PeerCheck check_peers_;
   PeerGone is_gone_;
   std::int64_t no_progress_before_ns_ = 0;
-  bool company_ = false;  // others want this rank's core, as far as it has seen
+  bool company_ = false;  // other threads want this core, as far as observed
   std::int64_t switches_ =
-      -1;                   // times that this thread has lost its core so far; -1: not looked yet
-  int alone_in_a_row_ = 0;  // times that giving the core away found nobody
-  double others_ns_ = 0;    // that others had work for when the core was given to them
+      -1;                   // involuntary context switches of this thread so far; -1: not read yet
+  int alone_in_a_row_ = 0;  // consecutive yields that found no other thread
+  double others_ns_ = 0;    // average time that other threads ran after a yield
 };
 
-// One wait. Made when the first looks did not see what was wanted.
+// One wait. Created after the first quick_looks() loads have failed.
 class Wait {
  public:
   explicit Wait(Waiting& waiting);
 
-  // Between two looks at the flag. May throw what the callbacks throw.
+  // Waits a little between two loads of the flag. Throws what the callbacks throw.
   void spend();
 
  private:

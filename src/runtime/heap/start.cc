@@ -22,7 +22,7 @@ Wish wish_from(const std::function<std::string(std::string_view key)>& value) {
 
 namespace {
 
-constexpr long long never_overcommit = 2;  // of vm.overcommit_memory
+constexpr long long never_overcommit = 2;  // a value of vm.overcommit_memory
 
 // Fraction of the usable memory that one fork may copy. The other ranks of the node share the limit
 // and may fork at the same time.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The heap of this process, where libhuddle_heap.so is preloaded: what it is asked for, and what it
-// gives. Plain C across the two libraries, which may be of different versions.
+// The interface between huddle and libhuddle_heap.so, which is preloaded to provide the heap of a
+// process. Plain C, because the two libraries may have different versions.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,16 @@
 
 namespace huddle::heap {
 
-// What the settings say of the shared heap.
+// The settings of the shared heap.
 struct Wish {
-  std::size_t least_block_bytes = 0;  // what is smaller comes from elsewhere
+  std::size_t least_block_bytes = 0;  // smaller blocks come from the next malloc
   std::size_t cap_bytes = 0;
-  std::size_t most_copied_bytes = 0;  // by a fork
-  bool checked = false;               // it looks for errors
+  std::size_t most_copied_bytes = 0;  // by one fork
+  bool checked = false;               // detect invalid accesses (memory::Heap::Care)
 };
 
-// value: of the setting with this key, as the table of settings takes it.
+// value: returns the value of the setting with this key, in the syntax of the table of settings.
 Wish wish_from(const std::function<std::string(std::string_view key)>& value);
-
-// Limits of the system under which shared memory behaves differently from memory of malloc.
 
 // Throws FailureError if the kernel does not overcommit memory (vm.overcommit_memory=2). It then
 // charges a shared page when the page is first touched: a program that runs out of memory would die
@@ -47,14 +45,14 @@ extern "C" {
 
 struct huddle_heap_wish {
   std::uint64_t version;
-  std::size_t least_block_bytes;  // what is smaller comes from elsewhere
+  std::size_t least_block_bytes;  // smaller blocks come from the next malloc
   std::size_t cap_bytes;
-  std::size_t most_copied_bytes;  // by a fork
-  bool checked;                   // it looks for errors
+  std::size_t most_copied_bytes;  // by one fork
+  bool checked;                   // detect invalid accesses
 };
 
 struct huddle_heap {
-  const char* refusal;  // a sentence; null: the heap is there, and what follows speaks of it
+  const char* refusal;  // the reason why there is no heap; null: there is one, described below
   std::byte* base;
   std::size_t cap_bytes;
   int descriptor;
@@ -62,24 +60,23 @@ struct huddle_heap {
   huddle::memory::HeapState* state;
 };
 
-// Starts the heap of this process, or finds the one that there is, whatever is wished then. Null
-// where the wish is of another version. What it returns stays.
+// Starts the heap of this process, or returns the existing one regardless of the request. Returns
+// null if the request has another version. The result stays valid.
 using huddle_heap_start_function = const huddle_heap*(const huddle_heap_wish*);
 }
 
 namespace huddle::heap {
 
-// Changes with everything that the two libraries have in common: the structures above, and what
-// they point to.
+// Changes with all that the two libraries share: the structures above and what they point to.
 inline constexpr std::uint64_t version = 0x0002'7061'6568'6475;
 inline constexpr const char* start_name = "huddle_heap_start";
 
 struct Started {
   std::optional<memory::HeapFacts> facts;
-  std::string refusal;  // why there are none; empty where the library is not preloaded
+  std::string refusal;  // why there is no heap; empty if the library is not preloaded
 };
 
-// What the preloaded library says.
+// Returns the answer of the preloaded library.
 Started start(const Wish& wish);
 
 }  // namespace huddle::heap

@@ -69,15 +69,14 @@ bool is_arena(int descriptor, const ArenaId& id, std::size_t cap_bytes) {
 
 namespace {
 
-// Signals are blocked while the kernel works on this much, a few milliseconds.
+// Signals are blocked while the kernel allocates this much, which takes a few milliseconds.
 constexpr std::size_t step_bytes = std::size_t{8} << 20;
 
 #ifndef MFD_NOEXEC_SEAL
 constexpr unsigned int MFD_NOEXEC_SEAL = 8;
 #endif
 
-// Systems may insist that such files are never executable (vm.memfd_noexec); kernels before 6.3 do
-// not know the flag that says so.
+// Systems may require a non-executable memfd (vm.memfd_noexec); kernels before 6.3 lack the flag.
 FileDescriptor make_memfd() {
   FileDescriptor file(memfd_create("huddle", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
   if (!file.is_open() && errno == EINVAL)
@@ -92,14 +91,15 @@ FileDescriptor make_file_in(const std::string& folder) {
       fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
 }
 
-// Zeros where nothing is open.
+// Returns all zeros if the descriptor is not open.
 struct stat status_of(int file) {
   struct stat status {};
   fstat(file, &status);
   return status;
 }
 
-// Beyond this size the kernel would not return an error but kill us with SIGXFSZ.
+// Throws FailureError if `bytes` exceeds RLIMIT_FSIZE: the kernel would kill the process with
+// SIGXFSZ instead of returning an error.
 void check_file_size_limit(std::size_t bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -109,8 +109,7 @@ void check_file_size_limit(std::size_t bytes) {
                   size_text(static_cast<double>(bytes))));
 }
 
-// A signal interrupts the kernel's work and undoes what the call has done so far: under a fast
-// timer it would never come to its end.
+// A signal makes the call fail and undoes its work: with a frequent timer it would never finish.
 int reserve_uninterrupted(int file, Piece pages) {
   const WithoutSignals without_signals;
   int error = EINTR;
@@ -155,7 +154,7 @@ std::size_t ArenaFile::extend(std::size_t bytes) const {
 }
 
 std::size_t ArenaFile::memory_bytes() const {
-  // The unit of st_blocks everywhere.
+  // st_blocks counts units of 512 bytes on every file system.
   return static_cast<std::size_t>(status_of(descriptor()).st_blocks) * 512;
 }
 
@@ -183,10 +182,10 @@ namespace {
 
 using Backing = ArenaSpace::Backing;
 
-// The kernel is asked for so much at once, so that small teams rarely have to ask it.
+// Minimum amount that is requested from the kernel, so that small teams rarely need a system call.
 constexpr std::size_t growth_bytes = std::size_t{64} << 10;
-// So much free memory is kept for the next team; more than that goes back to the system, unless it
-// is in scraps that are not worth a system call.
+// Free memory that is kept for later teams. Beyond it, free parts of at least least_returned_bytes
+// are returned to the system; smaller ones are not worth a system call.
 constexpr std::size_t most_kept_bytes = std::size_t{8} << 20;
 constexpr std::size_t least_returned_bytes = std::size_t{256} << 10;
 
@@ -212,7 +211,7 @@ Arena::Arena(const ArenaOptions& options)
 
 Piece Arena::allocate(std::size_t bytes, std::size_t alignment) {
   const std::scoped_lock lock(mutex_);
-  if (bytes > cap_bytes()) bytes = cap_bytes();  // and so more than there is, without overflow
+  if (bytes > cap_bytes()) bytes = cap_bytes();  // more than is available, without overflow below
   bytes = round_up(std::max<std::size_t>(bytes, 1), least_alignment);
   alignment = std::max(alignment, least_alignment);
   if (const auto piece = space_.take(Backing::memory, bytes, alignment)) return *piece;
@@ -229,12 +228,12 @@ Piece Arena::allocate(std::size_t bytes, std::size_t alignment) {
   return {pages.offset, bytes};
 }
 
-// New memory, with more than was asked for where there is room.
+// Reserves new memory, more than requested if there is space.
 Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
   auto pages = space_.take(Backing::none, std::max(bytes, growth_bytes), alignment);
   if (!pages) pages = space_.take(Backing::none, bytes, alignment);
   if (!pages) {
-    // Free parts that have memory may stand between others that have none: without it they are one.
+    // Free parts with memory may separate those without: returning their memory merges them.
     for (const Piece part : space_.parts(Backing::memory)) give_back_pages_of(part);
     pages = space_.take(Backing::none, bytes, alignment);
   }
@@ -252,8 +251,8 @@ Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
   return *pages;
 }
 
-// Where there is no memory to note that it is free, it stays as it is: whoever lets go of something
-// is often on the way out of some other trouble.
+// If there is no memory to record the free part, the piece is leaked: callers often free memory
+// while they handle another error.
 void Arena::free(Piece piece) {
   if (piece.bytes == 0) return;
   const std::scoped_lock lock(mutex_);
@@ -268,7 +267,7 @@ void Arena::free(Piece piece) {
   }
 }
 
-// pre: the part is free and has memory.
+// Requires: the part is free and has memory.
 void Arena::give_back_pages_of(Piece part) {
   const Piece pages = whole_pages_of(part);
   if (pages.bytes == 0 || !file_.is_there()) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The memory that a process shares with the others of its machine: one file without a name, that
-// grows as teams take pieces of it and never moves. Only its owner takes and frees; peers map it.
+// The memory that a process shares with the other ranks of its node: one unnamed file, which grows
+// as teams allocate pieces of it. Its mapping never moves. Only its owner allocates; peers map it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,9 +17,7 @@
 
 namespace huddle::memory {
 
-// An arena as a range of addresses: how it is recognised and mapped, by its owner and by others.
-
-// Random, so that no two arenas ever have the same.
+// Identifies an arena. Random, so that no two arenas have the same ID.
 struct ArenaId {
   std::array<std::uint64_t, 2> words{};
 
@@ -27,7 +25,7 @@ struct ArenaId {
   auto operator<=>(const ArenaId&) const = default;
 };
 
-// What an arena begins with.
+// The first bytes of an arena.
 struct ArenaHeader {
   std::uint64_t magic = 0;
   std::uint64_t cap_bytes = 0;
@@ -35,15 +33,16 @@ struct ArenaHeader {
 
   static constexpr std::uint64_t expected_magic = 0x0001656C64647568;  // "huddle", version 1
 };
-// The rest of the first page is memory like any other.
+// Bytes reserved for the header. The rest of the first page is allocated like other memory.
 inline constexpr std::size_t arena_header_bytes = 128;
 static_assert(sizeof(ArenaHeader) <= arena_header_bytes);
 
+// The mapping of an arena, in its owner or in a peer.
 class ArenaView {
  public:
   ArenaView() = default;
-  // Maps all that the file can ever hold, so that it never moves. No child gets it by fork, no core
-  // dump walks through it. Throws FailureError. The descriptor is not needed afterwards.
+  // Maps `cap_bytes` bytes, the largest size of the file, so that the mapping never moves. Excluded
+  // from children and core dumps. The descriptor may then be closed. Throws FailureError.
   ArenaView(int descriptor, std::size_t cap_bytes);
   ArenaView(ArenaView&& other) noexcept;
   ArenaView& operator=(ArenaView&& other) noexcept;
@@ -55,21 +54,20 @@ class ArenaView {
  private:
   std::byte* base_ = nullptr;
   std::size_t cap_bytes_ = 0;
-  int process_ = 0;  // a child of fork has the object but not the mapping
+  int process_ = 0;  // a child of fork() inherits the object but not the mapping
 };
 
-// Whether the file is that arena. Reads it without mapping it: whatever file it is, no harm is
-// done.
+// Returns whether the file is that arena. Reads it without mapping it, so any file is safe.
 bool is_arena(int descriptor, const ArenaId& id, std::size_t cap_bytes);
 
-// The file behind an arena. It never has a name: when the last process that has it open or mapped
-// is gone, however it went, so is the file.
+// The file of an arena. It has no name: it disappears when the last process that has it open or
+// mapped ends, even after a crash.
 class ArenaFile {
  public:
   enum class Kind {
-    memfd_first,  // kernel memory; where that is refused, in the folder
-    memfd,        // kernel memory or nothing: no quota of a file system ends it in mid-use
-    in_folder,    // a file without a name on the tmpfs at `folder`
+    memfd_first,  // a memfd, or a file in the folder if memfd is refused
+    memfd,        // a memfd only: no file system quota can exhaust it while in use
+    in_folder,    // an unnamed file on the tmpfs at `folder`
   };
   // Throws FailureError.
   ArenaFile(Kind kind, const std::string& folder);
@@ -77,25 +75,26 @@ class ArenaFile {
   ArenaFile(const ArenaFile&) = delete;
   ArenaFile& operator=(const ArenaFile&) = delete;
 
-  // A program may have closed what it does not know, and have a file of its own by that number:
-  // then this is false, and that file is left alone.
+  // Returns false if the program has closed the descriptor, which it does not know, and possibly
+  // reused its number. That other file is never touched.
   bool is_there() const;
 
   int descriptor() const { return descriptor_.number(); }
-  // What it takes of the machine.
+  // Returns the memory that the file occupies.
   std::size_t memory_bytes() const;
-  // This process has no more to do with it.
+  // Closes the descriptor; mappings stay.
   void close();
 
-  // Makes the file so long, with no memory behind it: pages come when they are touched. Returns
-  // `bytes`. Throws FailureError.
+  // Sets the size of the file without allocating memory: pages are allocated when they are first
+  // touched. Returns `bytes`. Throws FailureError.
   std::size_t extend(std::size_t bytes) const;
 
-  // Gives these pages memory, now, by the memory policy of the calling thread: its own NUMA node,
-  // if it has asked for nothing else. Throws FailureError, and nothing has changed, where the
-  // memory, or the file, is not there. pre: whole pages.
+  // Allocates memory for these pages now, by the memory policy of the calling thread: on its own
+  // NUMA node by default. Throws FailureError, with no effect, if memory is short or the file is
+  // closed.
+  // Requires: whole pages.
   void reserve(Piece pages) const;
-  // The memory of these pages goes back to the system. pre: whole pages.
+  // Returns the memory of these pages to the system. Requires: whole pages.
   void give_back(Piece pages) const;
 
  private:
@@ -106,28 +105,29 @@ class ArenaFile {
 };
 
 struct ArenaOptions {
-  std::size_t cap_bytes = 0;  // the most it may ever hold; costs addresses, not memory
+  std::size_t cap_bytes = 0;  // the largest size; takes address space, not memory
   ArenaFile::Kind kind = ArenaFile::Kind::memfd_first;
   std::string folder = "/dev/shm";
 };
 
-// May be used by several threads at once.
+// Allocates pieces of the shared memory of this process. Thread-safe.
 class Arena {
  public:
-  // Pieces begin on their own pair of lines: neighbours of different teams never share what the
-  // processor fetches together.
+  // Pieces start on a pair of cache lines, because the adjacent-line prefetcher fetches both: the
+  // data of different teams never shares a pair.
   static constexpr std::size_t least_alignment = 128;
 
-  // Throws FailureError, InputError where the cap is below one page.
+  // Throws FailureError, or InputError if the cap is below one page.
   explicit Arena(const ArenaOptions& options);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // A piece with memory behind it: to use it never fails. New memory is placed on the NUMA node of
-  // the calling thread; what it holds is not said. Throws FailureError where the cap, the machine
-  // or a limit is reached. pre: alignment is a power of two.
+  // Allocates a piece whose memory is reserved, so that using it cannot fail. New memory is placed
+  // on the NUMA node of the calling thread; the content is undefined. Throws FailureError if the
+  // cap, the machine's memory or a limit is exhausted.
+  // Requires: alignment is a power of two.
   Piece allocate(std::size_t bytes, std::size_t alignment = least_alignment);
-  // pre: the whole of a piece that was allocated here, which nobody uses any more.
+  // Requires: a whole piece that was allocated here and is no longer in use.
   void free(Piece piece);
 
   std::byte* data(Piece piece) const { return view_.base() + piece.offset; }
@@ -136,8 +136,8 @@ class Arena {
   std::size_t cap_bytes() const { return view_.cap_bytes(); }
   int descriptor() const { return file_.descriptor(); }
 
-  std::size_t used_bytes() const;      // in pieces
-  std::size_t reserved_bytes() const;  // what it takes of the machine
+  std::size_t used_bytes() const;      // allocated in pieces
+  std::size_t reserved_bytes() const;  // memory that the file occupies
 
  private:
   Piece take_pages(std::size_t bytes, std::size_t alignment);

@@ -11,8 +11,8 @@
 namespace huddle::memory {
 namespace {
 
-// After so many parts that are large enough but not aligned, the search goes on among those that
-// are so large that alignment does not matter: a long list of scraps must not make a team slow.
+// After this many parts that are large enough but not aligned, the search continues with parts that
+// are large enough for any alignment, so that many small parts do not slow down allocations.
 constexpr int most_tries = 64;
 
 }  // namespace
@@ -23,7 +23,7 @@ Piece whole_pages_of(Piece part) {
   return end > begin ? Piece{begin, end - begin} : Piece{};
 }
 
-// Whole, or not at all where there is no memory for it.
+// Has no effect if it throws std::bad_alloc.
 void ArenaSpace::Kind::insert(Piece piece) {
   const auto at = bytes_at.emplace(piece.offset, piece.bytes).first;
   try {
@@ -35,7 +35,7 @@ void ArenaSpace::Kind::insert(Piece piece) {
   bytes += piece.bytes;
 }
 
-// By the same nodes, so that it never fails.
+// Reuses the nodes, so that it cannot fail.
 void ArenaSpace::Kind::replace(Piece old, Piece piece) noexcept {
   auto at = bytes_at.extract(old.offset);
   at.key() = piece.offset;
@@ -101,7 +101,7 @@ void ArenaSpace::take_exactly(Backing backing, Piece piece) {
   const Piece before{offset, piece.offset - offset};
   const Piece after{piece.end(), whole.end() - piece.end()};
   if (before.bytes > 0 && after.bytes > 0)
-    parts.insert(after);  // may fail; nothing has changed yet
+    parts.insert(after);  // may throw; nothing has changed yet
   if (before.bytes > 0) {
     parts.replace(whole, before);
   } else if (after.bytes > 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which parts of an arena are free: arithmetic on offsets only, the memory itself is never touched.
-// Free parts are of two kinds, those that have memory behind them and those that have none yet.
+// The free parts of an arena. Works on offsets only and never touches the memory. There are two
+// kinds of free parts: those with memory behind them and those without.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace huddle::memory {
 
-// A part of an arena. Nothing where it has no bytes.
+// A part of an arena. Empty if `bytes` is 0.
 struct Piece {
   std::size_t offset = 0;
   std::size_t bytes = 0;
@@ -24,35 +24,36 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-// `unit` is a power of two.
+// Requires: `unit` is a power of two.
 constexpr std::size_t round_down(std::size_t value, std::size_t unit) {
   return value & ~(unit - 1);
 }
 
-// The pages that lie wholly in it.
+// Returns the pages that lie completely in the part.
 Piece whole_pages_of(Piece part);
 
 class ArenaSpace {
  public:
   enum class Backing : std::size_t { none, memory };
 
-  // Free parts that touch become one, if they are of the same kind. pre: touches no free part.
-  // Returns the free part that the piece is now in.
+  // Adds a free piece, merged with adjacent free parts of the same kind. Returns the merged part.
+  // Requires: the piece overlaps no free part.
   Piece give(Backing backing, Piece piece);
-  // The smallest part that is large enough, or nearly the smallest where that spares a long search;
-  // nothing where there is none. pre: bytes > 0; alignment is a power of two.
+  // Takes a piece from the smallest part that is large enough, or from a slightly larger one if
+  // that avoids a long search. Returns nullopt if there is none.
+  // Requires: bytes > 0; alignment is a power of two.
   std::optional<Piece> take(Backing backing, std::size_t bytes, std::size_t alignment);
-  // Takes exactly this. pre: it lies inside one free part of that kind.
+  // Takes exactly this piece. Requires: it lies in one free part of that kind.
   void take_exactly(Backing backing, Piece piece);
 
   std::size_t free_bytes(Backing backing) const { return kind(backing).bytes; }
-  // The free part that begins there; nothing where none does.
+  // Returns the free part that begins at the offset; empty if there is none.
   Piece part_at(Backing backing, std::size_t offset) const;
-  // In the order of their offsets.
+  // Returns the free parts in ascending order of their offsets.
   std::vector<Piece> parts(Backing backing) const;
 
  private:
-  // The same parts twice: by offset, to merge neighbours, and by size, to find one that fits.
+  // Indexes the same parts by offset, to merge neighbours, and by size, for best fit.
   struct Kind {
     std::map<std::size_t, std::size_t> bytes_at;
     std::set<std::pair<std::size_t, std::size_t>> by_size;

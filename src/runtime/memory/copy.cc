@@ -14,7 +14,7 @@ void copy_plain(std::byte* target, const std::byte* source, std::size_t n) {
   std::memcpy(target, source, n);
 }
 
-// In the order of the enumeration.
+// In the order of CopyKernel.
 struct Kernel {
   void (*copy)(std::byte* target, const std::byte* source, std::size_t n);
   bool NativeKernels::*is_native;
@@ -34,14 +34,14 @@ bool is_native(CopyKernel kernel) {
 }
 
 void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n) {
-  if (n == 0) return;  // memcpy and friends may not see null pointers, not even for nothing
+  if (n == 0) return;  // memcpy must not get null pointers, even for 0 bytes
   kernels[static_cast<std::size_t>(kernel)].copy(static_cast<std::byte*>(target),
                                                  static_cast<const std::byte*>(source), n);
 }
 
 namespace {
 
-// Volatile: a store that changes nothing is one that a compiler leaves out.
+// Volatile, because a compiler may remove a store that changes nothing.
 void store_again(volatile std::byte& byte) { byte = byte; }
 
 }  // namespace
@@ -67,8 +67,7 @@ void write_and_keep(void* bytes, std::size_t n) {
 
 }  // namespace huddle::memory
 
-// Copy kernels for every processor that has no file of its own: the C library's copy, which is
-// correct everywhere and good on most.
+// Fallback for CPUs without their own file: memcpy, which is correct everywhere and fast on most.
 #if !defined(__x86_64__)
 
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ways of copying bytes. Which one is fastest depends on where the bytes lie and who has them
-// cached, so they are measured (huddle calibrate) and chosen by what was measured.
+// Ways of copying bytes. The fastest one depends on where the bytes are and in which caches.
+// Therefore they are measured (huddle calibrate) and selected by the measurements.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ namespace huddle::memory {
 
 enum class CopyKernel : std::uint8_t {
   plain,           // the C library's memcpy
-  rep_movsb,       // the processor's own string copy
-  nontemporal,     // whole lines past the caches, nothing of the target is read first
-  prefetch_write,  // lines of the target are asked for, writable, some way ahead of the stores
-  interleaved,     // the same with several pages in turn
+  rep_movsb,       // the REP MOVSB instruction
+  nontemporal,     // non-temporal stores of whole cache lines; do not read the target
+  prefetch_write,  // prefetches the target for writing, some distance ahead of the stores
+  interleaved,     // like prefetch_write, with several pages in turn
 };
 inline constexpr std::array<CopyKernel, 5> copy_kernels = {
     CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write,
@@ -32,15 +32,15 @@ constexpr std::string_view name(CopyKernel kernel) {
   return copy_kernel_names[static_cast<std::size_t>(kernel)];
 }
 
-// The kernel for so many bytes, where there is nothing else to tell: one for each power of two.
+// Selects a kernel by the number of bytes only: one per power of two.
 class KernelBySize {
  public:
   static constexpr std::size_t sizes = std::numeric_limits<std::size_t>::digits;
 
-  // The same for all.
+  // The same kernel for all sizes.
   constexpr KernelBySize(CopyKernel kernel = CopyKernel::plain) { kernels_.fill(kernel); }
 
-  // For less than twice the power of two.
+  // Sets the kernel for sizes from 2^power to 2^(power+1) - 1.
   void set(std::size_t power, CopyKernel kernel) { kernels_[power] = kernel; }
   CopyKernel of(std::size_t n) const {
     return kernels_[static_cast<std::size_t>(std::bit_width(n | 1)) - 1];
@@ -50,12 +50,12 @@ class KernelBySize {
   std::array<CopyKernel, sizes> kernels_{};
 };
 
-// False where this processor has nothing of the kind and copy_bytes does the same as plain.
+// Returns false if this CPU has no such instruction; copy_bytes then uses memcpy.
 bool is_native(CopyKernel kernel);
 
-// So few bytes that calling anything costs more than moving them: two words, which may overlap.
+// Sizes for which a function call would cost more than the copy: two words, which may overlap.
 constexpr bool is_tiny(std::size_t n) { return n >= 8 && n <= 16; }
-// pre: is_tiny(n); the two ranges do not overlap.
+// Requires: is_tiny(n); the two ranges do not overlap.
 inline void copy_tiny(std::byte* target, const std::byte* source, std::size_t n) {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -65,23 +65,25 @@ inline void copy_tiny(std::byte* target, const std::byte* source, std::size_t n)
   std::memcpy(target + n - sizeof last, &last, sizeof last);
 }
 
-// pre: the two ranges do not overlap; null only with n == 0.
-// A release store that follows orders the copy for whoever acquires it, with every kernel.
+// Copies n bytes. A later release store orders the copy, even if the kernel uses non-temporal
+// stores.
+// Requires: the ranges do not overlap; pointers are null only if n == 0.
 void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n);
 
-// Copies, and stores to each line of the source what is there anyway: then nobody but this core has
-// them, and whoever writes there next gets them from one place. Where a core that has only read
-// lines has to be told first that they are about to change, that costs the next writer more.
-// pre: as copy_bytes; nobody else uses the source meanwhile.
+// Copies, and rewrites each cache line of the source with its own content. The lines are then
+// exclusive to this core, so that the next writer fetches them from one place: invalidating the
+// copies of cores that have only read them would cost the next writer more.
+// Requires: as copy_bytes; no other thread uses the source during the call.
 void read_and_own(void* target, void* source, std::size_t n);
-// The same for bytes that were read without being copied. pre: nobody else uses them meanwhile.
+// Takes ownership like read_and_own, for bytes that were read without being copied. Requires: no
+// other thread uses them during the call.
 void write_and_keep(void* bytes, std::size_t n);
 
-// The kernels behind copy_bytes, one set for each kind of processor: copy_x86.cc or
-// copy_portable.cc. Same conditions as copy_bytes.
+// The kernels behind copy_bytes: copy_x86.cc or, for other CPUs, copy.cc. Requirements as for
+// copy_bytes.
 inline constexpr std::size_t line_bytes = 64;
 
-// What the processor of this build has of its own.
+// The kernels that have a native implementation in this build.
 struct NativeKernels {
   bool plain = true;
   bool rep_movsb = false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The methods of a block through shared memory: by which kernel it is copied in, by which out, and
-// who owns its cache lines in between. All that there is to know of a method stands in its line of
-// the table below: what it is called, when it may be used, and which curves of a machine file tell
-// what it costs. huddle calibrate measures those, prices are made of them, and protocols copy as it
-// says; nothing else names a method.
+// The methods of transferring a block through shared memory: the kernels for copy-in and copy-out,
+// and the owner of the cache lines in between. Everything about a method is in its entry of the
+// table below: its name, when it may be used, and the curves of a machine file that contain its
+// cost. huddle calibrate measures these curves, the cost model uses them, and protocols copy by the
+// entry; no other code names a method.
 #pragma once
 
 #include <array>
@@ -18,29 +18,29 @@
 
 namespace huddle::memory {
 
-// Who owns the cache lines of a block when it is written again.
+// The owner of a block's cache lines when the block is written again.
 enum class LineOwnership : std::uint8_t {
-  readers_share,  // any number of readers have copies of them
-  reader_takes,   // the only reader has taken ownership as it read (read_and_own)
-  ping_pong,   // the only reader owns them, and writes the next block, for whoever wrote this one
-  prefetched,  // their writer prefetches them for write when it has the time
+  readers_share,  // any number of readers have copies
+  reader_takes,   // the only reader has taken ownership while reading (read_and_own)
+  ping_pong,      // the only reader owns them and writes the next block, to the previous writer
+  prefetched,     // the writer prefetches them for writing when it has time
 };
 
 struct CopyMethodFacts {
-  std::string_view name;  // as explanations say it
+  std::string_view name;  // as shown in explanations
   CopyKernel in = CopyKernel::plain;
   LineOwnership ownership = LineOwnership::readers_share;
   CopyKernel out = CopyKernel::plain;
-  // Kinds of hand-off in a machine file: what it takes to write a block, to read it, and both at
-  // once through a ring.
+  // Names of curves in a machine file: the cost to write a block, to read it, and of both in a
+  // ring.
   std::string_view write_curve = "write_cached";
   std::string_view read_curve = "read_dirty";
   std::string_view ring_curve = "ring";
-  // What reading takes at least where the reader takes ownership; empty: it does not.
+  // Lower bound of the read cost if the reader takes ownership; empty otherwise.
   std::string_view own_curve = {};
 };
 
-// A new method is one line here. Of several that cost the same the first is taken.
+// A new method is one line here. If several cost the same, the first is used.
 inline constexpr std::array copy_methods = {
     CopyMethodFacts{.name = "plain"},
     CopyMethodFacts{
@@ -83,20 +83,20 @@ inline constexpr std::array copy_methods = {
                     .ring_curve = "ring_interleaved"},
 };
 
-// One of them. A number, so that a plan which holds it means the same in every process.
+// Index in copy_methods. A number, so that plans mean the same in every process.
 class CopyMethod {
  public:
   constexpr CopyMethod() = default;
-  // Whoever names nothing but a kernel means the method that any number of readers may share.
+  // A kernel alone stands for the method that allows any number of readers.
   constexpr CopyMethod(CopyKernel kernel)
       : number_(number_of(kernel, LineOwnership::readers_share)) {}
-  // pre: one of copy_methods.
+  // Requires: the number is an index of copy_methods.
   static constexpr CopyMethod numbered(std::size_t number) {
     CopyMethod method;
     method.number_ = static_cast<std::uint8_t>(number);
     return method;
   }
-  // The first that writes by this kernel, to lines of that ownership.
+  // Returns the first method with this copy-in kernel and ownership.
   static constexpr CopyMethod of(CopyKernel in, LineOwnership ownership) {
     return numbered(number_of(in, ownership));
   }
@@ -112,9 +112,9 @@ class CopyMethod {
   constexpr std::size_t number() const { return number_; }
   constexpr const CopyMethodFacts& operator*() const { return copy_methods[number_]; }
   constexpr const CopyMethodFacts* operator->() const { return &copy_methods[number_]; }
-  // Written by the same kernel, to lines that its readers share.
+  // Returns the method with the same copy-in kernel that allows any number of readers.
   constexpr CopyMethod where_readers_share() const { return {(*this)->in}; }
-  // Its writer finds the lines in its own cache.
+  // Returns whether the writer finds the cache lines in its own cache.
   constexpr bool is_at_hand() const {
     return (*this)->ownership == LineOwnership::ping_pong ||
            (*this)->ownership == LineOwnership::prefetched;
@@ -146,7 +146,7 @@ inline constexpr CopyMethod by_prefetch =
 inline constexpr CopyMethod by_prefetch_pages =
     CopyMethod::of(CopyKernel::interleaved, LineOwnership::prefetched, CopyKernel::interleaved);
 
-// Which there are to choose from.
+// The methods that a protocol may choose from.
 using CopyMethods = std::span<const CopyMethod>;
 
 namespace detail {
@@ -175,7 +175,7 @@ constexpr bool is_taken(const CopyMethodFacts& method) {
 constexpr bool is_ping_pong(const CopyMethodFacts& method) {
   return method.ownership == LineOwnership::ping_pong;
 }
-// Blocks that are joined to something where they lie nobody copies out.
+// Blocks that are reduced in place are never copied out.
 constexpr bool is_joined(const CopyMethodFacts& method) { return method.out == CopyKernel::plain; }
 
 }  // namespace detail
@@ -187,22 +187,22 @@ inline constexpr auto to_one_reader =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_shared(method) || detail::is_taken(method);
     }>();
-// Between two that have as much for each other.
+// For pairs of ranks that send equal amounts to each other.
 inline constexpr auto both_ways = detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
   return detail::is_shared(method) || detail::is_taken(method) || detail::is_ping_pong(method);
 }>();
-// By a writer that has just read the lines, to the one that had written them.
+// For a writer that has just read the cache lines, to the rank that had written them.
 inline constexpr auto for_answers = detail::allowed_copy_methods<detail::is_ping_pong>();
-// By a writer that reads nothing meanwhile.
+// For a writer that reads nothing in the meantime.
 inline constexpr auto one_way = detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
   return method.ownership == LineOwnership::prefetched;
 }>();
-// Of memory that a peer has mapped, whose blocks are copied once.
+// For memory that a peer has mapped, whose blocks are copied once.
 inline constexpr auto same_kernel_both_ends =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_shared(method) && method.in == method.out;
     }>();
-// Of blocks that are joined where they lie.
+// For blocks that are reduced in place.
 inline constexpr auto joined_by_many =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_joined(method) && detail::is_shared(method);

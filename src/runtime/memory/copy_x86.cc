@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Copy kernels for x86-64. SSE2 is enough: a line filled by four 16-byte streaming stores leaves
-// the write-combining buffer whole, as one filled by a single 64-byte store does.
+// Copy kernels for x86-64. SSE2 suffices: four 16-byte streaming stores that fill a cache line
+// leave the write-combining buffer as one full line, like a single 64-byte store.
 #include "runtime/memory/copy.h"
 
 #if defined(__x86_64__)
@@ -19,8 +19,8 @@
 namespace huddle::memory {
 namespace {
 
-// How far ahead of the stores a line is asked for: far enough to cover a transfer between cores
-// (about 50 ns) at some 10 bytes a nanosecond, near enough to stay in L1.
+// Prefetch distance: far enough to cover a transfer between cores (about 50 ns) at roughly 10 bytes
+// per nanosecond, short enough for the lines to stay in L1.
 constexpr std::size_t prefetch_ahead_bytes = 8 * line_bytes;
 
 std::size_t bytes_to_line_start(const std::byte* address) {
@@ -41,15 +41,15 @@ void stream_line(std::byte* target, const std::byte* source) {
   _mm_stream_si128(to + 3, d);
 }
 
-// The processor's own prefetcher follows a stream as far as its page goes, and has to find the next
-// one anew: beside others that are on their way already, that costs nothing.
+// The hardware prefetcher follows a stream to the end of its page and then has to detect the next
+// one. With several streams in flight, this delay is hidden.
 constexpr std::size_t stream_bytes = 4096;
-// What is copied of a stream before the next has its turn: lines come in pairs.
+// Bytes that are copied from one stream before the next one's turn: cache lines come in pairs.
 constexpr std::size_t turn_bytes = 2 * line_bytes;
 constexpr std::size_t ahead_in_stream_bytes = 2 * turn_bytes;
 
-// So many streams of pages side by side, for as long as all of them have a page left; how much that
-// was.
+// Copies `streams` pages side by side for as long as each stream has a full page left. Returns the
+// number of bytes copied.
 template <std::size_t streams>
 std::size_t copy_streams(std::byte* target, const std::byte* source, std::size_t n) {
   constexpr std::size_t all_bytes = streams * stream_bytes;
@@ -86,7 +86,7 @@ void copy_nontemporal(std::byte* target, const std::byte* source, std::size_t n)
   std::size_t done = head;
   for (; done + line_bytes <= n; done += line_bytes) stream_line(target + done, source + done);
   std::memcpy(target + done, source + done, n - done);
-  // Streaming stores are not ordered by a later release store; this fence does it.
+  // A later release store does not order streaming stores; this fence does.
   if (done > head) _mm_sfence();
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Instructions for spinning, fences and prefetches that C++ does not offer.
 #pragma once
 
-// What a thread does between two looks at a flag while it spins.
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 namespace huddle::memory {
 
-// Tells the processor that this is a wait: the sibling thread gets the core's resources, and
-// leaving the loop costs no mis-speculated loads.
+// Call between two loads of a flag in a spin loop. The sibling hardware thread gets the core's
+// resources, and leaving the loop does not cause a memory-order mis-speculation.
 inline void spin_pause() {
 #if defined(__x86_64__)
   _mm_pause();
@@ -21,15 +22,15 @@ inline void spin_pause() {
 
 }  // namespace huddle::memory
 
-// Waiting for one's own stores, and having them seen in order.
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 namespace huddle::memory {
 
-// Returns when every earlier store of this thread can be seen by others. A release store does not
-// wait: it queues behind them. Timing a copy without this times the way into the store buffer.
+// Blocks until every earlier store of this thread is visible to other threads. A release store does
+// not wait: it is queued behind earlier stores. The timing of a copy without this call measures
+// only the time to the store buffer.
 inline void wait_for_stores() {
 #if defined(__x86_64__)
   _mm_mfence();
@@ -38,20 +39,19 @@ inline void wait_for_stores() {
 #endif
 }
 
-// Whoever acquires what this thread stores from here on sees its earlier non-temporal stores, too.
-// On x86 these go past the cache in no order, that of a release store included; on Arm they are
-// stores like any other, which a release store orders.
+// Orders earlier non-temporal stores of this thread before its later stores. On x86, non-temporal
+// stores are weakly ordered, and a release store does not order them. On Arm they are like any
+// other store, so that a release store suffices.
 inline void order_nontemporal_stores() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif
 }
 
-// Asking for a cache line before it is needed.
-
-// This line is written next: it comes here and leaves all other caches. Nothing happens where there
-// is no such instruction. Not the compiler's builtin: built for any x86-64, that only reads, and a
-// line that is first shared and then written goes the way between cores twice.
+// Prefetches the cache line for writing: the line moves to this core and is invalidated in all
+// other caches. Has no effect on CPUs without the instruction. Not __builtin_prefetch on x86-64:
+// for the baseline ISA it prefetches for reading, and the line would cross the interconnect twice,
+// first to be shared and then to be owned.
 inline void prefetch_for_write(const void* line) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));

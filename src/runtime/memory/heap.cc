@@ -20,14 +20,14 @@
 namespace huddle::memory {
 namespace {
 
-// Kept for the next blocks where the program holds none: as much as the C library's malloc comes to
-// keep. With less, sizes that differ from block to block cost twice the time, most of it for pages.
+// Memory that is kept for later blocks in addition to used_bytes_: about what the C library's
+// malloc comes to keep. With less, varying sizes take twice the time, mostly for page faults.
 constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
-// The file ends so much beyond the blocks, at most: a core dump, and what locks all of a process's
-// pages (mlockall), gives memory to all that it walks through.
+// Maximum distance between the last block and the end of the file: core dumps and mlockall()
+// allocate memory for all pages up to there.
 constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
 
-// In whole pages, as the file is that it maps.
+// Rounds the cap down to whole pages.
 std::size_t heap_cap(std::size_t cap_bytes) {
   if (cap_bytes >= 2 * page_bytes()) return round_down(cap_bytes, page_bytes());
   throw InputError(fmt::format("the cap of the heap is {} bytes: give it two pages, {}, or more",
@@ -45,7 +45,7 @@ Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes, Care care)
       most_copied_bytes_(most_copied_bytes),
       care_(care),
       file_bytes_(file_.extend(page_bytes())) {
-  // Where the system gives huge pages of shared memory to those who ask.
+  // Takes effect if the system enables huge pages for shared memory on request ("advise").
   madvise(view_.base(), view_.cap_bytes(), MADV_HUGEPAGE);
   new (view_.base()) ArenaHeader{ArenaHeader::expected_magic, view_.cap_bytes(), id_};
   space_.give(Backing::none, {begin() + page_bytes(), view_.cap_bytes() - page_bytes()});
@@ -78,7 +78,7 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
   if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return false;
   const std::scoped_lock lock(mutex_);
   const auto at = blocks_.find(address_of(block));
-  // A checked block ends where its pages end.
+  // A checked block ends at the end of its pages.
   if (is_private_ || care_ == Care::checked || at == blocks_.end()) return false;
   const Piece old{at->first, at->second};
   if (bytes <= old.bytes) return true;
@@ -95,7 +95,7 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
   return false;
 }
 
-// What nobody has touched yet is given in whole pages: with one byte of it a page has memory.
+// Untouched memory is taken in whole pages, because a page has memory once one byte is touched.
 std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) {
   if (const auto used = space_.take(Backing::memory, bytes, alignment)) return Found{*used, true};
   const auto clean =
@@ -103,7 +103,7 @@ std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) 
   return clean ? std::optional(Found{*clean, false}) : std::nullopt;
 }
 
-// Free parts that have memory may stand between others that have none: without it they are one.
+// Free parts with memory may separate those without: returning their memory merges them.
 std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_t alignment,
                                                    Lock& lock) {
   auto found = find(bytes, alignment);
@@ -113,7 +113,7 @@ std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_
 }
 
 bool Heap::free(void* block) noexcept {
-  // The child of this fork may have it as well, and does not know yet that it goes.
+  // The child of this fork may own the block as well, and its copy is not complete yet.
   if (block == nullptr || mutex_.is_forking_here()) return true;
   Lock lock(mutex_);
   const auto at = blocks_.find(address_of(block));
@@ -128,19 +128,20 @@ bool Heap::free(void* block) noexcept {
       return true;
     }
     const Piece part = space_.give(Backing::memory, piece);
-    // As much is kept for the next blocks as there is in blocks: a program that holds on to little
-    // gives much back, one that holds much does not pay for pages again and again.
+    // The limit grows with the memory in blocks: a program that uses little returns most of it, and
+    // one that uses much does not fault its pages in again and again.
     if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
       give_back_pages_of({&part, 1}, lock);
     }
   } catch (const std::bad_alloc&) {
-    // It stays away from the free ones.
+    // The block is leaked.
   }
   return true;
 }
 
-// Not under the lock: who watches for memory that goes, to forget what an adapter knew of it, may
-// allocate and free. Meanwhile the pages are nobody's. Where the system refuses they stay.
+// Unlocks meanwhile, because a memory hook, such as the registration cache of a network adapter,
+// may allocate and free. The pages then belong neither to blocks nor to free parts. If the system
+// refuses, they stay free parts with memory.
 void Heap::give_back_pages_of(std::span<const Piece> parts, Lock& lock) {
   std::vector<Piece> taken;
   taken.reserve(parts.size());
@@ -163,8 +164,8 @@ bool Heap::give_back(Piece pages, bool is_private) const {
   return is_private ? drop_pages(pages) : remove_shared_pages(pages);
 }
 
-// Makes the file so long, and what is in blocks a part of core dumps, as any other memory of the
-// program's. False where the file cannot be so long, or is not there any more.
+// Extends the file to the end of the piece and includes it in core dumps, like other memory of the
+// program. Returns false if the file cannot grow or its descriptor is closed.
 bool Heap::reach(Piece piece) {
   const std::size_t end = in_file(piece).end();
   if (end <= file_bytes_) return true;
@@ -179,7 +180,7 @@ bool Heap::reach(Piece piece) {
   return true;
 }
 
-// Not under the lock either.
+// Unlocks before it returns the memory, as give_back_pages_of() does.
 bool Heap::clear(Piece pages) noexcept {
   if (mutex_.is_forking_here()) return false;
   const bool is_private = [this] {

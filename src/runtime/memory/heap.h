@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Memory of the program's own that peers can map: what a rank hands to a collective from here is
-// read, and written, where it lies. One range of addresses over one file without a name; pages come
-// when they are touched first, and so on the NUMA node of whoever does, as with any other memory.
+// A heap for the application's own memory that peers can map: collectives read and write buffers
+// from it in place. It is one address range over one unnamed file. Pages are allocated when they
+// are first touched, on the NUMA node of the thread that touches them, like any other memory.
 //
-// A child of fork() shares nothing with its parent. Above a cap its copy would take too long: then
-// the heap is one no more, and both have their blocks as after any other fork.
+// A child of fork() shares nothing with its parent: it gets a copy. If the heap holds more than a
+// limit, the copy would take too long. The heap then stops being shared, and parent and child keep
+// their blocks as after any other fork.
 #pragma once
 
 #include <pthread.h>
@@ -27,11 +28,11 @@
 
 namespace huddle::memory {
 
-// A mutex that a thread may hold while it forks, and then knows by that it does: others' handlers
-// of the same fork may want what it guards.
+// A mutex that the forking thread holds during the fork. It recognises that thread, because fork
+// handlers of other libraries, which run meanwhile, may call the heap.
 class ForkMutex {
  public:
-  // What it guards takes less time than to fall asleep and be woken.
+  // Spins first, because critical sections are shorter than falling asleep and being woken.
   void lock() {
     for (int tries = 0; tries < 100; ++tries) {
       if (mutex_.try_lock()) return;
@@ -45,13 +46,13 @@ class ForkMutex {
     mutex_.lock();
     forking_.store(pthread_self(), std::memory_order_relaxed);
   }
-  // In the parent, and in the child.
+  // Called in the parent and in the child.
   void unlock_after_fork() {
     forking_.store(nobody, std::memory_order_relaxed);
     mutex_.unlock();
   }
-  // Whether it is the calling thread that forks, in the parent or as the child's only one. No other
-  // thread ever stores its name, so that no order is needed.
+  // Returns whether the calling thread is the one that forks, in the parent or as the only thread
+  // of the child. Relaxed order suffices, because only the thread itself ever stores its own ID.
   bool is_forking_here() const {
     return forking_.load(std::memory_order_relaxed) == pthread_self();
   }
@@ -63,13 +64,13 @@ class ForkMutex {
   std::atomic<pthread_t> forking_{nobody};
 };
 
-// By which a child tells its parent that it is ready. A child that dies, or was never made, keeps
-// nobody waiting.
+// The connection on which a child reports to its parent that it is ready. If the child dies or was
+// never created, the parent does not block.
 class ForkLine {
  public:
-  // Before the fork. False where the process has no descriptors left.
+  // Call before the fork. Returns false if the process has no descriptors left.
   bool open() noexcept;
-  // After the fork, in each of the two; nothing where it is not open.
+  // Call after the fork, one in each process. No effect if not open.
   void wait_in_parent() noexcept;
   void tell_in_child() noexcept;
 
@@ -78,36 +79,35 @@ class ForkLine {
   FileDescriptor childs_;
 };
 
-// What changes while others know of it.
+// The state of a heap that changes while peers use it.
 struct HeapState {
-  // Whether what the owner writes is what peers see. To be asked when `calls` has been raised, not
-  // before.
+  // True while peers see what the owner writes. Read it after incrementing `calls`.
   std::atomic<bool> is_shared{true};
-  // Calls under way whose peers may read or write there: the pages stay what they are meanwhile.
+  // Calls in progress during which peers may access the heap. The pages must stay shared meanwhile.
   std::atomic<int> calls{0};
 };
 
-// What somebody has to know to use a heap that is not theirs to allocate from: this process's own,
-// or a peer's, to map it.
+// A description of a heap, for code that uses it without allocating from it: of this process's own
+// heap, or of a peer's, to map it.
 struct HeapFacts {
-  std::byte* base = nullptr;  // in its owner
+  std::byte* base = nullptr;  // address in its owner
   std::size_t cap_bytes = 0;
-  int descriptor = -1;  // in its owner
+  int descriptor = -1;  // descriptor in its owner
   ArenaId id;
-  HeapState* state = nullptr;  // in its owner; null: it never changes
+  HeapState* state = nullptr;  // in its owner; null: always shared
 
-  // Whether it is an address of that heap's.
+  // Returns whether the address lies in the heap.
   bool holds(const void* address) const noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     return at - reinterpret_cast<std::uintptr_t>(base) < cap_bytes;
   }
-  // Whether peers see what lies there.
+  // Returns whether peers see the memory at the address.
   bool shows(const void* address) const noexcept {
     return holds(address) && (state == nullptr || state->is_shared.load());
   }
 };
 
-// As long as it is there, peers may be at what this heap shows. Null: there is no heap.
+// Marks a call in progress: as long as it exists, peers may access the heap. `heap` may be null.
 class HeapUse {
  public:
   explicit HeapUse(const HeapFacts* heap) : state_(heap == nullptr ? nullptr : heap->state) {
@@ -123,21 +123,20 @@ class HeapUse {
   HeapState* state_;
 };
 
-// May be used by several threads at once.
+// Allocates the blocks. Thread-safe.
 class Heap {
  public:
-  // Blocks begin on their own pair of lines.
+  // Blocks start on a pair of cache lines of their own.
   static constexpr std::size_t least_alignment = 128;
-  // Copied in less than a second: with more in its hands a program would notice.
+  // A fork copies this much in less than a second; a program would notice the time for more.
   static constexpr std::size_t usual_most_copied_bytes = std::size_t{1} << 30;
 
-  // For whoever looks for an error: with `checked` a block is used within its bounds and until it
-  // is freed, by its owner and by peers, or the program ends with a sentence.
+  // With `checked`, the heap detects accesses outside a block and after it is freed, by its owner
+  // and by peers, and aborts the program with a message. For debugging.
   enum class Care { usual, checked };
 
-  // cap_bytes: the most that it may ever hold; costs addresses, not memory. most_copied_bytes: a
-  // fork copies so much, and no more. Throws FailureError, InputError where the cap is below two
-  // pages.
+  // cap_bytes: the largest size; takes address space, not memory. most_copied_bytes: the largest
+  // content that a fork copies. Throws FailureError, or InputError if the cap is below two pages.
   explicit Heap(std::size_t cap_bytes, std::size_t most_copied_bytes = usual_most_copied_bytes,
                 Care care = Care::usual);
   Heap(const Heap&) = delete;
@@ -145,37 +144,37 @@ class Heap {
 
   enum class Content { any, zero };
 
-  // Null where it is not to be had, and from a heap that is not shared any more: there is nothing
-  // to gain by it. pre: alignment is a power of two.
+  // Returns null if there is no memory, or if the heap is no longer shared and thus of no use.
+  // Requires: alignment is a power of two.
   void* allocate(std::size_t bytes, std::size_t alignment = least_alignment,
                  Content content = Content::any) noexcept;
-  // False where no block begins there: it has been freed already, or never was one. Null is fine.
+  // Returns false if no block begins there: it was already freed, or never allocated. Accepts null.
   bool free(void* block) noexcept;
-  // Makes it hold so much where it lies, or changes nothing where there is no room behind it.
+  // Extends the block in place. Returns false, with no effect, if there is no space behind it.
   bool grow(void* block, std::size_t bytes) noexcept;
-  // What is in these pages is zero from now on, and takes no memory until it is written. False, and
-  // errno, where the system cannot do that. pre: whole pages of blocks of this heap's.
+  // Zeroes these pages and returns their memory until they are written. Returns false with errno
+  // set if the system cannot do that. Requires: whole pages of blocks of this heap.
   bool clear(Piece pages) noexcept;
-  // With `checked`: whether anybody, peers too, has touched what was freed.
+  // With `checked`, reports accesses to freed memory, including those of peers.
   void look_at_freed() const noexcept;
-  // What there is room for in it; 0 where no block begins there.
+  // Returns the usable size of the block; 0 if no block begins there.
   std::size_t bytes_of(const void* block) const noexcept;
 
-  // Whether it is an address of this heap's.
+  // Returns whether the address lies in this heap.
   bool holds(const void* address) const noexcept { return facts().holds(address); }
   HeapFacts facts() const noexcept {
     return {view_.base(), view_.cap_bytes(), file_.descriptor(), id_, &state_};
   }
 
-  std::size_t used_bytes() const;  // in blocks
-  // That it takes of the machine at most: what is in blocks, and what is kept for the next ones.
+  std::size_t used_bytes() const;  // allocated in blocks
+  // Upper bound of the memory in use: allocated blocks plus memory that is kept for later blocks.
   std::size_t held_bytes() const;
 
-  // Around every fork(), called by the thread that forks; nothing is allocated meanwhile, and what
-  // this thread frees stays where it is. The child has all that was in blocks; the parent does not
-  // go on before it has. For pthread_atfork().
-  // If the stack of that thread lies in a block, the heap is not shared any more afterwards: the
-  // child uses its stack before after_fork_in_child() can copy it.
+  // To be called around every fork() by the forking thread, for pthread_atfork(). Between these
+  // calls allocations of this thread fail, and its free() has no effect. The child has a copy of
+  // all blocks, and the parent continues only after the copy is complete. If the stack of the
+  // forking thread lies in a block, the heap stops being shared: the child uses its stack before
+  // after_fork_in_child() can copy it.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
   void after_fork_in_child() noexcept;
@@ -183,10 +182,10 @@ class Heap {
  private:
   struct Found {
     Piece piece;
-    bool was_used = false;  // so that anything may stand in it
+    bool was_used = false;  // if true, its content is undefined
   };
 
-  // What is done with the pages when the process forks.
+  // The treatment of the pages when the process forks.
   enum class AtFork { nothing, copy, freeze };
 
   using Lock = std::unique_lock<ForkMutex>;
@@ -226,13 +225,13 @@ class Heap {
   Care care_;
   mutable HeapState state_;
   mutable ForkMutex mutex_;  // guards what follows
-  // Pieces are told by their addresses: those are what is to be aligned.
+  // Offsets in these pieces are addresses, because addresses have to be aligned.
   ArenaSpace space_;
-  std::map<std::size_t, std::size_t> blocks_;  // bytes by address
+  std::map<std::size_t, std::size_t> blocks_;  // size by address
   std::size_t used_bytes_ = 0;
   std::size_t file_bytes_ = 0;
-  bool is_private_ = false;  // the pages are this process's own
-  std::deque<Piece> freed_;  // with `checked`: what nobody may touch any more, the oldest first
+  bool is_private_ = false;  // the pages are private to this process
+  std::deque<Piece> freed_;  // with `checked`: freed pages that must not be accessed, oldest first
   AtFork at_fork_ = AtFork::nothing;
   ForkLine line_;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The heap that looks for errors. What is freed gives its memory back at once, nobody may touch it,
-// and its addresses are not used again before there are no others. Peers have mappings of their
-// own, in which nothing can be forbidden; but a page that they touch gets memory, and that is seen.
+// The checked mode of the heap (Heap::Care::checked). Memory of freed blocks is returned at once
+// and made inaccessible, and its addresses are reused only when no others are left. Peers have
+// their own mappings, which this process cannot protect; but a freed page that a peer touches gets
+// memory again, which is detected.
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,11 +44,11 @@ void Heap::free_checked(const CheckedBlock& block, Lock& lock) {
   const Piece pages = block.pages();
   const bool is_private = is_private_;
   lock.unlock();
-  // The page behind it has no memory, and must not stand in the way of what the others are told.
+  // The guard page has no memory of its own, but memory hooks get the whole range.
   may_be_written(pages);
   const bool is_gone = give_back(pages, is_private) && forbid_pages(pages);
   lock.lock();
-  if (!is_gone) return;  // and is not used again
+  if (!is_gone) return;  // the pages are leaked
   freed_.push_back(pages);
   constexpr std::size_t looks = 8;
   const std::size_t latest = freed_.size() - std::min(looks, freed_.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The heap when its process forks. Its pages are left out of every child by the kernel, so that no
-// child can ever write to them; what follows gives a child of fork() pages of its own instead. No
-// memory is allocated here: others' handlers may hold their locks.
+// Fork support of the heap. The kernel excludes the heap's pages from every child (MADV_DONTFORK),
+// so that no child can write to them; a child of fork() gets pages of its own here. This code
+// allocates nothing, because fork handlers of other libraries may hold their locks.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -54,22 +54,20 @@ void ForkLine::tell_in_child() noexcept {
   if (!childs_.is_open()) return;
   parents_ = FileDescriptor();
   const char word = 0;
-  send(childs_.number(), &word, 1, MSG_NOSIGNAL);  // the parent may be gone
+  send(childs_.number(), &word, 1, MSG_NOSIGNAL);  // the parent may have died
   childs_ = FileDescriptor();
 }
 
-// Futexes that may be shared between processes, in pages that stop being shared. The kernel knows
-// such a futex by the file that its page belongs to: after the change no call can wake a thread
-// that waits already. pthread_join() waits so, on a number in the data of the other thread.
-
-// Wakes the threads of this process that wait for such a futex, so that they look at it and wait
-// again. Requires: the pages, given by their address, were mapped from the beginning of the file.
-// Allocates nothing.
+// Wakes the threads of this process that wait on a shared futex in these pages, so that they read
+// its value and wait again. Needed when the pages stop being shared: the kernel identifies such a
+// futex by the file of its page, so that after the change no call could wake a thread that already
+// waits. pthread_join() waits like this, on a word in the other thread's data. Allocates nothing.
+// Requires: the pages, given by their address, were mapped from the beginning of the file.
 void wake_futex_waiters(Piece pages, int file) noexcept;
 
 namespace {
 
-// Takes the next number of the line, in this base, with "0x" before it if it is hexadecimal.
+// Removes and returns the next number of the line. In base 16, skips a prefix "0x".
 std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
   constexpr int hexadecimal = 16;
   if (base == hexadecimal && line.starts_with("0x")) line.remove_prefix(2);
@@ -81,7 +79,8 @@ std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
   return number;
 }
 
-// The kernel writes the number of the call that a thread sleeps in, and its arguments.
+// Returns the address of the shared futex that the thread waits on. /proc/.../syscall contains the
+// number and the arguments of the system call in which a thread sleeps.
 std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
   constexpr std::string_view name = "/syscall";
   const std::string_view number(thread);
@@ -100,7 +99,7 @@ std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
   return is_shared ? address : std::nullopt;
 }
 
-// Uses another mapping of the page, in which the kernel finds the same futex.
+// Wakes through another mapping of the page, in which the kernel finds the same futex.
 void wake(std::size_t place, int file) {
   const std::size_t page = round_down(place, page_bytes());
   void* const mapped = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file,
@@ -141,7 +140,7 @@ void say(std::string_view sentence) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
 }
 
-// It would read zeros for its data, or die of a touch: better now, and with a reason.
+// Aborts the child: it would read zeros instead of its data or crash later without a reason.
 [[noreturn]] void give_up_child() {
   say("huddle: heap: a forked child cannot have what was in the shared heap: no memory, or the "
       "program has closed its descriptor\n");
@@ -159,12 +158,12 @@ bool read_all(int file, std::byte* to, Piece part) {
   return true;
 }
 
-// Pages that nobody has touched are left as they are: zero, and no memory.
+// Skips untouched pages, which are zero and have no memory.
 template <class Act>
 bool for_each_touched_part(int file, Piece pages, const Act& act) {
   for (std::size_t at = pages.offset; at < pages.end();) {
     const off_t begin = lseek(file, static_cast<off_t>(at), SEEK_DATA);
-    if (begin < 0) return errno == ENXIO;  // there are none behind it
+    if (begin < 0) return errno == ENXIO;  // no data until the end of the file
     const off_t end = lseek(file, begin, SEEK_HOLE);
     if (end < 0) return false;
     const std::size_t from = std::min(static_cast<std::size_t>(begin), pages.end());
@@ -225,9 +224,9 @@ bool Heap::holds_stack_of_caller() const {
   return holds(__builtin_frame_address(0)) || holds(thread);
 }
 
-// Makes all blocks private to this process, so that the child inherits them as any other memory.
-// Only the pages of the stack would not do: blocks share pages, and peers would read old data
-// there. Unlocks while it waits for the end of other threads' calls, which may need the heap.
+// Makes all blocks private to this process, so that the child inherits them like any other memory.
+// The pages of the stack alone do not suffice: blocks share pages, and peers would read old data
+// there. Unlocks while it waits for other threads' calls to end, because those may need the heap.
 void Heap::freeze_before_fork() {
   const Clock::time_point deadline = Clock::now() + longest_wait_for_peers;
   while (!is_private_ && file_.is_there()) {
@@ -248,7 +247,7 @@ void Heap::freeze_before_fork() {
 }
 
 Heap::AtFork Heap::choose_at_fork() {
-  if (is_private_) return AtFork::nothing;  // as any other memory
+  if (is_private_) return AtFork::nothing;  // inherited like any other memory
   if (blocks_.empty() || !file_.is_there()) return AtFork::copy;
   const bool is_too_much = std::min(used_bytes_, file_.memory_bytes()) > most_copied_bytes_;
   if ((is_too_much || !line_.open()) && stop_sharing()) return AtFork::freeze;
@@ -256,9 +255,9 @@ Heap::AtFork Heap::choose_at_fork() {
   return AtFork::copy;
 }
 
-// Between the blocks nothing is worth a copy. Not while peers may be reading and writing. Whoever
-// begins a call raises `calls` first and looks at `is_shared` then, here it is the other way round:
-// one of the two sees the other.
+// Tries to end the sharing; returns false if peers may be using the heap. Memory between the blocks
+// is returned first, so that it is not copied. Calls increment `calls` and then read `is_shared`;
+// this function does the reverse. At least one sees the other.
 bool Heap::stop_sharing() {
   state_.is_shared = false;
   if (state_.calls == 0) {
@@ -269,7 +268,7 @@ bool Heap::stop_sharing() {
   return false;
 }
 
-// In a child: its range of addresses is empty, and must not be taken by anything else.
+// Reserves the address range in a child, which has not inherited the mapping.
 bool Heap::map_all_anew() const { return hold_addresses({begin(), view_.cap_bytes()}); }
 
 bool Heap::fill_child() const {
@@ -286,7 +285,8 @@ bool Heap::copy_blocks() const {
   });
 }
 
-// Parent and child alike: nobody writes to the file any more, and what either writes is its own.
+// In parent and child: maps the blocks privately. No process writes to the file any more, and each
+// sees only its own later writes.
 bool Heap::freeze_blocks() const {
   const std::size_t end = end_of_blocks();
   if (!map_own_view({begin(), end - begin()}, file_.descriptor())) return false;
@@ -296,8 +296,8 @@ bool Heap::freeze_blocks() const {
   return true;
 }
 
-// The pages of blocks that lie next to each other, or on one page, in the order of their addresses.
-// Ends with the first that is false, which it returns.
+// Calls act(run) for each run of pages that contain adjacent blocks or blocks on the same page, in
+// address order. Stops at the first call that returns false, and returns false.
 template <class Act>
 bool Heap::for_each_run(const Act& act) const {
   Piece run;
@@ -312,7 +312,7 @@ bool Heap::for_each_run(const Act& act) const {
   return run.bytes == 0 || act(run);
 }
 
-// What lies before, and between, such pages; not the page that the file begins with.
+// Calls act(gap) for the pages before and between the runs, without the first page of the file.
 template <class Act>
 void Heap::for_each_gap(const Act& act) const {
   std::size_t end = begin() + page_bytes();

@@ -19,14 +19,14 @@ namespace {
 
 constexpr int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// NOLINTNEXTLINE(performance-no-int-to-ptr): pieces are told by their addresses here
+// NOLINTNEXTLINE(performance-no-int-to-ptr): the offset of a piece is an address here
 void* address_of(Piece pages) { return reinterpret_cast<void*>(pages.offset); }
 
 bool map(Piece pages, int protection, int flags, int file) {
   if (pages.bytes == 0) return true;
   void* const address = address_of(pages);
   void* const mapped = mmap(address, pages.bytes, protection, flags, file, 0);
-  // Kernels before 4.17 take the address for a wish.
+  // Kernels before 4.17 ignore MAP_FIXED_NOREPLACE and take the address as a hint.
   if (mapped != MAP_FAILED && mapped != address) munmap(mapped, pages.bytes);
   return mapped == address;
 }
@@ -61,13 +61,13 @@ bool forbid_pages(Piece pages) noexcept {
 
 namespace {
 
-// As a double it is a number of 250 digits, as an address it is none.
+// Pattern of memory that must not be used: a huge negative double, and not a valid address.
 constexpr std::byte nobodys{0xF3};
-// What malloc promises: an element of any type ends with its block.
+// malloc's guarantee: the alignment suffices for any type.
 constexpr std::size_t least_alignment = alignof(std::max_align_t);
 
 std::byte* pointer_to(std::size_t address) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): blocks are told by their addresses here
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the address of a block is a number here
   return reinterpret_cast<std::byte*>(address);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Page-level operations of the heap, and the layout of blocks in its checked mode.
 #pragma once
 
 #include <cstddef>
@@ -10,54 +12,51 @@
 
 namespace huddle::memory {
 
-// Pages of one process in a range of addresses that it holds: what becomes of shared ones. A piece
-// is told by its address, in whole pages. Nothing here allocates.
+// The functions below change the mappings of whole pages in this process. The offset of each Piece
+// is an address. They allocate nothing.
 
-// Takes a range where nothing is mapped, so that nobody else does; it cannot be touched. False
-// where something is there.
+// Reserves an unmapped address range, without access. Returns false if part of it is mapped.
 bool hold_addresses(Piece pages) noexcept;
-// Zero until somebody writes. pre: held.
+// Allows access to a reserved range. Its pages are zero until they are written.
 bool may_be_written(Piece pages) noexcept;
-// What the file has there from its beginning on, and what is written is this process's own; in the
-// place of whatever was mapped there, at once.
+// Atomically replaces the mapping by a private one of the file, starting at the file's beginning.
 bool map_own_view(Piece pages, int file) noexcept;
-// Their memory goes back, the addresses stay held. False where that fails: they are as they were.
+// Returns the memory of the pages, keeps the addresses. Returns false, with no effect, on failure.
 bool drop_pages(Piece pages) noexcept;
-// The same of pages that are mapped from a file in memory and shared: whoever has them mapped finds
-// zeros. By an address, and not in the file by its descriptor, since that is what the hooks of
-// those who register memory with a network's adapter see. False where the system cannot: of pages
-// that are locked, say.
+// Returns the memory of pages that are mapped shared from a file in memory; every process that maps
+// them then reads zeros. Works on the address instead of the descriptor, because that is what the
+// memory hooks of registration caches intercept. Returns false if it fails, as for locked pages.
 bool remove_shared_pages(Piece pages) noexcept;
 // Makes the kernel leave these pages out of every child, even if the program has requested the
 // opposite. Has no effect if the kernel refuses.
 void leave_out_of_children(Piece pages) noexcept;
-// A touch of them ends the program.
+// Makes an access to the pages fault.
 bool forbid_pages(Piece pages) noexcept;
 
-// How a heap that looks for errors lays out a block: on pages of its own, ending where they end,
-// with a page behind it that nobody may touch. Who writes beyond a block, or uses one that is not
-// its own any more, is stopped there and then.
+// The layout of a block in checked mode: on pages of its own, ending at the end of its last page
+// or, because of alignment, shortly before it, followed by an inaccessible guard page. An access
+// beyond the block or after it is freed faults immediately or is reported when the block is freed.
 struct CheckedBlock {
   std::size_t address = 0;
-  std::size_t bytes = 0;  // that were asked for
+  std::size_t bytes = 0;  // the requested size
 
-  // How many bytes of whole pages it takes, the one behind it included.
+  // Returns the bytes of whole pages that it needs, including the guard page.
   static std::size_t pages_for(std::size_t bytes);
-  // The last that such pages hold. pre: they begin at a multiple of the alignment.
+  // Places a block at the end of these pages. Requires: they begin at a multiple of the alignment.
   static CheckedBlock at_end_of(Piece pages, std::size_t bytes, std::size_t alignment);
 
-  // All that it takes.
+  // Returns all pages of the block, including the guard page.
   Piece pages() const;
 
-  // Makes the page behind it one that nobody may touch, where the system has mappings left for
-  // that; and fills what alignment leaves between the two, and the block if it may hold anything,
-  // with bytes that are no good as numbers or addresses.
+  // Protects the guard page, if the process has mappings left for that. Fills the space between the
+  // block and the guard page, and the block itself if `fill`, with a pattern that is no useful
+  // number or address.
   void arm(bool fill) const noexcept;
-  // Nobody has written between its end and the page behind it.
+  // Returns whether the space between the block and the guard page is unchanged.
   bool is_intact() const noexcept;
 };
 
-// Says what was found, with the block, and ends the program.
+// Print the error with the block or pages, and abort the program.
 [[noreturn]] void report(std::string_view found, const CheckedBlock& block);
 [[noreturn]] void report(std::string_view found, Piece pages);
 

@@ -13,8 +13,8 @@ long membarrier(int command) { return syscall(SYS_membarrier, command, 0U, 0); }
 
 }  // namespace
 
-// A sandbox may refuse it; a kernel that leaves some processors without a clock tick has none for
-// processes.
+// A sandbox may forbid the system call, and a kernel with nohz_full CPUs does not support
+// MEMBARRIER_CMD_GLOBAL.
 bool OneSidedFence::is_to_be_had(Among among) {
   const long commands = membarrier(MEMBARRIER_CMD_QUERY);
   const int wanted =

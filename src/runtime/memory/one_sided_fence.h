@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A fence for two sides of which one comes by at every call and the other once in a program: each
-// stores first and then loads what the other stores, and one of them at least has to see it. The
-// rare side pays for both, where the kernel lets it.
+// A fence for a store-load handshake between a side that runs at every call and one that runs once
+// per program. Each side stores and then loads what the other stores, and at least one of them must
+// see the other's store. If the kernel supports it, the rare side pays for both fences.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@ namespace huddle::memory {
 
 class OneSidedFence {
  public:
-  // Where the frequent side may run.
+  // The threads that the frequent side may run on.
   enum class Among : std::uint8_t {
-    threads,    // of this process: microseconds, but some milliseconds the first time
-    processes,  // of this machine: some milliseconds
+    threads,    // of this process: takes microseconds, but some milliseconds the first time
+    processes,  // of this machine: takes some milliseconds
   };
 
-  // Whether the kernel makes all of them pass a fence when one asks for it.
+  // Returns whether the kernel can make all of these threads execute a fence (membarrier).
   static bool is_to_be_had(Among among);
 
-  // Not one-sided: each side passes its own. All who use a fence together use the same kind.
+  // one_sided: if false, each side executes its own fence. All users of one handshake must agree.
   OneSidedFence(Among among, bool one_sided) : among_(among), one_sided_(one_sided) {}
 
   void frequent_side() const {
@@ -32,9 +32,9 @@ class OneSidedFence {
       std::atomic_thread_fence(std::memory_order_seq_cst);
     }
   }
-  // Whether what it takes is still to be had: a sandbox may have come up.
+  // Returns whether rare_side() still works: a sandbox may have been entered since.
   bool has_rare_side() const { return !one_sided_ || is_to_be_had(among_); }
-  // pre: it has one.
+  // Requires: has_rare_side().
   void rare_side() const;
 
  private:

@@ -23,7 +23,7 @@ namespace {
 
 using NodeMask = std::vector<unsigned long>;
 constexpr int bits_a_word = sizeof(unsigned long) * CHAR_BIT;
-// The kernel refuses a mask with less room than it has nodes; none is built for more than 1024.
+// The kernel rejects masks that are smaller than its number of nodes, which is at most 1024.
 constexpr std::size_t mask_words = 1024 / bits_a_word;
 
 NodeMask mask_of(int node) {
@@ -32,7 +32,7 @@ NodeMask mask_of(int node) {
   return mask;
 }
 
-// The kernel takes one bit less than it is told, so it is told one more.
+// The kernel uses one bit less than the given count.
 unsigned long bits_of(const NodeMask& mask) { return mask.size() * bits_a_word + 1; }
 
 void require(long result, int node) {

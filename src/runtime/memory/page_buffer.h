@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Pages straight from the kernel: aligned, untouched until their owner touches them, and on a NUMA
-// node of choice.
+// Page-aligned memory from the kernel, untouched and optionally bound to a NUMA node.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +10,31 @@
 
 namespace huddle::memory {
 
-// On which NUMA node memory lies, and where it is to lie. The system calls themselves: libnuma
-// would be one more library for a few lines. A kernel without NUMA has none of these calls, and
-// one node, number 0; so has qemu-user.
+// NUMA placement by system calls; libnuma would be one more dependency for a few lines. A kernel
+// without NUMA support, and qemu-user, have none of these calls and a single node, number 0.
 inline constexpr int unknown_node = -1;
 
-// The node of each page of this memory, unknown_node where the kernel does not say. Reads a byte of
-// every page, since the kernel tells only of pages that the caller has mapped. pre: whole pages.
+// Returns the node of each page, or unknown_node if the kernel does not report it. Reads a byte of
+// every page, because the kernel reports only pages that the caller has mapped.
+// Requires: whole pages.
 std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages);
 
-// This memory, which nobody has touched yet, comes from that node and no other. Throws FailureError
-// where the kernel refuses.
+// Binds memory to a NUMA node. Throws FailureError if the kernel refuses.
+// Requires: the memory is untouched.
 void bind_to_node(std::span<std::byte> pages, int node);
 
 std::size_t page_bytes();
-// Of memory that the machine has.
+// Returns the size of the machine's memory.
 std::size_t machine_bytes();
 
 class PageBuffer {
  public:
-  // No NUMA node asked for: each page goes to the node of the processor that touches it first.
+  // No binding: each page is allocated on the node of the core that touches it first.
   static constexpr int where_touched = -1;
 
   PageBuffer() = default;
-  // Rounded up to whole pages; 0 bytes map nothing. Throws FailureError when there is no memory, or
-  // when the kernel does not place memory on that node.
+  // Rounds up to whole pages; 0 bytes map nothing. Throws FailureError if memory is exhausted or
+  // the kernel does not support that node.
   explicit PageBuffer(std::size_t bytes, int numa_node = where_touched);
   PageBuffer(PageBuffer&& other) noexcept;
   PageBuffer& operator=(PageBuffer&& other) noexcept;
@@ -45,11 +44,9 @@ class PageBuffer {
   std::size_t size() const { return size_; }
   std::span<std::byte> bytes() const { return {data_, size_}; }
 
-  // Writes to every page, so that it exists and belongs to the node of the caller (or the one asked
-  // for).
+  // Writes to every page, so that it is allocated, on the caller's node unless it is bound.
   void touch() const;
-  // Small pages only, whatever the system's habit is. Where the kernel knows no huge pages nothing
-  // changes.
+  // Disables transparent huge pages for this memory. No effect on kernels without them.
   void forbid_huge_pages() const;
 
  private:
@@ -57,10 +54,10 @@ class PageBuffer {
   std::size_t size_ = 0;
 };
 
-// A range of addresses of which only what is touched takes memory: for data that lie far apart.
+// An address range in which only touched pages take memory, for data that are far apart.
 class SparseBuffer {
  public:
-  // Zero everywhere. Throws std::bad_alloc.
+  // Zero-initialised. Throws std::bad_alloc.
   explicit SparseBuffer(std::size_t bytes);
   SparseBuffer(const SparseBuffer&) = delete;
   SparseBuffer& operator=(const SparseBuffer&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Half precision: as float, and rounded back to the nearest half, ties to even. Included once for
-// each instruction set.
+// Half precision on vectors: computes in float and rounds to the nearest half, ties to even.
+// Included once per instruction set.
 #if defined(HUDDLE_MEMORY_REDUCE_FLOAT16_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HUDDLE_MEMORY_REDUCE_FLOAT16_INL_H_
 #undef HUDDLE_MEMORY_REDUCE_FLOAT16_INL_H_
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 
-// These have instructions for it.
+// These targets have conversion instructions.
 template <class DFloat, class VHalf>
 HWY_INLINE hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
   return hn::PromoteTo(floats, hn::BitCast(hn::Rebind<hwy::float16_t, DFloat>(), bits));
@@ -34,9 +34,9 @@ HWY_INLINE hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
 
 #else
 
-// Highway's own way for the others rounds down and knows no infinity. So: a half is a float whose
-// exponent counts from 15 instead of 127 and whose fraction is 13 bits shorter. Subnormal halves
-// get their value from a sum of floats, which has the right place for the last bit.
+// On other targets Highway's conversion rounds down and does not handle infinity, so it is done
+// here. A half is a float with an exponent bias of 15 instead of 127 and a fraction that is 13 bits
+// shorter. Subnormal halves are converted by a float addition that aligns their last bit.
 inline constexpr std::uint32_t exponent_step = 1U << 23;
 inline constexpr std::uint32_t rebias = (127 - 15) * exponent_step;
 
@@ -58,7 +58,7 @@ HWY_INLINE hn::Vec<DFloat> floats_of(DFloat floats, VHalf bits) {
   return hn::BitCast(floats, hn::Or(sign, hn::IfThenElse(is_endless, endless, finite)));
 }
 
-// pre: a NaN is the one of with_one_nan.
+// Requires: each NaN is the one that with_one_nan produces.
 template <class DHalf, class VFloat>
 HWY_INLINE hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
   const hn::DFromV<VFloat> floats;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The walk over three arrays, for any operation on vectors of bytes. Included once for each
-// instruction set (Highway's foreach_target).
+// The loop over three arrays, for any operation on vectors of bytes. Included once per instruction
+// set (Highway's foreach_target).
 #if defined(HUDDLE_MEMORY_REDUCE_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HUDDLE_MEMORY_REDUCE_LOOP_INL_H_
 #undef HUDDLE_MEMORY_REDUCE_LOOP_INL_H_
@@ -34,8 +34,8 @@ void write_word(std::uint8_t* to, std::uint64_t value) {
   std::memcpy(to, &word, sizeof word);
 }
 
-// Fewer than eight bytes as the low end of a word, read by pieces that may overlap: a detour
-// through a buffer would wait for its own stores.
+// Reads fewer than eight bytes into the low end of a word, in parts that may overlap: a temporary
+// buffer would stall on store forwarding.
 inline std::uint64_t read_few(const std::uint8_t* from, std::size_t n) {
   if (n >= 4) {
     const std::uint64_t high = read_word<std::uint32_t>(from + n - 4);
@@ -55,10 +55,10 @@ inline void write_few(std::uint8_t* to, std::uint64_t value, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
 }
 
-using Block = hn::Full128<std::uint8_t>;  // the smallest vector in use
+using Block = hn::Full128<std::uint8_t>;  // the smallest vector that is used
 inline constexpr std::size_t block_bytes = 16;
 
-// Fewer than 16 bytes, the rest of the vector zero.
+// Loads fewer than 16 bytes; the rest of the vector is zero.
 inline hn::Vec<Block> load_few(const std::uint8_t* from, std::size_t n) {
   const hn::Full128<std::uint64_t> words;
   std::uint64_t low = 0;
@@ -84,9 +84,9 @@ inline void store_few(hn::Vec<Block> vector, std::uint8_t* to, std::size_t n) {
   write_few(to + 8, hn::ExtractLane(words, 1), n - 8);
 }
 
-// At least one vector of them. The last vector may overlap the one before: it is read before
-// anything is written, since `to` may be `left` or `right`. So every element, wherever it lies,
-// goes through the same operation.
+// Requires: at least one vector of bytes. The last vector may overlap the one before. It is read
+// before anything is written, because `to` may be `left` or `right`. Thus every element goes
+// through the same instructions, wherever it lies.
 template <class Operation, class D>
 void combine_vectors(D d, std::uint8_t* to, const std::uint8_t* left, const std::uint8_t* right,
                      std::size_t bytes) {

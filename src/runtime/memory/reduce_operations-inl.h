@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The operations on vectors. Those on lanes get a tag and two vectors of its lanes; those on bytes,
-// which the walk calls, get vectors of bytes. Included once for each instruction set.
+// The operations on vectors. Lane operations (`on`) take a tag and two vectors of its lanes; byte
+// operations (`apply`), which reduce_loop-inl.h calls, take vectors of bytes. Included once per
+// instruction set.
 #if defined(HUDDLE_MEMORY_REDUCE_OPERATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HUDDLE_MEMORY_REDUCE_OPERATIONS_INL_H_
 #undef HUDDLE_MEMORY_REDUCE_OPERATIONS_INL_H_
@@ -20,7 +21,7 @@ namespace huddle::memory {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// ---- On integer lanes. Unsigned ones wrap by definition, and their bits are those of signed ones.
+// ---- Integer lanes. Unsigned lanes wrap by definition, with the same bits as signed ones.
 
 struct Add {
   template <class D, class V>
@@ -71,7 +72,7 @@ struct Xor {
   }
 };
 
-// The same on truth values: 1 for whatever is not 0.
+// The operation on truth values: any value but 0 becomes 1.
 template <class Bitwise>
 struct Logical {
   template <class D, class V>
@@ -86,8 +87,7 @@ struct Logical {
   }
 };
 
-// Bytes have no product of their own: the lower and the upper byte of each 16-bit lane are
-// multiplied as 16 bits wide.
+// 8-bit lanes have no multiplication: multiplies both bytes of each 16-bit lane in 16 bits.
 struct MultiplyBytes {
   template <class D, class V>
   static V on(D d, V left, V right) {
@@ -100,9 +100,9 @@ struct MultiplyBytes {
   }
 };
 
-// ---- On lanes of float or double.
+// ---- float and double lanes.
 
-// Which NaN a sum makes differs between processors, and between two ways to write the sum.
+// Replaces every NaN by the same one. The NaN of a sum depends on the CPU and on the operand order.
 template <class D, class V>
 V with_one_nan(D d, V value) {
   const auto nan = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::quiet_NaN());
@@ -128,9 +128,10 @@ struct MultiplyComplex {
   }
 };
 
-// ---- min and max of floating-point numbers, on signed integer lanes that hold their bits. A key
-// with the order of docs: numbers by value, -0 below +0, every NaN before all (beyond one end of
-// the number line it lies already, from the other it is wrapped around).
+// ---- Minimum and maximum of floating-point numbers, on signed integer lanes with the same bits.
+
+// Returns a key in the order that reduction.h documents: numbers by value, -0 below +0, and every
+// NaN before all numbers. NaNs of one sign are there already; `shift` wraps the others.
 template <class D, class V>
 V key_of(D d, V bits, hn::TFromD<D> shift) {
   using Lane = hn::TFromD<D>;
@@ -163,9 +164,9 @@ struct HigherFloat {
   }
 };
 
-// ---- On bytes.
+// ---- Bytes.
 
-// Bytes taken as lanes of this type.
+// Interprets the bytes as lanes of this type.
 template <typename Lane, class OnLanes>
 struct Lanes {
   template <class D, class V>
@@ -175,8 +176,8 @@ struct Lanes {
   }
 };
 
-// The upper half of a float: the other half is zero, and rounded away afterwards. Every second one
-// at a time, so that nothing has to change lanes.
+// bfloat16 is the upper half of a float: extends each with zeros, and rounds the result. Even and
+// odd elements are computed separately, so that none has to change lanes.
 template <class OnFloats>
 struct Bfloat16Lanes {
   template <class D, class V>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Reductions of types without vector instructions, one element at a time.
 #include "runtime/memory/reduction.h"
 
 #include <cfloat>
@@ -11,7 +13,7 @@
 namespace huddle::memory {
 namespace {
 
-// Arrays may lie anywhere, so values go through memcpy.
+// The arrays may be unaligned, so values are accessed by memcpy.
 template <typename Value>
 Value load(const std::byte* from) {
   Value value{};
@@ -19,10 +21,10 @@ Value load(const std::byte* from) {
   return value;
 }
 
-// x87's ten bytes; the rest of its sixteen holds nothing. Elsewhere every byte counts.
+// x87 numbers have ten value bytes; the others are padding. Other formats have no padding.
 constexpr std::size_t long_double_value_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
 
-// Equal values get equal bytes: one NaN, and zeros where nothing is held.
+// Stores equal values as equal bytes: always the same NaN, and zeros in the padding.
 void store(std::byte* to, long double value) {
   if (std::isnan(value)) value = std::numeric_limits<long double>::quiet_NaN();
   std::memset(to, 0, sizeof value);
@@ -31,15 +33,14 @@ void store(std::byte* to, long double value) {
 
 template <typename Value>
 bool is_nan(Value value) {
-  return value != value;  // of integers none; NOLINT(misc-redundant-expression): of NaN it is true
+  return value != value;  // false for integers; NOLINT(misc-redundant-expression): true for NaN
 }
 
 bool is_less(long double left, long double right) {
   return left < right || (left == right && std::signbit(left) && !std::signbit(right));
 }
 
-// How two elements of one type become one. Both are read before anything is written: `to` may be
-// one of them.
+// The element operations. They read both operands before they write: `to` may be one of them.
 struct Sum {
   static constexpr std::size_t bytes = sizeof(long double);
   static void apply(std::byte* to, const std::byte* left, const std::byte* right) {
@@ -77,7 +78,7 @@ struct ComplexProduct {
   }
 };
 
-// The whole element is taken as it is, with whatever lies between value and index.
+// Copies the whole element, including the padding between value and index.
 template <typename Value, bool lowest>
 struct WithLocation {
   static constexpr std::size_t bytes = sizeof(Located<Value>);
@@ -106,7 +107,7 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
   }
 }
 
-// A sum of complex numbers is two sums.
+// A sum of complex numbers is the sum of both parts.
 void combine_complex_sum(void* to, const void* left, const void* right, std::size_t count,
                          void* context) {
   combine<Sum>(to, left, right, 2 * count, context);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Reductions by vector instructions, for each instruction set of the build, and their selection.
 #include "runtime/memory/reduction.h"
 
-// Left out, for the time they take to build: SSSE3, whose processors are from before 2008; what
-// AVX-512 got after its first servers, which has nothing for us; SVE, until there is a machine to
-// try it on (NEON does the work there).
+// Omitted because each target adds build time: SSSE3, whose CPUs are from before 2008; the later
+// AVX-512 extensions, which have nothing that is needed here; and SVE, until it can be tested (NEON
+// is used there).
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
-// Highway does without its portable target where gcc is older than 12.3, since that gcc gets the
-// upper half of 16-bit products wrong. There are none here, and the tests run it.
+// Highway disables its portable target for gcc older than 12.3, which miscompiles the upper half of
+// 16-bit products. None are used here, and the tests run this target.
 #define HWY_BROKEN_EMU128 0
 
 #undef HWY_TARGET_INCLUDE
@@ -34,7 +36,7 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
                            static_cast<const std::uint8_t*>(right), count * element_bytes);
 }
 
-// A constant: clang-tidy takes the function that it points to for data.
+// A constant, but clang-tidy takes the function that it points to for mutable data.
 template <typename Lane, class OnLanes>
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 inline constexpr CombineFunction* on_lanes = combine<sizeof(Lane), Lanes<Lane, OnLanes>>;
@@ -61,7 +63,7 @@ CombineFunction* find_integer(Operator op) {
   return find_logical<Bits>(op);
 }
 
-// OnBytes: how the sum and the product of these numbers are taken.
+// OnBytes: the byte operation that computes sums and products of these numbers.
 template <template <class> class OnBytes, typename Bits, Bits infinity_bits>
 CombineFunction* find_floating(Operator op) {
   if (op == Operator::sum) return combine<sizeof(Bits), OnBytes<Rounded<Add>>>;
@@ -140,7 +142,7 @@ namespace {
 bool always() { return true; }
 
 #if HWY_TARGETS & HWY_AVX2
-// What Highway's target of that name is compiled with; whoever has AVX2 and FMA has the rest.
+// The features that Highway's AVX2 target needs; a CPU with AVX2, FMA and BMI2 has the others.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("bmi2") != 0;
@@ -157,7 +159,7 @@ bool has_avx512() {
 bool has_sse4() { return __builtin_cpu_supports("sse4.2") != 0; }
 #endif
 
-// Not Highway's own table: that keeps its choice in a library of its own, for the whole process.
+// Not Highway's dispatch table, which keeps its selection in a shared library, process-wide.
 constexpr VectorTarget targets[] = {
 #if HWY_TARGETS & HWY_AVX3
     {"AVX-512", has_avx512, N_AVX3::find},

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The types of elements and the operators that huddle reduces by itself: what C, Fortran and MPI
-// programs have.
+// The element types and operators that huddle reduces itself: those of C, Fortran and MPI.
 #pragma once
 
 #include <array>
@@ -22,16 +21,16 @@ enum class Type {
   uint16,
   uint32,
   uint64,
-  boolean,   // a byte: 0 is false, all else true; results are 0 or 1
+  boolean,   // one byte: 0 is false, others are true; results are 0 or 1
   float16,   // IEEE half
   bfloat16,  // the upper half of a float
   float32,
   float64,
   long_double,
-  complex32,  // two of them: real, imaginary
+  complex32,  // pairs: real part, imaginary part
   complex64,
   complex_long_double,
-  float32_int,  // a value and an int that says where it is, as a C struct
+  float32_int,  // a value and an int index (location), as a C struct
   float64_int,
   short_int,
   int_int,
@@ -54,14 +53,14 @@ enum class Operator {
   max_location,
 };
 
-// A value and where it is: MPI's pairs for min and max with location.
+// A value and its index: MPI's pair types for MPI_MINLOC and MPI_MAXLOC.
 template <typename Value>
 struct Located {
   Value value;
   int index;
 };
 
-// What can be done with a type.
+// Groups of types that have the same operators; see is_defined().
 enum class TypeKind { integer, boolean, floating, complex, located };
 
 struct TypeFacts {
@@ -108,9 +107,9 @@ constexpr std::string_view name(Operator op) {
   return operator_names[static_cast<std::size_t>(op)];
 }
 
-// Whether results are the same in whatever order elements are joined, and by whatever program:
-// those of whole numbers are. Sums of floats depend on the order, and even their least and greatest
-// on what is made of NaN and of the two zeros.
+// Returns whether results are independent of the order of reduction and of the implementation. True
+// for integers. Sums of floats depend on the order, and even their minimum and maximum depend on
+// the treatment of NaN and signed zeros.
 constexpr bool is_exact(Type type) {
   switch (type) {
     case Type::int8:
@@ -142,8 +141,8 @@ constexpr bool is_exact(Type type) {
   return false;
 }
 
-// Whether this type has this operator. As in MPI: bits and truth are for integers, order is not for
-// complex numbers, locations are for pairs.
+// Returns whether the operator is defined for the type. As in MPI, bitwise and logical operators
+// are for integers, min and max are not for complex numbers, and locations are for pairs.
 constexpr bool is_defined(Type type, Operator op) {
   const TypeKind kind = facts(type).kind;
   switch (op) {

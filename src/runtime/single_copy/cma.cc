@@ -29,7 +29,7 @@ PeerPath cma() {
       [](const Owner& owner) { return std::make_unique<CmaMemory>(owner.process, owner.watch); }};
 }
 
-// asks_first: before each call of the system.
+// asks_first: before each system call, check that the process still has its ID.
 ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
                                iovec there) const noexcept {
   while (here.iov_len > 0) {
@@ -40,7 +40,7 @@ ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
     const ssize_t copied = call(process_, &local, 1, &remote, 1, 0);
     if (copied < 0 && errno == EINTR) continue;
     if (copied < 0) return errno;
-    // It stops where the owner's memory ends; the next call says why.
+    // A short copy means that the owner's mapping ends here; the next call returns the error.
     if (copied == 0) return EFAULT;
     pass(here, static_cast<std::size_t>(copied));
     pass(there, static_cast<std::size_t>(copied));
@@ -53,13 +53,13 @@ ErrorNumber CmaMemory::read(std::byte* to, RemoteAddress from, std::size_t bytes
   return error == fine && has_lost_number(watch_) ? ESRCH : error;
 }
 
-// The system only reads from here; an iovec has no word for that.
+// The kernel only reads from here; iovec has no const variant.
 ErrorNumber CmaMemory::write(RemoteAddress to, const std::byte* from, std::size_t bytes) noexcept {
   return copy_by(calls_.write, true, {const_cast<std::byte*>(from), bytes},
                  {pointer_to(to), bytes});
 }
 
-// 0 allows what the kernel allows without it; 2 and 3 take the word of administrators or of nobody.
+// At 0, Yama adds no restriction; at 2 and 3 it ignores PR_SET_PTRACER.
 bool yama_asks(const System& system) {
   constexpr long long restricted = 1;
   return system.number("/proc/sys/kernel/yama/ptrace_scope") == restricted;

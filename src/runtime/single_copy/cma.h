@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Cross-memory attach: the kernel copies between the address spaces of two processes
-// (process_vm_readv, process_vm_writev), in one go and with no help of the other one's. It wants
-// the right to trace that process: the same user, and no container or Yama in between that says
-// otherwise.
+// Cross-memory attach (CMA): the kernel copies between the address spaces of two processes
+// (process_vm_readv, process_vm_writev) in a single copy and without the peer's participation.
+// Requires permission to trace that process: the same user, and no container or Yama policy that
+// forbids it.
 #pragma once
 
 #include <sys/types.h>
@@ -19,31 +19,32 @@ namespace huddle::single_copy {
 
 PeerPath cma();
 
-// A system call that copies, one way or the other.
+// The signature of process_vm_readv and process_vm_writev.
 using CopyCall = ssize_t(pid_t process, const iovec* local, unsigned long local_count,
                          const iovec* remote, unsigned long remote_count, unsigned long flags);
-// The system's, or what a test puts in their place.
+// The system calls to use. Tests substitute their own.
 struct CopyCalls {
   CopyCall* read = process_vm_readv;
   CopyCall* write = process_vm_writev;
 };
 
-// The system knows a process by a number that may be another one's some time after it has died. So
-// its pidfd is asked, too: before each write, and after a read, for whoever has its number then had
-// it all the time. What is left is the moment between that question and a write.
+// The memory of another process, accessed by CMA. A process ID may be reused after its process has
+// died. Therefore a pidfd is checked as well: before each write, and after each read, because a
+// process that still has the ID then had it all the time. A write can still hit a new process if
+// the ID is reused between the check and the system call.
 class CmaMemory : public PeerMemory {
  public:
-  // watch: its pidfd, which stays open as long as this lives, or `unwatched`.
+  // watch: a pidfd of the process, which must stay open while this object lives, or `unwatched`.
   CmaMemory(pid_t process, int watch, const CopyCalls& calls = {})
       : process_(process), watch_(watch), calls_(calls) {}
 
-  // Both: ESRCH of a process that is gone, whoever has its number now.
+  // Both return ESRCH if the process is gone, even if its ID has been reused.
   [[nodiscard]] ErrorNumber read(std::byte* to, RemoteAddress from,
                                  std::size_t bytes) noexcept override;
   [[nodiscard]] ErrorNumber write(RemoteAddress to, const std::byte* from,
                                   std::size_t bytes) noexcept override;
 
-  // The most that the system copies at a call.
+  // The maximum that Linux copies per call.
   static constexpr std::size_t most_at_once = 0x7ffff000;
 
  private:
@@ -54,33 +55,32 @@ class CmaMemory : public PeerMemory {
   CopyCalls calls_;
 };
 
-// Yama, a security module of the kernel, lets a process be read by its ancestors only, unless it
-// says otherwise itself (PR_SET_PTRACER).
-
-// Whether Yama asks each process for its word: not where it is off, and not where it takes none.
+// Returns whether Yama lets a process permit being traced by others (PR_SET_PTRACER). Yama is a
+// Linux security module that lets only ancestors trace a process otherwise. Returns false if Yama
+// is disabled or ignores such permits.
 bool yama_asks(const System& system);
 
-// Lets the processes of this user read this one, for as long as this object lives. The ranks of a
-// job have one launcher among their ancestors, but it may be any of these, with shells between; so
-// nobody in particular is named, and it is with Yama as without it: the user's other processes may.
+// Lets the other processes of this user read this process for as long as the object lives. The
+// ranks of a job have a launcher as a common ancestor, but it may be any ancestor, with shells in
+// between. Therefore the permit names no process: access is as without Yama.
 //
-// A process has one such word, and none can ask what it was: whoever gave it for a reason of its
-// own, such as a crash reporter, has lost it once this goes.
+// A process has a single permit, which cannot be queried. If the program has set one for another
+// purpose, such as a crash reporter, it is lost when this object is destroyed.
 class TracingPermit {
  public:
-  // Throws FailureError where the system does not take it.
+  // Throws FailureError if the kernel refuses the permit.
   TracingPermit();
   ~TracingPermit();
   TracingPermit(const TracingPermit&) = delete;
   TracingPermit& operator=(const TracingPermit&) = delete;
 };
 
-// How many need the permit: it is there from the first to the last of them.
+// Reference-counts the permit: it is held while at least one user needs it. Thread-safe.
 class TracingPermits {
  public:
-  // Throws FailureError.
+  // Throws FailureError; see TracingPermit().
   void take();
-  // pre: taken once more than given back.
+  // Requires: each call matches an earlier take().
   void give_back();
 
  private:

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A process that keeps large blocks in a heap which peers can map (memory/heap.h): what lies there
-// is read and written as if it were this process's own, with no call to the kernel; the rest by
-// another path.
+// The memory of a peer that keeps large blocks in a mappable heap (runtime/memory/heap.h). Blocks
+// of the heap are accessed through a mapping, without system calls; all else by another path.
 #pragma once
 
 #include <memory>
@@ -15,10 +14,10 @@
 
 namespace huddle::single_copy {
 
-// As explanations say it.
+// The name of this path in explanations.
 inline constexpr std::string_view heap = "heap";
 
-// By which kernels blocks of a peer's are copied.
+// The kernels that copy blocks from and to a peer's heap.
 struct Copying {
   memory::KernelBySize reads;
   memory::KernelBySize writes;
@@ -26,7 +25,7 @@ struct Copying {
 
 class HeapMemory : public PeerMemory {
  public:
-  // base: where the heap begins for its owner.
+  // base: the address of the heap in its owner.
   HeapMemory(std::shared_ptr<const memory::ArenaView> view, std::uint64_t base,
              std::unique_ptr<PeerMemory> otherwise, const Copying& copying)
       : view_(std::move(view)), base_(base), otherwise_(std::move(otherwise)), copying_(copying) {}

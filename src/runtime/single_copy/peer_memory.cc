@@ -15,7 +15,7 @@ std::string reading_refusal(PeerMemory& memory, const Proof& proof) {
   const ErrorNumber error =
       memory.read(reinterpret_cast<std::byte*>(&seen), proof.address, sizeof seen);
   if (error != fine) return text_of(error);
-  // Process ids mean something else in another namespace: it may have been anybody's memory.
+  // In another PID namespace the ID belongs to another process: this was not the peer's memory.
   if (seen != proof.word) return "what was read is not what the process shows";
   return {};
 }
@@ -38,7 +38,7 @@ ErrorNumber OwnMemory::write(RemoteAddress to, const std::byte* from, std::size_
   return fine;
 }
 
-// As with any other peer, what was not told to be mapped is copied: both sides know it.
+// Memory without mapped_bit is copied, as from any other peer, because both sides expect that.
 std::byte* OwnMemory::mapped(RemoteAddress told) const noexcept {
   return is_mapped(told) ? pointer_to(told) : nullptr;
 }

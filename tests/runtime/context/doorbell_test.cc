@@ -15,8 +15,8 @@ namespace {
 
 context::Doorbell bell_of(int owner) { return {line(owner, 0), line(owner, 1), just_below_wrap}; }
 
-// Rank 0 hands a payload on and rings, the others sleep until then, for some rounds; that they are
-// done with it they say by flags that it waits for.
+// In each round, rank 0 copies a payload and rings, and the other ranks sleep until then. Rank 0
+// waits for their acknowledgement flags before the next round.
 Job ringing(int ranks, std::size_t rounds) {
   Job job = litmus(ranks, [rounds](CheckedContext& w) {
     for (std::size_t i = 0; i < rounds; ++i) {
@@ -56,8 +56,8 @@ TEST(Doorbell, WakesEverySleeper) {
   EXPECT_TRUE(sample(ringing(6, 3), 1, 500).passed());
 }
 
-// Both ways at once, as neighbours in a dissemination barrier do.
-TEST(Doorbell, WorksBothWays) {
+// In both directions at once, as neighbours in a dissemination barrier do.
+TEST(Doorbell, WorksInBothDirectionsAtOnce) {
   Job job = litmus(2, [](CheckedContext& w) {
     for (context::Sequence round = just_below_wrap + 1; round != 2; ++round) {
       context::ring(w, bell_of(w.rank()), round);
@@ -68,7 +68,7 @@ TEST(Doorbell, WorksBothWays) {
   EXPECT_TRUE(passes(explore(job)));
 }
 
-TEST(Doorbell, NeedsEveryPartOfIt) {
+TEST(Doorbell, EveryOperationIsNeeded) {
   const std::vector<Job> jobs = {ringing(2, 3), ringing(3, 1)};
   const std::string too_many = "one wake-up too many, never one too few";
   const std::string order = "the count orders nothing: the fences do";

@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Fibers, TakeTurnsAndComeBackWhereTheyWere) {
+TEST(Fibers, ResumeWhereTheyWereSuspended) {
   Fibers fibers(2);
   std::vector<std::string> seen;
   const Fibers::Body body = [&](int me) {
@@ -30,7 +30,7 @@ TEST(Fibers, TakeTurnsAndComeBackWhereTheyWere) {
   EXPECT_EQ(fibers.current(), Fibers::host);
 }
 
-TEST(Fibers, BeginAnewInTheNextRun) {
+TEST(Fibers, StartAgainInTheNextRun) {
   Fibers fibers(3);
   int runs = 0;
   const Fibers::Body body = [&](int me) {
@@ -41,7 +41,7 @@ TEST(Fibers, BeginAnewInTheNextRun) {
   EXPECT_EQ(runs, 300);
 }
 
-TEST(Fibers, HaveNoNeedToBeginAtAll) {
+TEST(Fibers, NeedNotBeStarted) {
   Fibers fibers(8);
   int last = -1;
   const Fibers::Body body = [&](int me) {
@@ -52,8 +52,8 @@ TEST(Fibers, HaveNoNeedToBeginAtAll) {
   EXPECT_EQ(last, 5);
 }
 
-// Both are inside a catch block at the same time, and leave it in the order in which they came.
-TEST(Fibers, KeepTheirExceptionsApart) {
+// Both fibers are in a catch block at the same time, and leave it in the order of entry.
+TEST(Fibers, KeepTheirExceptionsSeparate) {
   Fibers fibers(2);
   std::vector<std::string> caught;
   const Fibers::Body body = [&](int me) {
@@ -74,7 +74,7 @@ TEST(Fibers, KeepTheirExceptionsApart) {
   EXPECT_EQ(std::uncaught_exceptions(), 0);
 }
 
-TEST(Fibers, HaveRoomForDeepCalls) {
+TEST(Fibers, SupportDeepCalls) {
   Fibers fibers(1);
   const std::function<int(int)> deep = [&](int depth) -> int {
     volatile char frame[256] = {};

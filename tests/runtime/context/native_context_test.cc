@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Waiting for somebody who dies: what it did before counts.
+// Waits for a peer that dies: flags that it set before it died still count.
 #include "runtime/context/native_context.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr Sequence raised = first_sequence + 1;
 
-// Two flags in one rank's memory, and a peer that raises the second, or none, before it is found
+// Two flags in the memory of one rank. The peer sets the second one, or none, before it is found
 // dead.
 class DyingPeer {
  public:
@@ -38,19 +38,19 @@ class DyingPeer {
   ProtocolContext context_{0, 1, shared_.data(), nullptr, &waiting_};
 };
 
-TEST(NativeContext, SeesWhatTheDeadDidWhenItWaitsForOne) {
+TEST(NativeContext, WaitSeesFlagSetBeforePeerDied) {
   DyingPeer peer(true);
   EXPECT_EQ(peer.world().wait(DyingPeer::second, until_reached(raised)), raised);
 }
 
-TEST(NativeContext, SeesWhatTheDeadDidWhenItWaitsForAny) {
+TEST(NativeContext, WaitAnySeesFlagSetBeforePeerDied) {
   DyingPeer peer(true);
   const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
                               AwaitedFlag{DyingPeer::second, until_reached(raised)}};
   EXPECT_EQ(peer.world().wait_any(awaited), 1);
 }
 
-TEST(NativeContext, WaitsNoLongerForTheDead) {
+TEST(NativeContext, WaitThrowsIfPeerHasDied) {
   DyingPeer peer(false);
   const std::array awaited = {AwaitedFlag{DyingPeer::first, until_reached(raised)},
                               AwaitedFlag{DyingPeer::second, until_reached(raised)}};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a rank learns about waiting. Time is told to it here, except that somebody really takes its
-// core.
+// Tests how Waiting adapts. Durations are passed in; only the competition for the core is real.
 #include "runtime/context/waiting.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@ namespace {
 constexpr double wake_ns = 5000;
 constexpr double slice_ns = 3'000'000;
 
-// This thread and another that never rests, on one processor.
+// Makes this thread share one hardware thread with another one that never blocks.
 class Company {
  public:
   Company() {
@@ -26,7 +25,7 @@ class Company {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
-    sched_setaffinity(0, sizeof one, &one);  // the other inherits it
+    sched_setaffinity(0, sizeof one, &one);  // inherited by the other thread
     other_ = std::thread([this] {
       while (!over_.load(std::memory_order_relaxed)) continue;
     });
@@ -45,7 +44,7 @@ class Company {
   std::thread other_;
 };
 
-// A rank that has seen that it is not alone, and does not know yet what that costs.
+// Returns a Waiting that has detected competition for its core, but has no cost estimate.
 Waiting in_company() {
   const Company company;
   Waiting waiting({.wake_ns = wake_ns}, nullptr, nullptr);
@@ -53,21 +52,21 @@ Waiting in_company() {
   return waiting;
 }
 
-TEST(Waiting, SpinsToTheEndWhereNobodyWantsTheCore) {
+TEST(Waiting, SpinsWithoutLimitOnUnsharedCore) {
   Waiting waiting({.wake_ns = wake_ns}, nullptr, nullptr);
   EXPECT_TRUE(std::isinf(waiting.spin_ns()));
 }
 
-TEST(Waiting, NeverSpinsWhereTheAwaitedRankNeedsTheCore) {
+TEST(Waiting, NeverSpinsIfOversubscribed) {
   Waiting waiting({.crowded = true, .wake_ns = wake_ns}, nullptr, nullptr);
   waiting.learn_price(slice_ns);
   EXPECT_EQ(waiting.spin_ns(), 0);
 }
 
-TEST(Waiting, AsksInCompanyWhatItCostsToGiveTheCoreAway) { EXPECT_EQ(in_company().spin_ns(), 0); }
+TEST(Waiting, DoesNotSpinOnSharedCoreBeforeFirstEstimate) { EXPECT_EQ(in_company().spin_ns(), 0); }
 
-// As long as it is told to, and whether or not others have anything to make progress with.
-TEST(Waiting, KeepsWhatThisRankHasUnderWayGoing) {
+// Called until it is unregistered, whether or not there is a progress callback.
+TEST(Waiting, AdvancesOwnPendingWork) {
   for (const bool with_others : {false, true}) {
     int others = 0;
     int own = 0;
@@ -82,8 +81,8 @@ TEST(Waiting, KeepsWhatThisRankHasUnderWayGoing) {
   }
 }
 
-// A stranger takes the core for a time slice now and then; most yields come back at once.
-TEST(Waiting, RemembersWhatAStrangerTook) {
+// Another program takes the core for a time slice now and then; most yields return at once.
+TEST(Waiting, RemembersTimeSlicesOfOtherPrograms) {
   Waiting waiting = in_company();
   for (int i = 0; i < 100; ++i) waiting.learn_price(i % 10 == 0 ? slice_ns : 500);
   EXPECT_GT(waiting.spin_ns(), 10 * wake_ns);
@@ -92,15 +91,15 @@ TEST(Waiting, RemembersWhatAStrangerTook) {
   EXPECT_LT(waiting.spin_ns(), wake_ns);
 }
 
-// Two ranks on one core: each has the other's waiting in what it measures.
-TEST(Waiting, DoesNotWaitTheLongerForAnothersWaiting) {
+// Two ranks share a core: the yield times that each measures include the other's spinning.
+TEST(Waiting, EstimateExcludesSpinningOfOtherRank) {
   constexpr double work_ns = 20'000;
   Waiting waiting = in_company();
   for (int i = 0; i < 1000; ++i) waiting.learn_price(work_ns + waiting.spin_ns());
   EXPECT_NEAR(waiting.spin_ns(), work_ns, 1);
 }
 
-TEST(Waiting, SpinsToTheEndAgainWhenTheCompanyHasGone) {
+TEST(Waiting, SpinsWithoutLimitAgainOnceCoreIsUnshared) {
   Waiting waiting = in_company();
   for (int i = 0; i < 1000; ++i) waiting.gave_core_away(500);
   EXPECT_TRUE(std::isinf(waiting.spin_ns()));

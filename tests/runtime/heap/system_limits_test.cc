@@ -19,7 +19,7 @@ void put_into_cgroup(FakeSystem& fake, std::string_view memory_max) {
       .file("/sys/fs/cgroup/job_17/memory.max", memory_max);
 }
 
-TEST(HeapLimits, RefuseAKernelThatDoesNotOvercommit) {
+TEST(HeapLimits, RejectKernelWithoutOvercommit) {
   for (const std::string_view mode : {"0\n", "1\n"}) {
     EXPECT_NO_THROW(
         check_overcommit(FakeSystem().file("/proc/sys/vm/overcommit_memory", mode).system()));
@@ -30,14 +30,14 @@ TEST(HeapLimits, RefuseAKernelThatDoesNotOvercommit) {
   EXPECT_THROW(check_overcommit(strict.system()), FailureError);
 }
 
-TEST(HeapLimits, LetAForkCopyASmallPartOfTheCgroupsMemory) {
+TEST(HeapLimits, LimitForkCopyToFractionOfCgroupMemory) {
   FakeSystem narrow;
   put_into_cgroup(narrow, "1073741824\n");
   EXPECT_EQ(most_copied_bytes(gibibyte, narrow.system(), 256 * gibibyte), 64 * mebibyte);
   EXPECT_EQ(most_copied_bytes(5, narrow.system(), 256 * gibibyte), 5U);
 }
 
-TEST(HeapLimits, LetAForkCopyASmallPartOfTheMachinesMemory) {
+TEST(HeapLimits, LimitForkCopyToFractionOfMachineMemory) {
   FakeSystem free;
   put_into_cgroup(free, "max\n");
   EXPECT_EQ(most_copied_bytes(gibibyte, free.system(), 256 * gibibyte), gibibyte);

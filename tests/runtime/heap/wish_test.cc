@@ -17,8 +17,8 @@ TEST(HeapWish, IsReadFromTheSettings) {
   EXPECT_EQ(wish.most_copied_bytes, 5U);
 }
 
-// Nothing is said where nobody asked for a heap to be preloaded.
-TEST(HeapStart, FindsNothingWhereTheLibraryIsNotPreloaded) {
+// No refusal is reported if no heap has been requested by preloading.
+TEST(HeapStart, ReturnsNothingIfLibraryIsNotPreloaded) {
   const Started started = start({});
   EXPECT_FALSE(started.facts.has_value());
   EXPECT_EQ(started.refusal, "");

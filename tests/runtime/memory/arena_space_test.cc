@@ -21,7 +21,7 @@ ArenaSpace one_part() {
   return space;
 }
 
-TEST(ArenaSpace, MergesWhatTouches) {
+TEST(ArenaSpace, MergesAdjacentParts) {
   ArenaSpace space = one_part();
   const Piece a = *space.take(Backing::memory, 128, 128);
   const Piece b = *space.take(Backing::memory, 128, 128);
@@ -31,7 +31,7 @@ TEST(ArenaSpace, MergesWhatTouches) {
   EXPECT_EQ(space.give(Backing::memory, b), (Piece{0, whole}));
 }
 
-TEST(ArenaSpace, KeepsTheKindsApart) {
+TEST(ArenaSpace, KeepsKindsSeparate) {
   ArenaSpace space;
   space.give(Backing::memory, {0, 4096});
   space.give(Backing::none, {4096, 4096});
@@ -40,7 +40,7 @@ TEST(ArenaSpace, KeepsTheKindsApart) {
   EXPECT_EQ(space.take(Backing::none, 4096, 4096), (Piece{4096, 4096}));
 }
 
-TEST(ArenaSpace, TakesTheSmallestThatFits) {
+TEST(ArenaSpace, TakesSmallestPartThatFits) {
   ArenaSpace space;
   space.give(Backing::memory, {0, 4096});
   space.give(Backing::memory, {8192, 512});
@@ -49,7 +49,7 @@ TEST(ArenaSpace, TakesTheSmallestThatFits) {
   EXPECT_EQ(space.take(Backing::memory, 512, 128), (Piece{16384, 512}));
 }
 
-TEST(ArenaSpace, FindsAnAlignedPartBehindManyScraps) {
+TEST(ArenaSpace, FindsAlignedPartAmongManySmallOnes) {
   ArenaSpace space;
   for (std::size_t page = 0; page < 200; ++page) {
     space.give(Backing::memory, {page * 16384 + 128, 4096});
@@ -58,8 +58,8 @@ TEST(ArenaSpace, FindsAnAlignedPartBehindManyScraps) {
   EXPECT_EQ(space.take(Backing::memory, 4096, 4096), (Piece{whole * 8 + 4096, 4096}));
 }
 
-// What is free and what is taken fill the space without a gap, nothing overlaps, and no two free
-// parts of a kind touch.
+// Checks that free and taken parts fill the space without gaps or overlaps, and that no two free
+// parts of one kind are adjacent.
 void check_invariants(const ArenaSpace& space, std::vector<Piece> taken) {
   const std::vector<Piece> free_parts = space.parts(Backing::memory);
   for (std::size_t i = 1; i < free_parts.size(); ++i) {
@@ -79,7 +79,7 @@ void check_invariants(const ArenaSpace& space, std::vector<Piece> taken) {
                             [](std::size_t sum, const Piece& piece) { return sum + piece.bytes; }));
 }
 
-TEST(ArenaSpace, IsWholeAfterAnyTakesAndGives) {
+TEST(ArenaSpace, StaysConsistentAfterRandomOperations) {
   EXPECT_TRUE(rc::check("takes and gives in any order", [] {
     ArenaSpace space = one_part();
     std::vector<Piece> taken;

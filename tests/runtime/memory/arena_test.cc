@@ -26,8 +26,7 @@
 
 namespace {
 
-// Number of times that posix_fallocate() is still interrupted on this thread, as it would be by a
-// timer that is faster than the kernel.
+// Number of calls of posix_fallocate() on this thread that will be interrupted, as by a timer.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it replaces a C function
 thread_local int interruptions_left = 0;
 
@@ -39,7 +38,7 @@ bool lets_signals_through() {
 
 }  // namespace
 
-// Takes the place of the C library's in this program.
+// Replaces the C library's function in this program.
 extern "C" int posix_fallocate(int file, off_t offset, off_t bytes) {
   if (interruptions_left > 0 && lets_signals_through()) {
     return --interruptions_left == 0 ? ETIME : EINTR;
@@ -59,7 +58,7 @@ std::size_t file_memory_bytes(const Arena& arena) {
   return static_cast<std::size_t>(info.st_blocks) * 512;
 }
 
-TEST(Arena, GivesPiecesThatHoldAndDoNotOverlap) {
+TEST(Arena, PiecesAreUsableAndDoNotOverlap) {
   Arena arena({.cap_bytes = 64 * MiB});
   std::vector<Piece> pieces;
   for (std::size_t i = 1; i < 100; ++i) {
@@ -75,8 +74,8 @@ TEST(Arena, GivesPiecesThatHoldAndDoNotOverlap) {
   }
 }
 
-// Kernels before 6.18 end the call if a signal arrives, and undo what it has done.
-TEST(Arena, AllocatesUnderAFastTimer) {
+// Kernels before 6.18 interrupt the call on a signal and undo its work.
+TEST(Arena, AllocatesDespiteFrequentSignals) {
   Arena arena({.cap_bytes = 64 * MiB});
   interruptions_left = 1000;
   const Piece piece = arena.allocate(32 * MiB);
@@ -84,7 +83,7 @@ TEST(Arena, AllocatesUnderAFastTimer) {
   EXPECT_GE(file_memory_bytes(arena), piece.bytes);
 }
 
-TEST(Arena, AlignsAsAsked) {
+TEST(Arena, AlignsAsRequested) {
   Arena arena({.cap_bytes = 64 * MiB});
   for (const std::size_t alignment : {std::size_t{1}, page_bytes(), 2 * MiB}) {
     EXPECT_EQ(arena.allocate(5000, alignment).offset % alignment, 0U);
@@ -97,7 +96,7 @@ TEST(Arena, SmallPiecesShareAPage) {
   EXPECT_LE(arena.reserved_bytes(), 2 * (std::size_t{64} << 10));
 }
 
-TEST(Arena, ReservesWhatItGives) {
+TEST(Arena, ReservesMemoryOfPieces) {
   Arena arena({.cap_bytes = 64 * MiB});
   const Piece piece = arena.allocate(10 * MiB);
   EXPECT_EQ(arena.used_bytes(), piece.bytes);
@@ -105,7 +104,7 @@ TEST(Arena, ReservesWhatItGives) {
   EXPECT_GE(file_memory_bytes(arena), arena.reserved_bytes());
 }
 
-TEST(Arena, GivesBigFreePartsBack) {
+TEST(Arena, ReturnsLargeFreePartsToSystem) {
   Arena arena({.cap_bytes = 64 * MiB});
   const std::size_t before = file_memory_bytes(arena);
   const Piece first = arena.allocate(8 * MiB);
@@ -118,13 +117,13 @@ TEST(Arena, GivesBigFreePartsBack) {
   EXPECT_LE(file_memory_bytes(arena), arena.reserved_bytes() + page_bytes());
 }
 
-TEST(Arena, ReusesWhatIsFreed) {
+TEST(Arena, ReusesFreedPieces) {
   Arena arena({.cap_bytes = 64 * MiB});
   for (int i = 0; i < 100'000; ++i) arena.free(arena.allocate(3000));
   EXPECT_LE(arena.reserved_bytes(), 2 * (std::size_t{64} << 10));
 }
 
-TEST(Arena, SaysWhenTheCapIsReached) {
+TEST(Arena, ReportsThatCapIsReached) {
   Arena arena({.cap_bytes = MiB});
   EXPECT_THAT([&] { arena.allocate(MiB); },
               ThrowsMessage<FailureError>(HasSubstr("the cap of the shared memory, 1M,")));
@@ -132,7 +131,7 @@ TEST(Arena, SaysWhenTheCapIsReached) {
   EXPECT_THROW(Arena({.cap_bytes = 1}), InputError);
 }
 
-TEST(Arena, CanBeUsedUpToTheCapHoweverItWasCut) {
+TEST(Arena, CanBeFilledUpToCapDespiteFragmentation) {
   const std::size_t most = 32 * MiB - page_bytes();
   Arena arena({.cap_bytes = 32 * MiB});
   arena.free(arena.allocate(most));
@@ -145,7 +144,7 @@ TEST(Arena, CanBeUsedUpToTheCapHoweverItWasCut) {
   std::memset(arena.data(all), 1, all.bytes);
 }
 
-TEST(Arena, SaysWhenTheFileSizeLimitIsReachedInsteadOfDying) {
+TEST(Arena, ReportsFileSizeLimitInsteadOfDying) {
   const pid_t child = fork();
   if (child == 0) {
     const rlimit limit{MiB, MiB};
@@ -164,7 +163,7 @@ TEST(Arena, SaysWhenTheFileSizeLimitIsReachedInsteadOfDying) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Arena, LivesInAFolderWhereTheKernelHasNoMemfd) {
+TEST(Arena, UsesFolderWithoutMemfd) {
   Arena arena({.cap_bytes = MiB, .kind = ArenaFile::Kind::in_folder});
   const Piece piece = arena.allocate(10'000);
   std::memset(arena.data(piece), 1, piece.bytes);
@@ -175,8 +174,8 @@ TEST(Arena, LivesInAFolderWhereTheKernelHasNoMemfd) {
       ThrowsMessage<FailureError>(HasSubstr("/no/such/folder")));
 }
 
-// A program may close what it does not know, and open something else by that number.
-TEST(Arena, TouchesNoFileOfThePrograms) {
+// A program may close descriptors that it does not know, and reuse their numbers.
+TEST(Arena, DoesNotTouchFileThatReusedItsDescriptor) {
   std::optional<Arena> arena(std::in_place, ArenaOptions{.cap_bytes = 256 * MiB});
   const Piece first = arena->allocate(64 * MiB);
   const int number = arena->descriptor();
@@ -186,7 +185,7 @@ TEST(Arena, TouchesNoFileOfThePrograms) {
   EXPECT_EQ(std::fflush(file), 0);
   EXPECT_EQ(dup2(fileno(file), number), number);
   arena->free(first);
-  std::memset(arena->data(arena->allocate(32 * MiB)), 1, 32 * MiB);  // what it had
+  std::memset(arena->data(arena->allocate(32 * MiB)), 1, 32 * MiB);  // reserved before
   EXPECT_THAT([&] { arena->allocate(128 * MiB); },
               ThrowsMessage<FailureError>(HasSubstr("has closed the descriptor")));
   std::string found(text.size() + 1, '-');
@@ -198,7 +197,7 @@ TEST(Arena, TouchesNoFileOfThePrograms) {
   std::fclose(file);
 }
 
-TEST(Arena, IsRecognisedByItsId) {
+TEST(Arena, IsIdentifiedById) {
   const Arena arena({.cap_bytes = MiB});
   const Arena other({.cap_bytes = MiB});
   EXPECT_NE(arena.id(), other.id());
@@ -208,7 +207,7 @@ TEST(Arena, IsRecognisedByItsId) {
   EXPECT_FALSE(is_arena(STDIN_FILENO, arena.id(), arena.cap_bytes()));
 }
 
-TEST(Arena, IsSeenByWhoeverMapsIt) {
+TEST(Arena, IsSharedBetweenMappings) {
   Arena arena({.cap_bytes = 64 * MiB});
   const ArenaView view(arena.descriptor(), arena.cap_bytes());
   const Piece piece = arena.allocate(4 * MiB);  // after it was mapped
@@ -216,12 +215,12 @@ TEST(Arena, IsSeenByWhoeverMapsIt) {
   EXPECT_EQ(view.base()[piece.end() - 1], std::byte{42});
 }
 
-TEST(Arena, IsNotInherited) {
+TEST(Arena, IsNotInheritedByChild) {
   Arena arena({.cap_bytes = MiB});
   const Piece piece = arena.allocate(1);
   const pid_t child = fork();
   if (child == 0) {
-    // A child that has something of its own at that address keeps it when its copy of us goes.
+    // A mapping of the child at that address must survive its copy of the arena.
     ArenaView mine(arena.descriptor(), MiB);
     arena.~Arena();
     _exit(mine.base()[piece.offset] == std::byte{0} ? 0 : 1);
@@ -232,7 +231,7 @@ TEST(Arena, IsNotInherited) {
   arena.data(piece)[0] = std::byte{1};
 }
 
-TEST(Arena, ServesSeveralThreads) {
+TEST(Arena, IsThreadSafe) {
   Arena arena({.cap_bytes = 64 * MiB});
   std::vector<std::thread> threads;
   for (unsigned int seed = 1; seed <= 4; ++seed) {

@@ -23,8 +23,8 @@ std::vector<std::byte> pattern(std::size_t n, unsigned seed) {
   return bytes;
 }
 
-// Copies n bytes between the given offsets from a line start and says whether exactly those bytes
-// changed.
+// Copies n bytes between the given offsets from a cache line start, and returns whether exactly
+// these bytes changed.
 bool copies_exactly(CopyKernel kernel, std::size_t n, std::size_t target_offset,
                     std::size_t source_offset) {
   const auto source = pattern(n + source_offset, 3);
@@ -38,7 +38,7 @@ bool copies_exactly(CopyKernel kernel, std::size_t n, std::size_t target_offset,
          std::all_of(target + n, area.data() + area.size(), is_guard);
 }
 
-TEST(CopyBytes, MovesEverySizeUpToFiveLinesAtEveryOffset) {
+TEST(CopyBytes, CopiesUpToFiveCacheLinesAtEveryOffset) {
   for (const CopyKernel kernel : copy_kernels) {
     for (std::size_t n = 0; n <= 320; ++n) {
       for (const std::size_t offset : {0U, 1U, 15U, 16U, 63U}) {
@@ -49,7 +49,7 @@ TEST(CopyBytes, MovesEverySizeUpToFiveLinesAtEveryOffset) {
   }
 }
 
-RC_GTEST_PROP(CopyBytes, MovesThatManyBytesAndNoOther, ()) {
+RC_GTEST_PROP(CopyBytes, CopiesExactlyTheGivenBytes, ()) {
   const auto kernel = *rc::gen::elementOf(copy_kernels);
   const auto n = *rc::gen::inRange<std::size_t>(0, 70000);
   const auto target_offset = *rc::gen::inRange<std::size_t>(0, 64);
@@ -57,13 +57,13 @@ RC_GTEST_PROP(CopyBytes, MovesThatManyBytesAndNoOther, ()) {
   RC_ASSERT(copies_exactly(kernel, n, target_offset, source_offset));
 }
 
-TEST(CopyBytes, MovesPagesAbreastAndWhatIsLeftOfThem) {
+TEST(CopyBytes, CopiesInterleavedPagesAndRemainder) {
   for (const std::size_t n : {8191U, 8192U, 16383U, 16384U, 16385U, 24576U + 100U, 40960U + 1U}) {
     EXPECT_TRUE(copies_exactly(CopyKernel::interleaved, n, 1, 5)) << n;
   }
 }
 
-TEST(KernelBySize, IsAskedForEverySize) {
+TEST(KernelBySize, HasKernelForEverySize) {
   KernelBySize kernels(CopyKernel::plain);
   kernels.set(12, CopyKernel::interleaved);
   for (const std::size_t n : {0UL, 1UL, 4095UL, 8192UL, ~0UL}) {
@@ -73,8 +73,8 @@ TEST(KernelBySize, IsAskedForEverySize) {
     EXPECT_EQ(kernels.of(n), CopyKernel::interleaved) << n;
 }
 
-// What it stores is what was there.
-RC_GTEST_PROP(TakeBytes, MovesThatManyBytesAndLeavesTheSourceAsItWas, ()) {
+// The stores to the source must not change it.
+RC_GTEST_PROP(TakeBytes, CopiesExactlyAndKeepsSource, ()) {
   const auto n = *rc::gen::inRange<std::size_t>(0, 1000);
   const auto offset = *rc::gen::inRange<std::size_t>(0, 64);
   auto source = pattern(n + offset + guard_bytes, 3);
@@ -88,7 +88,7 @@ RC_GTEST_PROP(TakeBytes, MovesThatManyBytesAndLeavesTheSourceAsItWas, ()) {
                         [](std::byte b) { return b == guard; }));
 }
 
-TEST(KeepBytes, LeavesThemAsTheyWere) {
+TEST(KeepBytes, DoesNotChangeBytes) {
   for (const std::size_t n : {0U, 1U, 63U, 64U, 65U, 1000U}) {
     auto bytes = pattern(n + 1, 3);
     const auto before = bytes;
@@ -97,12 +97,12 @@ TEST(KeepBytes, LeavesThemAsTheyWere) {
   }
 }
 
-TEST(CopyBytes, TakesNullForNothing) {
+TEST(CopyBytes, AcceptsNullForZeroBytes) {
   for (const CopyKernel kernel : copy_kernels) copy_bytes(kernel, nullptr, nullptr, 0);
 }
 
-// Whoever acquires the flag sees the whole copy, streaming stores included.
-TEST(CopyBytes, IsOrderedByAReleaseStore) {
+// A thread that acquires the flag sees the whole copy, including streaming stores.
+TEST(CopyBytes, IsOrderedByReleaseStore) {
   constexpr std::size_t n = 8192;
   constexpr unsigned rounds = 200;
   for (const CopyKernel kernel : copy_kernels) {
@@ -128,7 +128,7 @@ TEST(CopyBytes, IsOrderedByAReleaseStore) {
   }
 }
 
-TEST(CopyKernels, SayWhatIsNative) {
+TEST(CopyKernels, ReportWhichAreNative) {
   EXPECT_TRUE(is_native(CopyKernel::plain));
 #if defined(__x86_64__)
   for (const CopyKernel kernel : copy_kernels) EXPECT_TRUE(is_native(kernel)) << name(kernel);
@@ -137,8 +137,8 @@ TEST(CopyKernels, SayWhatIsNative) {
 #endif
 }
 
-// Every tiny size, byte for byte, and nothing beyond it.
-TEST(Copy, TinyOnes) {
+// All tiny sizes: copies exactly n bytes.
+TEST(Copy, TinySizesAreCopiedExactly) {
   for (std::size_t n = 0; n <= 32; ++n) {
     if (!is_tiny(n)) continue;
     std::array<std::byte, 40> from{};

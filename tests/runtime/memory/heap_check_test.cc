@@ -25,7 +25,7 @@ volatile std::byte* checked_bytes_at(void* block) {
   return static_cast<volatile std::byte*>(block);
 }
 
-TEST(CheckedHeap, GivesBlocksThatHold) {
+TEST(CheckedHeap, BlocksAreUsable) {
   Heap heap = checked_heap();
   for (const std::size_t bytes : {1, 16, 100, 4095, 4096, 4097, 100'000, 5'000'000}) {
     for (const std::size_t alignment : {1, 16, 64, 128, 4096, 65536}) {
@@ -40,7 +40,7 @@ TEST(CheckedHeap, GivesBlocksThatHold) {
   EXPECT_EQ(heap.used_bytes(), 0U);
 }
 
-TEST(CheckedHeap, GivesZerosOnlyToThoseWhoAskForThem) {
+TEST(CheckedHeap, ZeroesOnlyOnRequest) {
   Heap heap = checked_heap();
   const auto last_byte = [&](Heap::Content content) {
     return static_cast<const std::byte*>(heap.allocate(100, 1, content))[99];
@@ -49,9 +49,9 @@ TEST(CheckedHeap, GivesZerosOnlyToThoseWhoAskForThem) {
   EXPECT_NE(last_byte(Heap::Content::any), std::byte{0});
 }
 
-// A child of fork() does not have the heap, so each death has one of its own.
+// A child of fork() does not inherit the heap, so each death test creates its own.
 
-TEST(CheckedHeapDeathTest, StopsWhoGoesBeyondABlock) {
+TEST(CheckedHeapDeathTest, AccessBeyondBlockFaults) {
   EXPECT_EXIT(
       {
         Heap heap = checked_heap();
@@ -63,8 +63,8 @@ TEST(CheckedHeapDeathTest, StopsWhoGoesBeyondABlock) {
       ::testing::KilledBySignal(SIGSEGV), "so far");
 }
 
-// So little that there is room before the page behind it.
-TEST(CheckedHeapDeathTest, SaysSoWhenTheBlockIsFreed) {
+// The access lies in the padding before the guard page.
+TEST(CheckedHeapDeathTest, ReportsOverwrittenPaddingOnFree) {
   EXPECT_EXIT(
       {
         Heap heap = checked_heap();
@@ -75,7 +75,7 @@ TEST(CheckedHeapDeathTest, SaysSoWhenTheBlockIsFreed) {
       ::testing::KilledBySignal(SIGABRT), "written beyond its end: the block of 160003 bytes");
 }
 
-TEST(CheckedHeapDeathTest, StopsWhoUsesWhatIsFree) {
+TEST(CheckedHeapDeathTest, AccessAfterFreeFaults) {
   EXPECT_EXIT(
       {
         Heap heap = checked_heap();
@@ -86,8 +86,8 @@ TEST(CheckedHeapDeathTest, StopsWhoUsesWhatIsFree) {
       ::testing::KilledBySignal(SIGSEGV), "so far");
 }
 
-// A peer's mapping is its own: nothing can be forbidden there.
-TEST(CheckedHeapDeathTest, SeesPeersThatUseWhatIsFree) {
+// A peer has its own mapping, which the owner cannot protect.
+TEST(CheckedHeapDeathTest, DetectsPeerAccessAfterFree) {
   EXPECT_EXIT(
       {
         Heap heap = checked_heap();
@@ -105,7 +105,7 @@ TEST(CheckedHeapDeathTest, SeesPeersThatUseWhatIsFree) {
       "so farhuddle: heap: a peer has touched memory after it was freed");
 }
 
-TEST(CheckedHeap, UsesAddressesAgainWhereThereAreNoOthers) {
+TEST(CheckedHeap, ReusesAddressesOnceNoneAreLeft) {
   Heap heap = checked_heap();
   for (std::size_t all = 0; all < 4 * checked_cap_bytes; all += 5 * MiB) {
     void* const block = heap.allocate(5 * MiB);

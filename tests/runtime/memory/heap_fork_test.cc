@@ -29,7 +29,7 @@ constexpr std::size_t forked_cap_bytes = 1024 * MiB;
 
 enum class FirstAct { as_usual, dies };
 
-// A child that says whether what it found was right. Its writes wait for the parent's to be done.
+// A child that reports whether it found the expected data. It works after the parent's writes.
 class Child {
  public:
   Child(Heap& heap, const std::function<bool()>& work, FirstAct first = FirstAct::as_usual) {
@@ -47,9 +47,9 @@ class Child {
     heap.after_fork_in_parent();
     close(go_[0]);
   }
-  // What waitpid() says of it.
+  // Returns the status from waitpid().
   int end() {
-    close(go_[1]);  // and so it reads that there is nothing to come
+    close(go_[1]);  // the child then reads end-of-file and begins
     int status = -1;
     waitpid(pid_, &status, 0);
     return status;
@@ -70,7 +70,7 @@ bool holds_only(const std::byte* block, std::size_t bytes, int value) {
   return block[0] == std::byte(value) && std::memcmp(block, block + 1, bytes - 1) == 0;
 }
 
-// Both have what was there before, and neither sees what the other writes.
+// Checks that both processes have the old data, and that neither sees the other's later writes.
 void expect_two_worlds(Heap& heap) {
   std::byte* const first = filled(heap, MiB + 5, 1);
   std::byte* const gone = filled(heap, MiB, 9);
@@ -97,7 +97,7 @@ bool is_mapped_by_others_as(const Heap& heap, const std::byte* at) {
   return view.base()[at - facts.base] == *at;
 }
 
-TEST(HeapFork, GivesTheChildACopy) {
+TEST(HeapFork, ChildGetsCopy) {
   Heap heap(forked_cap_bytes);
   expect_two_worlds(heap);
   EXPECT_TRUE(heap.facts().state->is_shared);
@@ -105,13 +105,13 @@ TEST(HeapFork, GivesTheChildACopy) {
   EXPECT_TRUE(is_mapped_by_others_as(heap, block));
 }
 
-TEST(HeapFork, GivesTheChildACopyOfWhatIsChecked) {
+TEST(HeapFork, ChildGetsCopyOfCheckedHeap) {
   Heap heap(forked_cap_bytes, Heap::usual_most_copied_bytes, Heap::Care::checked);
   expect_two_worlds(heap);
   expect_two_worlds(heap);
 }
 
-TEST(HeapFork, AboveTheCapEndsTheSharingOfWhatIsChecked) {
+TEST(HeapFork, AboveCapEndsSharingOfCheckedHeap) {
   Heap heap(forked_cap_bytes, 4 * MiB, Heap::Care::checked);
   ::testing::internal::CaptureStderr();
   expect_two_worlds(heap);
@@ -119,7 +119,7 @@ TEST(HeapFork, AboveTheCapEndsTheSharingOfWhatIsChecked) {
               ::testing::HasSubstr("its memory is not shared any more"));
 }
 
-TEST(HeapFork, AboveTheCapEndsTheSharing) {
+TEST(HeapFork, AboveCapEndsSharing) {
   Heap heap(forked_cap_bytes, 4 * MiB);
   std::byte* const before = filled(heap, MiB, 8);
   ::testing::internal::CaptureStderr();
@@ -133,7 +133,7 @@ TEST(HeapFork, AboveTheCapEndsTheSharing) {
   EXPECT_TRUE(heap.free(before));
 }
 
-TEST(HeapFork, OfAHeapThatIsNotSharedAnyMoreIsAsAnyOther) {
+TEST(HeapFork, UnsharedHeapIsInheritedLikeOtherMemory) {
   Heap heap(forked_cap_bytes, 0);
   std::byte* const block = filled(heap, MiB, 1);
   ::testing::internal::CaptureStderr();
@@ -153,7 +153,7 @@ TEST(HeapFork, OfAHeapThatIsNotSharedAnyMoreIsAsAnyOther) {
   ::testing::internal::GetCapturedStderr();
 }
 
-TEST(HeapFork, LeavesPagesAloneWhilePeersUseThem) {
+TEST(HeapFork, KeepsSharingWhilePeersUsePages) {
   Heap heap(forked_cap_bytes, 0);
   heap.facts().state->calls = 1;
   expect_two_worlds(heap);
@@ -161,8 +161,8 @@ TEST(HeapFork, LeavesPagesAloneWhilePeersUseThem) {
   EXPECT_NE(heap.allocate(1), nullptr);
 }
 
-// libibverbs does this when a buffer is registered, and when it is no longer registered.
-TEST(HeapFork, CopiesPagesThatChildrenWereToShare) {
+// libibverbs does this when a buffer is registered or deregistered.
+TEST(HeapFork, CopiesPagesDespiteMadviseDofork) {
   Heap heap(forked_cap_bytes);
   std::byte* const block = filled(heap, MiB, 1);
   for (const int advice : {MADV_DONTFORK, MADV_DOFORK}) {
@@ -179,7 +179,7 @@ TEST(HeapFork, CopiesPagesThatChildrenWereToShare) {
   EXPECT_TRUE(heap.facts().state->is_shared);
 }
 
-// Runs the work on a thread whose stack is a block of the heap.
+// Runs `work` on a thread whose stack is a block of the heap.
 void run_on_stack_in(Heap& heap, std::function<void()> work) {
   constexpr std::size_t stack_bytes = MiB;
   void* const stack = heap.allocate(stack_bytes, page_bytes());
@@ -197,7 +197,7 @@ void run_on_stack_in(Heap& heap, std::function<void()> work) {
   heap.free(stack);
 }
 
-TEST(HeapFork, OnAStackOfTheHeapEndsTheSharing) {
+TEST(HeapFork, OnStackInHeapEndsSharing) {
   Heap heap(forked_cap_bytes);
   ::testing::internal::CaptureStderr();
   run_on_stack_in(heap, [&] {
@@ -219,8 +219,8 @@ TEST(HeapFork, OnAStackOfTheHeapEndsTheSharing) {
   EXPECT_FALSE(heap.facts().state->is_shared);
 }
 
-// A call that another thread completes meanwhile, and for which it allocates.
-TEST(HeapFork, OnAStackOfTheHeapWaitsForTheEndOfOtherCalls) {
+// Another thread's call ends meanwhile, and allocates before it does.
+TEST(HeapFork, OnStackInHeapWaitsForOtherCalls) {
   Heap heap(forked_cap_bytes);
   heap.facts().state->calls = 1;
   std::atomic<bool> is_forking{false};
@@ -247,7 +247,7 @@ std::size_t resident_bytes() {
   return resident_pages * page_bytes();
 }
 
-TEST(HeapFork, CopiesWhatWasTouchedOnly) {
+TEST(HeapFork, CopiesOnlyTouchedPages) {
   Heap heap(forked_cap_bytes);
   const std::size_t before = resident_bytes();
   auto* block = static_cast<std::byte*>(heap.allocate(500 * MiB));
@@ -259,7 +259,7 @@ TEST(HeapFork, CopiesWhatWasTouchedOnly) {
   EXPECT_EQ(child.end(), 0);
 }
 
-TEST(HeapFork, IsNotHeldUpByAChildThatDies) {
+TEST(HeapFork, ReturnsIfChildDies) {
   Heap heap(forked_cap_bytes);
   filled(heap, MiB, 1);
   Child child(
@@ -268,8 +268,8 @@ TEST(HeapFork, IsNotHeldUpByAChildThatDies) {
   EXPECT_NE(heap.allocate(1), nullptr);
 }
 
-// Handlers of the same fork that others have registered run in between.
-TEST(HeapFork, LeavesEverythingAsItIsMeanwhile) {
+// Fork handlers of other libraries run between the heap's own.
+TEST(HeapFork, ChangesNoBlockDuringFork) {
   Heap heap(forked_cap_bytes);
   std::byte* const block = filled(heap, MiB, 1);
   heap.before_fork();
@@ -277,13 +277,13 @@ TEST(HeapFork, LeavesEverythingAsItIsMeanwhile) {
   EXPECT_GE(heap.bytes_of(block), MiB);
   EXPECT_TRUE(heap.free(block));
   heap.after_fork_in_parent();
-  // That nothing has come of it is what is asked: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
+  // The block must be unchanged: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
   EXPECT_TRUE(holds_only(block, MiB, 1));
   EXPECT_TRUE(heap.free(block));
   EXPECT_FALSE(heap.free(block));
 }
 
-TEST(HeapFork, WithoutDescriptorsEndsTheSharing) {
+TEST(HeapFork, WithoutDescriptorsEndsSharing) {
   Heap heap(forked_cap_bytes);
   filled(heap, MiB, 1);
   rlimit limit{};
@@ -298,8 +298,8 @@ TEST(HeapFork, WithoutDescriptorsEndsTheSharing) {
   EXPECT_FALSE(heap.facts().state->is_shared);
 }
 
-// A program may close what it does not know, and open something else by that number.
-TEST(HeapFork, TouchesNoFileOfThePrograms) {
+// A program may close descriptors that it does not know, and reuse their numbers.
+TEST(HeapFork, DoesNotTouchFileThatReusedItsDescriptor) {
   Heap heap(forked_cap_bytes);
   std::byte* const block = filled(heap, 200 * MiB, 1);
   std::FILE* const file = std::tmpfile();
@@ -318,8 +318,8 @@ TEST(HeapFork, TouchesNoFileOfThePrograms) {
   std::fclose(file);
 }
 
-// A child that no handler knows of has nothing at all there: nothing that it could write to.
-TEST(HeapForkDeathTest, BehindTheLibrarysBackSharesNothing) {
+// _Fork() calls no handlers, so that the child has no mapping there which it could write to.
+TEST(HeapForkDeathTest, WithoutHandlersChildSharesNothing) {
   Heap heap(forked_cap_bytes);
   std::byte* const block = filled(heap, MiB, 1);
   const pid_t child = _Fork();
@@ -334,7 +334,7 @@ TEST(HeapForkDeathTest, BehindTheLibrarysBackSharesNothing) {
   EXPECT_EQ(*block, std::byte{1});
 }
 
-// Whether a core dump leaves out the mapping of this address.
+// Returns whether the mapping of this address is excluded from core dumps.
 bool is_left_out(const void* address) {
   std::ifstream maps("/proc/self/smaps");
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -349,8 +349,8 @@ bool is_left_out(const void* address) {
   return false;
 }
 
-// The kernel would give memory to all that a dump walks through.
-TEST(Heap, IsInCoreDumpsAsFarAsThereAreBlocks) {
+// A core dump would allocate memory for all pages that it includes.
+TEST(Heap, OnlyBlocksAreInCoreDumps) {
   Heap heap(forked_cap_bytes);
   std::byte* const block = filled(heap, 40 * MiB, 1);
   EXPECT_FALSE(is_left_out(block));

@@ -44,7 +44,7 @@ void set_file_size_limit(const rlimit& limit) { ASSERT_EQ(setrlimit(RLIMIT_FSIZE
 
 std::byte* bytes_at(void* block) { return static_cast<std::byte*>(block); }
 
-TEST(Heap, GivesBlocksThatHoldAndDoNotOverlap) {
+TEST(Heap, BlocksAreUsableAndDoNotOverlap) {
   Heap heap(heap_cap_bytes);
   std::vector<void*> blocks;
   for (std::size_t i = 1; i < 100; ++i) {
@@ -61,8 +61,8 @@ TEST(Heap, GivesBlocksThatHoldAndDoNotOverlap) {
   EXPECT_EQ(heap.used_bytes(), 0U);
 }
 
-// Whoever locks all of a process's pages would give memory to all of them.
-TEST(Heap, HasAFileThatEndsSoonBehindItsBlocks) {
+// mlockall() would allocate memory for all pages of the file.
+TEST(Heap, FileEndsShortlyAfterBlocks) {
   constexpr std::size_t beyond = 16 * MiB;
   Heap heap(heap_cap_bytes);
   EXPECT_EQ(file_bytes(heap), page_bytes());
@@ -74,7 +74,7 @@ TEST(Heap, HasAFileThatEndsSoonBehindItsBlocks) {
   bytes_at(block)[300 * MiB - 1] = std::byte{1};
 }
 
-TEST(Heap, GivesNothingBeyondAFileThatCannotGrow) {
+TEST(Heap, ReturnsNullIfFileCannotGrow) {
   const rlimit all = file_size_limit();
   Heap heap(heap_cap_bytes);
   set_file_size_limit({20 * MiB, all.rlim_max});
@@ -100,7 +100,7 @@ TEST(Heap, ClearsPages) {
   EXPECT_EQ(block[page_bytes() + MiB / 2], std::byte{1});
 }
 
-TEST(Heap, KnowsItsOwn) {
+TEST(Heap, RecognisesItsAddresses) {
   Heap heap(heap_cap_bytes);
   std::byte outside{};
   auto* block = bytes_at(heap.allocate(MiB));
@@ -112,14 +112,14 @@ TEST(Heap, KnowsItsOwn) {
   EXPECT_FALSE(heap.holds(facts.base + facts.cap_bytes));
 }
 
-TEST(Heap, AlignsAsAsked) {
+TEST(Heap, AlignsAsRequested) {
   Heap heap(heap_cap_bytes);
   for (const std::size_t alignment : {std::size_t{1}, page_bytes(), 2 * MiB}) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(heap.allocate(5000, alignment)) % alignment, 0U);
   }
 }
 
-TEST(Heap, TakesMemoryWhenItIsTouched) {
+TEST(Heap, AllocatesMemoryOnFirstTouch) {
   Heap heap(heap_cap_bytes);
   const std::size_t before = memory_bytes(heap);
   auto* block = bytes_at(heap.allocate(100 * MiB));
@@ -128,19 +128,18 @@ TEST(Heap, TakesMemoryWhenItIsTouched) {
   EXPECT_LE(memory_bytes(heap), before + 2 * MiB);
 }
 
-TEST(Heap, ZeroesWhatWasUsed) {
+TEST(Heap, ZeroesReusedMemoryOnRequest) {
   Heap heap(heap_cap_bytes);
   void* block = heap.allocate(MiB);
   std::memset(block, 1, MiB);
   heap.free(block);
   auto* again = bytes_at(heap.allocate(MiB, 1, Heap::Content::zero));
-  // A comparison that prints no pointer: the static analyzer takes printing for a use of freed
-  // memory.
+  // EXPECT_EQ would print the pointers, which the static analyzer takes for a use of freed memory.
   EXPECT_TRUE(again == block);
   EXPECT_EQ(std::count(again, again + MiB, std::byte{0}), MiB);
 }
 
-TEST(Heap, GrowsBlocksIntoTheRoomBehindThem) {
+TEST(Heap, GrowsBlocksInPlace) {
   Heap heap(16 * MiB);
   std::vector<void*> blocks(5);
   for (void*& block : blocks) block = heap.allocate(MiB);
@@ -161,8 +160,8 @@ TEST(Heap, GrowsBlocksIntoTheRoomBehindThem) {
   EXPECT_NE(heap.allocate(15 * MiB), nullptr);
 }
 
-// What is in blocks may be kept once more for the next ones, and little else.
-TEST(Heap, GivesMemoryBack) {
+// The heap may keep as much again as it has in blocks for later blocks, and little more.
+TEST(Heap, ReturnsMemoryToSystem) {
   Heap heap(heap_cap_bytes);
   std::vector<void*> blocks;
   for (int i = 0; i < 200; ++i) {
@@ -180,7 +179,7 @@ TEST(Heap, GivesMemoryBack) {
   EXPECT_LE(memory_bytes(heap), 66 * MiB);
 }
 
-TEST(Heap, SaysSoWhereItIsFull) {
+TEST(Heap, ReturnsNullIfFull) {
   Heap heap(16 * MiB);
   EXPECT_EQ(heap.allocate(17 * MiB), nullptr);
   EXPECT_EQ(heap.allocate(SIZE_MAX), nullptr);
@@ -192,7 +191,7 @@ TEST(Heap, SaysSoWhereItIsFull) {
   EXPECT_THROW(Heap(100), InputError);
 }
 
-TEST(Heap, JoinsWhatIsFree) {
+TEST(Heap, MergesFreeParts) {
   Heap heap(16 * MiB);
   std::vector<void*> blocks(15);
   for (void*& block : blocks) block = heap.allocate(MiB);
@@ -200,7 +199,7 @@ TEST(Heap, JoinsWhatIsFree) {
   EXPECT_NE(heap.allocate(15 * MiB), nullptr);
 }
 
-TEST(Heap, IsMappedByOthersFromItsDescriptor) {
+TEST(Heap, CanBeMappedFromDescriptor) {
   Heap heap(heap_cap_bytes);
   const HeapFacts facts = heap.facts();
   auto* block = bytes_at(heap.allocate(MiB));
@@ -210,7 +209,7 @@ TEST(Heap, IsMappedByOthersFromItsDescriptor) {
   EXPECT_EQ(view.base()[block + 5 - facts.base], std::byte{7});
 }
 
-TEST(Heap, ServesManyThreads) {
+TEST(Heap, IsThreadSafe) {
   Heap heap(heap_cap_bytes);
   const auto work = [&heap](unsigned seed) {
     std::mt19937 random(seed);

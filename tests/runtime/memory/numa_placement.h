@@ -18,13 +18,13 @@
 
 namespace huddle::memory {
 
-// The node of the processor that runs the caller.
+// Returns the node of the core that runs the caller.
 inline int current_numa_node() {
   unsigned int node = 0;
   return syscall(SYS_getcpu, nullptr, &node, nullptr) == 0 ? static_cast<int>(node) : 0;
 }
 
-// The nodes on which this process may have memory, in ascending order.
+// Returns the nodes on which this process may allocate memory, in ascending order.
 inline std::vector<int> allowed_numa_nodes() {
   constexpr std::size_t most_nodes = 1024;
   constexpr std::size_t bits_per_word = sizeof(unsigned long) * CHAR_BIT;
@@ -44,10 +44,10 @@ inline std::vector<int> allowed_numa_nodes() {
 
 struct Placement {
   std::size_t pages = 0;
-  std::size_t elsewhere = 0;  // on another node than the wanted one
+  std::size_t elsewhere = 0;  // on another node than wanted_node
 };
 
-// Requires: whole pages.
+// Counts the pages and those on other nodes. Requires: whole pages.
 inline Placement check_placement(std::span<const std::byte> pages, int wanted_node) {
   Placement placement;
   for (const int node : numa_nodes_of_pages(pages)) {

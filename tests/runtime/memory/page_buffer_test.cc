@@ -21,7 +21,7 @@ TEST(PageBuffer, IsAlignedRoundedUpAndZero) {
   EXPECT_EQ(buffer.data()[page_bytes()], std::byte{1});
 }
 
-TEST(PageBuffer, OfNothingIsNothing) {
+TEST(PageBuffer, OfZeroBytesIsEmpty) {
   const PageBuffer buffer(0);
   EXPECT_EQ(buffer.data(), nullptr);
   EXPECT_EQ(buffer.size(), 0U);
@@ -29,7 +29,7 @@ TEST(PageBuffer, OfNothingIsNothing) {
   buffer.forbid_huge_pages();
 }
 
-TEST(PageBuffer, MovesItsPages) {
+TEST(PageBuffer, MoveTransfersPages) {
   PageBuffer first(page_bytes());
   std::byte* const pages = first.data();
   PageBuffer second(std::move(first));
@@ -39,13 +39,13 @@ TEST(PageBuffer, MovesItsPages) {
   third.touch();
 }
 
-TEST(PageBuffer, GoesToANodeThatExists) {
+TEST(PageBuffer, BindsToExistingNode) {
   const PageBuffer buffer(page_bytes(), 0);
   buffer.touch();
   EXPECT_EQ(buffer.bytes().front(), std::byte{1});
 }
 
-TEST(PageBuffer, SaysWhichNodeIsMissing) {
+TEST(PageBuffer, ReportsMissingNode) {
   try {
     const PageBuffer buffer(page_bytes(), 1000);
     FAIL() << "memory on a node that is not there";
@@ -54,7 +54,7 @@ TEST(PageBuffer, SaysWhichNodeIsMissing) {
   }
 }
 
-TEST(PageBuffer, SaysHowMuchCouldNotBeHad) {
+TEST(PageBuffer, ThrowsIfMemoryIsExhausted) {
   EXPECT_THROW(PageBuffer(std::size_t{1} << 60), FailureError);
 }
 

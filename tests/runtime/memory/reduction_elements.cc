@@ -11,7 +11,7 @@
 namespace huddle::memory {
 namespace {
 
-// One time in three an element out of these, one time in three a small one, so that values tie.
+// Returns a special element in one of three cases and a small one in another, so that values tie.
 template <typename T, std::size_t n>
 T drawn(std::mt19937_64& random, const std::array<T, n>& special, T small, T any) {
   switch (random() % 3) {
@@ -31,7 +31,7 @@ T draw_integer(std::mt19937_64& random) {
   return drawn(random, special, static_cast<T>(random() % 4), static_cast<T>(random()));
 }
 
-// As bits, since a NaN that passes through a register may come out quiet.
+// Returns bits instead of a value: a signaling NaN may become quiet in a register.
 template <typename Bits, typename T>
 Bits draw_float(std::mt19937_64& random) {
   using Limits = std::numeric_limits<T>;
@@ -70,7 +70,7 @@ std::uint16_t draw_small_float(const SmallFloat& format, std::mt19937_64& random
   return drawn(random, special, small, static_cast<std::uint16_t>(random()));
 }
 
-// Not any bits: x87 has some that are no number at all.
+// Not from random bits, because some x87 bit patterns are invalid.
 long double draw_long_double(std::mt19937_64& random) {
   using Limits = std::numeric_limits<long double>;
   constexpr std::array<long double, 8> special = {

@@ -23,7 +23,7 @@ void store(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// The bytes of a long double beyond its value are zero.
+// Zeroes the padding of the long double.
 void store_long_double(std::byte* to, long double value) {
   std::memset(to, 0, sizeof value);
   if (std::isnan(value)) value = std::numeric_limits<long double>::quiet_NaN();
@@ -37,7 +37,7 @@ T one_nan(T value) {
 
 template <typename T>
 T integer(Operator op, T a, T b) {
-  using Wide = std::uint64_t;  // wraps, and a wrapped value is cut short rightly
+  using Wide = std::uint64_t;  // wraps; truncation then gives the right result
   switch (op) {
     case Operator::sum:
       return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b));
@@ -66,8 +66,8 @@ T integer(Operator op, T a, T b) {
   return 0;
 }
 
-// Whether the left one is taken. Of two NaNs: by their bits, in a way that is the same from both
-// sides.
+// Returns whether the result is the left operand. Two NaNs are ordered by their bits, so that the
+// result does not depend on their order.
 template <typename Bits, typename Value>
 bool takes_left(Operator op, Bits left_bits, Bits right_bits, Value left, Value right) {
   const bool lowest = op == Operator::min;
@@ -105,7 +105,7 @@ void small_floating(const SmallFloat& format, Operator op, std::byte* to, const 
   } else if (op == Operator::product) {
     store(to, format.nearest(x * y));
   } else {
-    // The sign of a NaN is lost on the way to a float.
+    // The conversion to float loses the sign of a NaN.
     const auto signed_like = [](float value, std::uint16_t bits) {
       return std::copysign(value, (bits & 0x8000U) != 0 ? -1.0F : 1.0F);
     };
@@ -186,10 +186,10 @@ std::uint16_t SmallFloat::nearest(double value) const {
   if (std::isinf(value)) return static_cast<std::uint16_t>(sign | endless);
   const int smallest = 1 - bias();
   const int exponent = std::max(std::ilogb(value), smallest);
-  // In units of the last place; nearbyint rounds ties to even.
+  // In units of the last place. nearbyint rounds ties to even.
   const auto units =
       static_cast<int>(std::nearbyint(std::ldexp(std::fabs(value), fraction_bits - exponent)));
-  // A carry out of the fraction raises the exponent, and may end in infinity.
+  // A carry out of the fraction increments the exponent, possibly to infinity.
   const int bits = units + ((exponent - smallest) << fraction_bits);
   return static_cast<std::uint16_t>(sign | std::min(bits, endless));
 }

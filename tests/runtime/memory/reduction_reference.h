@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a reduction has to give, element by element, written to be believed and not to be fast; and
-// elements worth reducing.
+// A reference implementation of the reductions, simple rather than fast, and test data for them.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +14,15 @@
 
 namespace huddle::memory {
 
-// One element; `to` overlaps neither. pre: is_defined(type, op).
+// Reduces one element; `to` overlaps neither operand. Requires: is_defined(type, op).
 void combine_reference(Type type, Operator op, std::byte* to, const std::byte* left,
                        const std::byte* right);
 
-// Elements with many zeros, infinities, NaNs, extremes and ties among them.
+// Returns random elements with many zeros, infinities, NaNs, extremes and ties.
 std::vector<std::byte> random_elements(Type type, std::size_t count, std::mt19937_64& random);
 
-// The value of a number of so many fraction and exponent bits, and the nearest such number, ties to
-// even; NaN is the quiet one without sign.
+// A floating-point format of up to 16 bits. nearest() rounds ties to even and returns the quiet NaN
+// without sign.
 struct SmallFloat {
   int fraction_bits;
   int exponent_bits;

@@ -39,7 +39,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-// Every kernel that this processor can run for a case, with the name of its instruction set.
+// A kernel that this CPU can run for a case, with the name of its instruction set.
 struct Kernel {
   std::string target;
   Reduction reduction;
@@ -83,7 +83,7 @@ Arrays arrays_of(const Case& tested, std::size_t count, Aliasing aliasing, std::
   return arrays;
 }
 
-// A copy of the bytes at this distance from a line start, between bytes that nobody may change.
+// Holds a copy of the bytes at this offset from a cache line start, between guard bytes.
 class Fenced {
  public:
   Fenced(const Bytes& bytes, std::size_t offset)
@@ -114,7 +114,7 @@ struct Offsets {
   std::size_t right = 0;
 };
 
-// Empty where the kernel does what it should, otherwise what is wrong.
+// Returns a description of the kernel's error, or an empty string.
 std::string flaw(const Reduction& reduction, const Arrays& arrays, Offsets offsets,
                  Aliasing aliasing) {
   Fenced to(Bytes(arrays.left.size(), std::byte{0x5A}), offsets.to);
@@ -133,8 +133,8 @@ std::string flaw(const Reduction& reduction, const Arrays& arrays, Offsets offse
   return "";
 }
 
-// Counts around every boundary of every vector length, at offsets that no type is aligned to.
-TEST(Reduction, GivesTheRightBitsForEveryTypeAndOperator) {
+// Counts around every vector length, at offsets that are unaligned for every type.
+TEST(Reduction, MatchesReferenceForEveryTypeAndOperator) {
   const std::vector<std::size_t> counts = {0,  1,  2,  3,  4,  5,  7,  8,   9,   15,  16,  17,
                                            31, 32, 33, 63, 64, 65, 95, 127, 128, 129, 257, 1000};
   for (const Case& tested : all_cases()) {
@@ -148,7 +148,7 @@ TEST(Reduction, GivesTheRightBitsForEveryTypeAndOperator) {
   }
 }
 
-RC_GTEST_PROP(Reduction, GivesTheRightBitsWhereverItsArraysLie, ()) {
+RC_GTEST_PROP(Reduction, MatchesReferenceAtAnyOffset, ()) {
   const auto tested = *rc::gen::elementOf(all_cases());
   const auto aliasing = *rc::gen::elementOf(all_aliasings);
   const auto count = *rc::gen::oneOf(rc::gen::inRange<std::size_t>(0, 140),
@@ -177,7 +177,7 @@ TEST(Reduction, WorksInPlaceForEveryTypeAndOperator) {
   }
 }
 
-TEST(Reduction, TakesNullForNothing) {
+TEST(Reduction, AcceptsNullForZeroElements) {
   for (const Case& tested : all_cases()) {
     for (const Kernel& kernel : kernels_of(tested)) {
       kernel.reduction(nullptr, nullptr, nullptr, 0);
@@ -185,7 +185,7 @@ TEST(Reduction, TakesNullForNothing) {
   }
 }
 
-TEST(Reduction, KnowsItsElements) {
+TEST(Reduction, HasElementSizeOfType) {
   for (const Case& tested : all_cases()) {
     const Reduction found = reduction(tested.type, tested.op);
     EXPECT_NE(found.combine, nullptr) << tested.text();
@@ -194,8 +194,8 @@ TEST(Reduction, KnowsItsElements) {
   }
 }
 
-// Each instruction set has code of its own, and the best that runs is the one chosen.
-TEST(VectorTargets, AreDifferentAndTheBestIsChosen) {
+// Each instruction set has its own code, and the best one that this CPU supports is selected.
+TEST(VectorTargets, AreDistinctAndBestIsSelected) {
   const auto targets = vector_targets();
   ASSERT_FALSE(targets.empty());
   EXPECT_TRUE(targets.back().runs_here());
@@ -211,10 +211,10 @@ TEST(VectorTargets, AreDifferentAndTheBestIsChosen) {
             sums[static_cast<std::size_t>(best - targets.begin())]);
 }
 
-// Every half and every bfloat16 against a sample of others.
+// Reduces every half and every bfloat16 with a sample of others.
 class SmallFloats : public testing::TestWithParam<Type> {};
 
-TEST_P(SmallFloats, AreRoundedToTheNearestEach) {
+TEST_P(SmallFloats, AreRoundedToNearest) {
   const Type type = GetParam();
   std::mt19937_64 random(7);
   constexpr std::size_t all = 65536;
@@ -248,7 +248,7 @@ T combined(Type type, Operator op, T left, T right) {
   return result;
 }
 
-TEST(Min, OrdersZerosAndTakesWhatIsNotANumber) {
+TEST(Min, OrdersSignedZerosAndReturnsNaN) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::signbit(combined(Type::float64, Operator::min, 0.0, -0.0)));
   EXPECT_TRUE(std::signbit(combined(Type::float64, Operator::min, -0.0, 0.0)));
@@ -260,7 +260,7 @@ TEST(Min, OrdersZerosAndTakesWhatIsNotANumber) {
   EXPECT_EQ(combined(Type::float32, Operator::max, -1.0F, 2.0F), 2.0F);
 }
 
-TEST(Sum, HasOneNaN) {
+TEST(Sum, HasSingleNaN) {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto expected = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
   const double made = combined(Type::float64, Operator::sum, infinity, -infinity);
@@ -269,7 +269,7 @@ TEST(Sum, HasOneNaN) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(passed), expected);
 }
 
-TEST(Product, OfComplexNumbersIsThePlainOne) {
+TEST(Product, OfComplexNumbersHasNoInfinityCorrection) {
   using Complex = std::array<double, 2>;
   const auto product = combined(Type::complex64, Operator::product, Complex{1, 2}, Complex{3, 4});
   EXPECT_EQ(product, (Complex{-5, 10}));
@@ -280,7 +280,7 @@ TEST(Product, OfBytesWraps) {
   EXPECT_EQ(combined(Type::int8, Operator::product, std::int8_t{-128}, std::int8_t{-1}), -128);
 }
 
-TEST(MinLocation, TakesTheLowerIndexOfEqualValues) {
+TEST(MinLocation, TakesLowerIndexOfEqualValues) {
   const Located<double> early{-0.0, 3};
   const Located<double> late{0.0, 8};
   const auto found = combined(Type::float64_int, Operator::max_location, late, early);

@@ -10,7 +10,7 @@
 namespace huddle::memory {
 namespace {
 
-TEST(Types, StandInTheirOrderWithNamesOfTheirOwn) {
+TEST(Types, AreInEnumOrderWithDistinctNames) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < type_facts.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(type_facts[i].type), i) << type_facts[i].name;
@@ -21,8 +21,8 @@ TEST(Types, StandInTheirOrderWithNamesOfTheirOwn) {
   EXPECT_EQ(name(Operator::max_location), "max_location");
 }
 
-// As the structs that MPI's pairs stand for.
-TEST(Types, HaveTheSizesOfC) {
+// The structs that MPI's pair types correspond to.
+TEST(Types, HaveSizesOfCStructs) {
   struct ShortInt {
     short value;
     int index;
@@ -53,8 +53,8 @@ TEST(Operators, AreDefinedAsInMpi) {
   EXPECT_FALSE(is_defined(Type::int32, Operator::min_location));
 }
 
-// An integer sum may be joined by anybody in any order, a float sum may not.
-TEST(Types, AreExactWhereTheyAreOfWholeNumbers) {
+// An integer sum does not depend on the order or the implementation, a float sum does.
+TEST(Types, AreExactForIntegers) {
   EXPECT_TRUE(is_exact(Type::int32));
   EXPECT_TRUE(is_exact(Type::boolean));
   EXPECT_TRUE(is_exact(Type::int_int));

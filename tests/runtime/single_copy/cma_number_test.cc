@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The number of a process that has died, given to another one, which has memory at the same
-// address: nothing is to arrive there, and nothing from there is to be handed out. In a namespace
-// of process ids of the test's own, where it may choose the numbers.
+// A process ID that is reused after its process has died. The new process has memory at the same
+// address: no write may reach it, and no read may return its data. Runs in a PID namespace of its
+// own, where the test can choose process IDs.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
@@ -38,7 +38,7 @@ pid_t start() {
   return process;
 }
 
-// A process of that number; -1 where that is not to be had.
+// Creates a process with this ID. Returns -1 if that is not possible.
 pid_t start_as(pid_t number) {
   clone_args arguments{};
   arguments.exit_signal = SIGCHLD;
@@ -54,7 +54,7 @@ void end(pid_t process) {
   waitpid(process, nullptr, 0);
 }
 
-// One word, which each process has at the same address.
+// A word that every process has at the same address.
 struct Word {
   std::uint64_t value;
 
@@ -67,7 +67,7 @@ struct Word {
   }
 };
 
-// What is wrong; empty where nothing is.
+// Returns a description of the error, or an empty string.
 std::string meet_a_stranger() {
   Word word{1};
   const pid_t number = start();
@@ -90,7 +90,7 @@ std::string meet_a_stranger() {
   return {};
 }
 
-// What `run` says as the first process of a namespace.
+// Runs `run` in the first process of a new PID namespace, and returns its result.
 std::string in_own_namespace(std::string (*run)()) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return "no pipe";
@@ -102,7 +102,8 @@ std::string in_own_namespace(std::string (*run)()) {
   };
   const pid_t outside = fork();
   if (outside == 0) {
-    // Root may without a namespace of users, which not every system lets others have.
+    // Root may create a PID namespace without a user namespace, which some systems do not permit to
+    // others.
     if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 && unshare(CLONE_NEWPID) != 0) {
       say(std::string(not_here) + "a namespace of process ids");
     }
@@ -121,7 +122,7 @@ std::string in_own_namespace(std::string (*run)()) {
   return text;
 }
 
-TEST(CmaNumber, OfTheDeadIsNotTheDead) {
+TEST(CmaNumber, ReusedProcessIdIsDetected) {
   const std::string wrong = in_own_namespace(meet_a_stranger);
   if (wrong.rfind(not_here, 0) == 0) GTEST_SKIP() << wrong;
   EXPECT_EQ(wrong, "");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reading another process's memory and writing to it, and what is made of all that can come in
-// between.
+// Reads and writes another process's memory, with interruptions, partial copies and dying peers.
 #include "runtime/single_copy/cma.h"
 
 #include <fcntl.h>
@@ -32,7 +31,7 @@ const std::byte* bytes_of(const std::vector<unsigned char>& data) {
   return reinterpret_cast<const std::byte*>(data.data());
 }
 
-// A child that has the parent's memory as it was, and sleeps.
+// A sleeping child with a copy of the parent's memory.
 class Child {
  public:
   Child() : process_(fork()) {
@@ -90,7 +89,7 @@ TEST(Cma, WritesToAnotherProcess) {
   EXPECT_THAT(data, testing::Each(0)) << "this process's own";
 }
 
-TEST(Cma, SaysWhyItCannot) {
+TEST(Cma, ReportsWhyAccessIsRefused) {
   std::uint64_t word = 17;
   Child child;
   CmaMemory memory(child.process(), child.watch());
@@ -105,7 +104,7 @@ TEST(Cma, SaysWhyItCannot) {
   EXPECT_THAT(writing_refusal(memory, proof), testing::HasSubstr("No such process"));
 }
 
-TEST(Cma, IsProvenByAWord) {
+TEST(Cma, ReadTestComparesAWord) {
   volatile std::uint64_t word = 0x1234;
   Child child;
   CmaMemory memory(child.process(), child.watch());
@@ -117,8 +116,8 @@ TEST(Cma, IsProvenByAWord) {
   EXPECT_EQ(reading_refusal(memory, {at, 0x4321}), "");
 }
 
-// Takes what is written, and keeps it nowhere.
-TEST(Cma, WhatIsWrittenHasToBeThere) {
+// A path that ignores writes.
+TEST(Cma, WriteTestReadsBack) {
   class Forgetful : public CmaMemory {
    public:
     Forgetful() : CmaMemory(getpid(), unwatched) {}
@@ -132,7 +131,7 @@ TEST(Cma, WhatIsWrittenHasToBeThere) {
               testing::HasSubstr("not what the process shows"));
 }
 
-// A system that does no more than it has to.
+// A scripted system call, which may copy only a part.
 struct Call {
   std::uint64_t local;
   std::uint64_t remote;
@@ -145,10 +144,10 @@ void PrintTo(const Call& call, std::ostream* out) {
 struct Answer {
   ssize_t came;
   int error = 0;
-  // The peer that dies in this call.
+  // A peer that dies during this call, or null.
   Child* dies = nullptr;
 };
-// The replaced system call has nowhere else to look.
+// Global because a replaced system call has no context argument.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local std::vector<Call> calls;
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
@@ -169,7 +168,7 @@ ssize_t not_called(pid_t, const iovec*, unsigned long, const iovec*, unsigned lo
   return 0;
 }
 
-// Both ways go on and give up alike.
+// Reads and writes handle partial copies and errors alike.
 enum class Way { read, write };
 class CmaCalls : public testing::TestWithParam<Way> {
  protected:
@@ -185,8 +184,8 @@ class CmaCalls : public testing::TestWithParam<Way> {
 
 constexpr std::size_t most = CmaMemory::most_at_once;
 
-// More than two gigabytes, which no test has to spare.
-TEST_P(CmaCalls, GoOnWhereTheSystemStops) {
+// Copies more than 2 GiB, without the memory for it.
+TEST_P(CmaCalls, ContinueAfterPartialCopy) {
   EXPECT_EQ(copy(most + 10, {{static_cast<ssize_t>(most)}, {10}}), fine);
   EXPECT_THAT(calls,
               testing::ElementsAre(Call{4096, 8192, most}, Call{4096 + most, 8192 + most, 10}));
@@ -195,23 +194,23 @@ TEST_P(CmaCalls, GoOnWhereTheSystemStops) {
                                           Call{4096 + 60, 8192 + 60, 40}));
 }
 
-TEST_P(CmaCalls, GiveUpWhereTheyCannotGoOn) {
+TEST_P(CmaCalls, ReturnSystemError) {
   EXPECT_EQ(copy(100, {{60}, {-1, EFAULT}}), EFAULT);
   EXPECT_EQ(copy(100, {{0}}), EFAULT);
   EXPECT_EQ(copy(100, {{-1, EPERM}}), EPERM);
 }
 
-// Its number may be somebody else's by now, who has something at that address.
-TEST_P(CmaCalls, DoNotTakeAStrangerForTheDead) {
+// The process ID may have been reused by a process with memory at that address.
+TEST_P(CmaCalls, FailIfProcessIdMayBeReused) {
   Child peer;
   EXPECT_EQ(copy(100, {{100}}, peer.watch()), fine);
   peer.end();
   EXPECT_EQ(copy(100, {{100}}, peer.watch()), ESRCH);
-  // A read may reach the stranger, but nobody is told that it went well.
+  // A read may reach the new process, but it must return an error.
   EXPECT_EQ(calls.size(), GetParam() == Way::read ? 1U : 0U);
 }
 
-TEST_P(CmaCalls, NoticeADeathInTheMiddle) {
+TEST_P(CmaCalls, FailIfPeerDiesDuringCopy) {
   Child peer;
   EXPECT_EQ(copy(100, {{60, 0, &peer}, {40}}, peer.watch()), ESRCH);
   EXPECT_EQ(calls.size(), GetParam() == Way::read ? 2U : 1U);

@@ -24,14 +24,14 @@ class Refusing : public PeerMemory {
 
 RemoteAddress told_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// As a peer has it: mapped elsewhere.
+// A mapping of the heap at another address, as a peer has it.
 HeapMemory memory_of(const memory::Heap& heap, const Copying& copying = {}) {
   const memory::HeapFacts facts = heap.facts();
   return {std::make_shared<memory::ArenaView>(facts.descriptor, facts.cap_bytes),
           told_of(facts.base), std::make_unique<Refusing>(), copying};
 }
 
-TEST(HeapMemory, IsReadWhereItIsMapped) {
+TEST(HeapMemory, ReadsThroughMapping) {
   memory::Heap heap(std::size_t{64} << 20);
   auto* block = static_cast<std::byte*>(heap.allocate(100'000));
   std::memset(block, 7, 100'000);
@@ -41,7 +41,7 @@ TEST(HeapMemory, IsReadWhereItIsMapped) {
   EXPECT_EQ(got, std::vector<std::byte>(1000, std::byte{7}));
 }
 
-TEST(HeapMemory, IsWrittenWhereItIsMapped) {
+TEST(HeapMemory, WritesThroughMapping) {
   memory::Heap heap(std::size_t{64} << 20);
   auto* block = static_cast<std::byte*>(heap.allocate(100'000));
   HeapMemory memory = memory_of(heap);
@@ -55,8 +55,8 @@ TEST(HeapMemory, IsWrittenWhereItIsMapped) {
   EXPECT_EQ(block[99'999], std::byte{9});
 }
 
-// Whatever the kernel is, and for nothing there is none.
-TEST(HeapMemory, IsCopiedByEveryKernel) {
+// Also with 0 bytes.
+TEST(HeapMemory, CopiesWithEveryKernel) {
   memory::Heap heap(std::size_t{64} << 20);
   auto* block = static_cast<std::byte*>(heap.allocate(100'000));
   for (const memory::CopyKernel kernel : memory::copy_kernels) {
@@ -70,7 +70,7 @@ TEST(HeapMemory, IsCopiedByEveryKernel) {
   }
 }
 
-TEST(HeapMemory, LeavesWhatIsNotInItToAnotherPath) {
+TEST(HeapMemory, UsesOtherPathOutsideHeap) {
   memory::Heap heap(std::size_t{64} << 20);
   HeapMemory memory = memory_of(heap);
   std::byte got{};

@@ -10,7 +10,7 @@
 namespace huddle::single_copy {
 namespace {
 
-TEST(OwnMemory, IsCopied) {
+TEST(OwnMemory, ReadsAndWrites) {
   std::vector<std::byte> data(1000, std::byte{5});
   std::vector<std::byte> got(data.size());
   const RemoteAddress told = reinterpret_cast<std::uintptr_t>(data.data());
@@ -22,7 +22,7 @@ TEST(OwnMemory, IsCopied) {
   EXPECT_EQ(data, sent);
 }
 
-TEST(OwnMemory, IsReachedWhereItsOwnerSaidSo) {
+TEST(OwnMemory, IsMappedOnlyIfOwnerMarkedIt) {
   std::byte data{};
   const RemoteAddress told = reinterpret_cast<std::uintptr_t>(&data);
   const OwnMemory memory;

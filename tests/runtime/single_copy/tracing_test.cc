@@ -15,7 +15,7 @@ bool asks(std::string_view scope) {
   return yama_asks(fake.system());
 }
 
-TEST(Tracing, OnlyRestrictedYamaAsks) {
+TEST(Tracing, PermitIsNeededOnlyInRestrictedMode) {
   EXPECT_FALSE(asks("0\n"));
   EXPECT_TRUE(asks("1\n"));
   EXPECT_FALSE(asks("2\n"));

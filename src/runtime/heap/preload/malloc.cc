@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The functions that programs call. new and delete come here as well, by malloc and free.
+// The replaced allocation functions. The C++ library's new and delete use malloc and free.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -30,8 +30,9 @@ bool is_on_page(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % huddle::memory::page_bytes() == 0;
 }
 
-// Among the first handlers of a fork: others may hold locks until theirs, behind which the data
-// that the child is given do not change. And before a thread can fork.
+// Registers the fork handlers before any thread can fork, and first, so that after a fork they run
+// before those of other libraries: these still hold the locks of the data that is copied to the
+// child.
 [[gnu::constructor(101)]] void set_up() {
   pthread_atfork([] { process_malloc.before_fork(); },
                  [] { process_malloc.after_fork_in_parent(); },
@@ -93,17 +94,18 @@ void* pvalloc(std::size_t bytes) noexcept {
 
 std::size_t malloc_usable_size(void* block) noexcept { return process_malloc.usable_bytes(block); }
 
-// Of a block's pages, to a program that knows them for its own: who drops them finds zeros. Of a
-// file's, which the heap's are, the kernel would only forget where they are mapped. The next one is
-// the C library's, or of somebody who watches what memory goes: the heap's own calls come by here.
+// For pages of the heap, implements the usual meaning of MADV_DONTNEED and MADV_FREE for private
+// memory: they read zeros afterwards. The heap's pages belong to a file, so the kernel would only
+// unmap them. Other calls go to the next madvise, which is the C library's or a memory hook's: the
+// heap's own calls pass through here as well.
 int madvise(void* first, std::size_t bytes, int advice) noexcept {
   const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
   const std::size_t pages = huddle::round_up(bytes, huddle::memory::page_bytes());
   if (drops && is_on_page(first) && process_malloc.has_pages(first, pages)) {
     return process_malloc.clear(first, pages) ? 0 : -1;
   }
-  // A child that gets shared pages would write to its parent's memory. It gets a copy of all blocks
-  // instead, as of ordinary memory.
+  // A child that inherited shared pages would write to its parent's memory. It gets a copy of all
+  // blocks instead, as of ordinary memory.
   if (advice == MADV_DOFORK && is_on_page(first) && process_malloc.is_shared() &&
       process_malloc.has_pages(first, pages)) {
     return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What this library itself allocates never comes from the heap, whose lock it holds while it does.
-// These are seen by nobody else: the program has its own.
+// operator new and delete of this library. Its own allocations must not come from the heap, whose
+// lock it holds meanwhile. They are not exported: the program keeps its own.
 #include <new>
 
 #include "runtime/heap/preload/process_malloc.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Finds the next malloc, and provides memory until it has been found.
 #include "runtime/heap/preload/process_malloc.h"
 
 #include <dlfcn.h>
@@ -31,7 +33,7 @@ void* EarlyMemory::take(std::size_t bytes) noexcept {
   return block;
 }
 
-// Between the first call and the end of the search.
+// Used from the first call until the next malloc has been found.
 constexpr Next::Calls Next::early_calls = {
     .malloc = [](std::size_t bytes) noexcept { return process_malloc.next().early_.take(bytes); },
     .calloc =
@@ -47,7 +49,7 @@ constexpr Next::Calls Next::early_calls = {
           return static_cast<int>(syscall(SYS_madvise, first, bytes, advice));
         }};
 
-// The first call of all comes before there is a second thread.
+// Needs no lock: the first call happens before a second thread exists.
 const Next::Calls& Next::find() noexcept {
   found_.store(&early_calls, std::memory_order_relaxed);
   look_up("malloc", calls_.malloc);

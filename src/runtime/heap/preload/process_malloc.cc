@@ -27,14 +27,13 @@
 
 namespace huddle::heap {
 
-// Processes in which large blocks must not come from the heap.
-
-// Throws FailureError, with a sentence, in such a process.
+// Throws FailureError in processes in which large blocks must not come from the heap: those with a
+// sanitizer or with a malloc of their own.
 void throw_if_in_the_way();
 
 namespace {
 
-// The names by which one finds that they are there.
+// A symbol of each sanitizer's runtime, by which it is detected.
 constexpr std::array<std::pair<const char*, const char*>, 5> sanitizers = {
     {{"__asan_init", "AddressSanitizer"},
      {"__hwasan_init", "HWAddressSanitizer"},
@@ -50,8 +49,8 @@ const link_map* library_of(const void* address) {
              : static_cast<const link_map*>(library);
 }
 
-// A program for a fixed address (as many a Python is) that takes a function's address has an entry
-// that leads there, and that entry's address is what everybody is told.
+// Returns whether the address is a PLT entry. If a non-PIE executable (as many Python builds are)
+// takes a function's address, the entry's address becomes the function's address everywhere.
 bool only_leads_there(const void* address) {
   Dl_info info{};
   void* found = nullptr;
@@ -62,18 +61,18 @@ bool only_leads_there(const void* address) {
 bool defines_malloc(const link_map& library) {
   void* const opened = dlopen(library.l_name, RTLD_LAZY | RTLD_NOLOAD);
   if (opened == nullptr) return false;
-  // What it does not define is looked for in the libraries that it needs.
+  // dlsym also searches the dependencies of the library.
   const void* const found = dlsym(opened, "malloc");
   dlclose(opened);
   return library_of(found) == &library;
 }
 
-// Whose malloc the program calls.
+// Returns the library whose malloc the program calls.
 const link_map* library_of_malloc() {
   const void* const told = dlsym(RTLD_DEFAULT, "malloc");
   const link_map* library = library_of(told);
   if (!only_leads_there(told)) return library;
-  // Libraries stand in the order in which they are searched.
+  // The list has the loader's search order.
   do library = library->l_next;
   while (library != nullptr && !defines_malloc(*library));
   return library;
@@ -95,12 +94,12 @@ void throw_if_in_the_way() {
 using memory::Heap;
 
 static_assert(std::is_trivially_destructible_v<ProcessMalloc>);
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a malloc is the process's
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): malloc is process-wide
 constinit ProcessMalloc process_malloc;
 
 namespace {
 
-// What the heap does about the system's answers is no business of the program's.
+// Restores errno: the program must not see the errors of the heap's system calls.
 class ErrnoKept {
  public:
   ErrnoKept() = default;
@@ -163,7 +162,7 @@ void* ProcessMalloc::calloc(std::size_t count, std::size_t bytes) noexcept {
 
 void* ProcessMalloc::memalign(std::size_t alignment, std::size_t bytes) noexcept {
   Large* const large = large_.load(std::memory_order_acquire);
-  // What is beyond every address is the next one's to refuse.
+  // An alignment larger than the block is left to the next malloc, which may reject it.
   if (large != nullptr && bytes >= large->least_bytes && alignment <= bytes) {
     if (void* const block = take(*large, bytes, std::bit_ceil(alignment))) return block;
   }
@@ -185,20 +184,20 @@ void* ProcessMalloc::realloc(void* block, std::size_t bytes) noexcept {
                                     : move_to_heap(*large, block, bytes);
 }
 
-// It stays where it is while it fills at least half of its block.
+// The block stays in place while its new size fills at least half of it.
 void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = large.heap.bytes_of(block);
   if (room == 0) end_of_program("huddle: heap: realloc(): no block begins there\n");
   if (bytes <= room && bytes >= std::max(room / 2, large.least_bytes)) return block;
   if (bytes > room && grow(large, block, bytes)) return block;
   void* const moved = bytes == 0 ? nullptr : malloc(bytes);
-  if (moved == nullptr && bytes > 0) return nullptr;  // and the block is as it was
+  if (moved == nullptr && bytes > 0) return nullptr;  // the block is unchanged
   if (moved != nullptr) std::memcpy(moved, block, std::min(bytes, room));
   give(large, block);
   return moved;
 }
 
-// One that shrinks gains nothing by a move.
+// A block that shrinks stays where it is.
 void* ProcessMalloc::move_to_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = next_.usable_bytes(block);
   void* const moved = bytes <= room ? nullptr : take(large, bytes);
@@ -211,7 +210,7 @@ void* ProcessMalloc::move_to_heap(Large& large, void* block, std::size_t bytes) 
 const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
   const ErrnoKept kept;
   const std::scoped_lock lock(starting_);
-  // Whoever asked before may be reading the answer at this moment: a refusal stays as well.
+  // A refusal is final as well, because an earlier caller may be reading the answer.
   if (std::exchange(is_answered_, true)) return told_;
   try {
     open(wish);
@@ -222,8 +221,8 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
   return told_;
 }
 
-// Throws where that cannot be. What the C library itself holds while it forks is smaller than a
-// page.
+// Throws if the heap cannot be used. Blocks that the C library itself holds during a fork are
+// smaller than a page, and so never come from the heap.
 void ProcessMalloc::open(const huddle_heap_wish& wish) {
   throw_if_in_the_way();
   const System system;

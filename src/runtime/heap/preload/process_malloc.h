@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The malloc of a process: large blocks from its shared heap, from when that is started; everything
-// else from the malloc that would be there without this library.
+// The malloc of a process: once the shared heap has been started, large blocks come from it.
+// Everything else comes from the malloc that the program would use without this library.
 #pragma once
 
 #include <array>
@@ -16,16 +16,13 @@
 
 namespace huddle::heap {
 
-// The malloc that comes after ours in the loader's search order: the C library's, if the user has
-// not chosen another one.
-
-// What the loader allocates while it looks for the next malloc. It is never used again.
+// Memory for what the loader allocates during the search for the next malloc. It is never reused.
 class EarlyMemory {
  public:
-  // Zero; null where it is used up.
+  // Returns zeroed memory, or null if it is exhausted.
   void* take(std::size_t bytes) noexcept;
   bool holds(const void* block) const noexcept { return room_behind(block) <= sizeof bytes_; }
-  // To the end of it all; more than that where the block lies elsewhere.
+  // Returns the bytes from the block to the end of the memory; more if the block is elsewhere.
   std::size_t room_behind(const void* block) const noexcept {
     return reinterpret_cast<std::uintptr_t>(bytes_.data() + bytes_.size()) -
            reinterpret_cast<std::uintptr_t>(block);
@@ -36,6 +33,7 @@ class EarlyMemory {
   std::size_t taken_ = 0;
 };
 
+// The next malloc in the loader's search order: the C library's, unless another is preloaded.
 class Next {
  public:
   void* malloc(std::size_t bytes) noexcept { return calls().malloc(bytes); }
@@ -81,7 +79,7 @@ class Next {
 
 class ProcessMalloc {
  public:
-  // As the C functions of these names.
+  // Like the C functions of the same names.
   void* malloc(std::size_t bytes) noexcept {
     Large* const large = large_.load(std::memory_order_acquire);
     if (large != nullptr && bytes >= large->least_bytes) [[unlikely]] {
@@ -100,23 +98,23 @@ class ProcessMalloc {
     }
   }
   std::size_t usable_bytes(void* block) noexcept;
-  // Null, and errno, where it is not to be had. Any alignment.
+  // Returns null with errno set if memory is exhausted. Accepts any alignment.
   void* memalign(std::size_t alignment, std::size_t bytes) noexcept;
 
-  // Whether all of these pages are the heap's.
+  // Returns whether all of these pages belong to the heap.
   bool has_pages(const void* first, std::size_t bytes) const noexcept;
   // Returns whether peers still share the heap.
   bool is_shared() const noexcept;
-  // What is in them is zero from now on. False, and errno, where the system cannot do that. pre: it
-  // has them, whole.
+  // Zeroes these pages. Returns false with errno set if the system cannot do that. Requires: whole
+  // pages for which has_pages() is true.
   bool clear(void* first, std::size_t bytes) noexcept;
 
   const huddle_heap& start(const huddle_heap_wish& wish) noexcept;
 
-  // What a heap that looks for errors may still find when the process ends.
+  // In checked mode, reports accesses to freed memory when the process ends.
   void look_at_freed() const noexcept;
 
-  // Around every fork.
+  // To be called around every fork; see memory::Heap.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
   void after_fork_in_child() noexcept;
@@ -139,20 +137,20 @@ class ProcessMalloc {
 
   Next next_;
   std::atomic<Large*> large_{nullptr};  // null: not started
-  std::mutex starting_;                 // guards what follows
-  bool is_answered_ = false;            // and the answer does not change any more
+  std::mutex starting_;                 // guards the members below
+  bool is_answered_ = false;            // start() has run; its answer does not change any more
   huddle_heap told_{};
   std::array<char, 256> refusal_{};
   alignas(Large) std::array<std::byte, sizeof(Large)> place_{};
 };
 
-// There before anything else of the process runs, and for ever: memory is freed after the last exit
-// handler.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a malloc is the process's
+// Constant-initialised and never destroyed, because memory is allocated before any constructor and
+// freed after the last exit handler.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): malloc is process-wide
 [[gnu::visibility("hidden")]] extern constinit ProcessMalloc process_malloc;
 
-// For tests: the heap of any process, before its first line runs. TEST_HUDDLE_HEAP=at-once asks for
-// it, and the settings of the heap are taken from the environment alone.
+// For tests: if TEST_HUDDLE_HEAP=at-once, starts the heap before main(). Reads settings from the
+// environment only.
 void start_at_once_if_asked() noexcept;
 
 }  // namespace huddle::heap

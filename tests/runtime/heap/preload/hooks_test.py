@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Those who keep caches of registered memory hear of all that the heap gives back: UCX and Open MPI.
+"""Tests that the memory hooks of UCX and Open MPI are notified of all memory that the heap returns.
 
-What they tell of memory that goes is compared with the pages that have gone (watched_memory.c).
+watched_memory.c compares their notifications with the pages that have disappeared.
 """
 import os
 import pathlib
@@ -16,7 +16,7 @@ import unittest
 LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
 CC = sys.argv[2].split()
 SOURCE = pathlib.Path(__file__).with_name("watched_memory.c")
-# The cap makes the heap join free parts, and a fork is one with more than is copied.
+# With this cap the heap has to merge free parts, and the program's fork exceeds the copy limit.
 ON = {"LD_PRELOAD": LIBRARY, "TEST_HUDDLE_HEAP": "at-once", "HUDDLE_HEAP_CAP": "512M",
       "HUDDLE_HEAP_FORK": "32M"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -32,7 +32,7 @@ class Hooks(unittest.TestCase):
                                    capture_output=True, text=True, check=False)
             if built.returncode != 0:
                 self.skipTest(f"cannot be built here: {built.stderr.splitlines()[-1:]}")
-            # Outside of Open MPI's launcher, so that nothing but the program is preloaded to.
+            # Runs without Open MPI's launcher, so that only the program has the preloaded library.
             done = subprocess.run([program], capture_output=True, text=True, check=False,
                                   env={**os.environ, **AS_ROOT, **ON}, timeout=PATIENCE_SECONDS)
         if done.returncode == NOT_TO_BE_HAD:
@@ -40,10 +40,10 @@ class Hooks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(done.stdout.endswith("all announced\n"), done.stdout)
 
-    def test_ucx_hears_of_all_that_goes(self):
+    def test_ucx_is_notified_of_all_returned_memory(self):
         self.expect_all_announced(CC, "-DWATCH_UCM", "-lucm", "-lucs")
 
-    def test_open_mpi_hears_of_all_that_goes(self):
+    def test_open_mpi_is_notified_of_all_returned_memory(self):
         compiler = shutil.which("mpicc.openmpi")
         if compiler is None:
             self.skipTest("Debian's Open MPI is not here: apt install libopenmpi-dev")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// In a process with the preloaded malloc, whose heap is open before main(): see CMakeLists.txt.
+// Runs with the preloaded malloc, whose heap is started before main(): see CMakeLists.txt.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ constexpr std::size_t over_fork_bytes = 80 * mebibyte;   // HUDDLE_HEAP_FORK is 
 
 const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
-// So that the compiler believes that it is a block, and that it is looked at.
+// Makes the compiler assume that the block is used, so that it does not optimise allocations away.
 template <class Pointer>
 Pointer seen(Pointer block) {
   asm volatile("" : "+r"(block) : : "memory");
@@ -62,7 +62,7 @@ bool holds_only(const unsigned char* block, std::size_t bytes, int value) {
   return std::all_of(block, block + bytes, [value](unsigned char c) { return c == value; });
 }
 
-// Forks, and says whether the child found what it expected.
+// Forks, and returns whether the child found the expected data.
 bool child_finds(
     const std::function<bool()>& work, const std::function<void()>& meanwhile = [] {}) {
   std::array<int, 2> go{};
@@ -81,7 +81,7 @@ bool child_finds(
   return status == 0;
 }
 
-TEST(Malloc, TakesLargeBlocksFromTheHeap) {
+TEST(Malloc, AllocatesLargeBlocksFromHeap) {
   ASSERT_TRUE(facts().descriptor >= 0) << start({}).refusal;
   EXPECT_TRUE(is_in_heap(filled(large_bytes, 1).get()));
   EXPECT_FALSE(is_in_heap(filled(small_bytes, 1).get()));
@@ -90,13 +90,13 @@ TEST(Malloc, TakesLargeBlocksFromTheHeap) {
   EXPECT_TRUE(is_in_heap(block_of(reallocarray(nullptr, 1, large_bytes)).get()));
 }
 
-TEST(Malloc, GoesElsewhereWhereTheHeapIsFull) {
+TEST(Malloc, UsesNextMallocIfHeapIsFull) {
   const Block large = block_of(std::malloc(over_cap_bytes));
   EXPECT_NE(large, nullptr);
   EXPECT_FALSE(is_in_heap(large.get()));
 }
 
-TEST(Malloc, AlignsAsEveryFunctionPromises) {
+TEST(Malloc, AllFunctionsAlignAsSpecified) {
   for (const std::size_t bytes : {small_bytes, 2 * mebibyte}) {
     const auto expect = [&](void* address, std::size_t alignment) {
       const Block block = block_of(address);
@@ -118,7 +118,7 @@ TEST(Malloc, AlignsAsEveryFunctionPromises) {
   }
 }
 
-TEST(Malloc, RefusesAsTheCLibraryDoes) {
+TEST(Malloc, FailsLikeCLibrary) {
   const volatile std::size_t too_much = PTRDIFF_MAX;
   for (const auto& call : std::vector<std::function<void*()>>{
            [&] { return std::malloc(too_much); }, [&] { return std::calloc(too_much, 4); },
@@ -137,7 +137,7 @@ TEST(Malloc, RefusesAsTheCLibraryDoes) {
   EXPECT_EQ(errno, 0);
 }
 
-TEST(Malloc, LeavesErrnoAlone) {
+TEST(Malloc, PreservesErrno) {
   errno = EXDEV;
   for (int i = 0; i < 3; ++i) {
     void* block = seen(std::malloc(50 * mebibyte));
@@ -148,7 +148,7 @@ TEST(Malloc, LeavesErrnoAlone) {
   EXPECT_EQ(errno, EXDEV);
 }
 
-TEST(Malloc, ZeroesWhatIsAskedFor) {
+TEST(Malloc, CallocZeroes) {
   for (int i = 0; i < 20; ++i) {
     const Block block = block_of(std::calloc(3, large_bytes));
     EXPECT_TRUE(holds_only(block.get(), 3 * large_bytes, 0));
@@ -156,7 +156,7 @@ TEST(Malloc, ZeroesWhatIsAskedFor) {
   }
 }
 
-TEST(Malloc, MovesBlocksBetweenTheWorlds) {
+TEST(Malloc, ReallocMovesBlocksToAndFromHeap) {
   const std::size_t kept = 5 * kibibyte;
   void* block = filled(kept, 7).release();
   for (const std::size_t bytes : {large_bytes, 3 * large_bytes, 2 * large_bytes, large_bytes,
@@ -172,14 +172,14 @@ TEST(Malloc, MovesBlocksBetweenTheWorlds) {
   EXPECT_EQ(std::realloc(filled(large_bytes, 1).release(), 0), nullptr);
 }
 
-TEST(Malloc, StaysAsItIsWhereItCannotGrow) {
+TEST(Malloc, FailedReallocKeepsBlock) {
   Block block = filled(large_bytes, 3);
   const volatile std::size_t too_much = PTRDIFF_MAX;
   EXPECT_EQ(seen(std::realloc(block.get(), too_much)), nullptr);
   EXPECT_TRUE(holds_only(block.get(), large_bytes, 3));
 }
 
-// Of a block of so much that begins on a page.
+// Returns whether dropped pages read zeros. Requires: the block begins on a page.
 bool has_zeros_where_dropped(unsigned char* block, std::size_t bytes, int advice) {
   std::memset(block, 1, bytes);
   const std::size_t dropped = bytes / 2;
@@ -188,7 +188,7 @@ bool has_zeros_where_dropped(unsigned char* block, std::size_t bytes, int advice
          holds_only(block + page + dropped, bytes - page - dropped, 1);
 }
 
-TEST(Malloc, HasZerosWherePagesAreDropped) {
+TEST(Malloc, DroppedPagesReadZero) {
   const Block block = block_of(std::aligned_alloc(page, mebibyte));
   ASSERT_TRUE(is_in_heap(block.get()));
   EXPECT_TRUE(has_zeros_where_dropped(block.get(), mebibyte, MADV_DONTNEED));
@@ -200,7 +200,7 @@ TEST(Malloc, HasZerosWherePagesAreDropped) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-TEST(MallocDeathTest, EndsAProgramThatFreesTwice) {
+TEST(MallocDeathTest, DoubleFreeAborts) {
   const Block block = filled(large_bytes, 1);
   EXPECT_DEATH(
       {
@@ -210,23 +210,23 @@ TEST(MallocDeathTest, EndsAProgramThatFreesTwice) {
       "free\\(\\): no block begins there");
 }
 
-TEST(HeapStart, GivesTheSameHeapAgain) { EXPECT_EQ(facts().base, start({1, 2, 3}).facts->base); }
+TEST(HeapStart, ReturnsSameHeapAgain) { EXPECT_EQ(facts().base, start({1, 2, 3}).facts->base); }
 
-// In a process whose heap is not there yet: whoever asked first may still be reading why.
-TEST(HeapRefusal, Stays) {
+// In a process without a heap so far: an earlier caller may still be reading the refusal.
+TEST(HeapRefusal, IsFinal) {
   const Wish too_much{.cap_bytes = std::size_t{1} << 62};
   const std::string why = start(too_much).refusal;
   EXPECT_NE(why, "");
   EXPECT_EQ(start({}).refusal, why);
 }
 
-TEST(HeapStart, RefusesAnotherVersion) {
+TEST(HeapStart, RejectsOtherVersion) {
   auto* const ask = reinterpret_cast<huddle_heap_start_function*>(dlsym(RTLD_DEFAULT, start_name));
   const huddle_heap_wish wish{version + 1, 0, 0, 0, false};
   EXPECT_EQ(ask(&wish), nullptr);
 }
 
-// Parent and child write to the same block, and neither sees what the other writes.
+// Checks that parent and child can write to the same block without seeing each other's writes.
 void expect_two_worlds(std::size_t bytes) {
   const Block block = filled(bytes, 1);
   ASSERT_TRUE(is_in_heap(block.get()));
@@ -242,14 +242,14 @@ void expect_two_worlds(std::size_t bytes) {
   EXPECT_TRUE(holds_only(block.get(), bytes, 4));
 }
 
-TEST(MallocFork, GivesParentAndChildTheirOwn) {
+TEST(MallocFork, ParentAndChildHaveSeparateBlocks) {
   expect_two_worlds(large_bytes);
   EXPECT_TRUE(facts().state->is_shared);
   expect_two_worlds(50 * mebibyte);
   EXPECT_TRUE(facts().state->is_shared);
 }
 
-TEST(MallocForkAboveTheCap, EndsTheSharing) {
+TEST(MallocForkAboveTheCap, EndsSharing) {
   const Block before = block_of(std::aligned_alloc(page, mebibyte));
   expect_two_worlds(over_fork_bytes);
   EXPECT_FALSE(facts().state->is_shared);
@@ -260,15 +260,15 @@ TEST(MallocForkAboveTheCap, EndsTheSharing) {
   EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), large_bytes, 1); }));
 }
 
-TEST(MallocFork, LeavesPagesAloneWhilePeersUseThem) {
+TEST(MallocFork, KeepsSharingWhilePeersUsePages) {
   facts().state->calls = 1;
   expect_two_worlds(over_fork_bytes);
   EXPECT_TRUE(facts().state->is_shared);
   facts().state->calls = 0;
 }
 
-// libibverbs does this when a buffer is registered, and when it is no longer registered.
-TEST(MallocFork, CopiesPagesThatChildrenWereToShare) {
+// libibverbs does this when a buffer is registered or deregistered.
+TEST(MallocFork, CopiesPagesDespiteMadviseDofork) {
   const Block block = block_of(std::aligned_alloc(page, mebibyte));
   ASSERT_TRUE(is_in_heap(block.get()));
   std::memset(block.get(), 1, mebibyte);
@@ -288,7 +288,7 @@ TEST(MallocFork, CopiesPagesThatChildrenWereToShare) {
 }
 
 // _Fork() calls no handlers.
-TEST(MallocForkDeathTest, SharesNothingWithAChildMadeByTheKernel) {
+TEST(MallocForkDeathTest, ChildOfRawForkSharesNothing) {
   const Block block = block_of(std::aligned_alloc(page, mebibyte));
   ASSERT_EQ(madvise(block.get(), mebibyte, MADV_DOFORK), 0);
   std::memset(block.get(), 1, mebibyte);
@@ -302,7 +302,7 @@ TEST(MallocForkDeathTest, SharesNothingWithAChildMadeByTheKernel) {
   EXPECT_TRUE(holds_only(block.get(), mebibyte, 1));
 }
 
-// Forks on the stack that the test gives to a thread or a context.
+// Forks on the stack that the test gave to a thread or a context.
 void fork_here() {
   expect_two_worlds(large_bytes);
   const Block block = filled(small_bytes, 1);
@@ -311,7 +311,7 @@ void fork_here() {
 
 constexpr std::size_t stack_bytes = 256 * kibibyte;
 
-TEST(MallocForkOnThread, WithItsStackFromMallocWorks) {
+TEST(MallocForkOnThread, WorksIfStackIsFromMalloc) {
   const Block stack = block_of(std::aligned_alloc(page, stack_bytes));
   ASSERT_TRUE(is_in_heap(stack.get()));
   pthread_attr_t attributes;
@@ -328,7 +328,7 @@ TEST(MallocForkOnThread, WithItsStackFromMallocWorks) {
   EXPECT_FALSE(facts().state->is_shared);
 }
 
-TEST(MallocForkInContext, WithItsStackFromMallocWorks) {
+TEST(MallocForkInContext, WorksIfStackIsFromMalloc) {
   const Block stack = block_of(std::malloc(stack_bytes));
   ASSERT_TRUE(is_in_heap(stack.get()));
   ucontext_t here{};
@@ -342,8 +342,8 @@ TEST(MallocForkInContext, WithItsStackFromMallocWorks) {
   EXPECT_FALSE(facts().state->is_shared);
 }
 
-// What only wants to start another program asks for no copy.
-TEST(MallocFork, IsNotWhatSystemDoes) {
+// system() and popen() only start another program and do not cause a copy.
+TEST(MallocFork, SystemAndPopenDoNotCopy) {
   const Block block = filled(over_fork_bytes, 1);
   EXPECT_EQ(std::system("true"), 0);
   FILE* const output = popen("true", "r");
@@ -351,8 +351,8 @@ TEST(MallocFork, IsNotWhatSystemDoes) {
   EXPECT_TRUE(facts().state->is_shared);
 }
 
-// Handlers that come after ours; those that came before find what heap_fork_test.cc says.
-TEST(MallocFork, LetsOthersHandlersAllocate) {
+// These handlers are registered after the heap's. For earlier ones see heap_fork_test.cc.
+TEST(MallocFork, LaterHandlersCanAllocate) {
   static std::vector<Block> blocks;
   const auto handler = [] {
     blocks.push_back(filled(mebibyte, 1));
@@ -368,7 +368,7 @@ TEST(MallocFork, LetsOthersHandlersAllocate) {
   blocks.clear();
 }
 
-// A thread's blocks, each with a value of its own in all of its bytes.
+// The blocks of one thread, each filled with a value of its own.
 class Juggler {
  public:
   explicit Juggler(unsigned seed) : random_(seed) {}
@@ -426,9 +426,9 @@ int rounds() {
   return asked == nullptr ? 300 : std::atoi(asked);
 }
 
-// Threads take, resize and drop blocks while one of them forks: its own blocks are whole in each of
-// its children, where memory can be had as well.
-TEST(MallocStress, KeepsWhatThreadsWroteAndForksSaw) {
+// Threads allocate, resize and free blocks while one of them forks. In each child, the blocks of
+// the forking thread are intact and allocation works.
+TEST(MallocStress, BlocksStayIntactAcrossThreadsAndForks) {
   const auto juggle = [](unsigned seed, bool forks) {
     Juggler juggler(seed);
     for (int i = 0; i < rounds(); ++i) {

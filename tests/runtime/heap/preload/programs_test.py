@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Ordinary programs under the preloaded malloc, whose heap is open from their first line on.
+"""Runs ordinary programs with the preloaded malloc, whose heap is started before main().
 
-They must not notice: what they print, make and answer is what it is without. With --thorough the
-compiler gets much more to do, and Python its own tests.
+Their output must be the same as without it. With --thorough, the compiler builds many more files,
+and Python runs its own tests.
 """
 import os
 import pathlib
@@ -14,17 +14,17 @@ import sys
 import tempfile
 import unittest
 
-# Programs run in another folder.
+# Absolute, because programs run in another folder.
 LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
 CC, CXX = sys.argv[2:4]
 THOROUGH = "--thorough" in sys.argv
 SOURCES = pathlib.Path(__file__).resolve().parents[4] / "src"
 PATIENCE_SECONDS = 3600 if THOROUGH else 120
-# As small as blocks can be, so that as many as possible are in the heap.
+# The smallest block size, so that most blocks are in the heap.
 ON = {"LD_PRELOAD": LIBRARY, "TEST_HUDDLE_HEAP": "at-once", "HUDDLE_HEAP_BLOCK": "4K"}
 
-# Parts of Python's tests that allocate, fork, or start programs and threads. Left out: what fails
-# without the heap on some machines as well.
+# Python's tests that allocate, fork, or start programs and threads, without those that also fail
+# without the heap on some machines.
 PYTHON_TESTS = """test_array test_bytes test_list test_dict test_unicode test_memoryview test_mmap
     test_os test_subprocess test_fork1 test_thread test_socketserver test_pickle test_json test_zlib
     test_bz2 test_lzma test_gzip test_tarfile test_zipfile test_hashlib test_sqlite3 test_ctypes test_io
@@ -45,7 +45,7 @@ f() { [ "$1" = 0 ] || (echo "depth $1 ${#big}"; f $(($1 - 1))); }
 f 12
 """
 
-# Holds state in large blocks, forks workers that change their copies of it, and asks them.
+# Keeps state in large blocks, forks workers that change their copies of it, and queries them.
 SERVER = r"""
 import os, socket
 WORKERS, REQUESTS, SIZE = 4, 200, 5_000_000
@@ -99,7 +99,7 @@ ALLOCATES = "#include <stdlib.h>\n#include <stdio.h>\nint main(void) { char *p =
 OWN_MALLOC = "#include <stddef.h>\nstatic char room[1 << 26]; static size_t used;\n" \
              "void *malloc(size_t n) { void *p = room + used; used += (n + 63) & ~(size_t)63; return p; }\n" \
              "void free(void *p) { (void)p; }\n"
-# Prints the mapping in which its block lies.
+# Prints the mapping that contains its block.
 TAKES_MALLOCS_ADDRESS = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,12 +135,12 @@ class Programs(unittest.TestCase):
         self.run_with({}, CC, *flags, "program.c", "-o", "program")
         return self.folder / "program"
 
-    def test_there_is_a_heap_where_it_is_asked_for(self):
+    def test_heap_exists_only_on_request(self):
         self.assertEqual(self.run_with(ON, sys.executable, "-c", MAPS).stdout, "True\n")
         idle = self.run_with({"LD_PRELOAD": LIBRARY}, sys.executable, "-c", MAPS)
         self.assertEqual((idle.stdout, idle.stderr), ("False\n", ""))
 
-    def test_a_compiler_makes_the_same_code(self):
+    def test_compiler_generates_the_same_code(self):
         modules = ("common", "runtime/memory", "model/machine", "runtime/single_copy")
         files = [file for module in modules for file in sorted((SOURCES / module).glob("*.cc"))]
         for file in files if THOROUGH else [SOURCES / "runtime/memory/arena_space.cc"]:
@@ -151,15 +151,15 @@ class Programs(unittest.TestCase):
             self.assertEqual((self.folder / "plain.s").read_bytes(),
                              (self.folder / "heap.s").read_bytes(), file)
 
-    def test_a_shell_with_pipes_and_subshells(self):
+    def test_shell_with_pipes_and_subshells(self):
         plain = self.run_with({}, "bash", "-c", SHELL, "sh", self.folder)
         heap = self.run_with(ON, "bash", "-c", SHELL, "sh", self.folder)
         self.assertEqual((heap.stdout, heap.stderr), (plain.stdout, ""))
 
-    def test_a_server_that_forks(self):
+    def test_forking_server(self):
         self.assertEqual(self.run_with(ON, sys.executable, "-c", SERVER).stdout, "served True\n")
 
-    def test_address_sanitizer_keeps_its_memory(self):
+    def test_address_sanitizer_disables_the_heap(self):
         program = self.build(ALLOCATES, "-fsanitize=address")
         runtime = self.run_with({}, CC, "-print-file-name=libasan.so").stdout.strip()
         done = self.run_with({**ON, "LD_PRELOAD": f"{runtime}:{LIBRARY}"}, program)
@@ -167,17 +167,17 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.stderr, "huddle: heap: AddressSanitizer keeps books of all memory; "
                                       "there is no shared heap\n")
 
-    def test_a_malloc_of_the_programs_own_stays(self):
+    def test_malloc_of_the_program_disables_the_heap(self):
         done = self.run_with(ON, self.build(ALLOCATES + OWN_MALLOC, "-fno-builtin"))
         self.assertEqual(done.stdout, "1\n")
         self.assertIn("malloc of its own; there is no shared heap", done.stderr)
 
-    def test_a_program_for_a_fixed_address_that_takes_mallocs_address(self):
+    def test_non_pie_program_that_takes_the_address_of_malloc(self):
         done = self.run_with(ON, self.build(TAKES_MALLOCS_ADDRESS, "-fno-pie", "-no-pie"))
         self.assertEqual(done.stderr, "")
         self.assertIn("memfd:huddle", done.stdout)
 
-    def test_a_malloc_preloaded_before_ours_stays(self):
+    def test_malloc_preloaded_earlier_disables_the_heap(self):
         (self.folder / "own.c").write_text(OWN_MALLOC, encoding="utf-8")
         self.run_with({}, CC, "-fno-builtin", "-shared", "-fPIC", "own.c", "-o", "own.so")
         program = self.build(TAKES_MALLOCS_ADDRESS, "-fno-pie", "-no-pie")
@@ -186,8 +186,8 @@ class Programs(unittest.TestCase):
         self.assertNotIn("memfd:huddle", done.stdout)
 
     @unittest.skipUnless(THOROUGH, "takes minutes")
-    def test_pythons_own_tests(self):
-        # The descriptor of a heap that is there from the start is one more than that test knows of.
+    def test_python_test_suite(self):
+        # That test does not expect the heap's descriptor, which is open from the start.
         self.run_with(ON, shutil.which("python3"), "-m", "test", "-j2", "--ignore",
                       "test_pass_fds_redirected", *PYTHON_TESTS)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright the huddle contributors
  *
- * Whoever keeps a cache of what it has registered with a network's adapter has to hear of memory
- * that goes, or the adapter goes on writing to pages that the program no longer sees. This program
- * hears what UCX's libucm tells of memory (WATCH_UCM), or Open MPI's memory hooks (WATCH_OPAL),
- * makes the heap give pages back in each way that there is, and compares: a page that was there and
- * is not any more has to have been announced. Which pages are there, the kernel says.
+ * Tests that registration caches are notified of all memory that the heap returns. Otherwise a
+ * network adapter would continue to write to pages that the program no longer sees. This program
+ * registers with UCX's libucm (WATCH_UCM) or Open MPI's memory hooks (WATCH_OPAL), makes the heap
+ * return pages in each possible way, and checks that every page that has disappeared was announced.
+ * The kernel reports which pages are present (/proc/self/pagemap).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #else
 #include <mpi.h>
 #include <stdbool.h>
-/* Of libopen-pal, which exports it: what its caches of registrations use. */
+/* Exported by libopen-pal for Open MPI's registration caches. */
 int opal_mem_hooks_register_release(void (*callback)(void*, size_t, void*, bool), void* data);
 struct mca_base_framework_t;
 extern struct mca_base_framework_t opal_memory_base_framework;
@@ -58,7 +58,7 @@ static void heard(void* address, size_t bytes, void* data, bool from_malloc) {
 }
 static void watch(int* argc, char*** argv) {
   MPI_Init(argc, argv);
-  /* As its caches of registrations do, where an adapter wants them. */
+  /* Open MPI's registration caches do the same if an adapter needs them. */
   if (mca_base_framework_open(&opal_memory_base_framework, 0) != 0) exit(77);
   if (opal_mem_hooks_register_release(heard, NULL) != 0) exit(77);
 }
@@ -74,7 +74,7 @@ static int is_announced(uintptr_t address) {
   return 0;
 }
 
-/* Whether each page of the block is in memory and mapped, a byte a page. */
+/* Returns one byte per page of the block: whether it is mapped and present. */
 static unsigned char* pages_there(const char* block, size_t bytes) {
   const size_t pages = bytes / page;
   uint64_t* entries = mmap(NULL, pages * sizeof *entries, PROT_READ | PROT_WRITE,
@@ -96,7 +96,7 @@ struct block {
   unsigned char* there;
 };
 
-/* Its whole pages. */
+/* Allocates a block and touches its pages. */
 static struct block touched(size_t bytes) {
   struct block block = {NULL, bytes / page * page, NULL};
   char* const data = malloc(bytes + page);
@@ -113,7 +113,7 @@ static void before(struct block* block) {
   block->there = pages_there(first_page(block), block->bytes);
 }
 
-/* Pages that have gone since then; ends the program where one of them went in silence. */
+/* Returns how many pages have disappeared since before(). Exits if one was not announced. */
 static size_t gone(const char* how, const struct block* block) {
   unsigned char* const now = pages_there(first_page(block), block->bytes);
   size_t missing = 0;
@@ -134,7 +134,7 @@ static void expect_some(size_t pages) {
   exit(1);
 }
 
-/* More than the heap keeps for later. */
+/* Frees more than the heap keeps for later blocks. */
 static void free_much(void) {
   struct block block = touched((size_t)256 * mebibyte);
   before(&block);
@@ -155,7 +155,7 @@ static void drop(int advice, const char* how) {
   free(block.data);
 }
 
-/* Scattered free parts that become one room: HUDDLE_HEAP_CAP is too small for anything else. */
+/* Makes the heap merge scattered free parts, because HUDDLE_HEAP_CAP leaves no other space. */
 static void make_room(void) {
   enum { many = 16 };
   struct block blocks[many];
@@ -165,11 +165,11 @@ static void make_room(void) {
   size_t all = 0;
   struct block large = touched((size_t)300 * mebibyte);
   for (int i = 0; i < many; ++i) all += gone("room for a large block", &blocks[i]);
-  (void)all; /* what is mapped again counts as there */
+  (void)all; /* pages that are mapped again count as present */
   free(large.data);
 }
 
-/* Both sides get pages of their own. */
+/* Above the limit for copies, parent and child get private pages. */
 static void fork_with_much(void) {
   struct block block = touched((size_t)96 * mebibyte);
   before(&block);
