@@ -66,7 +66,7 @@ class ProcMemory : public single_copy::PeerMemory {
   single_copy::ErrorNumber trouble_ = single_copy::fine;
 };
 
-// Its line in the table of paths (single_copy/peer_path.cc).
+// Its line in the table of paths (runtime/single_copy/peer_memory.cc).
 inline single_copy::PeerPath proc_mem() {
   return {"proc_mem", "pread of /proc/PID/mem",
           "processes that may trace each other, and a /proc that shows them",

@@ -485,7 +485,7 @@ std::string words(const Sharing& sharing) {
 }
 
 // The brackets are those of docs/design/reductions-and-reproducible-order.md in each node, and of
-// runtime/schedules/association.h between nodes.
+// runtime/schedules/reduction_tree.h between nodes.
 TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   constexpr std::size_t count = 5000;
