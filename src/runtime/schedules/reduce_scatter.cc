@@ -6,9 +6,9 @@
 
 namespace huddle::schedules {
 
-// Recursive halving, the nearest first: in round k seats that differ in bit k sort what both work
-// on by that bit of the seats that it is for, each sends what is for the other's side and joins its
-// own.
+// Recursive halving, the nearest seats first: in round k seats that differ in bit k divide their
+// common blocks by that bit of the destination seats; each sends the blocks for the other's side
+// and reduces its own.
 namespace {
 
 class ReduceScatterHalving : public Schedule {
@@ -60,7 +60,7 @@ class ReduceScatterHalving : public Schedule {
  private:
   bool folds() const { return folding_.pairs() > 0; }
 
-  // Blocks for the ranks of all seats that have the same low bits.
+  // Returns the blocks for the ranks of all seats that have the same `bits` low bits as `seat`.
   Blocks for_seats_like(int seat, int bits) const {
     const std::int64_t apart = std::int64_t{1} << bits;
     const std::int64_t first = seat & (apart - 1);
@@ -118,7 +118,8 @@ std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call) {
   return std::make_unique<ReduceScatterHalving>(call);
 }
 
-// Every rank joins its own block (sliced.h): each contribution goes straight to where it is wanted.
+// Every rank reduces its own block (SliceJoin): each contribution travels directly to the rank that
+// needs it.
 namespace {
 
 class ReduceScatterSlices : public Schedule {
@@ -155,8 +156,8 @@ std::unique_ptr<Schedule> reduce_scatter_slices(const Call& call) {
   return std::make_unique<ReduceScatterSlices>(call);
 }
 
-// The ring: each block travels once round to its rank, and everybody on the way joins its own
-// contribution. The order of joins differs from block to block.
+// Ring: each block travels around the ring to its rank, and every rank on the way adds its
+// contribution. The order of operations differs between blocks.
 namespace {
 
 class ReduceScatterRing : public Schedule {
