@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every protocol on real threads, against a serial reference.
+// Runs every protocol on real threads and compares with a serial reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace {
 
 using context::first_sequence;
 
-constexpr int thread_calls = 150;  // more than counters have left before they wrap
+constexpr int thread_calls = 150;  // enough for the counters to wrap
 
-// Two L3s of neighbours, the second smaller.
+// Two L3 groups of consecutive ranks, the second smaller.
 RankLocality uneven_seats(int ranks) {
   RankLocality locality = unknown_locality(ranks);
   if (ranks < 3) return locality;
@@ -61,7 +61,7 @@ void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& ma
   });
 }
 
-TEST_P(OnThreads, TreeBarriers) {
+TEST_P(OnThreads, TreeBarriersHoldAllRanks) {
   for (const Release release : {Release::same_line, Release::own_queue, Release::announced}) {
     for (const Shape& shape : {Shape{Shape::Kind::flat}, Shape{Shape::Kind::kary, 2},
                                Shape{Shape::Kind::levels}, Shape{Shape::Kind::knomial, 1}}) {
@@ -74,7 +74,7 @@ TEST_P(OnThreads, TreeBarriers) {
   }
 }
 
-TEST_P(OnThreads, DisseminationBarriers) {
+TEST_P(OnThreads, DisseminationBarriersHoldAllRanks) {
   for (const int radix : {2, 3, 8}) {
     for (const int per_line : {1, 2, 16}) {
       expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
@@ -162,10 +162,11 @@ Bracketed thread_joined(const ReductionOrder& association, std::size_t i, int ca
 }
 
 template <class Reduce>
-void expect_reduction(const RankLocality& locality, const std::vector<std::size_t>& counts,
-                      const std::function<Reduce(int)>& make,
-                      const std::function<void(Reduce&, NativeContext&, std::size_t, int root)>& reduce,
-                      bool to_all) {
+void expect_reduction(
+    const RankLocality& locality, const std::vector<std::size_t>& counts,
+    const std::function<Reduce(int)>& make,
+    const std::function<void(Reduce&, NativeContext&, std::size_t, int root)>& reduce,
+    bool to_all) {
   const ReductionOrder association(locality);
   Threads<Reduce> threads(locality.ranks(), make);
   threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
@@ -198,7 +199,7 @@ TEST_P(OnThreads, ExchangeReduce) {
       true);
 }
 
-// Both operations of a protocol that has both.
+// Tests reduce and allreduce of a protocol that has both.
 template <class Reduce>
 void expect_reductions(const RankLocality& locality, const std::vector<std::size_t>& counts,
                        const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
@@ -242,7 +243,8 @@ TEST_P(OnThreads, SlicedReduce) {
   }
 }
 
-// Ranks that are threads read each other's memory by plain copies: what nothing orders is a race.
+// Ranks that are threads read each other's memory by plain copies, so that unordered accesses are
+// data races.
 TEST_P(OnThreads, DirectReduce) {
   using Results = DirectReduce::Results;
   const auto make = [&](int) {
@@ -253,7 +255,8 @@ TEST_P(OnThreads, DirectReduce) {
   }
 }
 
-// bytes(call, from, to) of what goes from one to another; run(protocol, world, outgoing, incoming).
+// bytes(call, from, to) returns the size of a block; run(protocol, context, outgoing, incoming)
+// performs a call.
 template <class Protocol>
 void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(int)>& make,
                      const auto& run) {
@@ -286,9 +289,8 @@ TEST_P(OnThreads, DirectExchange) {
   expect_exchange<DirectExchange>(
       ranks(), [](int call, int, int) -> std::size_t { return call % 2 == 0 ? 5 : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing, const Blocks& incoming) {
-        protocol.exchange(w, outgoing, incoming, false);
-      });
+      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing,
+         const Blocks& incoming) { protocol.exchange(w, outgoing, incoming, false); });
 }
 
 TEST_P(OnThreads, WrittenGather) {
@@ -299,12 +301,13 @@ TEST_P(OnThreads, WrittenGather) {
                                                         : call % 2 == 0 ? 5
                                                                         : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing, const Blocks& incoming) {
+      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing,
+         const Blocks& incoming) {
         protocol.gather(w, outgoing.of(root), incoming, root, false, {2});
       });
 }
 
-// Of each sender some blocks are announced, some are passed on, some are empty.
+// Each sender announces some blocks, sends some in tiles, and some are empty.
 TEST_P(OnThreads, PairExchange) {
   for (const auto order : {PairExchange::Order::paired, PairExchange::Order::staggered,
                            PairExchange::Order::as_ready}) {
