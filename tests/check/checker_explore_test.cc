@@ -43,8 +43,7 @@ TEST(Explore, TriesEveryOrderOfTwoRanks) {
     order->clear();
     return "";
   };
-  // Every order counts here, so no execution may be cut short at a known state: sample() does not
-  // do that.
+  // Every order counts here, so this uses sample(), which does not stop at known states.
   for (std::uint64_t seed = 0; seed < 100; ++seed) EXPECT_TRUE(sample(job, seed, 1).passed());
   EXPECT_EQ(orders.size(), 6U);  // 4 over 2
 }
@@ -250,8 +249,7 @@ TEST(WaitAll, ReturnsWhenAllFlagsAreSatisfied) {
   }))));
 }
 
-// The sanitizers and this count check that resources of ranks are released however an execution
-// ends.
+// This count and the sanitizers check that ranks release their resources in every case.
 TEST(Executions, ReleaseResourcesOfRanks) {
   int alive = 0;
   struct Counted {

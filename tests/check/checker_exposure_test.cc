@@ -59,8 +59,7 @@ TEST(CheckerPull, UnorderedNontemporalStoresOfCallerRace) {
                          "a race at input of 0 at 2"));
 }
 
-// The storing rank sees its own stores in order, so a copy through shared memory needs no further
-// ordering.
+// A rank sees its own stores in order, so a copy through shared memory needs no ordering.
 TEST(CheckerPull, CopyByOwnerIsOrdered) {
   Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {

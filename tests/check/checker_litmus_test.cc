@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Litmus tests of the memory model: the checker finds every outcome that must be possible, and none
-// that must not.
+// Litmus tests of the memory model: the checker finds all possible outcomes and no other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests that the checker detects errors: every kind of fault that it can plant is planted here, and
-// found.
+// Tests that the checker finds errors: every kind of fault is planted here, and found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -125,8 +125,7 @@ TEST(Counting, CountsBytesAndComputesResults) {
   }
 }
 
-// A rank that writes again to lines that a reader has taken gets each from one place: one transfer
-// per line.
+// Lines that a reader has taken come back from one place: one transfer per line.
 TEST(Counting, CountsLinesWhoseOwnershipIsTaken) {
   const Counts counts = count(job_of(2, [](CountedContext& w) {
     if (w.rank() == 0) {

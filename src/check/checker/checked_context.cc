@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Each operation does what runtime/context/context.h specifies, or what the active mutation
-// specifies instead.
+// Operations do what runtime/context/context.h specifies, or what the active mutation does instead.
 #include "check/checker/checked_context.h"
 
 #include <cerrno>

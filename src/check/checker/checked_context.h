@@ -3,8 +3,7 @@
 //
 // The context in which a protocol is model-checked: one rank's view of a simulated team whose
 // ranks, stores and sleeping ranks are interleaved in every order (checker.h). Operations record
-// their call site, so that failures can report it and a mutation (checker.h) can modify a single
-// call.
+// their call site, for failure reports and to let a mutation modify a single call.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +27,7 @@ struct Buffers {
   bool in_place = false;
 };
 
-// The value that wait() saw. Converting it to a number records that the rank depends on it; most
-// callers do not.
+// The value that wait() saw. Converting it to a number records that the rank depends on it.
 class Glance {
  public:
   Glance(Execution& execution, int rank, context::Sequence seen)
@@ -59,8 +57,7 @@ class CheckedContext {
   context::Sequence load(context::Address flag, Where where = Where::current());
   void store(context::Address flag, context::Sequence value, Where where = Where::current());
   // All ranks make equal calls here. If the owner of a flag stores it again before a peer has
-  // waited for it, the stamp would no longer match; in this context the peer waits forever, which
-  // is detected.
+  // waited for it, the stamp would no longer match; here the peer waits forever, which is detected.
   void store_stamped(context::Address flag, context::Sequence value,
                      Where where = Where::current()) {
     store(flag, value, where);

@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Interface of the model checker for tests of protocols: explore(), sample() and replay() run a Job
-// with CheckedContext in many interleavings and report one that fails; survey() plants errors to
-// test the checker itself.
+// in many interleavings and report one that fails; survey() plants errors to test the checker
+// itself.
 #pragma once
 
 #include <cstddef>
@@ -41,14 +41,12 @@ struct Excuse {
 };
 
 struct SurveyOptions {
-  // Options of each try; survey() sets the mutation. Few executions suffice because errors are
-  // found early.
+  // For each try; survey() sets the mutation. Few executions suffice, as errors are found early.
   Options options{.max_executions = 5'000};
   std::uint64_t seed = 1;
   std::size_t samples = 2'000;
   std::vector<Excuse> excuses;
-  // Only mutations in files whose path contains this are tried, because the rest of a job is not
-  // under test.
+  // Limits the survey to files whose path contains this: the rest of a job is not under test.
   std::string in_files;
 };
 

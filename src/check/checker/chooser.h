@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Choosers decide what happens next in an execution: by search, at random, or by repeating recorded
-// choices.
+// Choosers decide what happens next in an execution: by search, at random, or by replay.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +36,7 @@ class Chooser {
   static constexpr std::size_t stop = static_cast<std::size_t>(-1);
 
   virtual ~Chooser() = default;
-  // Computes a number that is equal for states with the same possible continuations. Takes some
-  // time.
+  // Computes a number that is equal for states with the same continuations. Expensive.
   using State = std::function<std::uint64_t()>;
 
   // Returns the index of an alternative, or `stop` if this execution is not worth continuing.

@@ -80,8 +80,7 @@ int Execution::next_to_unwind() const {
   return context::Fibers::host;
 }
 
-// Returns false if nothing is to be done any more: in a destructor that runs while the rank
-// unwinds.
+// Returns false if the call is to be ignored: in a destructor that runs while the rank unwinds.
 bool Execution::enter(const Call& call) {
   if (abandoned_) {
     if (std::uncaught_exceptions() > 0) return false;

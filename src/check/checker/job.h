@@ -96,8 +96,7 @@ struct Job {
 struct Options {
   // Arm's order allows everything that x86's order allows.
   StoreOrder order = StoreOrder::arm;
-  // Maximum number of times that an execution may preempt a rank that could continue, or delay a
-  // store.
+  // Maximum number of preemptions of ranks that could continue and of delayed stores per execution.
   int budget = 2;
   std::size_t max_executions = 500'000;
   // Maximum number of flag operations per execution; more indicates an endless loop.
@@ -125,8 +124,7 @@ struct Result {
   bool passed() const { return !failure.has_value(); }
 };
 
-// Returns a summary such as "1,204 states, 3,311 executions, exhausted", and the failure with its
-// trace.
+// Returns for example "1,204 states, 3,311 executions, exhausted", and the failure with its trace.
 std::string text_of(const Result& result);
 
 }  // namespace huddle::check::checker

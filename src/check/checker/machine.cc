@@ -251,8 +251,7 @@ void Machine::learn(int rank, const Clock& carried, Strength strength) {
   (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).join(carried);
 }
 
-// Begins a new time of the rank: ranks that have acquired what it published do not know its
-// accesses from here on.
+// Advances the rank's time: peers that have acquired what it published do not know later accesses.
 void Machine::touch(int rank) {
   Core& mine = core(rank);
   if (std::exchange(mine.has_published, false)) mine.known.set(rank, mine.known.at(rank) + 1);

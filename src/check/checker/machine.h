@@ -52,12 +52,11 @@ class Machine {
   void keep(int rank, context::Address place, std::size_t n);
   // Orders the rank's earlier non-temporal stores before everything that follows.
   void order_callers_stores(int rank);
-  // Stores the same bytes again, non-temporally. From then on accesses to that region of the rank
-  // are recorded.
+  // Stores the same bytes again, non-temporally. Accesses to that region are recorded from then on.
   void store_as_caller(int rank, context::Address place, std::size_t n);
   void reduce(int rank, context::Address to, context::Address left, context::Address right,
               std::size_t count, const memory::Reduction& reduction);
-  // From then on accesses to that region of the rank are recorded, as in shared memory.
+  // Accesses to the exposed region are recorded from then on, as in shared memory.
   void expose(int rank, context::Address at, context::Address what);
   // From then on the rank may address the exposed region of that owner.
   context::Address reach(int rank, context::Address at);

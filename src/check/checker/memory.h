@@ -18,9 +18,8 @@
 
 namespace huddle::check::checker {
 
-// Mixes a number into a digest; every bit of both matters (the finalizer of splitmix64). States are
-// identified by digests: the probability that different states have the same one is about one in
-// billions.
+// Mixes a number into a digest; every bit of both matters (the finalizer of splitmix64). Digests
+// identify states; two different states have the same one with a probability of one in billions.
 constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   std::uint64_t z = digest * 0x9E3779B97F4A7C15U + value + 0x632BE59BD9B4E019U;
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;

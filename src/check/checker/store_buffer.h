@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Store buffer of one rank: stores that the other ranks cannot see yet, and rules for which may
-// become visible next.
+// Store buffer of one rank: stores that other ranks cannot see yet, and which may become visible.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,7 @@ namespace huddle::check::checker {
 // Order in which a rank's stores become visible to others.
 enum class StoreOrder : std::uint8_t {
   x86,  // program order
-  // any order, except that stores to the same bytes keep program order and a release store comes
-  // last
+  // any order, but program order for the same bytes, and a release store comes last
   arm,
 };
 

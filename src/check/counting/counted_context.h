@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // The context in which a protocol's operations and cache line transfers are counted. Ranks take
-// turns cyclically, one flag operation each. Counts are reproducible: the same job always yields
-// the same counts.
+// turns cyclically, one flag operation each. The same job always yields the same counts.
 #pragma once
 
 #include <array>

@@ -103,8 +103,7 @@ class CommonStart {
   }
 
   Address call_of(int rank) const { return {Region::shared, rank, calls_}; }
-  // Words of all ranks, in rank 0's memory: the number of requests, whether there is an answer, and
-  // the answer.
+  // Words in rank 0's memory: the number of requests, whether there is an answer, and the answer.
   Address request() const { return {Region::shared, 0, words_}; }
   Address answer() const { return {Region::shared, 0, words_ + flag_bytes}; }
   Address first_call() const { return {Region::shared, 0, words_ + 2 * flag_bytes}; }

@@ -69,8 +69,7 @@ class Flags {
   std::size_t slot_bytes() const {
     return release_ == Release::same_line ? 2 * flag_bytes : flag_bytes;
   }
-  // Flags that share a line of several writers may need more bytes than a cache line has; then they
-  // occupy several.
+  // A line shared by several writers may exceed a cache line; then it occupies several of them.
   std::size_t line_stride() const {
     return round_up(static_cast<std::size_t>(per_line_) * slot_bytes(), apart_bytes);
   }

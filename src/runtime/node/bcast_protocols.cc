@@ -29,8 +29,8 @@ PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality&
       begin_(start) {}
 
 // Assigns segments to the memories in turn, and within a memory to its ranks in turn. There is one
-// segment per memory, or more if there are more groups of readers, so that each group begins with a
-// segment of its own.
+// segment per memory, or per group of readers if there are more groups, so that each group begins
+// with its own.
 std::vector<SegmentedBcast::Home> SegmentedBcast::deal(const Parameters& parameters,
                                                        const RankLocality& locality) {
   const int memories = 1 + *std::max_element(locality.memory_of.begin(), locality.memory_of.end());

@@ -28,8 +28,7 @@ class InlineBcast {
     int slots = 8;                              // number of broadcasts that a root may be ahead
   };
 
-  // Requires: shared memory holds `start` everywhere; `slots` is a power of two, because counters
-  //   wrap.
+  // Requires: shared memory holds `start`; `slots` is a power of two, because counters wrap.
   InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
               context::Sequence start);
 
@@ -99,8 +98,7 @@ class InlineBcast {
 // Differences from the paper (docs/records/0006): a rank announces fragments in one cache line of
 // its own that its children watch, instead of writing one word for each child; and readers count
 // what they have read in cache lines of their own, instead of taking turns at a shared counter. So
-// each flag has a single writer whatever the root is, and successive roots need not wait for each
-// other.
+// each flag has one writer for any root, and successive roots need not wait for each other.
 //
 // Between two ranks, a root may also answer: it fills the very cells that it has just read,
 // whichever rank owns them. Their cache lines are already in its cache, and it need not check
@@ -234,8 +232,8 @@ class PipelinedBcast {
 class SegmentedBcast {
  public:
   struct Parameters {
-    int readers_at_once = 4;            // k: most readers of one segment at a time
-    std::size_t segment_bytes = 65536;  // most bytes of a segment in one half
+    int readers_at_once = 4;            // k: maximum readers of one segment at a time
+    std::size_t segment_bytes = 65536;  // maximum bytes of a segment in one half
   };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
@@ -243,8 +241,7 @@ class SegmentedBcast {
     memory::CopyMethod method = {};     // the reader takes ownership only between two ranks
   };
 
-  // Requires: shared memory holds `start` everywhere; `segment_bytes` is a multiple of the page
-  //   size.
+  // Requires: shared memory holds `start` everywhere; `segment_bytes` is whole pages.
   SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
@@ -267,8 +264,7 @@ class SegmentedBcast {
   }
 
  private:
-  // Location of a segment: the rank whose memory holds it, and its index among that rank's
-  // segments.
+  // Location of a segment: the rank that holds it, and its index among that rank's segments.
   struct Home {
     int owner = 0;
     std::size_t number = 0;

@@ -60,8 +60,7 @@ class Blocks {
     for (int rank = first; rank < last; ++rank) sum += of(rank).bytes;
     return sum;
   }
-  // Returns the longest contiguous run of blocks that begins with rank `first` and ends before rank
-  // `last`.
+  // Returns the longest contiguous run of blocks that begins with rank `first`, up to `last` - 1.
   struct Run {
     Block block;
     int next;  // first rank whose block is not in it

@@ -35,19 +35,17 @@ class DirectExchange {
   std::size_t shared_bytes() const { return carver_.size(); }
   std::size_t scratch_bytes() const { return tile_bytes_; }
 
-  // The collectives below throw context::PathFailed on all ranks if a rank could not read or write
-  // a peer's memory.
+  // The collectives throw context::PathFailed on all ranks if a rank cannot access a peer's memory.
 
   // Copies each rank's outgoing blocks of the input to the incoming blocks of the others' outputs.
   // Both ranks must pass the same size for a block. If `in_place`, a rank's own block is not
-  // touched, and no block may be written where another lies that a peer still reads: see swap().
+  // touched, and no incoming block may overlap one that a peer still reads (see swap()).
   template <context::SingleCopyContext W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place) {
     exposures_.call(w, [&] {
       show_blocks(w, Region::input, outgoing);
       if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
-      // Begins with the next rank, so that no two ranks read from the same one if all are equally
-      // fast.
+      // Begins with the next rank, so that equally fast ranks read from different ones.
       for (int step = 1; step < w.ranks(); ++step) {
         const int owner = (w.rank() + step) % w.ranks();
         take(w, owner, w.rank(), incoming.of(owner));
@@ -99,8 +97,7 @@ class DirectExchange {
     });
   }
 
-  // Copies each rank's input to its block of every rank's output. If `in_place`, a rank's own block
-  // is not touched.
+  // Copies each rank's input to its block of every output. If `in_place`, skips a rank's own block.
   template <context::SingleCopyContext W>
   void allgather(W& w, const Blocks& blocks, bool in_place) {
     exposures_.call(w, [&] {
@@ -182,7 +179,7 @@ class DirectExchange {
     return {Region::shared, reader, read_offset_ + static_cast<std::size_t>(owner) * flag_bytes};
   }
 
-  // If the number of concurrent copies is limited, waits until the rank `at_once` places ahead has
+  // If the plan limits concurrent copies, waits until the rank `at_once` places before has
   // finished.
   template <context::SingleCopyContext W>
   void wait_for_turn(W& w, int root, const Plan& plan) {

@@ -9,8 +9,7 @@
 // writes the result to their outputs block by block. Both work in place, because no other rank
 // reads the input that a result replaces, and the result is stored only after the reducing rank has
 // read that input. If only the root receives the result, the others have no output: they reduce in
-// the root's output or, if they cannot reach it, in shared memory, from where the root fetches the
-// blocks.
+// the root's output or, if they cannot reach it, in shared memory that the root reads.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +25,10 @@ namespace huddle::node {
 class DirectReduce {
  public:
   struct Parameters {
-    std::size_t block_bytes = 131072;  // most bytes read at a time
+    std::size_t block_bytes = 131072;  // maximum bytes read at a time
     int cells = 2;                     // blocks in flight to a root, per rank
   };
-  // The results of an allreduce are either read by the ranks that need them or written by the ranks
-  // that reduced them.
+  // Results of an allreduce are either read by the other ranks or written by the reducing rank.
   enum class Results : std::uint8_t { are_read, are_written };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {

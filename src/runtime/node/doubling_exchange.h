@@ -26,8 +26,7 @@ class DoublingExchange {
   struct Plan {
     memory::CopyMethod method = {};  // a message has one reader, which may take ownership
   };
-  // A rank sends `blocks` blocks, its own and those of the ranks after it, to the rank `distance`
-  // before it.
+  // A rank sends `blocks` blocks, beginning with its own, to the rank `distance` before it.
   struct Round {
     int distance = 1;
     int blocks = 1;
@@ -57,8 +56,7 @@ class DoublingExchange {
   }
 
  private:
-  // The message sent and the one received in a round; both lie at offset `at` in their sender's
-  // memory.
+  // The messages sent and received in a round; both lie at offset `at` in their sender's memory.
   struct Message {
     int blocks = 1;
     int from = 0;

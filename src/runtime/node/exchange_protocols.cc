@@ -21,8 +21,8 @@ std::vector<int> ring(int rank, int ranks) {
 
 // Returns the order in which a rank gets the blocks in the neighbor exchange of Chen and others.
 // Even ranks begin to the right, odd ranks to the left, then the sides alternate. The first step
-// brings the neighbor's own block; each further step brings the two blocks that the neighbor got in
-// the step before.
+// brings the neighbor's own block; each later step the two blocks that the neighbor got in the step
+// before.
 std::vector<int> neighbor_exchange(int rank, int ranks) {
   std::vector<int> visits;
   std::vector<bool> met(static_cast<std::size_t>(ranks), false);
@@ -119,8 +119,7 @@ void PairExchange::fail(const PairChannels::Surprise& surprise, int rank) {
                                          surprise.expected_bytes));
 }
 
-// A rank decides for itself how it writes to its own buffers, so this part of the plan may differ
-// between ranks.
+// Each rank decides how it writes to its own buffers, so this may differ between ranks.
 PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& incoming, int ranks) {
   Plan of_call = plan;
   if (plan.past_caches_from != Plan::never && incoming.total(ranks) >= plan.past_caches_from) {

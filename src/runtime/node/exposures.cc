@@ -15,8 +15,7 @@ void Departures::tell_of(int owner) {
 
 namespace {
 
-// System error numbers are below this value, and the remaining bits suffice for the ranks of a
-// node.
+// System error numbers are below this; the remaining bits suffice for the ranks of a node.
 constexpr context::Sequence errors = 1 << 12;
 constexpr context::Sequence ways = 2;
 

@@ -3,8 +3,7 @@
 //
 // Common part of the single-copy protocols: in each call a rank exposes its buffers, reads or
 // writes the buffers of its peers, and returns once no peer accesses its own buffers any more. A
-// rank that fails to access a peer reports this when it has finished, and then all ranks fail
-// together.
+// rank that cannot access a peer reports this at the end of the call, and then all ranks fail.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +25,7 @@ class Departures {
       : copies_(layout), left_(layout), start_(start), copy_(start) {}
 
   // Runs `copy`, which reads or writes memory that peers expose and calls check() for their ranks
-  // first. Either the owner sees that this rank is copying, or this rank sees that the owner has
-  // left.
+  // first. Either the owner sees the copy in progress, or this rank sees that the owner has left.
   template <context::SingleCopyContext W, class Copy>
   void copying(W& w, Copy copy) {
     copies_.publish(w, ++copy_);
@@ -180,8 +178,7 @@ class ExposedBuffers {
 
  private:
   enum class Way : std::uint8_t { reading, writing };
-  // Encodes the operation, the owner and the system's error number in one word, which fits into a
-  // flag.
+  // Encodes the operation, the owner and the system's error number in one word.
   using Failure = context::Sequence;
   static constexpr Failure none = 0;
   static Failure failure_of(Way way, int owner, single_copy::ErrorNumber error);

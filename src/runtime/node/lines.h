@@ -17,8 +17,8 @@ namespace huddle::node {
 using context::Address;
 using context::Region;
 
-// Address of a flag that a protocol stores: less than an Address, so that a list of flags takes
-// fewer cache lines.
+// Address of a flag, kept by a protocol. Its region is a compile-time constant, so that no look-up
+// is needed when the flag is accessed.
 struct FlagAddress {
   int owner = 0;
   std::size_t offset = 0;
@@ -30,21 +30,18 @@ inline constexpr std::size_t line_bytes = 64;
 // Distance between data of different writers, because many CPUs fetch cache lines in pairs.
 inline constexpr std::size_t apart_bytes = 128;
 inline constexpr std::size_t flag_bytes = 4;
-// Offset of a payload that shares the cache line of its flag; sufficient alignment for all types of
-// C.
+// Offset of a payload in the cache line of its flag; sufficient alignment for all C types.
 inline constexpr std::size_t payload_offset = 16;
 inline constexpr std::size_t most_in_line = line_bytes - payload_offset;
 constexpr bool fits_behind_flag(std::size_t bytes) { return bytes <= most_in_line; }
 inline constexpr std::size_t page_bytes = 4096;
 
 // Returns the offset of a slot's payload: behind the flag if both fit into one cache line, else in
-// the next cache line, aligned for wide loads. The result is the same for all calls with the same
-// size.
+// the next cache line, aligned for wide loads. Depends on the size only.
 constexpr std::size_t payload_at(std::size_t bytes) {
   return fits_behind_flag(bytes) ? payload_offset : line_bytes;
 }
-// Returns the size of a slot for `payload_bytes` bytes of payload, which shares no cache lines with
-// its neighbors.
+// Returns the size of a slot for this payload, which shares no cache lines with its neighbors.
 constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
   return round_up(payload_at(payload_bytes) + payload_bytes, apart_bytes);
 }

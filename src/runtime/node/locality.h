@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Placement of a team's ranks as far as protocols need it: groups of close ranks, and the trees
-// built on them.
+// Placement of a team's ranks: groups of ranks that are close, and the trees built on them.
 #pragma once
 
 #include <span>
@@ -39,8 +38,8 @@ class Tree {
 };
 
 // These functions build a tree over `order`, which lists every rank once, the root first. Ranks
-// that are adjacent in `order` become neighbors in the tree, so an order that follows the machine
-// yields a tree that does.
+// adjacent in `order` become neighbors in the tree, so an order that follows the machine gives a
+// tree that does.
 Tree flat_tree(std::span<const int> order);
 Tree chain_tree(std::span<const int> order);
 // Requires: degree is at least 1.

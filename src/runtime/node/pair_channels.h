@@ -12,9 +12,8 @@
 // then the sender writes it there, in parallel with other senders. At the end both ranks know
 // whether the copy succeeded.
 //
-// If both ranks send the same amount, their cells may be used in ping-pong fashion: a rank that has
-// read a cell fills it next, while its cache lines are still cached, and need not check whether it
-// is free.
+// If both ranks send the same amount, their cells may be used in ping-pong: a rank that has read a
+// cell fills it next, while its lines are cached, and need not check whether it is free.
 //
 // The first tile of a block carries the block's size. If the receiver expects another size, it
 // discards the whole block, so that all flags end up in a consistent state.
@@ -51,8 +50,7 @@ class PairChannels {
   std::size_t bytes_ahead(const PairPlan& plan) const { return cells_ * plan.tile_bytes; }
   // Returns whether `peer` can read this rank's memory or be written to, as far as this rank knows.
   bool is_open(int peer) const { return channels_[static_cast<std::size_t>(peer)].is_open; }
-  // Returns whether a block was announced since the last call of this function, or is still to
-  // come.
+  // Returns whether a block was announced since the last call, or is still to come.
   bool was_unsettled() { return std::exchange(is_unsettled_, false); }
   // Returns the first block of unexpected size since the last call of this function.
   std::optional<Surprise> surprise() { return std::exchange(surprise_, std::nullopt); }
@@ -130,8 +128,7 @@ class PairChannels {
         w.wait(drained(turn.out.peer, w.rank()), context::until_reached(between.filled));
   }
 
-  // Returns whether this rank announced a block that the peer could not read and this rank could
-  // not write either.
+  // Returns whether this rank announced a block that could be neither read nor written.
   template <context::SingleCopyContext W>
   bool was_in_vain(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
@@ -157,8 +154,7 @@ class PairChannels {
     return is_marked(seen);
   }
 
-  // Prefetches the cache lines of the cells that this rank fills next, after it has sent a whole
-  // block.
+  // Prefetches the cells that this rank fills next, after it has sent a whole block.
   template <context::SingleCopyContext W>
   void ask_ahead(W& w, const PairStream& out, const PairPlan& plan) {
     const std::size_t bytes = std::min(plan.tile_bytes, out.block.bytes);
@@ -193,8 +189,7 @@ class PairChannels {
   Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
 
   // Flags advance by two, because the lowest bit marks the item counted: a filled cell holds an
-  // announcement; a drained cell was not read, and an answer accompanies the flag; a written block
-  // could not be written.
+  // announcement; a drained cell was not read and has an answer; a block could not be written.
   static constexpr context::Sequence one = 2;
   static constexpr context::Sequence mark = 1;
   static context::Sequence flag(context::Sequence number, bool marked) {
@@ -206,8 +201,8 @@ class PairChannels {
   enum class Answer : context::Sequence { unreadable, to_be_written };
 
   // Returns the progress of the peer that is needed before the next tile can be filled. When
-  // ping-pong use begins or ends, all cells must be empty. With ping-pong use, a rank fills each
-  // cell every other time.
+  // ping-pong begins or ends, all cells must be empty; in between, a rank fills each cell every
+  // other time.
   context::Sequence room_for(const PairStream& out, const PairPlan& plan) {
     const Channel& to_peer = channel(out.peer);
     if (to_peer.is_to_and_fro != plan.returns()) return to_peer.filled;
@@ -222,8 +217,7 @@ class PairChannels {
   }
   void expect(PairStream& in, context::Sequence told);
 
-  // Copies the content of a cell, or the block announced there. Returns whether the data has
-  // arrived.
+  // Copies the content of a cell or the block announced there. Returns whether it has arrived.
   template <context::SingleCopyContext W>
   bool take(W& w, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
     const Address to{Region::output, w.rank(), in.at()};
@@ -290,8 +284,7 @@ class PairChannels {
   Address drained(int owner, int peer) const {
     return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};
   }
-  // Returns the address of the next tile of a stream. `number` counts all tiles from writer to
-  // reader.
+  // Returns the address of a stream's next tile. `number` counts all tiles from writer to reader.
   Address place_of(const PairStream& way, int writer, int reader, context::Sequence number,
                    const PairPlan& plan) {
     if (fits_behind_flag(way.next_bytes(plan))) {

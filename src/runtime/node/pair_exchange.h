@@ -36,8 +36,7 @@ class PairExchange {
   // Sends the outgoing blocks of the input and fills the incoming blocks of the output. Both ranks
   // must pass the same size for a block. If `in_place`, a rank's block for a peer lies where the
   // peer's block is to be stored; then the order must not be `staggered`, and a rank's block for
-  // itself is not touched. Throws context::SizesDiffer if a received block is larger or smaller
-  // than this rank expects.
+  // itself is not touched. Throws context::SizesDiffer if a received block has an unexpected size.
   template <context::SingleCopyContext W>
   void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
     const Plan of_call = with_results(plan, incoming, w.ranks());
@@ -124,8 +123,7 @@ class PairExchange {
 
   // Deadlock is impossible here, too. If both ranks of a pair waited to fill, both channels would
   // be full and each rank a whole channel ahead of the other; if both waited to drain, neither
-  // would have filled. A rank's fills are always ahead of its drains, so this holds in place as
-  // well.
+  // would have filled. Fills stay ahead of drains, so this holds in place as well.
   template <context::SingleCopyContext W>
   void move_as_ready(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {
@@ -167,9 +165,8 @@ class PairExchange {
                                   : channels_.tile(turn.in, rank);
   }
 
-  // An announced block must stay until it has been read or written. A block for which that failed
-  // is sent now, in the same turns. All writes to peers precede the waits for written blocks, which
-  // excludes deadlock.
+  // An announced block must stay until it has been read or written. If that failed, it is sent now,
+  // in the same turns. All writes precede the waits for written blocks, which excludes deadlock.
   template <context::SingleCopyContext W>
   void settle(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {

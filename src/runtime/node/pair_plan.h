@@ -19,8 +19,8 @@ namespace huddle::node {
 struct PairParameters {
   std::size_t tile_bytes = 16384;  // capacity of a cell
   int cells = 4;                   // per channel; a power of two, at least 2
-  // Cache lines for flags per channel; a power of two, at least `cells`. More lines let a sender of
-  // small messages read its receiver's progress less often. Each read costs about the same as a
+  // Cache lines for flags per channel; a power of two, at least `cells`. With more lines, a sender
+  // of small messages reads its receiver's progress less often; each read takes about as long as a
   // message.
   int lines = 8;
 };

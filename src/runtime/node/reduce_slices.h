@@ -5,13 +5,13 @@
 // shared memory, reduces its own slice of all ranks' data, and fetches the results.
 //
 // Data is processed in chunks of one slice per rank, and the three steps of consecutive chunks
-// overlap: while one chunk is copied in, the previous one is reduced, and the oldest chunk in the
-// buffers is fetched.
+// overlap: while one chunk is copied in, the previous one is reduced, and the oldest one is
+// fetched.
 //
 // If a result returns to the place of a contribution, it travels in cache lines that the reducing
 // rank has just read, and their owner has them in its cache when it copies in the next chunk. So a
-// line moves back and forth between two ranks with data in each direction, and is never fetched
-// only to be overwritten.
+// line carries data in both directions between two ranks, and is never fetched only to be
+// overwritten.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace huddle::node {
 class SlicedReduce {
  public:
   struct Parameters {
-    std::size_t slice_bytes = 65536;  // most bytes that a rank reduces per chunk
+    std::size_t slice_bytes = 65536;  // maximum bytes that a rank reduces per chunk
     int sets = 4;                     // chunks in the buffers at once; a power of two, at least 2
   };
   // Location where a rank publishes its results.
@@ -203,8 +203,7 @@ class SlicedReduce {
                                      : spare.total;
   }
 
-  // Copies a reduced block, `at` bytes into this rank's slice, to all other places where it is
-  // needed.
+  // Copies a reduced block, `at` bytes into this rank's slice, to all places that need it.
   template <context::Context W>
   void hand_out(W& w, Address block, const Part& part, std::size_t at, std::size_t bytes,
                 const Job& job) {
@@ -271,8 +270,8 @@ class SlicedReduce {
   }
 
   std::size_t ranks() const { return others_ + 1; }
-  // Returns the data that `owner` publishes for the rank that reduces this slice, which is never
-  // its own.
+  // Returns the data that `owner` publishes for the rank that reduces `slice`, which is another
+  // rank.
   Address shown(int owner, int slice, const Part& part) const {
     const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
     const std::size_t set = set_of(part);

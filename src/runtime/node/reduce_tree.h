@@ -145,8 +145,7 @@ class TreeReduce {
     w.copy(to, arrived(w, result, join.bytes()), join.bytes(), memory::CopyKernel::plain);
   }
 
-  // Also raised in rounds in which no rank waits for it, so that it never falls far behind
-  // (counters.h).
+  // Raised even if no rank waits for it, so that it never falls far behind (counters.h).
   template <context::Context W>
   void raise_result_flag(W& w) const {
     if (leads(w.rank())) w.store_stamped(slot_of(w.rank(), results_offset_), round_);

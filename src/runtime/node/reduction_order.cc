@@ -30,8 +30,7 @@ Starts runs(const std::vector<int>& group_of) {
   return starts;
 }
 
-// Returns the length of the critical path in operations: within the largest block, then over the
-// blocks.
+// Returns the critical path in operations: within the largest block, then over the blocks.
 int joins(const Starts& starts) {
   int largest = 0;
   for (std::size_t i = 1; i < starts.size(); ++i) {
@@ -41,8 +40,7 @@ int joins(const Starts& starts) {
 }
 
 // Blocks that follow a level of the machine may have a critical path longer by this factor than
-// even blocks, because an operation across the machine costs several times more than one inside a
-// cache.
+// even blocks, because operations across the machine cost several times more than inside a cache.
 constexpr int worth_of_nearness = 2;
 
 // Uses integers only, because all ranks must get the same result.

@@ -8,8 +8,7 @@
 //   left to right; then the blocks' results are combined from left to right.
 //
 // Blocks follow the machine if that is about as short as any order can be. They depend on the
-// number and the placement of the ranks only, not on measurements: levels inferred from latencies
-// do not count.
+// number and placement of the ranks only, not on measurements: inferred levels do not count.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +43,7 @@ struct Join {
   std::size_t bytes() const { return count * reduction.element_bytes; }
 };
 
-// Scratch for intermediate results. The target is written last, in one operation; until then it may
-// hold a contribution.
+// Scratch for intermediate results. The target is written last; until then it may hold an operand.
 struct Spare {
   context::Address total;
   context::Address block;
@@ -58,8 +56,8 @@ inline Spare spare_of(int rank, std::size_t most_bytes) {
   return {total, total + most_bytes};
 }
 
-// Computes `to` = item(first) op ... op item(last - 1). item(i) blocks until its operand is ready
-// and returns its address.
+// Computes `to` = item(first) op ... op item(last - 1). item(i) waits for an operand and returns
+// its address.
 template <context::Context W, class Item>
 void fold_row(W& w, context::Address to, context::Address spare, int first, int last,
               const Item& item, const Join& join) {

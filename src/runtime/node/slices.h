@@ -28,8 +28,7 @@ struct ReductionTarget {
   const Blocks* blocks = nullptr;  // of to_each, counted in elements
 
   bool is_of_prefixes() const { return kind == Kind::inclusive || kind == Kind::exclusive; }
-  // Returns whether `reader` receives a result of `slice`, which the rank of the same number
-  // reduces.
+  // Returns whether `reader` receives a result of `slice`, which rank `slice` reduces.
   bool wants(int reader, int slice) const {
     switch (kind) {
       case Kind::to_all:
@@ -44,8 +43,7 @@ struct ReductionTarget {
     }
     return false;
   }
-  // Returns the rank whose copy of a result is made first, or the reducing rank itself if no other
-  // rank needs the result.
+  // Returns the rank whose copy of a result is made first; the reducing rank if no other needs it.
   int first_reader(int joiner, int ranks) const {
     switch (kind) {
       case Kind::to_all:
@@ -72,8 +70,7 @@ struct EvenCut {
   std::size_t elements(int slice) const { return begin(slice + 1) - begin(slice); }
 };
 
-// A part of a call's data with one slice per rank: either an even cut of the data, or one slice of
-// each rank's block.
+// Part of a call's data with one slice per rank: an even cut of the data, or a slice of each block.
 class Chunk {
  public:
   // The i-th chunk of `count` elements, with slices of at most `most` elements.

@@ -86,8 +86,7 @@ class SlotExchange {
 
   // A rank publishes a round after it has seen all flags of the round two before, and each of those
   // was raised after its owner had read the round two before that: therefore four slots suffice.
-  // The first round of a call is published even later, after the last round of the previous call
-  // was read.
+  // The first round of a call is published after the last round of the previous call was read.
   static constexpr context::Sequence slots = 4;
 
   // Returns the order in which `rank` visits the others.

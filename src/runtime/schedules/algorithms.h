@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The table of all algorithms for collectives between nodes. Each has a name such as
-// "allgather:neighbor".
+// The algorithms for collectives between nodes, with names such as "allgather:neighbor".
 #pragma once
 
 #include <cstdint>
@@ -46,8 +45,7 @@ struct Algorithm {
   std::string full_name() const;  // "allgather:neighbor"
 };
 
-// Returns all algorithms, ordered by operation, the simplest first. Each works for any number of
-// ranks.
+// Returns all algorithms by operation, the simplest first. Each works for any number of ranks.
 std::span<const Algorithm> algorithms();
 
 // Both throw UsageError that suggests the most similar name if there is no such name.

@@ -11,9 +11,8 @@
 namespace huddle::schedules {
 
 // Ring: every rank sends to the next rank what it received from the previous one, its own blocks
-// first, one block per round. So a rank that contributes more blocks than others does not delay
-// them: while its blocks travel around the ring, theirs follow. Blocks are sent in descending
-// order, cyclically.
+// first, one block per round. So a rank that contributes more blocks does not delay the others,
+// whose blocks follow. Blocks are sent in descending order, cyclically.
 namespace {
 
 class AllgatherRing : public Schedule {
@@ -55,8 +54,7 @@ class AllgatherRing : public Schedule {
  private:
   const Shares& shares() const { return call().shares; }
   std::int64_t foreign_to(int rank) const { return blocks() - own_blocks(rank).count; }
-  // A rank sends its own last block first; after its own blocks, those received from the previous
-  // rank.
+  // A rank sends its own blocks, the last one first, then those received from the previous rank.
   Blocks sent_by(int rank, std::int64_t number) const {
     const BlockSpan own = own_blocks(rank);
     return Blocks::circular(own.first + own.count - 1 - number, 1, blocks());
@@ -75,8 +73,7 @@ std::unique_ptr<Schedule> allgather_ring(const Call& call) {
 // its two neighbors alternately, passing on the pair that it received in the previous round.
 //
 // With an odd number of ranks, the last rank sends its block to the one before it and pauses; its
-// block travels as a third block of the last pair, and in the last round it receives all other
-// blocks.
+// block travels as a third block of the last pair, and at the end it receives all other blocks.
 namespace {
 
 class NeighborExchange : public Schedule {
@@ -300,8 +297,7 @@ class AllgatherBruck : public Schedule {
   }
 
  private:
-  // Returns the number of peers that a rank receives from in the round before which it has `have`
-  // blocks.
+  // Returns the number of peers that a rank with `have` blocks receives from in the next round.
   std::int64_t peers(std::int64_t have) const {
     return std::min<std::int64_t>(call().radix - 1, (ranks() - 1) / have);
   }
@@ -321,8 +317,7 @@ std::unique_ptr<Schedule> allgather_bruck(const Call& call) {
 // If the number of blocks per message is bounded, the first rounds are the same, until messages
 // have reached that size. The rest is done depth first, as in PAT (NCCL): round t brings the blocks
 // at offset t and at multiples of a unit from there, from the rank at offset t with the lowest bit
-// cleared. Received blocks are passed on within few rounds, so that little data is in transit at
-// any time.
+// cleared. Blocks are passed on within few rounds, so that little data is in transit.
 namespace {
 
 class FarFirst : public Schedule {
@@ -341,8 +336,7 @@ class FarFirst : public Schedule {
 
   std::int64_t like(std::int64_t number) const override {
     if (number < halvings_ || ranks() == 1) return number;
-    // Rounds up to `full` transfer a block of every unit, the others a block of all units but the
-    // last.
+    // Rounds up to `full` transfer a block of every unit, the others omit the last unit.
     const std::int64_t full = (ranks() - 1) % unit_;
     const std::int64_t at = number - halvings_ + 1;
     const std::int64_t low = lowest_bit(at);
@@ -377,8 +371,7 @@ class FarFirst : public Schedule {
   }
   static std::int64_t lowest_bit(std::int64_t number) { return number & -number; }
 
-  // Transfers the blocks whose origins are at offset `at` plus multiples of `apart`, from the rank
-  // at `distance`.
+  // Transfers blocks at offset `at` plus multiples of `apart` from their origins, by `distance`.
   void pass_on(int rank, std::int64_t at, std::int64_t distance, std::int64_t apart,
                std::int64_t number, Round& round) const {
     const std::int64_t count = (ranks() - 1 - at) / apart + 1;

@@ -8,8 +8,7 @@
 namespace huddle::schedules {
 
 // Base of allreduces among a power of two of seats. Other ranks are folded: the second rank of a
-// pair sends its contribution to the first before the seats communicate, and receives the result
-// afterwards.
+// pair sends its contribution to the first at the beginning and receives the result at the end.
 class FoldedAllreduce : public Schedule {
  public:
   explicit FoldedAllreduce(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -119,8 +118,8 @@ std::unique_ptr<Schedule> allreduce_doubling(const Call& call) {
 
 // Recursive halving and doubling, for large data: in round k seats that differ in bit k halve their
 // common part; each sends the other's half and reduces its own. Then they gather the reduced parts
-// in the opposite order. Because the nearest seats come first, operations associate as in recursive
-// doubling.
+// in the opposite order. Operations associate as in recursive doubling, because the nearest seats
+// come first.
 namespace {
 
 class AllreduceHalving : public FoldedAllreduce {
@@ -248,8 +247,7 @@ class AllreduceRing : public Schedule {
       round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
       return;
     }
-    // Blocks arrive in descending order; from round p - 1 on they are reduced, beginning with the
-    // rank's own block.
+    // Blocks arrive in descending order; from round p - 1 on they are reduced, the own block first.
     const auto block = [&](std::int64_t before) {
       return Blocks::interval(at_distance(rank, -before), 1);
     };

@@ -132,8 +132,7 @@ class AlltoallBruck : public Schedule {
     return (rounds_ - number) % 2 != 0 ? Buffer::output : schedules::scratch(0);
   }
 
-  // Distances with a given digit are intervals of length `unit`, one per period; the last interval
-  // may be cut off.
+  // Distances with a given digit form intervals of `unit`, one per period; the last may be cut off.
   std::int64_t periods(std::int64_t unit) const { return ranks() / (unit * radix()); }
   std::int64_t cut_off(std::int64_t unit, std::int64_t digit) const {
     const std::int64_t rest = ranks() - (periods(unit) * radix() + digit) * unit;

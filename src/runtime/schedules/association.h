@@ -64,8 +64,7 @@ Value associated(int ranks, const Leaf& leaf, const Join& join) {
   return associated<Value>(folding, 0, folding.doublings(), leaf, join);
 }
 
-// Returns the prefix of every rank, inclusive or exclusive; the first exclusive prefix is
-// `nothing`.
+// Returns the prefixes of all ranks, inclusive or not; the first exclusive one is `nothing`.
 template <typename Value, typename Leaf, typename Join>
 std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& nothing,
                                        const Leaf& leaf, const Join& join) {
@@ -97,8 +96,8 @@ class SliceJoin {
  public:
   explicit SliceJoin(int ranks) : ranks_(ranks), folding_(ranks) {}
 
-  // Buffers of one block: one for a contribution that is combined immediately, and those for
-  // waiting partial results.
+  // One-block buffers: one for a contribution that is combined immediately, others for partial
+  // results.
   Scratch scratch() const { return ranks_ == 1 ? Scratch{} : Scratch{1 + 2 * (top() + 1), 1}; }
   // Returns the buffer in which the owner of a slice receives the contribution of `rank`.
   Buffer place_of(int owner, int rank) const { return place(owner, leaf(rank)); }
@@ -107,8 +106,7 @@ class SliceJoin {
   void join(int owner, int rank, Round& round) const;
 
  private:
-  // A subtree of the association: a rank of a pair at height 0, a seat at height 1, two seats at
-  // height 2.
+  // A subtree of the association: at height 0 a rank of a pair, at 1 a seat, at 2 two seats.
   struct Node {
     int height;
     int number;  // from the left
@@ -118,8 +116,7 @@ class SliceJoin {
   Node leaf(int rank) const;
   static Node parent(const Node& node) { return {node.height + 1, node.number / 2}; }
   int first_rank(const Node& node) const;
-  // Returns the distance from the owner to the last of the node's ranks, whose contribution
-  // completes it.
+  // Returns the distance from the owner to the rank whose contribution completes the node.
   int complete_after(int owner, const Node& node) const;
   Buffer place(int owner, const Node& node) const;
 

@@ -39,8 +39,7 @@ class Dissemination : public Schedule {
   }
 
  private:
-  // Returns the number of peers that a rank notifies when it knows of `heard` arrivals, including
-  // its own.
+  // Returns the number of peers that a rank notifies once it knows of `heard` arrivals.
   std::int64_t peers(std::int64_t heard) const {
     return std::min<std::int64_t>(call().radix - 1, (ranks() - 1) / heard);
   }

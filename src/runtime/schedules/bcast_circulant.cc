@@ -3,8 +3,7 @@
 //
 // Broadcast of n segments to p ranks in n - 1 + ceil(log2 p) rounds, which is optimal, for any p
 // (Traff, "Optimal broadcast schedules in logarithmic time"). In every round each rank sends to the
-// rank one skip ahead. The skips are about p/2, p/4, ... 1; they are used in ascending order,
-// repeatedly.
+// rank one skip ahead. The skips are about p/2, p/4, ... 1, used in ascending order, repeatedly.
 //
 // The segment that a rank receives by each skip repeats with the period of the skips, increased by
 // the number of skips. One of the segments comes from the root on the greedy path of skips; for the
@@ -135,8 +134,7 @@ class Circulant : public Schedule {
   }
 
  private:
-  // Returns the number of initial rounds that are omitted so that the last round uses the longest
-  // skip.
+  // Returns how many initial rounds are omitted so that the last round uses the longest skip.
   std::int64_t lead() const {
     const std::int64_t over = (blocks() - 1) % skips_.count();
     return over == 0 ? 0 : skips_.count() - over;

@@ -88,8 +88,7 @@ class Image {
   // Holds any block, at its number modulo the size; a place remembers its last block.
   static Image of_scratch(std::int64_t count) { return {0, count, true}; }
 
-  // Returns the first of these blocks that has no place here beside those before it, or nothing if
-  // all have one.
+  // Returns the first of these blocks that does not fit, or nothing if all of them fit.
   std::optional<std::int64_t> missing(std::int64_t first, std::int64_t count) const;
   // Returns the term of a block.
   // Requires, like the functions below: the block is not missing.

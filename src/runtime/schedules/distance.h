@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // The distance of a message, by which Chen, Zhang, Zhang and Yuan characterize an algorithm: |i -
-// j| between the ranks of sender and receiver, averaged over all messages. Computed from a schedule
-// and from closed forms.
+// j| between the ranks of sender and receiver, averaged over all messages.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +33,8 @@ class Fraction {
 // Returns nothing if there are no messages.
 std::optional<Fraction> counted_distance(const Schedule& schedule);
 
-// Returns the average distance by the closed form of the paper, or by our extension to odd numbers
-// of ranks, for an allgather algorithm; nothing if there is no form for it or for this number of
-// ranks.
+// Returns the paper's closed form for an allgather algorithm, or our extension of it to odd numbers
+// of ranks; nothing if there is none.
 std::optional<Fraction> closed_distance(const Algorithm& algorithm, const Call& call);
 // Returns the form as printed in the paper if it differs from the correct one: for Bruck, whose
 // printed form has one term too many.

@@ -100,8 +100,7 @@ void Execution::post() {
   posted_ = true;
 }
 
-// Sender and receiver both know that a message is empty and omit it, except in a barrier, whose
-// messages have no data.
+// Both sides omit a message that they know to be empty, except in a barrier.
 void Execution::post_receive(const Message& message) {
   const std::size_t bytes = bytes_of(message.part);
   if (bytes == 0 && !message.part.blocks.empty()) return;

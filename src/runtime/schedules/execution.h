@@ -38,8 +38,7 @@ struct CallData {
 
 class Execution {
  public:
-  // All arguments except `data` and `rank` must outlive the execution. `reduction` is used only by
-  // operations that reduce.
+  // Keeps references to `schedule` and `wire`. Only operations that reduce use `reduction`.
   Execution(const Schedule& schedule, int rank, const CallData& data,
             const memory::Reduction& reduction, Wire& wire);
 

@@ -7,8 +7,7 @@
 namespace huddle::schedules {
 
 // Gather and scatter by a k-nomial tree of places counted from the root, in which a subtree's
-// blocks belong to consecutive places. A gather begins with the nearest children, a scatter with
-// the farthest.
+// blocks are consecutive. A gather begins with the nearest, a scatter with the farthest.
 namespace {
 
 class BlockTree : public Schedule {

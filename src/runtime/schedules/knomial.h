@@ -38,8 +38,7 @@ class KnomialTree {
   int child(int place, int level, int number) const {
     return static_cast<int>(place + number * unit(level));
   }
-  // Returns the number of places in the subtree of a place at this level, including the place
-  // itself.
+  // Returns the size of the subtree of a place at this level, including the place itself.
   int subtree(int place, int level) const {
     return static_cast<int>(std::min<std::int64_t>(unit(level), places_ - place));
   }

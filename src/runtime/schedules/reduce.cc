@@ -9,8 +9,8 @@
 namespace huddle::schedules {
 
 // A binomial tree over the association: each part of it is reduced at the seat whose low bits are
-// those of the root, so that every root computes the same bits and holds the result without a
-// further message.
+// those of the root, so that every root computes the same bits, and the result needs no further
+// message.
 namespace {
 
 class Binomial : public Schedule {

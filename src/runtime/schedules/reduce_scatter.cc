@@ -7,8 +7,8 @@
 namespace huddle::schedules {
 
 // Recursive halving, the nearest seats first: in round k seats that differ in bit k divide their
-// common blocks by that bit of the destination seats; each sends the blocks for the other's side
-// and reduces its own.
+// common blocks by that bit of the destination seats; each sends the other side's blocks and
+// reduces its own.
 namespace {
 
 class ReduceScatterHalving : public Schedule {
@@ -118,8 +118,7 @@ std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call) {
   return std::make_unique<ReduceScatterHalving>(call);
 }
 
-// Every rank reduces its own block (SliceJoin): each contribution travels directly to the rank that
-// needs it.
+// Every rank reduces its own block (SliceJoin): contributions travel directly to that rank.
 namespace {
 
 class ReduceScatterSlices : public Schedule {

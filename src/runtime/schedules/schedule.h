@@ -30,8 +30,7 @@
 
 namespace huddle::schedules {
 
-// The collective operations: location of the blocks before and after each. With p ranks, one of
-// which may be the `root`:
+// The collective operations, with the location of the blocks before and after each:
 //
 //   operation       before                           after
 //   allgather       rank r: block r in its input     all blocks in every output
@@ -87,8 +86,7 @@ class Blocks {
   Blocks() = default;
   // `count` blocks from `first` on.
   static Blocks interval(std::int64_t first, std::int64_t count);
-  // Like interval(), but cyclic: block `modulo` - 1 is followed by block 0. `first` may be any
-  // number.
+  // Like interval(), but cyclic: block 0 follows block `modulo` - 1. Any `first` is valid.
   static Blocks circular(std::int64_t first, std::int64_t count, std::int64_t modulo);
   // `count` blocks at distance `stride`, cyclic, in either direction.
   static Blocks strided(std::int64_t first, std::int64_t stride, std::int64_t count,
@@ -129,8 +127,7 @@ void for_each_block(const Blocks& blocks, const Action& action) {
   });
 }
 
-// Location of blocks on a rank. Values from `scratch` on denote the scratch buffers that the
-// schedule requests.
+// Location of blocks on a rank. Values from `scratch` on are the requested scratch buffers.
 enum class Buffer : std::int32_t { input, output, scratch };
 constexpr Buffer scratch(int number) {
   return static_cast<Buffer>(static_cast<std::int32_t>(Buffer::scratch) + number);
@@ -203,8 +200,7 @@ struct RankTraffic {
   bool operator==(const RankTraffic&) const = default;
 };
 
-// `buffers` buffers, each with room for `blocks` blocks of the largest size. Block b lies at place
-// b modulo `blocks`.
+// Scratch buffers for `blocks` blocks of the largest size each. Block b is at b modulo `blocks`.
 struct Scratch {
   int buffers = 0;
   std::int64_t blocks = 0;
@@ -270,8 +266,7 @@ class Schedule {
   // Returns the number of blocks of the call's data: in an allgather one per rank or its share, in
   // a pipeline its segments, in a reduction its slices.
   virtual std::int64_t blocks() const = 0;
-  // Returns the blocks that belong to a rank, in operations in which each rank has one or its
-  // share.
+  // Returns the blocks of a rank, in operations in which each rank has one or its share.
   virtual BlockSpan own_blocks(int rank) const { return {rank, 1}; }
   // Returns the number of rounds of the collective, including rounds of local work only.
   virtual std::int64_t rounds() const = 0;

@@ -123,8 +123,7 @@ TEST(BcastChecked, TwoReadersMustNotTakeOwnership) {
   EXPECT_FALSE(passes(segmented_job(3, {{128, 0}}, taken_pieces)));
 }
 
-// Answers that are shorter than the message read, longer, longer than the queue, and by roots that
-// send again.
+// Answers shorter and longer than the message read, longer than the queue, and by repeated roots.
 TEST(BcastChecked, RootAnswersInEveryOrder) {
   EXPECT_TRUE(passes(pipelined_job(2, flat, {{9, 0}, {3, 1}, {12, 0}}, 2, answered_pieces)));
   EXPECT_TRUE(passes(pipelined_job(2, flat, {{22, 0}, {3, 1}, {4, 1}}, 2, answered_pieces)));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Protocols as jobs for the model checker: several consecutive calls, each with different data and
-// an expected result.
+// Protocols as jobs for the model checker: consecutive calls with different data and results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,8 +43,7 @@ struct Script {
   std::function<Bytes(int rank, std::size_t call)> wanted;
 };
 
-// Protocols use the beginning of input and output: data is copied there before each call and saved
-// after it.
+// Protocols use the beginning of input and output; data is copied there before each call.
 inline void bring(CheckedContext& w, const Script& script, std::size_t call) {
   w.copy({Region::input, w.rank(), 0}, {Region::input, w.rank(), (1 + call) * script.window_bytes},
          script.window_bytes, memory::CopyKernel::plain);

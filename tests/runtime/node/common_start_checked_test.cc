@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Model-checks the switch from calls without a vote to calls with one: all ranks switch at the same
-// call.
+// Model-checks the switch from calls without a vote to calls with one, in the same call everywhere.
 #include "checked.h"
 #include "runtime/node/agreement.h"
 
 namespace huddle::node::test {
 namespace {
 
-// Both sides execute a fence of their own; for the frequent side the kernel does this in
-// production.
+// Both sides execute a fence; in production the kernel does this for the frequent side.
 struct BothSides {
   void frequent_side(CheckedContext& w) const { w.fence(); }
   void rare_side(CheckedContext& w) const { w.fence(); }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Checks the numbers of cache line transfers and copied bytes that the protocols' descriptions
-// promise.
+// Checks the cache line transfers and copied bytes that the protocols' descriptions promise.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -40,8 +39,7 @@ struct Calls {
   bool reachable = false;  // exposed memory
 };
 
-// Counts some calls after one that is not counted, so that cache lines are where they are in steady
-// state.
+// Counts some calls after an uncounted one, so that cache lines are in their steady state.
 template <class Make, class Run>
 Counts counts_of(const Calls& how, Make make, Run run) {
   const auto counted = [&](int calls) {
@@ -116,8 +114,7 @@ TEST(Counted, OneQueueMovesNoMoreLinesThanTwo) {
   EXPECT_LE(lines(Release::same_line), lines(Release::own_queue));
 }
 
-// The payload is in the flag's cache line: one line per reader, and occasionally the readers'
-// counters.
+// The payload shares the flag's line: one line per reader, and occasionally the readers' counters.
 TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   constexpr int calls = 64;
   constexpr int slots = 16;
@@ -266,8 +263,7 @@ TEST(Counted, SlicesShareTheWork) {
   }
 }
 
-// Results are computed in place of one contribution, copied to the places of the others and to the
-// caller.
+// Results replace one contribution and are copied to the places of the others and to the caller.
 TEST(Counted, ResultsReplaceContributions) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
@@ -280,8 +276,7 @@ TEST(Counted, ResultsReplaceContributions) {
   }
 }
 
-// Single copy: every byte that a rank receives is pulled once, and only its own block is copied
-// otherwise.
+// Single copy: every received byte is pulled once, and only a rank's own block is copied.
 TEST(Counted, DirectExchangeMovesEveryByteOnce) {
   constexpr std::size_t block = 10'000;
   const auto protocol = [](int) { return DirectExchange({4096}, 4, first_sequence); };
@@ -322,8 +317,7 @@ TEST(Counted, WrittenGatherLeavesCopyingToPeers) {
   }
 }
 
-// An announced block is pulled once and bypasses shared memory; any other block is copied in and
-// out once.
+// An announced block is pulled once; any other block is copied into and out of shared memory once.
 TEST(Counted, LargeBlocksArePulledAndSmallOnesCopied) {
   constexpr std::size_t large = 10'000;
   constexpr std::size_t small = 100;

@@ -62,8 +62,7 @@ void make_direct_call(CheckedContext& w, Protocol& protocol, const DirectCall<Pr
   } else {
     w.use({buffer, buffer, false});
   }
-  // The caller has filled its buffers with non-temporal stores, which take the longest to become
-  // visible.
+  // The caller fills its buffers with non-temporal stores, the last ones to become visible.
   w.store_as_caller({Region::output, w.rank(), buffer}, layout.window);
   if (!call.in_place) w.store_as_caller({Region::input, w.rank(), buffer}, layout.window);
   const int failed_before = w.path_failures();

@@ -346,8 +346,7 @@ TEST(DirectChecked, LeavingAnnouncerRegainsItsMemory) {
   for (const Job& job : leaving_announcements()) EXPECT_TRUE(passes(job));
 }
 
-// Source lines that order callers' non-temporal stores, and those of them that one of the jobs
-// needs.
+// Source lines that order callers' non-temporal stores, and those that one of the jobs needs.
 struct Orderings {
   std::set<unsigned> all;
   std::set<unsigned> needed;

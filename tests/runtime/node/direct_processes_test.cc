@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Single copy between processes: each rank is a process whose private memory the others read and
-// write.
+// Single copy between processes: ranks read and write each other's private memory.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -334,8 +333,7 @@ TEST_P(DirectProcesses, AllFailOnceMemoryCannotBeWritten) {
       open));
 }
 
-// Makes calls in which each rank announces its large blocks; rank r's block for r + 1 is the
-// largest.
+// Each rank announces its large blocks; rank r's block for rank r + 1 is the largest.
 bool exchanges_announced_blocks(Rank& me) {
   PairExchange protocol({1000, 2}, me.ranks, first_sequence);
   const auto words = [&](int from, int to) {

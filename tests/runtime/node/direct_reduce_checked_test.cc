@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Model-checks the single-copy reductions with working paths, failing paths and memory that peers
-// can reach.
+// Model-checks the single-copy reductions with working and failing paths and with reachable memory.
 #include "direct_checked.h"
 #include "operators.h"
 #include "runtime/node/direct_reduce.h"

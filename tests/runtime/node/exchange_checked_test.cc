@@ -316,8 +316,7 @@ TEST(ExchangeChecked, SlotsInEveryOrder) {
   EXPECT_TRUE(passes(slots_alltoall_job(3, {4, 2, 1})));
 }
 
-// A single reader may take ownership; a reader that takes ownership of data that others read as
-// well is detected.
+// A single reader may take ownership; taking ownership of data that others also read is detected.
 TEST(ExchangeChecked, SlotsTakingOwnershipInEveryOrder) {
   const auto order = SlotExchange::Order::ring;
   EXPECT_TRUE(passes(

@@ -243,8 +243,7 @@ TEST_P(OnThreads, SlicedReduce) {
   }
 }
 
-// Ranks that are threads read each other's memory by plain copies, so that unordered accesses are
-// data races.
+// Threads read each other's memory by plain copies, so that unordered accesses are data races.
 TEST_P(OnThreads, DirectReduce) {
   using Results = DirectReduce::Results;
   const auto make = [&](int) {
@@ -255,8 +254,7 @@ TEST_P(OnThreads, DirectReduce) {
   }
 }
 
-// bytes(call, from, to) returns the size of a block; run(protocol, context, outgoing, incoming)
-// performs a call.
+// bytes(call, from, to) is a block's size; run(protocol, context, outgoing, incoming) is a call.
 template <class Protocol>
 void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(int)>& make,
                      const auto& run) {

@@ -13,8 +13,7 @@
 
 namespace huddle::node::test {
 
-// Composition of x -> a x + b modulo 2^32 with another such map: associative, exact, not
-// commutative.
+// Composition of maps x -> a x + b modulo 2^32: associative, exact, not commutative.
 struct Affine {
   std::uint32_t a = 1;
   std::uint32_t b = 0;
@@ -25,8 +24,7 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 
-// Not associative either: (x, y) -> 3 x + 5 y + 1 gives a different result for each placement of
-// parentheses.
+// Not associative either: the result of (x, y) -> 3 x + 5 y + 1 depends on all parentheses.
 struct Bracketed {
   std::uint64_t value = 0;
 

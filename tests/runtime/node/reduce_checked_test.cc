@@ -111,8 +111,7 @@ Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduc
       });
 }
 
-// Prefixes: each rank receives the contributions of the ranks before it, reduced in rank order,
-// with or without its own.
+// Prefixes: each rank receives the reduction over the ranks before it, with or without itself.
 enum class Prefix { inclusive, exclusive };
 
 Script prefix_script(const std::vector<std::size_t>& counts, Prefix prefix) {

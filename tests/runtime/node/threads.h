@@ -45,8 +45,7 @@ class RankMemory {
   std::unique_ptr<std::byte, Free> data_;
 };
 
-// Runs work(rank, protocol, world_for) on one thread per rank. world_for(input, output) returns the
-// context of one call.
+// Runs work(rank, protocol, world_for) on a thread per rank. world_for() returns a call's context.
 template <class Protocol>
 class Threads {
  public:

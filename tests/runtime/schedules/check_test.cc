@@ -23,8 +23,7 @@ std::int64_t work_of(const Algorithm& algorithm, int ranks) {
   return work;
 }
 
-// Returns all roots if that is not too much work or NET_RANKS is set, otherwise the first, the last
-// and some random ones.
+// Returns all roots if time allows or NET_RANKS is set, else the first, the last and random ones.
 std::vector<int> roots_of(const Algorithm& algorithm, int ranks, std::minstd_rand& random) {
   if (!has_root(algorithm.operation)) return {0};
   constexpr std::int64_t most = 1 << 19;

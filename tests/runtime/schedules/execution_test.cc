@@ -116,8 +116,7 @@ TEST_P(Joining, SupportsAllTypesAndOperators) {
       const auto operation = static_cast<memory::Operator>(op);
       if (!memory::is_defined(facts.type, operation)) continue;
       if (algorithm.order == Order::free && changes_with_order(facts.type, operation)) continue;
-      // Random bytes are not valid long doubles, and the padding between the fields of a pair is
-      // undefined.
+      // Random bytes are not valid long doubles, and the padding in pairs is undefined.
       if (facts.type == memory::Type::long_double ||
           facts.type == memory::Type::complex_long_double ||
           facts.kind == memory::TypeKind::located) {

@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // Wires over sockets: each pair of ranks has a stream whose buffers are as small as the kernel
-// allows, so that long messages are sent in pieces and wait for their receivers. Each rank is a
-// thread.
+// allows, so that long messages are sent piecewise and wait for receivers. Ranks are threads.
 #pragma once
 
 #include <poll.h>

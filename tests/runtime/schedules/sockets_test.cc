@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Executes every schedule over sockets between threads, so that a kernel decides about buffering
-// and completion.
+// Executes every schedule over sockets between threads, with the buffering of a real kernel.
 #include <gtest/gtest.h>
 
 #include <random>
