@@ -171,8 +171,8 @@ class Flags {
 
 struct Conflict {
   int other = 0;             // rank that made the earlier access
-  std::size_t byte = 0;      // index in all memory
-  bool two_writers = false;  // both stored the flag
+  std::size_t byte = 0;      // offset in the whole memory
+  bool two_writers = false;  // both ranks stored the flag
 };
 
 class Accesses {

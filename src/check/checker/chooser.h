@@ -78,7 +78,7 @@ class Search : public Chooser {
  private:
   struct Node {
     std::size_t taken = 0;
-    int budget = 0;             // remaining here
+    int budget = 0;             // remaining at this node
     std::vector<bool> costly;   // by alternative
     std::uint64_t offered = 0;  // digest of the alternatives
   };

@@ -283,7 +283,6 @@ void Execution::end_and_verify() {
   if (!wrong.empty()) record("the result is wrong: " + wrong);
 }
 
-// Failure reports.
 void Execution::fail(const std::string& what) {
   const int rank = fibers_.current();
   record(fmt::format("rank {}: {} [{}]", rank, what, text_of(of(rank).call.site)));

@@ -100,12 +100,12 @@ class Execution : private Judge {
     State state = State::ready;
     bool begun = false;
     Call call;                            // current call
-    std::vector<context::Address> flags;  // accessed by its operation
-    bool writes = false;                  // to one of them
+    std::vector<context::Address> flags;  // flags that its operation accesses
+    bool writes = false;                  // whether it stores to one of them
     // The rank was preempted before that operation, and since then nothing has happened that
     // affects the operation or that the operation affects.
     bool set_aside = false;
-    std::vector<Condition> conditions;  // of each awaited flag
+    std::vector<Condition> conditions;  // by awaited flag
     std::uint64_t history = 0;          // digest of everything that it has seen
     int path_failures = 0;
   };

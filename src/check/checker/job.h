@@ -79,7 +79,7 @@ struct Job {
   Sizes sizes;
   // Initial value of each word in Region::shared.
   context::Sequence first = just_below_wrap;
-  // Lets every pull and push fail.
+  // Allows every pull and push to fail.
   bool paths_may_fail = false;
   // Returns whether peers can reach the owner's exposed memory; if empty, they cannot reach any.
   std::function<bool(int owner)> reachable;

@@ -27,8 +27,8 @@ constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   return z ^ (z >> 31U);
 }
 
-// Records which lines of an array were written. An execution writes few, so that resetting the
-// array for the next one is cheap.
+// Records which lines of an array were used. An execution uses few, so that resetting the array for
+// the next one is cheap.
 class DirtyLines {
  public:
   explicit DirtyLines(std::size_t bytes)

@@ -42,7 +42,7 @@ enum class Operation : std::uint8_t {
 
 struct Site {
   Operation operation = Operation::load;
-  std::string_view file;  // owned by a Where, which outlives it
+  std::string_view file;  // from a Where: a string with static lifetime
   unsigned line = 0;
   unsigned column = 0;
   std::string_view function;
@@ -86,7 +86,7 @@ std::string text_of(const Site& site);
 class Trace {
  public:
   struct Touched {
-    std::size_t first = 0;  // index in all memory
+    std::size_t first = 0;  // offset in the whole memory
     std::size_t n = 0;
   };
 

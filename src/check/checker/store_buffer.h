@@ -24,7 +24,7 @@ enum class StoreOrder : std::uint8_t {
 
 struct PendingStore {
   context::Address place;
-  std::size_t first = 0;  // index in all memory
+  std::size_t first = 0;  // offset in the whole memory
   std::vector<std::byte> bytes;
   bool is_flag = false;
   bool is_release = false;

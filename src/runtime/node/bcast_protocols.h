@@ -241,7 +241,7 @@ class SegmentedBcast {
     memory::CopyMethod method = {};     // the reader takes ownership only between two ranks
   };
 
-  // Requires: shared memory holds `start` everywhere; `segment_bytes` is whole pages.
+  // Requires: shared memory holds `start` everywhere; `segment_bytes` is a multiple of page_bytes.
   SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 

@@ -64,7 +64,7 @@ class DirectReduce {
     });
   }
 
-  // Only the root has an output.
+  // Reduces to the root, which alone has an output.
   template <context::SingleCopyContext W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {

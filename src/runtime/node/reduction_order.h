@@ -7,8 +7,8 @@
 //   Ranks are cut into blocks of consecutive ranks. Within a block, contributions are combined from
 //   left to right; then the blocks' results are combined from left to right.
 //
-// Blocks follow the machine if that is about as short as any order can be. They depend on the
-// number and placement of the ranks only, not on measurements: inferred levels do not count.
+// Blocks follow a level of the machine unless that makes the critical path much longer. They depend
+// on the number and placement of the ranks only, not on measurements: inferred levels do not count.
 #pragma once
 
 #include <cstddef>

@@ -10,11 +10,11 @@
 
 namespace huddle::schedules {
 
+namespace {
+
 // Ring: every rank sends to the next rank what it received from the previous one, its own blocks
 // first, one block per round. So a rank that contributes more blocks does not delay the others,
 // whose blocks follow. Blocks are sent in descending order, cyclically.
-namespace {
-
 class AllgatherRing : public Schedule {
  public:
   using Schedule::Schedule;
@@ -67,6 +67,8 @@ std::unique_ptr<Schedule> allgather_ring(const Call& call) {
   return std::make_unique<AllgatherRing>(call);
 }
 
+namespace {
+
 // The neighbor exchange of Chen, Zhang, Zhang and Yuan: only neighbors communicate, each exchange
 // goes in both directions, and there are half the rounds of a ring. Blocks travel in pairs (0 1),
 // (2 3), ...: first the two ranks of a pair exchange their blocks, then each rank exchanges with
@@ -74,8 +76,6 @@ std::unique_ptr<Schedule> allgather_ring(const Call& call) {
 //
 // With an odd number of ranks, the last rank sends its block to the one before it and pauses; its
 // block travels as a third block of the last pair, and at the end it receives all other blocks.
-namespace {
-
 class NeighborExchange : public Schedule {
  public:
   using Schedule::Schedule;
@@ -130,8 +130,8 @@ class NeighborExchange : public Schedule {
   bool is_odd() const { return ranks() % 2 != 0; }
   std::int64_t pairs() const { return ranks() / 2; }
 
-  // Returns how many pairs to the right of a rank's own pair the one is that it receives in a
-  // round. Even ranks begin to the left: -1, 1, -2, 2, ...
+  // Returns the distance, in pairs to the right, from a rank's own pair to the one received in a
+  // step. Even ranks begin to the left: -1, 1, -2, 2, ...
   static std::int64_t distance(int rank, std::int64_t step) {
     const std::int64_t far = (step + 1) / 2;
     return (rank + step) % 2 == 0 ? far : -far;
@@ -170,11 +170,11 @@ std::unique_ptr<Schedule> allgather_neighbor(const Call& call) {
   return std::make_unique<NeighborExchange>(call);
 }
 
+namespace {
+
 // Recursive doubling: in round k a rank exchanges all blocks that it has with the rank whose seat
 // differs in bit k. If ranks are folded, the second rank of a pair sends its block to the first
 // before, and receives all other blocks from it at the end.
-namespace {
-
 class AllgatherDoubling : public Schedule {
  public:
   explicit AllgatherDoubling(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -255,11 +255,11 @@ std::unique_ptr<Schedule> allgather_doubling(const Call& call) {
   return std::make_unique<AllgatherDoubling>(call);
 }
 
+namespace {
+
 // Bruck and others: a rank that has its own block and the d - 1 blocks after it receives d more
 // from the rank at distance d. With a radix k it receives from k - 1 ranks per round, at distances
 // d, 2d, ... . The last round transfers only the missing blocks.
-namespace {
-
 class AllgatherBruck : public Schedule {
  public:
   using Schedule::Schedule;
@@ -309,6 +309,8 @@ std::unique_ptr<Schedule> allgather_bruck(const Call& call) {
   return std::make_unique<AllgatherBruck>(call);
 }
 
+namespace {
+
 // Far-first: each block travels down a binomial tree of its own whose longest edge, about half the
 // ring, comes first, while messages contain one block; the short edges come last, when messages are
 // large. That is sparbit (Loch and Koslovski). A block at offset `o` from its origin came from the
@@ -318,8 +320,6 @@ std::unique_ptr<Schedule> allgather_bruck(const Call& call) {
 // have reached that size. The rest is done depth first, as in PAT (NCCL): round t brings the blocks
 // at offset t and at multiples of a unit from there, from the rank at offset t with the lowest bit
 // cleared. Blocks are passed on within few rounds, so that little data is in transit.
-namespace {
-
 class FarFirst : public Schedule {
  public:
   FarFirst(const Call& call, std::int64_t message_blocks) : Schedule(call) {

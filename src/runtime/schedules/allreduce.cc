@@ -79,9 +79,9 @@ void FoldedAllreduce::fill(int rank, std::int64_t number, Round& round) const {
   }
 }
 
-// Recursive doubling: in round k seats that differ in bit k exchange their partial results.
 namespace {
 
+// Recursive doubling: in round k seats that differ in bit k exchange their partial results.
 class AllreduceDoubling : public FoldedAllreduce {
  public:
   using FoldedAllreduce::FoldedAllreduce;
@@ -116,12 +116,12 @@ std::unique_ptr<Schedule> allreduce_doubling(const Call& call) {
   return std::make_unique<AllreduceDoubling>(call);
 }
 
+namespace {
+
 // Recursive halving and doubling, for large data: in round k seats that differ in bit k halve their
 // common part; each sends the other's half and reduces its own. Then they gather the reduced parts
 // in the opposite order. Operations associate as in recursive doubling, because the nearest seats
 // come first.
-namespace {
-
 class AllreduceHalving : public FoldedAllreduce {
  public:
   using FoldedAllreduce::FoldedAllreduce;
@@ -177,10 +177,10 @@ std::unique_ptr<Schedule> allreduce_halving(const Call& call) {
   return std::make_unique<AllreduceHalving>(call);
 }
 
-// Slices: every rank reduces one slice (SliceJoin) and sends it to all others. Each contribution
-// and each result travels directly to the rank that needs it.
 namespace {
 
+// Slices: every rank reduces one slice (SliceJoin) and sends it to all others. Each contribution
+// and each result travels directly to the rank that needs it.
 class AllreduceSlices : public Schedule {
  public:
   explicit AllreduceSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
@@ -224,11 +224,11 @@ std::unique_ptr<Schedule> allreduce_slices(const Call& call) {
   return std::make_unique<AllreduceSlices>(call);
 }
 
+namespace {
+
 // Ring: a block travels around the ring once, starting at a different rank for each block, and
 // every rank adds its contribution; then the reduced blocks travel around once more. The order of
 // operations differs between blocks, so the operator's result must not depend on it.
-namespace {
-
 class AllreduceRing : public Schedule {
  public:
   using Schedule::Schedule;

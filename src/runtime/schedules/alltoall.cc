@@ -7,9 +7,9 @@
 
 namespace huddle::schedules {
 
-// Spread: in round i each rank sends to the rank at distance i + 1.
 namespace {
 
+// Spread: in round i each rank sends to the rank at distance i + 1.
 class Spread : public Schedule {
  public:
   using Schedule::Schedule;
@@ -37,11 +37,11 @@ std::unique_ptr<Schedule> alltoall_spread(const Call& call) {
   return std::make_unique<Spread>(call);
 }
 
+namespace {
+
 // Pairwise: in round s rank r exchanges with rank (s - r) modulo the number of ranks, which
 // exchanges with it in the same round. Received blocks are staged in scratch until the local block
 // has been sent, so that the exchange works in place.
-namespace {
-
 class Pairwise : public Schedule {
  public:
   using Schedule::Schedule;
@@ -73,6 +73,8 @@ std::unique_ptr<Schedule> alltoall_pairwise(const Call& call) {
   return std::make_unique<Pairwise>(call);
 }
 
+namespace {
+
 // Bruck and others: a block has to travel a certain cyclic distance, which is decomposed into
 // digits, the lowest first. In round x all blocks with the digit z at position x travel z units, in
 // one message. So there are log p rounds, and blocks pass through other ranks.
@@ -81,8 +83,6 @@ std::unique_ptr<Schedule> alltoall_pairwise(const Call& call) {
 // rank's own, which is where its receiver needs it. Moving blocks go from one of two buffers into
 // the other, and the others are copied there, so that no buffer is both received into and sent
 // from, and the last round ends in the output.
-namespace {
-
 class AlltoallBruck : public Schedule {
  public:
   explicit AlltoallBruck(const Call& call) : Schedule(call) {

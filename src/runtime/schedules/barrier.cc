@@ -7,10 +7,10 @@
 
 namespace huddle::schedules {
 
-// Dissemination: in round i a rank notifies the ranks at distances k^i, 2 k^i, ... (k-1) k^i that
-// it and all ranks it has been notified of have arrived. With k = 2 that is one rank per round.
 namespace {
 
+// Dissemination: in round i a rank notifies the ranks at distances k^i, 2 k^i, ... (k-1) k^i that
+// it and all ranks it has been notified of have arrived. With k = 2 that is one rank per round.
 class Dissemination : public Schedule {
  public:
   using Schedule::Schedule;

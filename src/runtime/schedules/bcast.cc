@@ -9,10 +9,10 @@
 
 namespace huddle::schedules {
 
-// A k-nomial tree, binomial for k = 2: in each round every rank that has the data sends it to k - 1
-// others, the farthest first, because these have the largest subtrees.
 namespace {
 
+// A k-nomial tree, binomial for k = 2: in each round every rank that has the data sends it to k - 1
+// others, the farthest first, because these have the largest subtrees.
 class Knomial : public Schedule {
  public:
   explicit Knomial(const Call& call) : Schedule(call), tree_(call.ranks, call.radix) {}
@@ -62,9 +62,9 @@ std::unique_ptr<Schedule> bcast_knomial(const Call& call) {
   return std::make_unique<Knomial>(call);
 }
 
-// A pipelined chain: each rank forwards a segment while it receives the next one.
 namespace {
 
+// A pipelined chain: each rank forwards a segment while it receives the next one.
 class Chain : public Schedule {
  public:
   using Schedule::Schedule;
@@ -112,11 +112,11 @@ class Chain : public Schedule {
 
 std::unique_ptr<Schedule> bcast_chain(const Call& call) { return std::make_unique<Chain>(call); }
 
+namespace {
+
 // For large data: a binomial tree scatters one block per rank, and a ring gathers them (van de
 // Geijn and others). A rank that forwarded blocks in the tree already has them: the ring omits
 // them, and the root receives nothing.
-namespace {
-
 class ScatterRing : public Schedule {
  public:
   explicit ScatterRing(const Call& call) : Schedule(call), tree_(call.ranks, 2) {}
@@ -199,13 +199,6 @@ std::unique_ptr<Schedule> bcast_scatter_ring(const Call& call) {
   return std::make_unique<ScatterRing>(call);
 }
 
-// For large data: a binomial tree scatters one block per rank, and recursive doubling gathers them
-// (van de Geijn and others), for any number of ranks. Places, counted from the root, are halved
-// recursively. On the way down, the first place of a range sends the second half to the first place
-// of that half; on the way up, every place of one half exchanges the blocks of the halves with a
-// place of the other. The first place of the range has all blocks already: it only sends, and if
-// the first half has one more place, it has no partner.
-
 namespace {
 
 // A range of places. If the number is odd, the first half has one more.
@@ -232,6 +225,12 @@ struct Places {
   }
 };
 
+// For large data: a binomial tree scatters one block per rank, and recursive doubling gathers them
+// (van de Geijn and others), for any number of ranks. Places, counted from the root, are halved
+// recursively. On the way down, the first place of a range sends the second half to the first place
+// of that half; on the way up, every place of one half exchanges the blocks of the halves with a
+// place of the other. The first place of the range has all blocks already: it only sends, and if
+// the first half has one more place, it has no partner.
 class ScatterDoubling : public Schedule {
  public:
   explicit ScatterDoubling(const Call& call) : Schedule(call) {

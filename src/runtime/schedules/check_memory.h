@@ -19,7 +19,6 @@ namespace huddle::schedules {
 
 // The content of a place while a schedule is checked: nothing, a block as contributed, or a
 // combination of contributions. Each distinct content has a number.
-
 using Term = std::uint32_t;
 inline constexpr Term no_term = 0;
 // While a message arrives.

@@ -6,10 +6,10 @@
 
 namespace huddle::schedules {
 
-// Gather and scatter by a k-nomial tree of places counted from the root, in which a subtree's
-// blocks are consecutive. A gather begins with the nearest, a scatter with the farthest.
 namespace {
 
+// Gather and scatter by a k-nomial tree of places counted from the root, in which a subtree's
+// blocks are consecutive. A gather begins with the nearest, a scatter with the farthest.
 class BlockTree : public Schedule {
  public:
   explicit BlockTree(const Call& call) : Schedule(call), tree_(call.ranks, call.radix) {}

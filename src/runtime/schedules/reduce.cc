@@ -8,11 +8,11 @@
 
 namespace huddle::schedules {
 
+namespace {
+
 // A binomial tree over the association: each part of it is reduced at the seat whose low bits are
 // those of the root, so that every root computes the same bits, and the result needs no further
 // message.
-namespace {
-
 class Binomial : public Schedule {
  public:
   explicit Binomial(const Call& call)

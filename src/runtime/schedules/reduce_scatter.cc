@@ -6,11 +6,11 @@
 
 namespace huddle::schedules {
 
+namespace {
+
 // Recursive halving, the nearest seats first: in round k seats that differ in bit k divide their
 // common blocks by that bit of the destination seats; each sends the other side's blocks and
 // reduces its own.
-namespace {
-
 class ReduceScatterHalving : public Schedule {
  public:
   explicit ReduceScatterHalving(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -118,9 +118,9 @@ std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call) {
   return std::make_unique<ReduceScatterHalving>(call);
 }
 
-// Every rank reduces its own block (SliceJoin): contributions travel directly to that rank.
 namespace {
 
+// Every rank reduces its own block (SliceJoin): contributions travel directly to that rank.
 class ReduceScatterSlices : public Schedule {
  public:
   explicit ReduceScatterSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
@@ -155,10 +155,10 @@ std::unique_ptr<Schedule> reduce_scatter_slices(const Call& call) {
   return std::make_unique<ReduceScatterSlices>(call);
 }
 
-// Ring: each block travels around the ring to its rank, and every rank on the way adds its
-// contribution. The order of operations differs between blocks.
 namespace {
 
+// Ring: each block travels around the ring to its rank, and every rank on the way adds its
+// contribution. The order of operations differs between blocks.
 class ReduceScatterRing : public Schedule {
  public:
   using Schedule::Schedule;

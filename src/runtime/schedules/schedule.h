@@ -15,7 +15,7 @@
 //   round k. There is at most one message from a rank to another per round. So the messages of a
 //   pair keep their order, and deadlock is impossible even if a send completes only with its
 //   receive.
-// - In place: a schedule does not depend on it; input and output are then the same buffer.
+// - In place: input and output are the same buffer; a schedule does not depend on it.
 #pragma once
 
 #include <array>

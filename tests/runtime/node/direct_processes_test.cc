@@ -96,7 +96,7 @@ std::unique_ptr<single_copy::PeerMemory> open_cma(int, int, pid_t process) {
   return std::make_unique<single_copy::CmaMemory>(process, single_copy::unwatched);
 }
 
-// Process ids, which all ranks must know before they begin.
+// The process ids of all ranks, which they exchange before they begin.
 struct Roll {
   std::array<std::atomic<pid_t>, 16> processes;
 };
