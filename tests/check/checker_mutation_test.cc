@@ -20,7 +20,7 @@ constexpr context::Sequence number(std::size_t i) {
   return just_below_wrap + 1 + static_cast<context::Sequence>(i);
 }
 
-// Combines bytes: left + 2 * right, which is neither commutative nor loses information.
+// Combines bytes: left + 2 * right, which is not commutative and loses no information.
 void join_bytes(void* to, const void* left, const void* right, std::size_t count, void*) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto l = static_cast<const unsigned char*>(left)[i];

@@ -48,7 +48,7 @@ struct Algorithm {
 // Returns all algorithms by operation, the simplest first. Each works for any number of ranks.
 std::span<const Algorithm> algorithms();
 
-// Both throw UsageError that suggests the most similar name if there is no such name.
+// Both throw a UsageError that suggests the most similar name if none matches.
 const Algorithm& algorithm_named(std::string_view full_name);
 Operation operation_named(std::string_view word);
 

@@ -173,8 +173,8 @@ std::unique_ptr<Schedule> allgather_neighbor(const Call& call) {
 namespace {
 
 // Recursive doubling: in round k a rank exchanges all blocks that it has with the rank whose seat
-// differs in bit k. If ranks are folded, the second rank of a pair sends its block to the first
-// before, and receives all other blocks from it at the end.
+// differs in bit k. If ranks are folded, the second rank of a pair first sends its block to its
+// partner, and receives all other blocks from it at the end.
 class AllgatherDoubling : public Schedule {
  public:
   explicit AllgatherDoubling(const Call& call) : Schedule(call), folding_(call.ranks) {}

@@ -7,8 +7,9 @@
 
 namespace huddle::schedules {
 
-// Base of allreduces among a power of two of seats. Other ranks are folded: the second rank of a
-// pair sends its contribution to the first at the beginning and receives the result at the end.
+// Base of allreduces among a power-of-two number of seats. Other ranks are folded: the second rank
+// of a pair sends its contribution to the first at the beginning and receives the result at the
+// end.
 class FoldedAllreduce : public Schedule {
  public:
   explicit FoldedAllreduce(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -247,7 +248,8 @@ class AllreduceRing : public Schedule {
       round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
       return;
     }
-    // Blocks arrive in descending order; from round p - 1 on they are reduced, the own block first.
+    // Blocks travel in descending order; from round p - 1 on reduced ones, a rank's own block
+    // first.
     const auto block = [&](std::int64_t before) {
       return Blocks::interval(at_distance(rank, -before), 1);
     };

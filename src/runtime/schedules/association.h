@@ -17,8 +17,8 @@
 
 namespace huddle::schedules {
 
-// Maps any number of ranks to a power of two of seats. If there are r more ranks than seats, the
-// first 2r ranks are folded in pairs: the second rank of a pair sends its data to the first and
+// Maps any number of ranks to a power-of-two number of seats. If there are r more ranks than seats,
+// the first 2r ranks are folded in pairs: the second rank of a pair sends its data to the first and
 // receives the result from it. The remaining ranks have seats, numbered in rank order.
 class Folding {
  public:

@@ -90,7 +90,7 @@ class Image {
   // Returns the first of these blocks that does not fit, or nothing if all of them fit.
   std::optional<std::int64_t> missing(std::int64_t first, std::int64_t count) const;
   // Returns the term of a block.
-  // Requires, like the functions below: the block is not missing.
+  // Requires (also for the functions below): the block is not missing.
   Term get(std::int64_t block) const;
 
   // Calls action(block, term at its place, whichever block that belongs to).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The distance of a message, by which Chen, Zhang, Zhang and Yuan characterize an algorithm: |i -
-// j| between the ranks of sender and receiver, averaged over all messages.
+// The distance |i-j| between the ranks of a message's sender and receiver, averaged over all
+// messages, by which Chen, Zhang, Zhang and Yuan characterize an algorithm.
 #pragma once
 
 #include <cstdint>

@@ -250,7 +250,7 @@ struct Call {
   // Each of the following is used by some algorithms only (see Algorithm::uses).
   int radix = 2;                    // peers of a rank per round, plus one
   std::int64_t segments = 1;        // of pipelined data
-  std::int64_t message_blocks = 1;  // most blocks per message
+  std::int64_t message_blocks = 1;  // maximum number of blocks per message
   Shares shares = {};               // if ranks contribute different amounts
 };
 

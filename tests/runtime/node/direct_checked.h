@@ -3,8 +3,8 @@
 //
 // Single-copy protocols as jobs for the model checker. Each call has its own buffers, which the
 // caller overwrites as soon as the call returns, so that a peer that still accesses them is
-// detected. If paths may fail, a call must fail on all ranks or on none, or on none if the protocol
-// compensates for failures.
+// detected. If paths may fail, a call must fail on all ranks or on none; if the protocol
+// compensates for failures, on none.
 #pragma once
 
 #include <fmt/format.h>
