@@ -43,7 +43,8 @@ struct Script {
   std::function<Bytes(int rank, std::size_t call)> wanted;
 };
 
-// Protocols use the beginning of input and output; data is copied there before each call.
+// Protocols use the beginning of input and output; data is copied there before each call and saved
+// after it.
 inline void bring(CheckedContext& w, const Script& script, std::size_t call) {
   w.copy({Region::input, w.rank(), 0}, {Region::input, w.rank(), (1 + call) * script.window_bytes},
          script.window_bytes, memory::CopyKernel::plain);
