@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the search reaches, what it calls a failure, and how a failure is repeated.
+// Tests which states the search reaches, what counts as a failure, and how a failure is repeated.
 #include "check/checker/checker.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Fails in some orders only: the second rank may see nothing yet.
+// Fails in some interleavings only: the second rank may load before the store is visible.
 Job sometimes_wrong() {
   return litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), 1);
@@ -43,13 +43,13 @@ TEST(Explore, TriesEveryOrderOfTwoRanks) {
     order->clear();
     return "";
   };
-  // Here every order counts, so that no execution may be cut short by a state that was seen.
+  // Every order counts here, so this uses sample(), which does not stop at known states.
   for (std::uint64_t seed = 0; seed < 100; ++seed) EXPECT_TRUE(sample(job, seed, 1).passed());
   EXPECT_EQ(orders.size(), 6U);  // 4 over 2
 }
 
-TEST(Explore, FindsMoreWithABiggerBudget) {
-  // Rank 1 has to look between the two stores: rank 0 loses its turn once.
+TEST(Explore, LargerBudgetFindsMore) {
+  // Rank 1 must load between the two stores, so rank 0 is preempted once.
   bool seen = false;
   const Job job = litmus(2, [&seen](CheckedContext& w) {
     if (w.rank() == 0) {
@@ -63,7 +63,7 @@ TEST(Explore, FindsMoreWithABiggerBudget) {
   EXPECT_TRUE(can_happen(job, [&] { return seen; }, {.budget = 1}));
 }
 
-TEST(Explore, CountsStatesAndSaysWhetherItIsDone) {
+TEST(Explore, ReportsStatesAndWhetherTheyAreExhausted) {
   const Job job = litmus(3, [](CheckedContext& w) {
     for (context::Sequence i = 1; i <= 3; ++i) {
       w.store(line(w.rank(), 0), i);
@@ -87,7 +87,7 @@ TEST(Explore, IsDeterministic) {
   EXPECT_EQ(text_of(first), text_of(second));
 }
 
-TEST(Failures, AreRepeatedByTheirChoices) {
+TEST(Failures, ReplayRepeatsFailureOfSearch) {
   const Result found = explore(sometimes_wrong());
   ASSERT_TRUE(fails_with(found, "rank 1 threw: came too early"));
   const Result again = replay(sometimes_wrong(), found.failure->choices);
@@ -97,19 +97,19 @@ TEST(Failures, AreRepeatedByTheirChoices) {
   EXPECT_EQ(again.executions, 1U);
 }
 
-TEST(Failures, OfASampleAreRepeatedByItsSeedAndByTheirChoices) {
+TEST(Failures, SeedAndReplayRepeatFailureOfSample) {
   const Result found = sample(sometimes_wrong(), 7, 1000);
   ASSERT_FALSE(found.passed());
   EXPECT_EQ(text_of(sample(sometimes_wrong(), 7, 1000)), text_of(found));
   EXPECT_FALSE(replay(sometimes_wrong(), found.failure->choices).passed());
 }
 
-TEST(Failures, OfAnotherJobAreNotRepeated) {
+TEST(Failures, ReplayRejectsChoicesOfAnotherJob) {
   EXPECT_THROW(replay(sometimes_wrong(), "0:17 "), InputError);
   EXPECT_THROW(replay(sometimes_wrong(), "nonsense"), InputError);
 }
 
-TEST(Failures, TellWhatHappenedAndWhere) {
+TEST(Failures, ReportOperationsAndSourceLines) {
   const Result found = explore(litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.copy(line(1, 1), input_of(0), 8, plain);
     if (w.rank() == 1) w.copy(output_of(1), line(1, 1) + 4, 8, plain);
@@ -120,7 +120,7 @@ TEST(Failures, TellWhatHappenedAndWhere) {
               HasSubstr("copies input of 0 at 0..7 to shared of 1 at 64..71"));
 }
 
-TEST(Failures, AreStallsWithWhoWaitsForWhat) {
+TEST(Failures, StallReportsWhatRanksWaitFor) {
   const Result found = explore(litmus(2, [](CheckedContext& w) {
     w.wait(line(1 - w.rank(), 0), context::until_reached(static_cast<context::Sequence>(-3)));
     w.wait(line(1 - w.rank(), 0), context::until_reached(1));
@@ -130,7 +130,7 @@ TEST(Failures, AreStallsWithWhoWaitsForWhat) {
               HasSubstr("rank 0 waits for shared of 1 at 0 until it reaches 1 (holds 0)"));
 }
 
-TEST(Failures, AreLoopsThatPoll) {
+TEST(Failures, PollingLoopFails) {
   const Job job = litmus(1, [](CheckedContext& w) {
     while (w.load(line(0, 0)) == 0) {
     }
@@ -138,7 +138,7 @@ TEST(Failures, AreLoopsThatPoll) {
   EXPECT_TRUE(fails_with(explore(job, {.max_steps = 1000}), "no end after 1000 operations"));
 }
 
-TEST(Failures, AreWrongResults) {
+TEST(Failures, WrongResultFails) {
   Job job = litmus(1, [](CheckedContext& w) { w.store(line(0, 0), 5); });
   job.verify = [](const Memory& memory) {
     return memory.as<const context::Sequence>(context::Region::shared, 0)[0] == 6 ? "" : "no six";
@@ -146,7 +146,7 @@ TEST(Failures, AreWrongResults) {
   EXPECT_TRUE(fails_with(explore(job), "the result is wrong: no six"));
 }
 
-TEST(Failures, AreBodiesThatDoNotRepeatThemselves) {
+TEST(Failures, NondeterministicBodyIsAnError) {
   int runs = 0;
   const Job job = litmus(2, [&runs](CheckedContext& w) {
     if (w.rank() == 0 && ++runs % 2 == 0) return;
@@ -155,14 +155,14 @@ TEST(Failures, AreBodiesThatDoNotRepeatThemselves) {
   EXPECT_THROW(explore(job), UsageError);
 }
 
-// One operation alone, by rank 0 of two.
+// Runs one operation, on rank 0 of two ranks.
 Result alone(const std::function<void(CheckedContext&)>& operation) {
   return explore(litmus(2, [operation](CheckedContext& w) {
     if (w.rank() == 0) operation(w);
   }));
 }
 
-TEST(Reach, EndsWhereMemoryEnds) {
+TEST(Reach, IsLimitedToExistingMemory) {
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(0, 4)); }), "out of range"));
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(2, 0)); }), "there is no rank 2"));
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(-1, 0)); }), "there is no rank -1"));
@@ -172,19 +172,19 @@ TEST(Reach, EndsWhereMemoryEnds) {
   EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 3) + 56, input_of(0), 8, plain); })));
 }
 
-TEST(Reach, IsNobodyElsesBuffers) {
+TEST(Reach, ExcludesBuffersOfOtherRanks) {
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(line(0, 0), input_of(1), 8, plain); }),
                          "input of 1 at 0..7 is out of rank 0's reach"));
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(output_of(1), line(0, 0), 8, plain); }),
                          "out of rank 0's reach"));
 }
 
-TEST(Reach, ForFlagsIsAlignedSharedMemory) {
+TEST(Reach, FlagsMustBeAlignedInSharedMemory) {
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.store(line(0, 0) + 2, 1); }), "aligned"));
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.store(input_of(0), 1); }), "shared memory"));
 }
 
-TEST(Copies, DoNotOverlap) {
+TEST(Copies, MustNotOverlap) {
   EXPECT_TRUE(
       fails_with(alone([](auto& w) { w.copy(line(0, 0), line(0, 0) + 7, 8, plain); }), "overlap"));
   EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 0), line(0, 0) + 8, 8, plain); })));
@@ -198,7 +198,7 @@ void subtract(void* to, const void* left, const void* right, std::size_t count, 
 }
 constexpr memory::Reduction difference{subtract, nullptr, sizeof(int), false};
 
-TEST(Reductions, GiveWhatTheOperatorGives) {
+TEST(Reductions, StoreResultOfOperator) {
   Job job = litmus(1, [](CheckedContext& w) {
     w.reduce(output_of(0), input_of(0), input_of(0) + 4, 1, difference);
     w.reduce(output_of(0), output_of(0), input_of(0), 1, difference);
@@ -216,7 +216,7 @@ TEST(Reductions, GiveWhatTheOperatorGives) {
       "overlap"));
 }
 
-TEST(WaitAny, ReturnsEachThatHolds) {
+TEST(WaitAny, ReturnsEverySatisfiedFlagInSomeExecution) {
   std::set<int> seen;
   Job job = litmus(3, [&seen](CheckedContext& w) {
     if (w.rank() > 0) {
@@ -231,11 +231,11 @@ TEST(WaitAny, ReturnsEachThatHolds) {
   EXPECT_THAT(seen, ElementsAre(0, 1));
 }
 
-TEST(WaitAny, IsAnErrorWithoutFlags) {
+TEST(WaitAny, FailsWithoutFlags) {
   EXPECT_TRUE(fails_with(alone([](auto& w) { w.wait_any({}); }), "waits for any of no flags"));
 }
 
-TEST(WaitAll, ComesBackWhenAllHold) {
+TEST(WaitAll, ReturnsWhenAllFlagsAreSatisfied) {
   EXPECT_TRUE(passes(explore(litmus(3, [](CheckedContext& w) {
     if (w.rank() > 0) {
       w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
@@ -249,8 +249,8 @@ TEST(WaitAll, ComesBackWhenAllHold) {
   }))));
 }
 
-// The sanitizers and this count: what ranks own is given back however their execution ends.
-TEST(Executions, LeaveNothingBehind) {
+// This count and the sanitizers check that ranks release their resources in every case.
+TEST(Executions, ReleaseResourcesOfRanks) {
   int alive = 0;
   struct Counted {
     explicit Counted(int& n) : count(n) { ++count; }
@@ -272,7 +272,7 @@ TEST(Executions, LeaveNothingBehind) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(Sample, TakesManyRanks) {
+TEST(Sample, SupportsManyRanks) {
   Job job = litmus(17, [](CheckedContext& w) {
     for (context::Sequence i = 1; i <= 3; ++i) {
       w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);

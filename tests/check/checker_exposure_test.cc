@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is exposed is watched like shared memory: whoever changes it while others read is found, and
-// whoever reads before it was told where.
+// Tests that accesses to exposed memory are checked like those to shared memory: changing it while
+// a peer reads and reading it before it is exposed are races.
 #include "litmus.h"
 
 namespace huddle::check::checker {
@@ -16,7 +16,7 @@ struct Steps {
   bool orders_that = true;
 };
 
-// Rank 0 exposes its input, and changes it when rank 1 is through.
+// Rank 0 exposes its input and changes it after rank 1 has read it.
 Job exposing(const Steps& steps) {
   Job job = litmus(2, [steps](CheckedContext& w) {
     if (w.rank() == 0) {
@@ -40,28 +40,27 @@ Job exposing(const Steps& steps) {
   return job;
 }
 
-TEST(CheckerPull, BringsWhatIsExposed) { EXPECT_TRUE(passes(explore(exposing({})))); }
+TEST(CheckerPull, CopiesExposedData) { EXPECT_TRUE(passes(explore(exposing({})))); }
 
-TEST(CheckerPull, FindsWhoReadsTooEarly) {
+TEST(CheckerPull, ReadBeforeExposureRaces) {
   EXPECT_TRUE(
       fails_with(explore(exposing({.waits_for_exposure = false})), "a race at shared of 0 at 64"));
 }
 
-TEST(CheckerPull, FindsWhoChangesWhatIsStillRead) {
+TEST(CheckerPull, WriteDuringPullRaces) {
   EXPECT_TRUE(
       fails_with(explore(exposing({.waits_for_reader = false})), "a race at input of 0 at 2"));
 }
 
-// A release store does not order them.
-TEST(CheckerPull, FindsWhatTheCallerStoredPastTheCaches) {
+// A release store does not order non-temporal stores.
+TEST(CheckerPull, UnorderedNontemporalStoresOfCallerRace) {
   EXPECT_TRUE(passes(explore(exposing({.was_stored_past_caches = true}))));
   EXPECT_TRUE(fails_with(explore(exposing({.was_stored_past_caches = true, .orders_that = false})),
                          "a race at input of 0 at 2"));
 }
 
-// Whoever stored them sees them in order: what goes through shared memory needs nothing of the
-// kind.
-TEST(CheckerPull, WhatIsCopiedByItsOwnerIsInOrder) {
+// A rank sees its own stores in order, so a copy through shared memory needs no ordering.
+TEST(CheckerPull, CopyByOwnerIsOrdered) {
   Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store_as_caller(input_of(0), 8);
@@ -76,11 +75,11 @@ TEST(CheckerPull, WhatIsCopiedByItsOwnerIsInOrder) {
   EXPECT_TRUE(passes(explore(job)));
 }
 
-TEST(CheckerPull, FindsWhatWasNeverExposed) {
+TEST(CheckerPull, FailsIfNothingIsExposed) {
   EXPECT_TRUE(fails_with(explore(exposing({.exposes = false})), "exposes nothing"));
 }
 
-TEST(CheckerPull, StaysWithinWhatTheOwnerHas) {
+TEST(CheckerPull, IsLimitedToMemoryOfOwner) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
                                         [](CheckedContext& w) {
                                           if (w.rank() == 0) {
@@ -94,7 +93,7 @@ TEST(CheckerPull, StaysWithinWhatTheOwnerHas) {
                          "out of range"));
 }
 
-TEST(CheckerPull, OnlyWhatIsOnesOwnCanBeExposed) {
+TEST(CheckerPull, OnlyOwnMemoryCanBeExposed) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
                                         [](CheckedContext& w) {
                                           if (w.rank() == 0) w.expose(line(0, 1), input_of(1));
@@ -109,7 +108,7 @@ struct PushSteps {
   bool orders_that = true;
 };
 
-// Rank 0 exposes its output; rank 1 writes there, and rank 0 looks when it is through.
+// Rank 0 exposes its output; rank 1 writes to it, and rank 0 reads it afterwards.
 Job pushing(const PushSteps& steps) {
   Job job = litmus(2, [steps](CheckedContext& w) {
     if (w.rank() == 0) {
@@ -134,26 +133,26 @@ Job pushing(const PushSteps& steps) {
   return job;
 }
 
-TEST(CheckerPush, PutsWhereItIsExposed) { EXPECT_TRUE(passes(explore(pushing({})))); }
+TEST(CheckerPush, WritesToExposedMemory) { EXPECT_TRUE(passes(explore(pushing({})))); }
 
-TEST(CheckerPush, FindsWhoWritesTooEarly) {
+TEST(CheckerPush, WriteBeforeExposureRaces) {
   EXPECT_TRUE(
       fails_with(explore(pushing({.waits_for_exposure = false})), "a race at shared of 0 at 64"));
 }
 
-TEST(CheckerPush, FindsWhoReadsWhatIsStillWritten) {
+TEST(CheckerPush, ReadDuringPushRaces) {
   EXPECT_TRUE(
       fails_with(explore(pushing({.waits_for_writer = false})), "a race at output of 0 at 2"));
 }
 
-// What was there before would land over what came.
-TEST(CheckerPush, FindsWhatTheCallerStoredPastTheCaches) {
+// The caller's earlier stores could overwrite the data that was pushed.
+TEST(CheckerPush, UnorderedNontemporalStoresOfCallerRace) {
   EXPECT_TRUE(passes(explore(pushing({.was_stored_past_caches = true}))));
   EXPECT_TRUE(fails_with(explore(pushing({.was_stored_past_caches = true, .orders_that = false})),
                          "a race at output of 0 at 2"));
 }
 
-TEST(CheckerPush, FindsTwoWhoWriteTheSame) {
+TEST(CheckerPush, ConcurrentPushesToSameBytesRace) {
   EXPECT_TRUE(fails_with(explore(litmus(3,
                                         [](CheckedContext& w) {
                                           if (w.rank() == 0) {
@@ -167,7 +166,7 @@ TEST(CheckerPush, FindsTwoWhoWriteTheSame) {
                          "a race at output of 0 at 2"));
 }
 
-TEST(CheckerPush, StaysWithinWhatTheOwnerHas) {
+TEST(CheckerPush, IsLimitedToMemoryOfOwner) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
                                         [](CheckedContext& w) {
                                           if (w.rank() == 0) {
@@ -181,8 +180,9 @@ TEST(CheckerPush, StaysWithinWhatTheOwnerHas) {
                          "out of range"));
 }
 
-// A pull that fails brings nothing and says so, in some execution; without the word, in none.
-TEST(CheckerPull, FailsWhereTheJobSaysThatItMay) {
+// If the job allows it, a pull fails in some execution, copies nothing and returns an error;
+// otherwise it never fails.
+TEST(CheckerPull, FailsIfJobAllowsIt) {
   Job job = exposing({.waits_for_reader = false});
   job.body = [](CheckedContext& w) {
     if (w.rank() == 0) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The small programs by which memory models are told apart: what has to be possible is found, what
-// must not be possible is not.
+// Litmus tests of the memory model: the checker finds all possible outcomes and no other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +13,7 @@
 namespace huddle::check::checker {
 namespace {
 
-// The same program with one operation weaker, to see what the orders are good for.
+// Options that weaken one operation of the job, to test what its ordering is needed for.
 Options with(const Job& job, Operation operation, Fault fault) {
   Options options;
   for (const Mutation& mutation : mutations_of(job)) {
@@ -42,14 +41,14 @@ Job message_passing(memory::CopyKernel kernel = plain) {
   });
 }
 
-TEST(MessagePassing, IsRightByReleaseAndAcquire) {
+TEST(MessagePassing, IsCorrectWithReleaseAndAcquire) {
   EXPECT_TRUE(passes(explore(message_passing())));
   EXPECT_TRUE(passes(explore(message_passing(), on_x86())));
 }
 
-// A rank that takes what another one reads meanwhile is seen, and one that takes what is its own is
-// not held to anything more.
-TEST(MessagePassing, RacesWhereTwoTakeAtTheSameTime) {
+// Taking ownership of data that another rank reads concurrently is a race. A single reader may take
+// ownership without further ordering.
+TEST(MessagePassing, TwoReadersTakingOwnershipRace) {
   const auto passing = [](int takers) {
     return litmus(1 + takers, [](CheckedContext& w) {
       if (w.rank() == 0) {
@@ -81,7 +80,7 @@ TEST(MessagePassing, RacesWithoutWaiting) {
   EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, Fault::dropped)), "a race at"));
 }
 
-TEST(MessagePassing, ByNontemporalCopyNeedsTheFenceAtItsEnd) {
+TEST(MessagePassing, NontemporalCopyNeedsFence) {
   const Job job = message_passing(nontemporal);
   EXPECT_TRUE(passes(explore(job)));
   const Options options = with(job, Operation::copy, Fault::unfenced);
@@ -89,7 +88,7 @@ TEST(MessagePassing, ByNontemporalCopyNeedsTheFenceAtItsEnd) {
   EXPECT_TRUE(fails_with(explore(job, on_x86(options)), "a race at"));
 }
 
-TEST(MessagePassing, OfUnfencedStoresIsRightByAFullFence) {
+TEST(MessagePassing, FullFenceOrdersUnfencedStores) {
   const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 1), input_of(0), 8, nontemporal);
@@ -104,7 +103,7 @@ TEST(MessagePassing, OfUnfencedStoresIsRightByAFullFence) {
   EXPECT_TRUE(passes(explore(job, with(job, Operation::store, Fault::relaxed))));
 }
 
-TEST(MessagePassing, GoesOnThroughAThirdRank) {
+TEST(MessagePassing, IsTransitive) {
   const Job job = litmus(3, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 1), input_of(0), 8, plain);
@@ -121,8 +120,8 @@ TEST(MessagePassing, GoesOnThroughAThirdRank) {
   EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, Fault::relaxed)), "a race at"));
 }
 
-// A buffer that its reader has not said it is done with.
-TEST(MessagePassing, BackwardsNeedsReleaseToo) {
+// Reuses a buffer before its reader has released it.
+TEST(MessagePassing, BufferReuseNeedsReleaseAndAcquire) {
   const Job job = litmus(2, [](CheckedContext& w) {
     for (context::Sequence i = 1; i <= 2; ++i) {
       if (w.rank() == 0) {
@@ -143,7 +142,7 @@ TEST(MessagePassing, BackwardsNeedsReleaseToo) {
   EXPECT_TRUE(fails_with(explore(job, with(job, Operation::store, Fault::dropped)), "nobody"));
 }
 
-// Each stores its own flag and looks at the other's.
+// Each rank stores its own flag and loads the other's.
 Job dekker(std::array<context::Sequence, 2>& seen, bool fenced) {
   return litmus(2, [&seen, fenced](CheckedContext& w) {
     w.store(line(w.rank(), 0), 1);
@@ -161,7 +160,7 @@ TEST(StoreBuffering, LetsLoadsPassEarlierStores) {
   EXPECT_FALSE(can_happen(dekker(seen, true), both_missed, on_x86()));
 }
 
-TEST(StoreBuffering, HasRoomForReadModifyWritesOnArmOnly) {
+TEST(StoreBuffering, DelaysReadModifyWritesOnArmOnly) {
   std::array<context::Sequence, 2> seen{};
   const Job job = litmus(2, [&seen](CheckedContext& w) {
     w.fetch_add(line(w.rank(), 0), 1);
@@ -172,8 +171,8 @@ TEST(StoreBuffering, HasRoomForReadModifyWritesOnArmOnly) {
   EXPECT_FALSE(can_happen(job, both_missed, on_x86()));
 }
 
-// Rank 0 looks before its store is seen; rank 1 sees it come.
-TEST(StoreBuffering, EndsAtAnyTime) {
+// Rank 0 loads before its store is visible; rank 1 sees it become visible.
+TEST(StoreBuffering, StoreBecomesVisibleAtAnyTime) {
   context::Sequence first = 0;
   Seen2 seen;
   const Job job = litmus(2, [&](CheckedContext& w) {
@@ -189,7 +188,7 @@ TEST(StoreBuffering, EndsAtAnyTime) {
   EXPECT_TRUE(can_happen(job, meanwhile, {.budget = 1}));
 }
 
-TEST(StoreBuffering, ShowsARankItsOwnStores) {
+TEST(StoreBuffering, RankSeesItsOwnStores) {
   const Job job = litmus(2, [](CheckedContext& w) {
     w.store(line(w.rank(), 0), 1);
     w.store(line(w.rank(), 0), 2);
@@ -199,8 +198,8 @@ TEST(StoreBuffering, ShowsARankItsOwnStores) {
   EXPECT_TRUE(passes(explore(job)));
 }
 
-// Two stores of one rank to two places, looked at in the other order.
-TEST(StoreOrders, DifferForRelaxedStores) {
+// Two stores of one rank to two places, loaded in the opposite order.
+TEST(StoreOrders, RelaxedStoresAreReorderedOnArmOnly) {
   Seen2 seen;
   const Job job = litmus(2, [&seen](CheckedContext& w) {
     if (w.rank() == 0) {
@@ -213,13 +212,13 @@ TEST(StoreOrders, DifferForRelaxedStores) {
   });
   const auto out_of_order = [&] { return seen.first == 1 && seen.second == 0; };
   EXPECT_FALSE(can_happen(job, out_of_order));
-  // The mutation that mutations_of lists last is that of the second store.
+  // mutations_of lists the second store last, so that one is mutated.
   const Options relaxed = with(job, Operation::store, Fault::relaxed);
   EXPECT_TRUE(can_happen(job, out_of_order, relaxed));
   EXPECT_FALSE(can_happen(job, out_of_order, on_x86(relaxed)));
 }
 
-TEST(Coherence, StoresToOneFlagAreSeenInTheirOrder) {
+TEST(Coherence, StoresToOneFlagAreSeenInOrder) {
   Seen2 seen;
   const Job job = litmus(2, [&seen](CheckedContext& w) {
     if (w.rank() == 0) {
@@ -236,7 +235,7 @@ TEST(Coherence, StoresToOneFlagAreSeenInTheirOrder) {
   EXPECT_TRUE(can_happen(job, [&] { return seen.first == 1 && seen.second == 2; }));
 }
 
-// Two readers never disagree on which of two stores came first: once visible, visible to all.
+// Two readers never disagree on the order of two stores: a visible store is visible to all ranks.
 TEST(IndependentReads, OfIndependentWritesAgree) {
   std::array<Seen2, 2> seen{};
   const Job job = litmus(4, [&seen](CheckedContext& w) {
@@ -265,7 +264,7 @@ TEST(ReadModifyWrite, LosesNothing) {
   EXPECT_TRUE(passes(explore(job)));
 }
 
-// The last of three to arrive knows what the first two wrote.
+// The last of three ranks to arrive knows what the first two wrote.
 Job last_arrival() {
   return litmus(3, [](CheckedContext& w) {
     w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
@@ -274,7 +273,7 @@ Job last_arrival() {
   });
 }
 
-TEST(ReadModifyWrite, CarriesOnWhatTheFlagCarried) {
+TEST(ReadModifyWrite, ContinuesReleaseSequence) {
   const Job job = last_arrival();
   EXPECT_TRUE(passes(explore(job)));
   EXPECT_TRUE(fails_with(explore(job, with(job, Operation::fetch_add, Fault::relaxed)), "a race"));
@@ -285,14 +284,14 @@ TEST(Flags, HaveOneWriter) {
   EXPECT_TRUE(fails_with(explore(job), "two writers of the flag shared of 0 at 0"));
 }
 
-TEST(Flags, MayChangeTheirWriterInOrder) {
+TEST(Flags, OrderedWritersMayAlternate) {
   EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& w) {
     if (w.rank() == 1) w.wait(line(0, 0), context::until_reached(1));
     w.store(line(0, 0), static_cast<context::Sequence>(w.rank() + 1));
   }))));
 }
 
-TEST(Flags, AreNotStoredWhileOthersUpdateThem) {
+TEST(Flags, StoreDuringUpdateFails) {
   const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), 0);
     if (w.rank() == 1) w.fetch_add(line(0, 0), 1);
@@ -300,7 +299,7 @@ TEST(Flags, AreNotStoredWhileOthersUpdateThem) {
   EXPECT_TRUE(fails_with(explore(job), "two writers"));
 }
 
-TEST(Flags, AreNotCopiedOverWhileOthersLook) {
+TEST(Flags, CopyOverFlagDuringLoadRaces) {
   const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.copy(line(0, 0), input_of(0), 8, plain);
     if (w.rank() == 1) w.load(line(0, 0));
@@ -308,8 +307,8 @@ TEST(Flags, AreNotCopiedOverWhileOthersLook) {
   EXPECT_TRUE(fails_with(explore(job), "a race at"));
 }
 
-// Payload and flag in one line, and the line cleared by a copy when all have looked.
-TEST(Flags, MayShareBytesWithDataInOrder) {
+// Payload and flag share a line, which is cleared by a copy after all ranks have read it.
+TEST(Flags, OrderedDataMayShareBytesWithFlag) {
   Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 0) + 4, input_of(0), 8, plain);
@@ -331,7 +330,7 @@ TEST(Flags, MayShareBytesWithDataInOrder) {
   EXPECT_TRUE(passes(explore(job)));
 }
 
-TEST(Numbers, WrapWhereTheyAreComparedRight) {
+TEST(Numbers, CorrectComparisonToleratesWrap) {
   Job job = litmus(2, [](CheckedContext& w) {
     for (context::Sequence i = 1; i <= 4; ++i) {
       w.store(line(w.rank(), 0), just_below_wrap + i);
@@ -344,8 +343,8 @@ TEST(Numbers, WrapWhereTheyAreComparedRight) {
   EXPECT_FALSE(explore(job, plain_compare).passed());
 }
 
-// Somebody sleeps before the one who would wake him has looked.
-TEST(Sleep, IsLostWithoutALookBefore) {
+// A rank may fall asleep after the other one has woken all sleepers.
+TEST(Sleep, WakeupIsLostWithoutSecondCheck) {
   const Job job = litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);
@@ -357,7 +356,7 @@ TEST(Sleep, IsLostWithoutALookBefore) {
   EXPECT_TRUE(fails_with(explore(job), "rank 1 sleeps at shared of 0 at 0 (holds 1)"));
 }
 
-TEST(Sleep, DoesNotBeginWhereTheFlagHasMovedOn) {
+TEST(Sleep, ReturnsIfFlagHasChanged) {
   EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) {
       w.store(line(0, 0), 1);

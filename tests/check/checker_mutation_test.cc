@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The checker bites: every kind of error that it can plant is planted here somewhere, and found.
+// Tests that the checker finds errors: every kind of fault is planted here, and found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr context::Sequence number(std::size_t i) {
   return just_below_wrap + 1 + static_cast<context::Sequence>(i);
 }
 
-// Of bytes: right times two, plus left. Neither commutes nor forgets anything.
+// Combines bytes: left + 2 * right, which is not commutative and loses no information.
 void join_bytes(void* to, const void* left, const void* right, std::size_t count, void*) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto l = static_cast<const unsigned char*>(left)[i];
@@ -30,9 +30,9 @@ void join_bytes(void* to, const void* left, const void* right, std::size_t count
 }
 constexpr memory::Reduction join{join_bytes, nullptr, 1, false};
 
-// A small reduction with everything in it: contributions by a copy past the caches, flags of one
-// writer each, a root that takes them as they come or in order, a counter of those who have read
-// the result, and a control word that is cleared for the next call.
+// A small reduction that uses everything: non-temporal copies of contributions, flags with one
+// writer each, a root that waits for any or all of them, a counter of the ranks that have read the
+// result, and a control word that is cleared for the next call.
 void collective(CheckedContext& w, std::size_t call) {
   const int me = w.rank();
   const context::Address at = context::Address{context::Region::input, me, 8 * call};
@@ -95,13 +95,13 @@ Job collectives(int ranks, std::size_t calls) {
   return job;
 }
 
-TEST(Mutations, LeaveTheRightProtocolAlone) {
+TEST(Mutations, CorrectProtocolPasses) {
   EXPECT_TRUE(passes(explore(collectives(2, 3))));
   EXPECT_TRUE(passes(explore(collectives(3, 2))));
   EXPECT_TRUE(passes(explore(collectives(3, 2), {.order = StoreOrder::x86})));
 }
 
-TEST(Mutations, AreFoundEveryOne) {
+TEST(Mutations, AllAreCaught) {
   const std::vector<Job> jobs = {collectives(2, 3), collectives(3, 2)};
   SurveyOptions options;
   const std::string all_is_next = "the wait for all comes next";
@@ -119,7 +119,7 @@ TEST(Mutations, AreFoundEveryOne) {
   EXPECT_THAT(kinds, testing::UnorderedElementsAreArray(fault_names));
 }
 
-TEST(Mutations, AreListedByTheirPlaceInTheSource) {
+TEST(Mutations, AreListedBySourcePosition) {
   const auto mutations = mutations_of(collectives(2, 1));
   ASSERT_FALSE(mutations.empty());
   const auto by_line = [](const Mutation& a, const Mutation& b) {
@@ -130,8 +130,8 @@ TEST(Mutations, AreListedByTheirPlaceInTheSource) {
   EXPECT_THAT(text_of(mutations.front()), testing::HasSubstr(" in collective"));
 }
 
-TEST(Mutations, ThatSurviveAreNamed) {
-  // Nobody looks at the second flag.
+TEST(Mutations, SurvivorsAreReported) {
+  // No rank waits for the second flag.
   const std::vector<Job> jobs = {litmus(2, [](CheckedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), 1);
     if (w.rank() == 1) w.wait(line(0, 0), context::until_reached(1));

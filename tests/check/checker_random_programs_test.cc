@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The search leaves out what it takes for a repetition. Small programs made up by chance show that
-// it leaves out nothing else: it comes to the same endings as a plain enumeration of all that a
-// machine with store buffers can do, which knows no fibers, clocks, budgets or states.
+// The search omits executions that it considers repetitions. Random small programs test that it
+// omits nothing else: it reaches the same outcomes as a plain enumeration of a machine with store
+// buffers, which has no fibers, clocks, budgets or states.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -20,11 +20,11 @@ struct Step {
   Kind kind = Kind::load;
   std::size_t flag = 0;
 };
-// What each load and update of each rank saw.
+// The values that the loads and updates of each rank saw.
 using Ending = std::vector<std::vector<context::Sequence>>;
 using Program = std::vector<std::vector<Step>>;
 
-// A few steps for each of two or three ranks.
+// Generates a few steps for each of two or three ranks.
 Program any_program() {
   const int ranks = *rc::gen::inRange(2, 4);
   Program program(static_cast<std::size_t>(ranks));
@@ -33,7 +33,7 @@ Program any_program() {
     for (int i = 0; i < steps; ++i) {
       const auto kind = *rc::gen::element(Kind::load, Kind::load, Kind::store, Kind::store,
                                           Kind::update, Kind::fence);
-      // Mostly the same one: programs in which nobody meets tell nothing.
+      // Mostly the same flag, because programs without contention test nothing.
       const std::size_t flag = *rc::gen::inRange(0, 4) == 0 ? 1 : 0;
       program[rank].push_back({kind, flag});
     }
@@ -48,7 +48,7 @@ Job job_of(const Program& program, Ending& now, std::set<Ending>& seen) {
     now[me].clear();
     context::Sequence value = 1;
     for (const Step& step : program[me]) {
-      // Everybody stores flags of its own and looks at the next rank's; line 2 is for updates.
+      // Every rank stores its own flags and loads those of the next rank; line 2 is for updates.
       const int next = (w.rank() + 1) % w.ranks();
       if (step.kind == Kind::load) now[me].push_back(w.load(line(next, step.flag)));
       if (step.kind == Kind::store) w.store(line(w.rank(), step.flag), value++);
@@ -63,7 +63,7 @@ Job job_of(const Program& program, Ending& now, std::set<Ending>& seen) {
   return job;
 }
 
-// Where a program has come to on the simplest machine that there is.
+// State of a program on the simplest possible machine.
 struct Moment {
   struct Pending {
     std::size_t flag = 0;
@@ -72,13 +72,14 @@ struct Moment {
     auto operator<=>(const Pending&) const = default;
   };
   struct Core {
-    std::size_t done = 0;  // steps
+    std::size_t done = 0;  // executed steps
     context::Sequence next_value = 1;
-    std::vector<Pending> buffer;  // leaves from the front
+    std::vector<Pending> buffer;  // stores become visible from the front
     auto operator<=>(const Core&) const = default;
   };
   std::vector<Core> cores;
-  std::vector<context::Sequence> memory;  // two flags of each rank, then the one that all update
+  // two flags of each rank, then the one that all ranks update
+  std::vector<context::Sequence> memory;
   Ending ending;
   auto operator<=>(const Moment&) const = default;
 };
@@ -157,18 +158,18 @@ class Enumeration {
   std::set<Ending> endings_;
 };
 
-RC_GTEST_PROP(RandomPrograms, ComeToEveryEndingThatIsPossibleAndToNoOther, ()) {
+RC_GTEST_PROP(RandomPrograms, SearchFindsExactlyThePossibleOutcomes, ()) {
   const Program program = any_program();
   const auto order = *rc::gen::element(StoreOrder::x86, StoreOrder::arm);
   Ending now;
   std::set<Ending> found;
-  // More than any of these programs has choices that cost.
+  // More than the number of costly choices in any of these programs.
   const Result all = explore(job_of(program, now, found), {.order = order, .budget = 16});
   RC_ASSERT(all.passed() && all.exhausted);
   RC_ASSERT(found == Enumeration(program, order).endings());
 }
 
-RC_GTEST_PROP(RandomPrograms, ComeToNoOtherEndingByChance, ()) {
+RC_GTEST_PROP(RandomPrograms, SampleFindsOnlyPossibleOutcomes, ()) {
   const Program program = any_program();
   Ending now;
   std::set<Ending> met;

@@ -32,7 +32,7 @@ constexpr context::Sequence round_at(int i) {
   return context::first_sequence + 1 + static_cast<context::Sequence>(i);
 }
 
-// One raises its flag, the other answers.
+// One rank raises its flag, the other answers.
 Counts ping_pong(std::size_t second_offset, int rounds) {
   return count(job_of(2, [=](CountedContext& w) {
     const context::Address ping = line(0, 0);
@@ -45,7 +45,7 @@ Counts ping_pong(std::size_t second_offset, int rounds) {
   }));
 }
 
-TEST(Counting, SeesALineGoEachWayInAPingPong) {
+TEST(Counting, PingPongMovesOneLineEachWay) {
   const Counts counts = ping_pong(64, 10);
   for (const int rank : {0, 1}) {
     EXPECT_EQ(counts.of[static_cast<std::size_t>(rank)].stores, 10U);
@@ -55,13 +55,13 @@ TEST(Counting, SeesALineGoEachWayInAPingPong) {
   }
 }
 
-// Whoever answers has the line already.
-TEST(Counting, SeesThatOneLineForTwoFlagsMovesAsOften) {
+// The answering rank already has the cache line.
+TEST(Counting, SharingALineDoesNotChangePingPong) {
   EXPECT_EQ(ping_pong(4, 10), ping_pong(64, 10));
 }
 
-// Both store, then both look.
-TEST(Counting, SeesWritersOfOneLineTakeItFromEachOther) {
+// Both ranks store, then both load.
+TEST(Counting, WritersOfOneLineTakeItFromEachOther) {
   const auto exchange = [](std::size_t second_offset) {
     return count(job_of(2,
                         [=](CountedContext& w) {
@@ -72,13 +72,13 @@ TEST(Counting, SeesWritersOfOneLineTakeItFromEachOther) {
         .all_transfers();
   };
   EXPECT_EQ(exchange(64), 2U);
-  EXPECT_EQ(exchange(4), 2U);  // by the second store, and back by the first one's look
+  EXPECT_EQ(exchange(4), 2U);  // taken by the second store, and back by the first rank's load
 }
 
-TEST(Counting, IsTheSameEveryTime) { EXPECT_EQ(ping_pong(64, 20), ping_pong(64, 20)); }
+TEST(Counting, IsDeterministic) { EXPECT_EQ(ping_pong(64, 20), ping_pong(64, 20)); }
 
-// Many readers of one flag: a line each, from the writer.
-TEST(Counting, TellsWhoseCacheALineComesFrom) {
+// Many readers of one flag: one line per reader, from the writer.
+TEST(Counting, RecordsSourceOfEachTransfer) {
   const Counts counts = count(job_of(4, [](CountedContext& w) {
     if (w.rank() == 0) w.store(line(0, 0), round_at(0));
     w.wait(line(0, 0), context::until_reached(round_at(0)));
@@ -93,7 +93,7 @@ void add(void* to, const void* left, const void* right, std::size_t n, void*) {
   }
 }
 
-TEST(Counting, CountsBytesAndHasThemRight) {
+TEST(Counting, CountsBytesAndComputesResults) {
   constexpr memory::Reduction sum{add, nullptr, sizeof(int), true};
   Job job = job_of(2, [&sum](CountedContext& w) {
     w.copy(line(w.rank(), 1), {context::Region::input, w.rank(), 0}, 256,
@@ -125,8 +125,8 @@ TEST(Counting, CountsBytesAndHasThemRight) {
   }
 }
 
-// Whoever writes again to lines that were taken has them from one place: a transfer each.
-TEST(Counting, SeesLinesThatAreTaken) {
+// Lines that a reader has taken come back from one place: one transfer per line.
+TEST(Counting, CountsLinesWhoseOwnershipIsTaken) {
   const Counts counts = count(job_of(2, [](CountedContext& w) {
     if (w.rank() == 0) {
       w.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
@@ -144,7 +144,7 @@ TEST(Counting, SeesLinesThatAreTaken) {
   EXPECT_EQ(counts.transfers(1, 0), 1U + 256 / 64);
 }
 
-TEST(Counting, TakesUpdatesAndSleepersToo) {
+TEST(Counting, CountsUpdatesOfSleepingRanks) {
   const context::Doorbell bell{line(0, 0), line(0, 1)};
   const Counts counts = count(job_of(3, [&bell](CountedContext& w) {
     if (w.rank() == 0) {
@@ -155,11 +155,11 @@ TEST(Counting, TakesUpdatesAndSleepersToo) {
     }
   }));
   EXPECT_EQ(counts.of[0].updates, 0U);
-  // One when they fall asleep, one when they no longer are.
+  // One update before a rank sleeps, one after it has woken up.
   for (const std::size_t sleeper : {1U, 2U}) EXPECT_EQ(counts.of[sleeper].updates, 2U);
 }
 
-TEST(Counting, SaysSoWhenNobodyCanGoOn) {
+TEST(Counting, ThrowsIfAllRanksAreBlocked) {
   const Job job = job_of(3, [](CountedContext& w) {
     const std::vector<int> owned(100);
     w.wait(line(w.rank(), 0), context::until_reached(round_at(0)));
@@ -167,7 +167,7 @@ TEST(Counting, SaysSoWhenNobodyCanGoOn) {
   EXPECT_THROW(count(job), FailureError);
 }
 
-TEST(Counting, ThrowsOnWhatARankThrows) {
+TEST(Counting, RethrowsExceptionOfARank) {
   EXPECT_THROW(count(job_of(3,
                             [](CountedContext& w) {
                               if (w.rank() == 1) throw std::runtime_error("enough");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the tests of the checker have in common: small jobs over flags a line apart.
+// Helpers for tests of the model checker: small jobs whose flags are in separate cache lines.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,20 +15,20 @@
 
 namespace huddle::check::checker {
 
-// So that a test that fails prints the trace.
+// Prints the trace if a test fails.
 inline void PrintTo(const Result& result, std::ostream* out) { *out << text_of(result); }
 
 inline constexpr auto plain = memory::CopyKernel::plain;
 inline constexpr auto nontemporal = memory::CopyKernel::nontemporal;
 
-// The n-th line of a rank's shared memory.
+// Returns the n-th cache line of a rank's shared memory.
 inline context::Address line(int owner, std::size_t n) {
   return {context::Region::shared, owner, 64 * n};
 }
 inline context::Address input_of(int rank) { return {context::Region::input, rank, 0}; }
 inline context::Address output_of(int rank) { return {context::Region::output, rank, 0}; }
 
-// Four lines of shared memory a rank, zeroed, and eight bytes of input and output.
+// A job with four zeroed lines of shared memory and eight bytes of input and output per rank.
 inline Job litmus(int ranks, std::function<void(CheckedContext&)> body) {
   Job job;
   job.ranks = ranks;
@@ -38,7 +38,7 @@ inline Job litmus(int ranks, std::function<void(CheckedContext&)> body) {
   return job;
 }
 
-// Every byte of every rank's input another, as far as bytes go.
+// Gives every input byte a different value, as far as the range of bytes allows.
 inline void fill_inputs(Memory& memory) {
   for (int rank = 0; rank < memory.ranks(); ++rank) {
     const auto input = memory.bytes(context::Region::input, rank);
@@ -48,13 +48,13 @@ inline void fill_inputs(Memory& memory) {
   }
 }
 
-// What the ranks saw, for litmus tests about values: kept apart from the world's memory.
+// Values that a rank saw, for litmus tests on values. Kept outside the simulated memory.
 struct Seen2 {
   context::Sequence first = 0;
   context::Sequence second = 0;
 };
 
-// Whether some execution ends with what `outcome` looks for.
+// Returns whether `outcome` holds at the end of some execution.
 inline bool can_happen(Job job, const std::function<bool()>& outcome, const Options& options = {}) {
   job.verify = [&](const Memory&) { return outcome() ? "it happened" : ""; };
   const Result result = explore(job, options);

@@ -78,8 +78,8 @@ void Machine::store(int rank, context::Address flag, context::Sequence value, St
   }
 }
 
-// Both a load and a store: the others see every earlier store before it, and what the flag carried
-// before it goes on being carried.
+// An update is both a load and a store: others see every earlier store before it, and it continues
+// to carry what the flag carried before.
 context::Sequence Machine::update(int rank, context::Address flag, context::Sequence add,
                                   Strength strength, bool hold) {
   drain(rank);
@@ -251,7 +251,7 @@ void Machine::learn(int rank, const Clock& carried, Strength strength) {
   (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).join(carried);
 }
 
-// What the rank does from here on is not known to whoever has acquired what it has published.
+// Advances the rank's time: peers that have acquired what it published do not know later accesses.
 void Machine::touch(int rank) {
   Core& mine = core(rank);
   if (std::exchange(mine.has_published, false)) mine.known.set(rank, mine.known.at(rank) + 1);
@@ -265,7 +265,7 @@ void Machine::commit(const PendingStore& store) {
   state.carried = store.carried;
 }
 
-// Nothing comes between the two halves of a read-modify-write.
+// No other store may separate the two halves of a read-modify-write.
 void Machine::finish_updates(std::size_t byte) {
   for (int rank = 0; rank < memory_.ranks(); ++rank) {
     const auto store = core(rank).buffer.take_update(byte);
@@ -308,8 +308,8 @@ void Machine::write(int rank, context::Address place, std::vector<std::byte> byt
   store.place = place;
   store.first = first;
   store.bytes = std::move(bytes);
-  // Only behind one's own held stores: whoever reads these bytes in order cannot tell otherwise
-  // when they left.
+  // Queues only behind the rank's own held stores: a reader that is ordered after these bytes
+  // cannot tell otherwise when they became visible.
   if (mine.buffer.must_queue(first, store.bytes.size(), false)) {
     mine.buffer.push(std::move(store));
   } else {
@@ -317,7 +317,7 @@ void Machine::write(int rank, context::Address place, std::vector<std::byte> byt
   }
 }
 
-// What the rank is told there.
+// Returns the address that is exposed at `at`.
 context::Address Machine::what_is_exposed(int rank, context::Address at) {
   check_reach(rank, at, context::exposure_bytes);
   const auto exposed = exposed_address(at.owner, read(rank, at, context::exposure_bytes));

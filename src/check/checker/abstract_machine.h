@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The machine that the checker simulates: memory, the store buffer of each rank, and what each rank
-// knows. Every operation here is done at once; when it is done is the scheduler's business.
+// The simulated machine: memory, the store buffer of each rank, and what each rank knows. Every
+// operation takes effect immediately; the scheduler (execution.h) decides when to call it.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace huddle::check::checker {
 
-// How strong an operation on a flag is: release when it stores, acquire when it loads; or neither.
+// Memory order of an operation on a flag: release for stores and acquire for loads, or neither.
 enum class Strength : std::uint8_t { ordered, relaxed };
 
-// Whoever is told of a protocol's errors. Does not come back.
+// Receives a protocol's errors. fail() does not return.
 class Judge {
  public:
   virtual ~Judge() = default;
@@ -36,35 +36,34 @@ class Machine {
 
   void begin_execution();
 
-  // What the rank would see, without seeing it.
+  // Returns what the rank would see, without side effects.
   context::Sequence peek(int rank, context::Address flag) const;
   context::Sequence load(int rank, context::Address flag, Strength strength);
-  // Held: the others see it when let_go() is called, or when the rank fences.
+  // If `hold`, others see the store only after let_go(), or when the rank fences.
   void store(int rank, context::Address flag, context::Sequence value, Strength strength,
              bool hold);
-  // Held: later loads of this rank pass the store of it, as on Arm; other updates do not.
+  // If `hold`, later loads of this rank may pass its store, as on Arm; other updates may not.
   context::Sequence update(int rank, context::Address flag, context::Sequence add,
                            Strength strength, bool hold);
   void fence(int rank);
-  // Unfenced: non-temporal stores that nothing has ordered yet.
+  // `unfenced`: by non-temporal stores that no fence has ordered yet.
   void copy(int rank, context::Address to, context::Address from, std::size_t n, bool unfenced);
   void take(int rank, context::Address to, context::Address from, std::size_t n);
   void keep(int rank, context::Address place, std::size_t n);
-  // What was stored non-temporally is before all that follows.
+  // Orders the rank's earlier non-temporal stores before everything that follows.
   void order_callers_stores(int rank);
-  // The same bytes once more, non-temporally. Who touches what is of that region and rank is noted
-  // from then on.
+  // Stores the same bytes again, non-temporally. Accesses to that region are recorded from then on.
   void store_as_caller(int rank, context::Address place, std::size_t n);
   void reduce(int rank, context::Address to, context::Address left, context::Address right,
               std::size_t count, const memory::Reduction& reduction);
-  // From then on whoever touches what is of that region and rank is noted, like in shared memory.
+  // Accesses to the exposed region are recorded from then on, as in shared memory.
   void expose(int rank, context::Address at, context::Address what);
-  // From then on the rank may name what is of that region and owner.
+  // From then on the rank may address the exposed region of that owner.
   context::Address reach(int rank, context::Address at);
   void pull(int rank, context::Address to, context::Address at, std::size_t offset, std::size_t n);
   void push(int rank, context::Address at, std::size_t offset, context::Address from,
             std::size_t n);
-  // Fails where the rank may not use these bytes.
+  // Fails if the rank may not access these bytes.
   void check_reach(int rank, context::Address place, std::size_t n) const;
   void check_flag(int rank, context::Address place) const;
 
@@ -75,9 +74,9 @@ class Machine {
   void let_go(int rank, std::size_t index);
   void drain(int rank);
 
-  // Of everything that what happens from here on depends on, besides the ranks themselves. Who
-  // touched which bytes is no part of it: that follows from how far each rank is; and of two
-  // accesses in order only the later one matters, for whoever knows of it knows of both.
+  // Returns a digest of everything that determines the future, besides the ranks themselves. The
+  // recorded accesses are not part of it: they follow from the ranks' progress, and of two ordered
+  // accesses only the later one matters, because a rank that knows it knows both.
   std::uint64_t digest() const;
   bool take_news() { return flags_.take_news(); }
 
@@ -86,10 +85,10 @@ class Machine {
     explicit Core(int ranks, StoreOrder order)
         : known(2 * ranks), fenced(2 * ranks), unacquired(2 * ranks), buffer(order) {}
     Clock known;
-    Clock fenced;      // known at the last fence: what a relaxed store after it carries
-    Clock unacquired;  // carried by what relaxed loads saw: known after the next fence
-    // Times move on with the first access after one was published: what changes nothing for others
-    // makes no new state.
+    Clock fenced;      // known at the last fence; carried by later relaxed stores
+    Clock unacquired;  // seen by relaxed loads; known after the next fence
+    // A time advances with the first access after the previous one was published, so that accesses
+    // without effect on others do not create new states.
     bool has_published = true;
     bool has_fenced = true;
     Time nontemporal_time = 0;
@@ -128,8 +127,8 @@ class Machine {
   Flags flags_;
   Accesses accesses_;
   std::vector<Core> cores_;
-  std::vector<bool> watched_;               // by region and rank: who touches it is noted
-  std::vector<std::vector<bool>> reached_;  // the same of each rank
+  std::vector<bool> watched_;               // by region and rank: accesses are recorded
+  std::vector<std::vector<bool>> reached_;  // by rank, then like watched_
 };
 
 }  // namespace huddle::check::checker

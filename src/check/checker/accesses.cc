@@ -13,7 +13,7 @@ void Accesses::forget() {
   dirty_.clean_all([this](std::size_t first, std::size_t n) {
     for (std::size_t byte = first; byte < first + n; ++byte) cells_[byte] = Cell{};
   });
-  crowds_.assign(static_cast<std::size_t>(ranks_), 0);  // part 0 is nobody's
+  crowds_.assign(static_cast<std::size_t>(ranks_), 0);  // part 0 means none
 }
 
 std::optional<Conflict> Accesses::read(int rank, std::size_t first, std::size_t n,
@@ -37,7 +37,7 @@ std::optional<Conflict> Accesses::write(int rank, int agent, Time time, std::siz
     Cell& cell = cells_[byte];
     cell.writer = static_cast<std::uint16_t>(agent);
     cell.write_time = time;
-    // Whoever knows of this write knows of the reads before it.
+    // A rank that knows of this write also knows of the reads before it.
     cell.read_time = 0;
     cell.crowded = false;
   }
@@ -63,7 +63,7 @@ std::optional<Conflict> Accesses::store(int rank, std::size_t byte, const Clock&
   return std::nullopt;
 }
 
-// Updates of several ranks need no order among them.
+// Updates by several ranks need not be ordered.
 std::optional<Conflict> Accesses::update(int rank, std::size_t byte, const Clock& clock) {
   Flag& flag = flags_.at(byte);
   flag.updates[static_cast<std::size_t>(rank)] = clock.at(rank);
@@ -74,7 +74,7 @@ std::optional<Conflict> Accesses::update(int rank, std::size_t byte, const Clock
   return std::nullopt;
 }
 
-// A rank knows what it did itself, its own non-temporal stores too.
+// A rank knows its own accesses, including its non-temporal stores.
 bool Accesses::is_known(int rank, int agent, Time time, const Clock& clock) const {
   return agent == rank || agent == rank + ranks_ || clock.knows(agent, time);
 }
@@ -105,7 +105,7 @@ std::optional<int> Accesses::unknown(int rank, const std::vector<Time>& times,
   return std::nullopt;
 }
 
-// Plain access to bytes that others use as flags.
+// Checks plain accesses to bytes that other ranks use as flags.
 std::optional<Conflict> Accesses::flag_conflict(int rank, std::size_t first, std::size_t n,
                                                 const Clock& clock, bool loads_too) const {
   std::optional<Conflict> found;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who touched each byte of memory when, where others reach it. Two ranks that touch the same bytes,
-// one of them writing, without the later one knowing of the earlier one, race; flags may be touched
-// by many, but stored by one at a time.
+// Race detection: records which rank accessed each byte of reachable memory, and when. Two ranks
+// race if they access the same byte, one of them writes, and the later one does not know of the
+// earlier access. Flags may be accessed by many ranks, but stored by one at a time.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,11 @@
 
 namespace huddle::check::checker {
 
-// Vector clocks: what a rank knows of what the others have done. Whatever it does not know when it
-// touches the same bytes is a race.
-
-// Counts what one agent has published; 0 is never.
+// Counts what one agent has published; 0 means never.
 using Time = std::uint32_t;
 
-// Two agents a rank: the rank itself, and its non-temporal stores, which go their own way until a
-// fence.
+// Vector clock: what a rank knows of the actions of the others. Each rank is two agents: the rank
+// itself, and its non-temporal stores, which are unordered until a fence.
 class Clock {
  public:
   Clock() = default;
@@ -34,7 +31,8 @@ class Clock {
   bool knows(int agent, Time time) const { return at(agent) >= time; }
   void set(int agent, Time time) { times_[static_cast<std::size_t>(agent)] = time; }
   void clear() { std::fill(times_.begin(), times_.end(), 0); }
-  // Knows afterwards what either knew. pre: the same agents.
+  // Adds everything that `other` knows.
+  // Requires: both clocks have the same agents.
   void join(const Clock& other) {
     for (std::size_t i = 0; i < times_.size(); ++i) {
       times_[i] = std::max(times_[i], other.times_[i]);
@@ -50,14 +48,14 @@ class Clock {
   std::vector<Time> times_;
 };
 
-// What is known of each word that is used as a flag: what its value carries, and who touched it.
 inline constexpr std::size_t flag_bytes = 4;
 
+// State of a word that is used as a flag: what its value carries, and which ranks accessed it.
 struct Flag {
   bool is_stored = false;
-  // What is known to whoever acquires that value.
+  // Known to a rank that acquires the value.
   Clock carried;
-  // When each rank last did it, 0 for never.
+  // Time of each rank's last access of this kind, 0 for never.
   std::vector<Time> loads;
   std::vector<Time> stores;
   std::vector<Time> updates;  // atomic read-modify-writes
@@ -67,18 +65,18 @@ struct Flag {
 
 class Flags {
  public:
-  // Of so many bytes of memory.
+  // For a memory of `bytes` bytes.
   Flags(int ranks, std::size_t bytes)
       : ranks_(ranks),
         slots_((bytes + flag_bytes - 1) / flag_bytes, no_slot),
         uses_(slots_.size()) {}
 
-  // What follows is of another execution. What words are used for is remembered: that is the job's.
+  // Begins a new execution. Keeps how each word is used, which is a property of the job.
   void forget() { ++execution_; }
 
-  // Most flags are stored by one rank and are nothing but flags: who knows of which of their stores
-  // never matters. The others are contested. Each call notes a use and returns whether the word is
-  // one of them.
+  // Most flags are stored by one rank and are never accessed as data; which of their stores a rank
+  // knows of does not matter. The other flags are contested. Each of these functions records a use
+  // and returns whether the word is a contested flag.
   bool note_load(std::size_t byte) {
     return note(byte, [](Use& use) { use.is_flag = true; });
   }
@@ -95,11 +93,11 @@ class Flags {
       note(word * flag_bytes, [](Use& use) { use.is_data = true; });
     }
   }
-  // Whether a word has turned out to be contested since this was last asked: what was found out
-  // before, without knowing that, is to be found out again.
+  // Returns whether a word has turned out to be contested since the last call. Results found
+  // without knowing this must be computed again.
   bool take_news() { return std::exchange(news_, false); }
 
-  // pre: a multiple of flag_bytes.
+  // Requires: `byte` is a multiple of flag_bytes.
   Flag& at(std::size_t byte) {
     int& slot = slots_[byte / flag_bytes];
     if (slot == no_slot) {
@@ -121,7 +119,7 @@ class Flags {
       if (flag.execution == execution_) visit(flag, word * flag_bytes);
     }
   }
-  // Of what the flags carry.
+  // Returns a digest of what the flags carry.
   std::uint64_t digest() const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < flags_.size(); ++i) {
@@ -138,7 +136,7 @@ class Flags {
   struct Use {
     bool is_flag = false;
     bool is_data = false;
-    bool has_writers = false;  // more than one
+    bool has_writers = false;  // by more than one rank
     int writer = nobody;
 
     bool is_contested() const { return is_flag && (is_data || has_writers); }
@@ -164,17 +162,17 @@ class Flags {
   }
 
   int ranks_;
-  std::vector<int> slots_;  // of each word
-  std::vector<Use> uses_;   // of each word
+  std::vector<int> slots_;  // by word
+  std::vector<Use> uses_;   // by word
   bool news_ = false;
   std::vector<Flag> flags_;
   std::uint32_t execution_ = 1;
 };
 
 struct Conflict {
-  int other = 0;             // the rank that was there before
-  std::size_t byte = 0;      // of all memory
-  bool two_writers = false;  // both stored the flag
+  int other = 0;             // rank that made the earlier access
+  std::size_t byte = 0;      // offset in the whole memory
+  bool two_writers = false;  // both ranks stored the flag
 };
 
 class Accesses {
@@ -183,9 +181,9 @@ class Accesses {
 
   void forget();
 
-  // Each notes an access by `rank`, who knows `clock`, and returns the first conflict.
+  // Each function records an access by `rank`, which knows `clock`, and returns the first conflict.
   std::optional<Conflict> read(int rank, std::size_t first, std::size_t n, const Clock& clock);
-  // As `agent` of the rank, at that agent's `time`.
+  // Writes as the rank's `agent`, at that agent's `time`.
   std::optional<Conflict> write(int rank, int agent, Time time, std::size_t first, std::size_t n,
                                 const Clock& clock);
   std::optional<Conflict> load(int rank, std::size_t byte, const Clock& clock);
@@ -193,14 +191,14 @@ class Accesses {
   std::optional<Conflict> update(int rank, std::size_t byte, const Clock& clock);
 
  private:
-  // Of one byte. Reads are one agent's and time as long as each reader knew of the one before, else
-  // all ranks' times in `crowds_`.
+  // State of one byte. Reads are represented by one agent and time as long as each reader knew of
+  // the previous one, else by all ranks' times in `crowds_`.
   struct Cell {
     Time write_time = 0;
     Time read_time = 0;
     std::uint16_t writer = 0;
     std::uint16_t reader = 0;
-    std::uint32_t crowd = 0;  // which part of crowds_, 0 for none
+    std::uint32_t crowd = 0;  // index of its part of crowds_, 0 for none
     bool crowded = false;
   };
 

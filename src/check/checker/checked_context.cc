@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every operation does what it says, or what the mutation says.
+// Operations do what runtime/context/context.h specifies, or what the active mutation does instead.
 #include "check/checker/checked_context.h"
 
 #include <cerrno>
@@ -104,7 +104,7 @@ Glance CheckedContext::wait_stamped(context::Address flag, context::Until until,
   return wait_as_planned(flag, until, context::until_equal(until.value), where);
 }
 
-// right: what it waits for if no fault is planted here.
+// `right` is the condition if no fault is planted here.
 Glance CheckedContext::wait_as_planned(context::Address flag, context::Until until,
                                        context::Until right, const Where& where) {
   const Call call{rank_, {Operation::wait, where}};
@@ -138,7 +138,7 @@ int CheckedContext::wait_any(std::span<const context::AwaitedFlag> awaited, Wher
   return execution_.wait_any(call, flags, std::move(conditions), strength_with(fault));
 }
 
-// One after another: that a flag moves on while the next one is waited for is allowed.
+// Waits for one flag after another: a flag may advance while a later one is awaited.
 void CheckedContext::wait_all(std::span<const context::Address> flags, context::Until until,
                               Where where) {
   if (flags.empty()) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The world in which a protocol is checked: one rank's view of a simulated team whose ranks, stores
-// and sleepers take turns in every order (explore.h). Operations know from where they are called,
-// so that a failure can say so and a mutation (survey.h) can change one of them.
+// The context in which a protocol is model-checked: one rank's view of a simulated team whose
+// ranks, stores and sleeping ranks are interleaved in every order (checker.h). Operations record
+// their call site, for failure reports and to let a mutation modify a single call.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@
 
 namespace huddle::check::checker {
 
-// Where one call's buffers lie in a rank's input and output: what its caller handed in.
+// Offsets of one call's buffers in a rank's input and output, as its caller passed them.
 struct Buffers {
   std::size_t input = 0;
   std::size_t output = 0;
-  // The input is what stands in the output, from `input` bytes on.
+  // The input is the output, from `input` bytes on.
   bool in_place = false;
 };
 
-// What wait() saw. Whoever makes a number of it has looked at it; most do not.
+// The value that wait() saw. Converting it to a number records that the rank depends on it.
 class Glance {
  public:
   Glance(Execution& execution, int rank, context::Sequence seen)
@@ -51,13 +51,13 @@ class CheckedContext {
   int rank() const { return rank_; }
   int ranks() const { return execution_.ranks(); }
 
-  // Of the operations from here on.
+  // Sets the buffers of the following operations.
   void use(const Buffers& buffers) { buffers_ = buffers; }
 
   context::Sequence load(context::Address flag, Where where = Where::current());
   void store(context::Address flag, context::Sequence value, Where where = Where::current());
-  // All ranks make equal calls here. A flag that its owner stores again before a rank has waited
-  // for it would have another stamp by then: here the rank waits forever, which is found.
+  // All ranks make equal calls here. If the owner of a flag stores it again before a peer has
+  // waited for it, the stamp would no longer match; here the peer waits forever, which is detected.
   void store_stamped(context::Address flag, context::Sequence value,
                      Where where = Where::current()) {
     store(flag, value, where);
@@ -71,7 +71,7 @@ class CheckedContext {
                               Where where = Where::current());
   void fence(Where where = Where::current());
   Glance wait(context::Address flag, context::Until until, Where where = Where::current());
-  // Where several hold, each of them is returned in some execution.
+  // If several flags satisfy their conditions, each of them is returned in some execution.
   int wait_any(std::span<const context::AwaitedFlag> awaited, Where where = Where::current());
   void wait_all(std::span<const context::Address> flags, context::Until until,
                 Where where = Where::current());
@@ -83,29 +83,29 @@ class CheckedContext {
   void keep(context::Address place, std::size_t n, Where where = Where::current());
   void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
               const memory::Reduction& reduction, Where where = Where::current());
-  // Nothing but a wake() ends a sleep here: one that is lost is found.
+  // Only wake() ends a sleep here, so that a lost wake-up is detected.
   void sleep(context::Address flag, context::Sequence value, Where where = Where::current());
   void wake(context::Address flag, Where where = Where::current());
   bool expose(context::Address at, context::Address what, Where where = Where::current());
   void order_callers_stores(Where where = Where::current());
-  // What is reached keeps its own name.
+  // A reached place keeps its own address.
   std::optional<context::Address> reach(context::Address at, Where where = Where::current());
-  // Both fail where the job says that paths may, once or more in some execution.
+  // If the job allows path failures, both fail one or more times in some execution.
   single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
                                 std::size_t n, Where where = Where::current());
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t n, Where where = Where::current());
 
-  // What the caller of a protocol has done, not the protocol: it stored there what is there, past
-  // the caches, and nothing has ordered that yet.
+  // Models a store by the protocol's caller: it has stored what is there non-temporally, and no
+  // fence has ordered that yet.
   void store_as_caller(context::Address place, std::size_t n, Where where = Where::current());
 
-  // Nobody dies here: like any wait.
+  // No rank dies here, so this is like any wait.
   void outlast(context::Address flag, context::Until until, Where where = Where::current()) {
     wait(flag, until, where);
   }
 
-  // How many of this rank's pulls and pushes have failed so far.
+  // Returns how many pulls and pushes of this rank have failed so far.
   int path_failures() const { return execution_.path_failures(rank_); }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who goes on, and how an execution ends. What the ranks do is in operations.cc.
+// Scheduling and the end of an execution. The operations of the ranks are in operations.cc.
 
 #include "check/checker/checked_execution.h"
 
@@ -39,13 +39,13 @@ std::optional<Failure> Execution::run(Chooser& chooser, bool tracing) {
     const int first = next_rank(context::Fibers::host);
     fibers_.run(first, body);
     if (!abandoned_) end_and_verify();
-  } catch (const Abandoned&) {  // before any rank began, or by the verdict
+  } catch (const Abandoned&) {  // before any rank began, or in the verification
   }
   if (chooser_error_) std::rethrow_exception(std::exchange(chooser_error_, nullptr));
   return failure_;
 }
 
-// All of one rank's life. Says who goes on after it.
+// Runs a whole rank. Returns the rank to continue with.
 int Execution::live(int rank) {
   Rank& me = of(rank);
   me.begun = true;
@@ -64,7 +64,7 @@ int Execution::live(int rank) {
   return next_to_unwind();
 }
 
-// Of those that have not ended.
+// Returns a rank that has not ended, or the host.
 int Execution::next_to_live() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     if (of(rank).state != Rank::State::ended) return rank;
@@ -72,7 +72,7 @@ int Execution::next_to_live() const {
   return context::Fibers::host;
 }
 
-// When an execution is given up, every rank that has begun has to leave its frames.
+// When an execution is abandoned, every rank that has begun must unwind its stack.
 int Execution::next_to_unwind() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     if (of(rank).begun && of(rank).state != Rank::State::ended) return rank;
@@ -80,7 +80,7 @@ int Execution::next_to_unwind() const {
   return context::Fibers::host;
 }
 
-// False where nothing is to be done any more: a destructor that runs while the rank unwinds.
+// Returns false if the call is to be ignored: in a destructor that runs while the rank unwinds.
 bool Execution::enter(const Call& call) {
   if (abandoned_) {
     if (std::uncaught_exceptions() > 0) return false;
@@ -90,7 +90,7 @@ bool Execution::enter(const Call& call) {
   return true;
 }
 
-// Comes back when the chooser wants this rank's operation to be the next.
+// Returns when the chooser selects this rank's operation as the next one.
 void Execution::take_turn(const Call& call, std::span<const context::Address> flags, bool writes) {
   Rank& me = of(call.rank);
   me.flags.assign(flags.begin(), flags.end());
@@ -111,7 +111,7 @@ void Execution::go_on(int rank) {
   if (abandoned_) throw Abandoned{};
 }
 
-// The host when all have ended.
+// Returns the rank that runs next, or the host if all have ended.
 int Execution::next_rank(int current) {
   for (;;) {
     list_alternatives(current);
@@ -133,9 +133,9 @@ int Execution::next_rank(int current) {
   }
 }
 
-// The rank that has the turn comes first, and to take it away costs. A rank that lost its turn for
-// nothing so far stays away while others can go on: to let it do its operation now is to let it do
-// it before it lost its turn, and that is another execution.
+// The rank that has the turn comes first, and preempting it costs budget. A rank that was preempted
+// without effect is set aside while others can run, because running its operation now would equal
+// running it before the preemption, which is another execution.
 void Execution::list_alternatives(int current) {
   alternatives_.clear();
   const bool goes_on = current != context::Fibers::host && can_go_on(current);
@@ -151,8 +151,8 @@ void Execution::list_alternatives(int current) {
   if (next_to_live() != context::Fibers::host) list_stores(alternatives_.empty());
 }
 
-// A held store that no later operation of its rank has passed might as well not have been done yet:
-// it leaves only when nothing else can happen.
+// A held store that no later operation of its rank has passed is equivalent to one that has not
+// been executed yet, so it becomes visible only if nothing else can happen.
 void Execution::list_stores(bool also_unpassed) {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     for (std::size_t i = 0; i < machine_.pending(rank).size(); ++i) {
@@ -163,12 +163,12 @@ void Execution::list_stores(bool also_unpassed) {
   }
 }
 
-// With stores under way its operation may be about more flags than its own.
+// If the rank has pending stores, its operation may affect more flags than its own.
 void Execution::set_aside(int rank) {
   of(rank).set_aside = !of(rank).flags.empty() && machine_.pending(rank).empty();
 }
 
-// Somebody did something with these flags.
+// Another rank accessed these flags.
 void Execution::bring_back(std::span<const context::Address> flags, bool writes) {
   for (Rank& rank : ranks_) {
     if (!rank.set_aside || !(writes || rank.writes)) continue;
@@ -196,7 +196,7 @@ bool Execution::can_go_on(int rank) const {
   return false;
 }
 
-// Which of the flags that the rank waits for hold what it wants.
+// Returns which of the awaited flags satisfy their conditions.
 std::vector<std::size_t> Execution::holding(int rank) const {
   const Rank& waiter = of(rank);
   std::vector<std::size_t> found;
@@ -218,7 +218,7 @@ const Alternative& Execution::choose() {
   return alternatives_[chosen];
 }
 
-// What the chooser throws is not the protocol's error: run() throws it on.
+// An exception of the chooser is not an error of the protocol; run() rethrows it.
 std::size_t Execution::ask_chooser() {
   try {
     return chooser_->choose(alternatives_, [this] { return state(); });
@@ -257,7 +257,7 @@ std::size_t Execution::chosen_flag(int rank, std::span<const std::size_t> holdin
   return choose().index;
 }
 
-// Ranks are deterministic: what each has seen says where it is and what it will do.
+// Ranks are deterministic, so what each has seen determines its position and its future.
 std::uint64_t Execution::state() const {
   const Alternative& first = alternatives_.front();
   std::uint64_t digest = mixed(machine_.digest(), static_cast<std::uint64_t>(first.kind));
@@ -283,7 +283,6 @@ void Execution::end_and_verify() {
   if (!wrong.empty()) record("the result is wrong: " + wrong);
 }
 
-// How an execution tells what went wrong.
 void Execution::fail(const std::string& what) {
   const int rank = fibers_.current();
   record(fmt::format("rank {}: {} [{}]", rank, what, text_of(of(rank).call.site)));
@@ -301,7 +300,7 @@ void Execution::fail(const Conflict& conflict) {
   Execution::fail(text);
 }
 
-// The first failure counts: what comes after it follows from it.
+// Only the first failure counts, because later ones follow from it.
 void Execution::record(const std::string& what) {
   if (!abandoned_) failure_ = Failure{what, trace_.tail(options_.trace_events), choices_};
   abandoned_ = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One execution of a job after another: the ranks are fibers, and a chooser decides at every
-// operation on a flag who goes on. Operations on data are no such points: they are checked for
-// races, and what does not race gives the same result in every order.
+// Runs the executions of a job one after another. Ranks are fibers, and a chooser selects the next
+// rank at every operation on a flag. Operations on data are not scheduling points: they are checked
+// for races, and without races their result does not depend on the order.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,17 @@
 
 namespace huddle::check::checker {
 
-// What a rank waits for.
+// A condition that a rank waits for.
 struct Condition {
   context::Until until;
-  bool plain_compare = false;  // a mutation: not safe where the numbers wrap
+  bool plain_compare = false;  // a mutation: wrong if numbers wrap
 
   bool holds(context::Sequence seen) const {
     return plain_compare ? seen >= until.value : until.holds(seen);
   }
 };
 
-// Which faults could be planted where.
+// Faults that can be planted at a call site.
 struct SiteFaults {
   Site site;
   FaultSet faults;
@@ -44,27 +44,27 @@ class Execution : private Judge {
  public:
   Execution(const Job& job, const Options& options);
 
-  // What went wrong, if anything did.
+  // Runs one execution. Returns the failure, if any.
   std::optional<Failure> run(Chooser& chooser, bool tracing);
-  // Whether what was found out so far is to be found out again, for something was not known about
-  // the job until now. Asking resets it.
+  // Returns whether previous results must be computed again because a property of the job was not
+  // known until now, and resets that.
   bool take_news() { return machine_.take_news(); }
-  // Of all executions so far.
+  // Returns the call sites of all executions so far.
   const std::vector<SiteFaults>& sites() const { return sites_; }
 
-  // What CheckedContext asks for.
+  // Used by CheckedContext.
   int ranks() const { return job_.ranks; }
-  // The fault to make here, of those that make sense.
+  // Returns the fault to apply here, if any, out of those that make sense.
   std::optional<Fault> fault_at(const Site& site, const FaultSet& sensible);
-  // Tells that the rank makes use of what it saw: two that have seen different values, and did not
-  // look at them, are in the same state.
+  // Records that the rank uses a value that it saw. Two states in which ranks saw different values
+  // but did not use them are equal.
   void observe(int rank, context::Sequence seen);
   context::Sequence load(const Call& call, context::Address flag, Strength strength);
   void store(const Call& call, context::Address flag, context::Sequence value, Strength strength);
   context::Sequence update(const Call& call, context::Address flag, context::Sequence add,
                            Strength strength);
   void fence(const Call& call);
-  // Does not observe.
+  // Does not call observe().
   context::Sequence wait(const Call& call, context::Address flag, const Condition& condition,
                          Strength strength);
   int wait_any(const Call& call, std::span<const context::Address> flags,
@@ -86,27 +86,27 @@ class Execution : private Judge {
             std::size_t n);
   bool push(const Call& call, context::Address at, std::size_t offset, context::Address from,
             std::size_t n);
-  // How often the path of this rank has failed in this execution.
+  // Returns how many pulls and pushes of this rank failed in this execution.
   int path_failures(int rank) const { return of(rank).path_failures; }
   void sleep(const Call& call, context::Address flag, context::Sequence value);
   void wake(const Call& call, context::Address flag);
 
  private:
-  // Thrown through a rank's frames when its execution is given up.
+  // Thrown through a rank's frames when its execution is abandoned.
   struct Abandoned {};
 
   struct Rank {
     enum class State : std::uint8_t { ready, waiting, asleep, ended };
     State state = State::ready;
     bool begun = false;
-    Call call;                            // that it is in
-    std::vector<context::Address> flags;  // that its operation is about
-    bool writes = false;                  // one of them
-    // It lost its turn before that operation, and nothing has happened since that the operation
-    // would notice, or that would notice it.
+    Call call;                            // current call
+    std::vector<context::Address> flags;  // flags that its operation accesses
+    bool writes = false;                  // whether it stores to one of them
+    // The rank was preempted before that operation, and since then nothing has happened that
+    // affects the operation or that the operation affects.
     bool set_aside = false;
-    std::vector<Condition> conditions;  // of each of its flags, where it waits
-    std::uint64_t history = 0;          // a digest of all that it has seen
+    std::vector<Condition> conditions;  // by awaited flag
+    std::uint64_t history = 0;          // digest of everything that it has seen
     int path_failures = 0;
   };
 
@@ -155,7 +155,7 @@ class Execution : private Judge {
   std::vector<SiteFaults> sites_;
   Trace trace_;
   Chooser* chooser_ = nullptr;
-  int turn_ = context::Fibers::host;  // the rank that goes on unless somebody takes its turn
+  int turn_ = context::Fibers::host;  // rank that continues unless it is preempted
   std::string choices_;
   std::size_t choice_count_ = 0;
   std::size_t steps_ = 0;

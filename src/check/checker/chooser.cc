@@ -11,9 +11,9 @@
 namespace huddle::check::checker {
 namespace {
 
-// 1/2, 1/8, 1/32: errors need few costly choices, but some need them close together.
+// Probabilities 1/2, 1/8, 1/32: errors need few costly choices, but some need them close together.
 constexpr std::uint64_t calmest_shift = 2;
-// A rank that has run ahead this many choices on average falls behind all others.
+// After this many choices on average, the foremost rank falls behind all others.
 constexpr std::uint64_t choices_ahead = 24;
 constexpr std::uint64_t highest_priority = std::uint64_t{1} << 32U;
 

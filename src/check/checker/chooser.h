@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who decides what happens next in an execution: a search, chance, or what was decided before.
+// Choosers decide what happens next in an execution: by search, at random, or by replay.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ namespace huddle::check::checker {
 
 struct Alternative {
   enum class Kind : std::uint8_t {
-    run,      // this rank does its next operation
-    let_go,   // a held store of this rank becomes visible
-    at_once,  // the store that this rank does is visible at once
-    hold,     // or stays in its buffer
-    flag,     // of the flags that this rank waits for it sees that one
-    copy,     // the path of this rank's pull or push works
-    refuse,   // or fails
+    run,      // the rank executes its next operation
+    let_go,   // a held store of the rank becomes visible
+    at_once,  // the rank's current store becomes visible immediately
+    hold,     // the rank's current store stays in its buffer
+    flag,     // the rank, which waits for several flags, sees this one
+    copy,     // the rank's pull or push succeeds
+    refuse,   // the rank's pull or push fails
   };
   Kind kind = Kind::run;
   int rank = 0;
   std::size_t index = 0;
-  // What it takes from the budget. The first alternative is free.
+  // Charged to the budget. The first alternative is free.
   int cost = 0;
 };
 
@@ -36,15 +36,15 @@ class Chooser {
   static constexpr std::size_t stop = static_cast<std::size_t>(-1);
 
   virtual ~Chooser() = default;
-  // A number that is equal where everything that can still happen is equal. Takes some time.
+  // Computes a number that is equal for states with the same continuations. Expensive.
   using State = std::function<std::uint64_t()>;
 
-  // The index of one, or `stop` when this execution is of no more interest.
+  // Returns the index of an alternative, or `stop` if this execution is not worth continuing.
   virtual std::size_t choose(std::span<const Alternative> alternatives, const State& state) = 0;
 };
 
-// Chooses by chance, each execution in a manner of its own: some change the turn often and some
-// hardly ever, some let one rank run far ahead of the others.
+// Chooses at random, with a different style in each execution: some switch ranks often and some
+// rarely, some let one rank run far ahead of the others.
 class RandomWalk : public Chooser {
  public:
   RandomWalk(int ranks, std::uint64_t seed);
@@ -57,30 +57,30 @@ class RandomWalk : public Chooser {
   std::size_t foremost(std::span<const Alternative> alternatives);
 
   std::mt19937_64 random_;
-  std::uint64_t calm_;  // one in so many choices is costly
+  std::uint64_t calm_;  // one in calm_ choices is costly
   bool by_priority_;
-  std::vector<std::uint64_t> priority_;  // of each rank
+  std::vector<std::uint64_t> priority_;  // by rank
 };
 
-// Depth first through every choice within a budget, but never twice through the same state.
+// Depth-first search through all choices within a budget that visits no state twice.
 class Search : public Chooser {
  public:
   explicit Search(int budget) : budget_(budget) {}
 
   std::size_t choose(std::span<const Alternative> alternatives, const State& state) override;
-  // Goes back to the last choice that had another alternative; false when there is none.
+  // Backtracks to the last choice that has another alternative. Returns false if there is none.
   bool next();
 
-  // Whether a bigger budget would have allowed more.
+  // Returns whether a larger budget would have allowed more.
   bool ran_short() const { return ran_short_; }
   std::size_t states() const { return budget_at_.size(); }
 
  private:
   struct Node {
     std::size_t taken = 0;
-    int budget = 0;             // that is left here
-    std::vector<bool> costly;   // of each alternative
-    std::uint64_t offered = 0;  // a digest of the alternatives
+    int budget = 0;             // remaining at this node
+    std::vector<bool> costly;   // by alternative
+    std::uint64_t offered = 0;  // digest of the alternatives
   };
 
   bool can_afford(const Node& node, std::size_t alternative);
@@ -89,7 +89,7 @@ class Search : public Chooser {
   bool ran_short_ = false;
   std::vector<Node> path_;
   std::size_t depth_ = 0;  // nodes of path_ that this execution has passed
-  // The most that was left when a state was seen.
+  // Largest remaining budget with which a state was visited.
   std::unordered_map<std::uint64_t, int> budget_at_;
 };
 

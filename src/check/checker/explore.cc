@@ -18,7 +18,8 @@
 namespace huddle::check::checker {
 namespace {
 
-// "3:1 17:2": at choice 3 the alternative 1, at choice 17 the alternative 2, else the first.
+// Repeats recorded choices. "3:1 17:2" means alternative 1 at choice 3, alternative 2 at choice 17,
+// and the first one elsewhere.
 class Repetition : public Chooser {
  public:
   explicit Repetition(std::string_view choices) {
@@ -54,7 +55,7 @@ class Repetition : public Chooser {
   std::size_t count_ = 0;
 };
 
-// By these choices, with a trace.
+// Runs the given choices with a trace.
 std::optional<Failure> repeated(Execution& execution, std::string_view choices) {
   std::optional<Failure> failure;
   do {
@@ -64,13 +65,13 @@ std::optional<Failure> repeated(Execution& execution, std::string_view choices) 
   return failure;
 }
 
-// The same execution again, this time with its trace.
+// Repeats a failed execution with a trace.
 std::optional<Failure> told(Execution& execution, const std::optional<Failure>& failure) {
   if (!failure) return std::nullopt;
   return repeated(execution, failure->choices);
 }
 
-// Fills in `result`; false when a bigger budget can find nothing more.
+// Fills in `result`. Returns false if a larger budget cannot find more.
 bool explore_within(int budget, Execution& execution, const Options& options, Result& result) {
   auto search = std::make_unique<Search>(budget);
   for (bool more = true; more;) {
@@ -81,7 +82,7 @@ bool explore_within(int budget, Execution& execution, const Options& options, Re
     result.failure = told(execution, failure);
     if (result.failure) return false;
     if (execution.take_news()) {
-      // States may have been taken for equal that are not.
+      // Different states may have been considered equal, so the search starts again.
       search = std::make_unique<Search>(budget);
     } else {
       more = search->next();

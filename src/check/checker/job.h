@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is to be checked, how thoroughly, and what came of it.
+// The input and output of the model checker: the job to check, its options and its result.
 #pragma once
 
 #include <array>
@@ -21,20 +21,19 @@
 
 namespace huddle::check::checker {
 
-// Errors that are planted into a protocol at one place of its text, to see whether the checker
-// finds them.
+// Errors that are planted at one call of a protocol to test whether the checker finds them.
 enum class Fault : std::uint8_t {
   relaxed,        // neither acquire nor release
-  dropped,        // not done at all
-  one_more,       // the stored or added value
-  one_less,       // the stored or added value
-  too_early,      // waits for the value before the right one
-  plain_compare,  // waits by >=, wrong where the numbers wrap
-  wrong_owner,    // the next rank's memory: where it stores or waits
-  wrong_source,   // the next rank's memory: where it reads
+  dropped,        // not executed
+  one_more,       // stores or adds one more
+  one_less,       // stores or adds one less
+  too_early,      // waits for one less than the right value
+  plain_compare,  // waits with >=, which is wrong if numbers wrap
+  wrong_owner,    // stores to or waits for the next rank's memory
+  wrong_source,   // reads from the next rank's memory
   unfenced,       // a non-temporal copy without the fence at its end
-  fewer,          // the last byte, element or flag is left out
-  swapped,        // left and right change places
+  fewer,          // omits the last byte, element or flag
+  swapped,        // exchanges left and right operand
 };
 inline constexpr std::array<std::string_view, 11> fault_names = {
     "relaxed",     "dropped",      "one more", "one less", "too early", "plain compare",
@@ -44,7 +43,7 @@ constexpr std::string_view name(Fault fault) {
   return fault_names[static_cast<std::size_t>(fault)];
 }
 
-// Which faults make sense at a call.
+// The faults that make sense at a call.
 class FaultSet {
  public:
   FaultSet(std::initializer_list<Fault> faults) {
@@ -67,42 +66,42 @@ struct Mutation {
   bool operator==(const Mutation&) const = default;
 };
 
-// "wait: relaxed, barrier.h:57 in arrive"
+// for example "wait: relaxed, barrier.h:57 in arrive"
 std::string text_of(const Mutation& mutation);
 
 class CheckedContext;
 
-// So short of the wrap that the second operation passes it.
+// Start value of the counters: the second increment wraps.
 inline constexpr context::Sequence just_below_wrap = static_cast<context::Sequence>(-2);
 
 struct Job {
   int ranks = 2;
   Sizes sizes;
-  // What every word of Region::shared holds at the beginning.
+  // Initial value of each word in Region::shared.
   context::Sequence first = just_below_wrap;
-  // Every pull and every push may fail.
+  // Allows every pull and push to fail.
   bool paths_may_fail = false;
-  // Whose exposed memory others can reach; empty: nobody's.
+  // Returns whether peers can reach the owner's exposed memory; if empty, they cannot reach any.
   std::function<bool(int owner)> reachable;
-  // What each rank does: makes its protocol object and runs some operations. Has to be
-  // deterministic but for what it learns from its world, and must not poll in a loop: it waits.
-  // What it throws is a failure.
+  // Body of each rank: creates its protocol object and runs some operations. It must be
+  // deterministic except for what it reads through its context, and must wait instead of polling in
+  // a loop. An exception is a failure.
   std::function<void(CheckedContext&)> body;
   // Fills the inputs, once. May be empty.
   std::function<void(Memory&)> prepare;
-  // What is wrong after all ranks have ended; empty when nothing is. May be empty.
+  // Returns what is wrong after all ranks have ended, or an empty string. May be empty.
   std::function<std::string(const Memory&)> verify;
 };
 
 struct Options {
-  // Arm's order allows everything that x86's does.
+  // Arm's order allows everything that x86's order allows.
   StoreOrder order = StoreOrder::arm;
-  // How often an execution may take the turn from a rank that could go on, or delay a store.
+  // Maximum number of preemptions of ranks that could continue and of delayed stores per execution.
   int budget = 2;
   std::size_t max_executions = 500'000;
-  // Operations on flags in one execution: more is a loop without end.
+  // Maximum number of flag operations per execution; more indicates an endless loop.
   std::size_t max_steps = 100'000;
-  // How many of the last events a failure tells.
+  // Number of most recent events in a failure report.
   std::size_t trace_events = 60;
   std::optional<Mutation> mutation = std::nullopt;
 };
@@ -110,22 +109,22 @@ struct Options {
 struct Failure {
   std::string what;
   std::string trace;
-  // Repeats it: for replay().
+  // Argument for replay().
   std::string choices;
 };
 
 struct Result {
   std::optional<Failure> failure;
   std::size_t executions = 0;
-  // Different ones in which there was a choice; 0 for sample().
+  // Distinct states in which there was a choice; 0 for sample().
   std::size_t states = 0;
-  // Every choice within the budget was tried; false where a limit cut it short.
+  // True if every choice within the budget was tried.
   bool exhausted = false;
 
   bool passed() const { return !failure.has_value(); }
 };
 
-// For people: "1,204 states, 3,311 executions, exhausted", and the failure with its trace.
+// Returns for example "1,204 states, 3,311 executions, exhausted", and the failure with its trace.
 std::string text_of(const Result& result);
 
 }  // namespace huddle::check::checker

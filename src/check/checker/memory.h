@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The memory of a checked team: four regions of each rank, as plain bytes.
+// The memory of a checked team: four regions per rank, as plain bytes. Also the digests of states.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,8 @@
 
 namespace huddle::check::checker {
 
-// States as one number each: two that differ have different ones, but for one in billions.
-
-// Takes another number into a digest; every bit of both matters (the finalizer of splitmix64).
+// Mixes a number into a digest; every bit of both matters (the finalizer of splitmix64). Digests
+// identify states; two different states have the same one with a probability of one in billions.
 constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   std::uint64_t z = digest * 0x9E3779B97F4A7C15U + value + 0x632BE59BD9B4E019U;
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -28,14 +27,14 @@ constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   return z ^ (z >> 31U);
 }
 
-// Which lines of an array were touched: an execution touches few, so that beginning the next one
-// costs little.
+// Records which lines of an array were used. An execution uses few, so that resetting the array for
+// the next one is cheap.
 class DirtyLines {
  public:
   explicit DirtyLines(std::size_t bytes)
       : bytes_(bytes), marked_((bytes + line_bytes - 1) / line_bytes) {}
 
-  // pre: first + n is within the array.
+  // Requires: `first` + `n` is within the array.
   void mark(std::size_t first, std::size_t n) {
     if (n == 0) return;
     for (std::size_t line = first / line_bytes; line <= (first + n - 1) / line_bytes; ++line) {
@@ -45,7 +44,7 @@ class DirtyLines {
     }
   }
 
-  // Calls clean(first byte, bytes) for each and forgets them.
+  // Calls clean(first byte, bytes) for each line and forgets them.
   template <class Clean>
   void clean_all(Clean clean) {
     each(clean);
@@ -53,7 +52,7 @@ class DirtyLines {
     lines_.clear();
   }
 
-  // Calls visit(first byte, bytes) for each.
+  // Calls visit(first byte, bytes) for each line.
   template <class Visit>
   void each(Visit visit) const {
     for (const std::size_t line : lines_) {
@@ -70,7 +69,7 @@ class DirtyLines {
   std::vector<std::size_t> lines_;
 };
 
-// Bytes of each rank.
+// Bytes per rank.
 struct Sizes {
   std::size_t shared = 0;
   std::size_t input = 0;
@@ -80,14 +79,14 @@ struct Sizes {
 
 class Memory {
  public:
-  // Every word of Region::shared holds `first`; the rest is filled with bytes that nobody means.
+  // Each word in Region::shared holds `first`; the other regions hold a filler pattern.
   Memory(int ranks, const Sizes& sizes, context::Sequence first);
 
   int ranks() const { return ranks_; }
   std::size_t size(context::Region region) const { return part(region).rank_bytes; }
   std::span<std::byte> bytes(context::Region region, int owner);
   std::span<const std::byte> bytes(context::Region region, int owner) const;
-  // pre: the region's bytes are a multiple of T.
+  // Requires: the region's size is a multiple of sizeof(T).
   template <class T>
   std::span<T> as(context::Region region, int owner) {
     const auto all = bytes(region, owner);
@@ -99,20 +98,20 @@ class Memory {
     return {reinterpret_cast<const T*>(all.data()), all.size() / sizeof(T)};
   }
 
-  // What there is now is what every execution begins with.
+  // Makes the current content the initial state of every execution.
   void keep_as_image();
   void restore_image();
-  // Of what has been written since.
+  // Returns a digest of everything written since.
   std::uint64_t digest() const;
 
-  // Why the rank may not touch these bytes; nothing when it may.
+  // Returns why the rank may not access these bytes, or nothing if it may.
   std::optional<std::string> refusal(int rank, context::Address place, std::size_t n) const;
 
-  // pre: not refused.
+  // Requires: refusal() returns nothing.
   std::span<const std::byte> read(context::Address place, std::size_t n) const;
   void write(context::Address place, std::span<const std::byte> bytes);
-  // Where a place lies among all bytes: the regions one after another, of each all owners' parts.
-  // Shared memory comes first.
+  // Returns the position of a place among all bytes: regions one after another, each with all
+  // owners' parts. Shared memory comes first.
   std::size_t index(context::Address place) const;
   context::Address place_at(std::size_t index) const;
   std::size_t all_bytes() const;
@@ -134,16 +133,16 @@ class Memory {
   const Part& part(context::Region region) const {
     return parts_[static_cast<std::size_t>(region)];
   }
-  // Where a place lies in its region.
+  // Returns the position of a place in its region.
   std::size_t within(context::Address place) const;
 
   int ranks_;
   std::array<Part, 4> parts_;  // in the order of Region
 };
 
-// What expose() writes in a world without addresses: which place of the owner's it is.
+// Encodes an address as expose() stores it, since this context has no pointers: region and offset.
 std::array<std::byte, context::exposure_bytes> encoded(context::Address what);
-// Nothing where these bytes were not written by encoded().
+// Returns nothing if the bytes were not written by encoded().
 std::optional<context::Address> exposed_address(int owner, std::span<const std::byte> bytes);
 
 }  // namespace huddle::check::checker

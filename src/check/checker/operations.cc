@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a rank can ask for while it runs.
+// The operations of Execution that a rank calls while it runs.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where in a protocol something was asked for, and what.
+// Call sites of operations in a protocol, texts for them, and traces of executions.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ enum class Operation : std::uint8_t {
 
 struct Site {
   Operation operation = Operation::load;
-  std::string_view file;  // of a Where: it stays
+  std::string_view file;  // from a Where: a string with static lifetime
   unsigned line = 0;
   unsigned column = 0;
   std::string_view function;
@@ -55,7 +55,7 @@ struct Site {
         column(where.column()),
         function(where.function_name()) {}
 
-  // The same text of program, whatever the template's arguments.
+  // Compares positions in the source, regardless of template arguments.
   friend bool operator==(const Site& a, const Site& b) {
     return a.line == b.line && a.column == b.column && a.operation == b.operation &&
            a.file == b.file;
@@ -68,25 +68,25 @@ struct Call {
   Site site;
 };
 
-// What traces and failures call things.
+// Names for traces and failures.
 std::string_view name(Operation operation);
 std::string_view name(context::Region region);
 // "shared of 2 at 64"
 std::string text_of(context::Address place);
 // "shared of 2 at 64..127"
 std::string text_of(context::Address place, std::size_t n);
-// Small numbers as they are, those below the wrap as 2^32-2.
+// Small numbers in decimal, numbers just below the wrap as for example 2^32-2.
 std::string text_of(context::Sequence value);
 // "reaches 5", "is 5"
 std::string text_of(const context::Until& until);
 // "store, barrier.h:57 in arrive"
 std::string text_of(const Site& site);
 
-// What happened in an execution, for people.
+// A readable log of an execution.
 class Trace {
  public:
   struct Touched {
-    std::size_t first = 0;  // byte of all memory
+    std::size_t first = 0;  // offset in the whole memory
     std::size_t n = 0;
   };
 
@@ -95,12 +95,12 @@ class Trace {
     events_.clear();
   }
   bool on() const { return on_; }
-  // pre: on().
+  // Requires: on().
   void note(const Call& call, std::string text, std::vector<Touched> touched = {});
 
-  // The last events, one a line.
+  // Returns the last `events` events, one per line.
   std::string tail(std::size_t events) const;
-  // Where the rank last touched this byte.
+  // Returns the call site of the rank's last access to this byte.
   std::optional<Site> last_touch(int rank, std::size_t byte) const;
 
  private:

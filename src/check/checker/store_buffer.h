@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The stores of one rank that the others cannot see yet, and which of them may leave next.
+// Store buffer of one rank: stores that other ranks cannot see yet, and which may become visible.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,22 @@
 
 namespace huddle::check::checker {
 
-// In which order a rank's stores become visible to others.
+// Order in which a rank's stores become visible to others.
 enum class StoreOrder : std::uint8_t {
-  x86,  // that of the program
-  arm,  // any, but stores to the same bytes in that of the program, and a release store last
+  x86,  // program order
+  // any order, but program order for the same bytes, and a release store comes last
+  arm,
 };
 
 struct PendingStore {
   context::Address place;
-  std::size_t first = 0;  // of all memory
+  std::size_t first = 0;  // offset in the whole memory
   std::vector<std::byte> bytes;
   bool is_flag = false;
   bool is_release = false;
   bool is_update = false;   // the second half of a read-modify-write
-  bool is_held = false;     // stays until the scheduler lets it go
-  bool was_passed = false;  // a later load or store of its rank is done already
+  bool is_held = false;     // until the scheduler releases it
+  bool was_passed = false;  // by a later load or store of the rank
   Clock carried;
 
   std::uint64_t digest() const {
@@ -52,26 +53,27 @@ class StoreBuffer {
   std::span<const PendingStore> pending() const { return pending_; }
   void clear() { pending_.clear(); }
 
-  // Whether a new store to these bytes has to queue behind others.
+  // Returns whether a new store to these bytes must be queued.
   bool must_queue(std::size_t first, std::size_t n, bool is_release) const;
   void push(PendingStore store) { pending_.push_back(std::move(store)); }
-  // Nothing but the scheduler's will keeps it: index of pending().
+  // Returns whether only the scheduler holds the store at this index of pending().
   bool may_be_let_go(std::size_t index) const { return pending_[index].is_held && is_free(index); }
   void let_go(std::size_t index) { pending_[index].is_held = false; }
   void note_passed() {
     for (PendingStore& store : pending_) store.was_passed = true;
   }
-  // The next that leaves by itself.
+  // Removes the next store that may become visible by itself.
   std::optional<PendingStore> take_ready();
-  // The oldest, whatever holds it. pre: not empty.
+  // Removes the oldest store, even if it is held.
+  // Requires: the buffer is not empty.
   PendingStore take_oldest();
 
-  // The half of a read-modify-write of this flag, if that is the oldest.
+  // Removes the oldest store if it is the store of a read-modify-write of this flag.
   std::optional<PendingStore> take_update(std::size_t first);
 
-  // What this rank sees of its own stores, over what is in memory.
+  // Overlays `bytes`, read from memory, with this rank's own pending stores.
   void lay_over(std::size_t first, std::span<std::byte> bytes) const;
-  // Whether a load of these bytes is served from here.
+  // Returns whether a load of these bytes is served from the buffer.
   bool has_flag(std::size_t first, std::size_t n) const;
 
  private:

@@ -22,7 +22,7 @@ std::string text_of(const Mutation& mutation) {
 
 namespace {
 
-// Calls that are made only in some orders show within this many.
+// Number of random executions that reveal the calls made in some orders only.
 constexpr std::size_t orders_to_look_at = 200;
 
 void add_new(std::vector<Mutation>& all, const std::vector<Mutation>& more) {
@@ -34,14 +34,14 @@ void add_new(std::vector<Mutation>& all, const std::vector<Mutation>& more) {
 bool is_caught(const Job& job, Options options, const Mutation& mutation,
                const SurveyOptions& how) {
   options.mutation = mutation;
-  // Most fall at once to chance; what is left is looked for in earnest.
+  // Most mutations are caught by a few random executions; the others need the full search.
   constexpr std::size_t first_samples = 20;
   return !sample(job, how.seed, first_samples, options).passed() ||
          !explore(job, options).passed() || !sample(job, how.seed, how.samples, options).passed();
 }
 
-// A compiler that was called with a path relative to its folder (caches of compilers do that) gives
-// the same in its locations.
+// If the compiler was called with a path relative to its directory, as compiler caches do, source
+// locations contain this path.
 std::string source_line(const Site& site) {
   const std::filesystem::path path = std::filesystem::path(HUDDLE_COMPILED_IN) / site.file;
   std::ifstream file(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where a function was called from: std::source_location, also for compilers that lack it.
+// std::source_location, with a replacement for compilers that lack it.
 #pragma once
 
 #include <version>

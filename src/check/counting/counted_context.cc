@@ -147,7 +147,7 @@ std::optional<context::Address> CountedContext::reach(context::Address at) {
   return what_is_exposed(at);
 }
 
-// What a rank keeps to itself is in nobody's cache here: what it takes to reach it is the path's.
+// Private memory is not part of the simulated caches: accessing it costs only what the path costs.
 single_copy::ErrorNumber CountedContext::pull(context::Address to, context::Address at,
                                               std::size_t offset, std::size_t bytes) {
   ++counts().pulls;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The world in which a protocol is counted: the ranks take turns round and round, an operation on a
-// flag each, and every line that one takes from another is noted. The same job gives the same
-// counts, always.
+// The context in which a protocol's operations and cache line transfers are counted. Ranks take
+// turns cyclically, one flag operation each. The same job always yields the same counts.
 #pragma once
 
 #include <array>
@@ -21,17 +20,18 @@
 
 namespace huddle::check::counting {
 
-// What a protocol asked of the machine, in numbers.
+// Operations that one rank requested.
 struct RankCounts {
-  std::size_t loads = 0;  // of flags, that saw something new: looks that saw the same do not count
+  // of flags, that saw a new value; repeated loads of the same value do not count
+  std::size_t loads = 0;
   std::size_t stores = 0;
   std::size_t updates = 0;  // atomic read-modify-writes
   std::size_t fences = 0;
-  std::size_t orderings = 0;  // of what the caller stored non-temporally
+  std::size_t orderings = 0;  // of the caller's non-temporal stores
   std::size_t wakes = 0;
   std::array<std::size_t, memory::copy_kernels.size()> copied_bytes{};  // by kernel
-  std::size_t reduced_bytes = 0;                                        // of results
-  std::size_t asked_bytes = 0;  // that are to be written next (prefetch_write)
+  std::size_t reduced_bytes = 0;                                        // bytes of results
+  std::size_t asked_bytes = 0;  // prefetched for writing (prefetch_write)
   std::size_t pulls = 0;
   std::size_t pulled_bytes = 0;
   std::size_t pushes = 0;
@@ -45,16 +45,17 @@ struct Counts {
   explicit Counts(int ranks)
       : of(static_cast<std::size_t>(ranks)), transfers_(of.size() * of.size()), ranks_(of.size()) {}
 
-  // Lines that went from the cache of one rank to that of another.
+  // Returns the number of cache lines that moved from one rank's cache to another's.
   std::size_t transfers(int from, int to) const { return transfers_[at(from, to)]; }
   std::size_t all_transfers() const;
   void add_transfer(int from, int to) { ++transfers_[at(from, to)]; }
 
-  // What a job did more than one that does the same but for its end. pre: as many ranks.
+  // Returns what a job did in addition to a job that is a prefix of it.
+  // Requires: both have the same number of ranks.
   Counts& operator-=(const Counts& less);
   bool operator==(const Counts&) const = default;
 
-  std::vector<RankCounts> of;  // each rank
+  std::vector<RankCounts> of;  // by rank
 
  private:
   std::size_t at(int from, int to) const {
@@ -76,7 +77,7 @@ class CountedContext {
 
   context::Sequence load(context::Address flag);
   void store(context::Address flag, context::Sequence value);
-  // All ranks make equal calls here, and a stamp moves with its flag's line.
+  // All ranks make equal calls here, and a stamp shares the cache line of its flag.
   void store_stamped(context::Address flag, context::Sequence value) { store(flag, value); }
   context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
@@ -91,14 +92,14 @@ class CountedContext {
   context::Sequence wait(context::Address flag, context::Until until);
   int wait_any(std::span<const context::AwaitedFlag> awaited);
   void wait_all(std::span<const context::Address> flags, context::Until until);
-  // Nothing is slow here: no line moves.
+  // Transfers take no time here, so a prefetch moves no line.
   void prefetch_write(context::Address, std::size_t n) { counts().asked_bytes += n; }
   void copy(context::Address to, context::Address from, std::size_t n, memory::CopyKernel kernel);
   void take(context::Address to, context::Address from, std::size_t n);
   void keep(context::Address place, std::size_t n);
   void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
               const memory::Reduction& reduction);
-  // Until the flag moves on: what that takes is somebody's store, woken or not.
+  // Returns once the flag has changed. A store by another rank suffices; no wake-up is needed.
   void sleep(context::Address flag, context::Sequence value);
   void wake(context::Address flag);
   bool expose(context::Address at, context::Address what);
@@ -108,7 +109,7 @@ class CountedContext {
                                 std::size_t bytes);
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t bytes);
-  // Nobody dies here.
+  // No rank dies here.
   void outlast(context::Address flag, context::Until until) { wait(flag, until); }
 
  private:
@@ -124,19 +125,19 @@ static_assert(context::SleepingContext<CountedContext> &&
 struct Job {
   int ranks = 2;
   checker::Sizes sizes;
-  // What every word of Region::shared holds at the beginning.
+  // Initial value of each word in Region::shared.
   context::Sequence first = context::first_sequence;
-  // Whether ranks reach what others expose, or have to pull it.
+  // True if ranks can reach exposed memory directly, false if they must pull it.
   bool reachable = false;
-  // What each rank does.
+  // Body of each rank.
   std::function<void(CountedContext&)> body;
-  // Fills the inputs; looks at the results. May be empty.
+  // Fill the inputs and inspect the results. May be empty.
   std::function<void(checker::Memory&)> prepare;
   std::function<void(const checker::Memory&)> look;
 };
 
-// Runs the job once. Throws what a body throws, UsageError where a rank leaves its memory, and
-// FailureError where nobody can go on.
+// Runs the job once. Throws what a body throws, UsageError if a rank accesses memory out of its
+// reach, and FailureError if all ranks are blocked.
 Counts count(const Job& job);
 
 }  // namespace huddle::check::counting

@@ -75,7 +75,7 @@ int Round::live(int rank) {
   return next_after(rank);
 }
 
-// After a failure only those who have frames to leave.
+// After a failure, only ranks whose frames must be unwound are selected.
 int Round::next_after(int rank) const {
   for (int step = 1; step <= job_.ranks; ++step) {
     const int next = (rank + step) % job_.ranks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One run of a counted job: its memory, its caches, and whose turn it is.
+// One run of a counted job: its memory, its caches and its schedule of ranks.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@
 
 namespace huddle::check::counting {
 
-// Who holds each line: a cache of endless size for every rank, kept coherent. A line has the rank
-// that wrote it last and those that have read it since; a write takes it from all others.
+// Coherent caches of unlimited size, one per rank. Each line records its last writer and the ranks
+// that have read it since; a write invalidates all other copies.
 class Caches {
  public:
-  // For so many bytes.
+  // For a memory of `bytes` bytes.
   Caches(int ranks, std::size_t bytes, Counts& counts);
 
-  // Each counts a transfer for every line that the rank does not hold and another has written. What
-  // nobody has written comes from memory and counts nothing.
+  // Count a transfer for every line that the rank does not hold and another rank has written. A
+  // line that no rank has written comes from memory and is not counted.
   void read(int rank, std::size_t first, std::size_t n);
   void write(int rank, std::size_t first, std::size_t n);
 
@@ -51,13 +51,13 @@ class Round {
   void run();
   const Counts& counts() const { return counts_; }
 
-  // What CountedContext asks for.
+  // Used by CountedContext.
   int ranks() const { return job_.ranks; }
   bool lets_reach() const { return job_.reachable; }
   RankCounts& of(int rank) { return counts_.of[static_cast<std::size_t>(rank)]; }
-  // After this rank has done something that others may have waited for.
+  // Switches to the next rank after this one did something that others may have waited for.
   void pass_on(int rank);
-  // After it has looked in vain.
+  // Switches to the next rank after this one saw nothing new. Throws if all ranks are blocked.
   void pass_on_in_vain(int rank);
   context::Sequence look(int rank, context::Address flag);
   void put(int rank, context::Address flag, context::Sequence value);
@@ -65,7 +65,7 @@ class Round {
   void write(int rank, context::Address place, std::span<const std::byte> bytes);
 
  private:
-  // Thrown through a rank's frames when another one has failed.
+  // Thrown through a rank's frames after another rank has failed.
   struct Abandoned {};
 
   int live(int rank);
@@ -82,8 +82,8 @@ class Round {
   std::vector<bool> begun_;
   std::vector<bool> ended_;
   std::vector<std::map<std::size_t, context::Sequence>>
-      last_seen_;          // of each rank, by place of the flag
-  int looks_in_vain_ = 0;  // since somebody did something
+      last_seen_;          // by rank, then by place of the flag
+  int looks_in_vain_ = 0;  // since the last operation with an effect
   std::exception_ptr error_;
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Agreement among the members of a team: an allgather of small notices, and a common start for an
+// action that any rank may request.
 #pragma once
 
 #include "runtime/context/context.h"
@@ -7,15 +10,16 @@
 
 namespace huddle::node {
 
-// Everybody shows a few bytes to everybody: how the members of a team agree on something.
+// Allgather of a few bytes, by which the members of a team agree on something.
 class NoticeBoard {
  public:
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   NoticeBoard(std::size_t most_bytes, context::Sequence start);
 
   static std::size_t shared_bytes(std::size_t most_bytes) { return 2 * slot_bytes(most_bytes); }
 
-  // All notices in rank order. pre: the same number of bytes on all ranks, not over most_bytes.
+  // Gathers the notices of all ranks in the output, in rank order.
+  // Requires: `bytes` is the same on all ranks and at most `most_bytes`.
   template <context::Context W>
   void run(W& w, std::size_t bytes) {
     ++call_;
@@ -32,28 +36,30 @@ class NoticeBoard {
   }
 
  private:
-  // Two slots in turn: whoever writes for the call after next has seen everybody's flag of the
-  // next, and they raised it after reading this one's.
+  // Two slots are used alternately. A rank that writes for the call after next has seen all flags
+  // of the next call, and each of those was raised after its owner had read the slots of this call.
   Address slot_of(int owner) const { return {Region::shared, owner, call_ % 2 * stride_}; }
 
   std::size_t stride_;
   context::Sequence call_;
 };
 
-// From which call on all ranks do something that one of them asks for. It cannot speak to the
-// others first: they may be in this call already, or calls ahead, and would not look. So everybody
-// shows which call it begins, and looks whether somebody has asked; whoever asks reads how far all
-// have come, and says which call is the first.
+// Determines the call from which all ranks perform an action that one of them requested. The
+// requesting rank cannot notify the others first, because they may already be in this call or
+// several calls ahead. Therefore each rank publishes the call that it begins and then checks for a
+// request; the requesting rank reads how far all ranks are and announces the first call.
 class CommonStart {
  public:
-  // Of each rank's shared memory, from `offset` on. pre: it holds `start` everywhere.
+  // Uses shared_bytes() of each rank's shared memory from `offset` on.
+  // Requires: that memory holds `start` everywhere.
   CommonStart(std::size_t offset, context::Sequence start)
       : calls_(offset), words_(offset + apart_bytes), start_(start), call_(start) {}
 
   static constexpr std::size_t shared_bytes() { return 2 * apart_bytes; }
 
-  // Whether it has started with the call that this rank begins now, the same on all ranks. Who asks
-  // asks for this call, but may be too late for it. Fence: as memory::OneSidedFence is.
+  // Returns whether the action has started with the call that this rank now begins. The answer is
+  // the same on all ranks. A request (`asks`) is for this call, but the start may be later. `Fence`
+  // has the interface of memory::OneSidedFence.
   template <context::Context W, class Fence>
   bool has_started(W& w, bool asks, const Fence& fence) {
     ++call_;
@@ -64,7 +70,7 @@ class CommonStart {
   }
 
  private:
-  // What this rank asks for is seen by whoever does not see this.
+  // Either the requesting rank sees this call number, or this rank sees the request.
   template <context::Context W, class Fence>
   void show_call(W& w, const Fence& fence) {
     w.store(call_of(w.rank()), call_);
@@ -82,7 +88,7 @@ class CommonStart {
     return has_started_;
   }
 
-  // For one rank, once.
+  // Runs once, on the rank that requested first.
   template <context::Context W, class Fence>
   void announce(W& w, const Fence& fence) {
     fence.rare_side(w);
@@ -97,8 +103,7 @@ class CommonStart {
   }
 
   Address call_of(int rank) const { return {Region::shared, rank, calls_}; }
-  // Of all ranks, in the lowest one's memory: whether anybody asks, whether it is answered, and
-  // how.
+  // Words in rank 0's memory: the number of requests, whether there is an answer, and the answer.
   Address request() const { return {Region::shared, 0, words_}; }
   Address answer() const { return {Region::shared, 0, words_ + flag_bytes}; }
   Address first_call() const { return {Region::shared, 0, words_ + 2 * flag_bytes}; }

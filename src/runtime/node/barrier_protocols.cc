@@ -12,7 +12,7 @@ DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int ran
     : call_(start) {
   const int per_line = parameters.flags_per_line;
   const std::size_t stride = round_up(static_cast<std::size_t>(per_line) * flag_bytes, apart_bytes);
-  // The flag of a rank lies with the first of those that share its line.
+  // A rank's flag lies in the memory of the first rank whose flag shares its cache line.
   const auto place = [&](std::size_t round, int announcer) {
     const int owner = announcer / per_line * per_line;
     return FlagAddress{owner,
@@ -30,7 +30,7 @@ DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int ran
 
 namespace {
 
-// Where the flags lie that a parent shares with its children.
+// Addresses of the flags that a parent shares with its children.
 class Flags {
  public:
   Flags(int children, const TreeBarrier::Parameters& parameters)
@@ -69,7 +69,7 @@ class Flags {
   std::size_t slot_bytes() const {
     return release_ == Release::same_line ? 2 * flag_bytes : flag_bytes;
   }
-  // A line of more than one writer may be longer than a line of the processor: then it is several.
+  // A line shared by several writers may exceed a cache line; then it occupies several of them.
   std::size_t line_stride() const {
     return round_up(static_cast<std::size_t>(per_line_) * slot_bytes(), apart_bytes);
   }

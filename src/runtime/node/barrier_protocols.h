@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Barriers of one team: dissemination, and a tree barrier in two phases.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +13,21 @@
 
 namespace huddle::node {
 
-// A barrier in which all do the same: in each round a rank announces that everybody whom it has
-// heard of is there, and listens to some others, farther off from round to round. With radix 2 it
-// listens to one in each of log2 of the ranks rounds; with as many as there are ranks, to all in
-// one round: the fewest waits, where each wait means that somebody has to get a core.
+// Dissemination barrier. In each round a rank announces the arrivals that it knows of and waits for
+// radix - 1 peers, whose distance grows from round to round. With radix 2 a rank waits for one peer
+// in each of log2(ranks) rounds; with radix = ranks it waits for all peers in a single round. That
+// has the fewest consecutive waits, each of which may have to wait until a peer gets a core.
 class DisseminationBarrier {
  public:
   struct Parameters {
     int radix = 2;
-    // How many neighbours' flags of a round share a line: with two, two ranks need one line.
+    // Number of neighboring ranks whose flags of a round share a cache line.
     int flags_per_line = 1;
 
     bool operator==(const Parameters&) const = default;
   };
 
-  // pre: shared memory holds `start` everywhere; radix is 2 or more.
+  // Requires: shared memory holds `start` everywhere; `radix` is at least 2.
   DisseminationBarrier(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return shared_bytes_; }
@@ -49,32 +51,31 @@ class DisseminationBarrier {
   context::Sequence call_;
 };
 
-// A barrier over a tree. Each rank reports to its parent once all its children have reported; then
-// the root's release comes back down. The tree makes it flat, k-ary, or the three levels of Zhang,
-// Meng and Huo (cores to chip leader, chip leaders to node leader). Its two phases can be called
-// one by one, so that the root can wait for other nodes between them.
-
-// Where the word down lies.
+// Location of the flags by which a parent releases its children.
 enum class Release : std::uint8_t {
-  same_line,  // one queue: beside the child's report, in the same line
-  own_queue,  // a second queue of flags: twice the lines
+  same_line,  // beside the child's report, in the same cache line
+  own_queue,  // a second queue of flags: twice the cache lines
   announced,  // one flag of the parent that all its children watch
 };
 
+// Barrier over a tree. Each rank reports to its parent once all its children have reported; then
+// the root's release propagates down. The tree may be flat, k-ary, or the three levels of Zhang,
+// Meng and Huo (cores to chip leader, chip leaders to node leader). The two phases can be called
+// separately, so that the root can wait for other nodes between them.
 class TreeBarrier {
  public:
   struct Parameters {
-    // How many children's flags share a line. Each flag keeps its one writer.
+    // Number of children whose flags share a cache line. Each flag has a single writer.
     int flags_per_line = 1;
     Release release = Release::announced;
 
     bool operator==(const Parameters&) const = default;
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   TreeBarrier(const Tree& tree, const Parameters& parameters, int rank, context::Sequence start);
 
-  // Shared memory that this rank brings in.
+  // Returns the size of the shared memory that this rank contributes.
   std::size_t shared_bytes() const { return shared_bytes_; }
 
   template <context::Context W>
@@ -83,15 +84,15 @@ class TreeBarrier {
     release(w);
   }
 
-  // The root returns once every rank has called gather(); any other rank returns once the ranks
+  // Returns on the root once every rank has called gather(), and on any other rank once the ranks
   // below it have.
   template <context::Context W>
   void gather(W& w) {
     w.wait_all(reports_of_children_, context::until_reached(++round_));
     if (has_parent_) w.store(report_, round_);
   }
-  // Returns once the root has called release(). Requires: gather() has returned, and every rank
-  // calls the two in turn.
+  // Returns once the root has called release().
+  // Requires: gather() has returned, and every rank calls gather() and release() alternately.
   template <context::Context W>
   void release(W& w) {
     if (has_parent_) w.wait(release_, context::until_reached(round_));
@@ -100,7 +101,7 @@ class TreeBarrier {
 
  private:
   std::vector<Address> reports_of_children_;
-  std::vector<Address> releases_;  // what this rank stores to let its children go
+  std::vector<Address> releases_;  // flags that this rank stores to release its children
   Address report_;
   Address release_;
   bool has_parent_ = false;

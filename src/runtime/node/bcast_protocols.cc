@@ -28,8 +28,9 @@ PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality&
       count_(start),
       begin_(start) {}
 
-// Round the memories, and within a memory round the ranks that sit there: as many segments as
-// memories, more where the readers are so many that each group would not have one of its own.
+// Assigns segments to the memories in turn, and within a memory to its ranks in turn. There is one
+// segment per memory, or per group of readers if there are more groups, so that each group begins
+// with its own.
 std::vector<SegmentedBcast::Home> SegmentedBcast::deal(const Parameters& parameters,
                                                        const RankLocality& locality) {
   const int memories = 1 + *std::max_element(locality.memory_of.begin(), locality.memory_of.end());

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Broadcast protocols of one team: inline for small messages, pipelined, and segmented over the
+// NUMA nodes for large ones.
 #pragma once
 
 #include <algorithm>
@@ -14,32 +17,31 @@
 
 namespace huddle::node {
 
-// Broadcast of a few bytes that ride behind the flag that announces them: one line moves, and that
-// is all. Every rank writes for its children in the tree; each has a ring of slots, so that a root
-// may be some broadcasts ahead of its slowest reader.
+// Broadcast of small messages, stored behind the flag that announces them: if both fit, a single
+// cache line moves. Each rank writes for its children in the tree and owns a ring of slots, so that
+// a root may be several broadcasts ahead of its slowest reader.
 class InlineBcast {
  public:
   struct Parameters {
-    std::vector<Shape> shapes;                  // of the trees that calls may ask for
-    std::size_t capacity_bytes = most_in_line;  // the most that one call moves
-    int slots = 8;                              // how far a root may run ahead
+    std::vector<Shape> shapes;                  // shapes of the trees that calls may use
+    std::size_t capacity_bytes = most_in_line;  // largest message of a call
+    int slots = 8;                              // number of broadcasts that a root may be ahead
   };
 
-  // pre: shared memory holds `start` everywhere; slots is a power of two: counters
-  // wrap.
+  // Requires: shared memory holds `start`; `slots` is a power of two, because counters wrap.
   InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
               context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
-  // pre: bytes is not over the capacity; shape is the number of one of the shapes.
+  // Requires: `bytes` is at most the capacity; `shape` is an index into the parameters' `shapes`.
   template <context::Context W>
   void run(W& w, std::size_t bytes, int root, int shape) {
     const Roles::Role& role = roles_.of(shape, root);
     const context::Sequence call = ++call_;
     const bool is_root = w.rank() == root;
     if (role.has_children) {
-      // Whoever read this slot last has to be through with it.
+      // All previous readers of this slot must have finished.
       done_guard_.wait_for_others(w, call - slots_);
     }
     if (!is_root) {
@@ -52,7 +54,7 @@ class InlineBcast {
         raise_flag(w);
       }
       w.copy({Region::output, w.rank(), 0}, payload, bytes, memory::CopyKernel::plain);
-      // What its parent waited for before it wrote.
+      // The parent waited for this before it wrote the slot.
       done_guard_.learn(call - slots_);
     } else if (role.has_children) {
       pass_on(w, {Region::input, w.rank(), 0}, bytes);
@@ -69,8 +71,8 @@ class InlineBcast {
     w.copy(slot_of(w.rank(), call_) + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
     raise_flag(w);
   }
-  // Nobody waits for a leaf; but its flags must not fall 2^31 behind until the day when it is a
-  // root. To raise them is to take the line back from those who read it last: so it is done rarely.
+  // No rank waits for a leaf, but its flags must not fall 2^31 behind, because it may become the
+  // root. Raising a flag takes the cache line back from its last readers, so this is done rarely.
   bool has_to_keep_up() const { return call_ / slots_ % rarely == 0; }
   static constexpr context::Sequence rarely = 1 << 16;
 
@@ -89,48 +91,47 @@ class InlineBcast {
   context::Sequence call_;
 };
 
-// The pipelined broadcast of Kurnosov and Tokmasheva: every rank owns a queue of buffers in memory
-// near it; the root fills its own, fragment by fragment; word of each fragment goes down a tree,
-// and everybody copies straight from the root's queue.
+// The pipelined broadcast of Kurnosov and Tokmasheva: each rank owns a queue of buffers in memory
+// near it; the root fills its own queue fragment by fragment; a notification of each fragment
+// travels down a tree, and every rank copies directly from the root's queue.
 //
-// Where it differs from the paper (docs/design/bcast-allgather-alltoall.md): a rank announces
-// fragments in one line of its own that its children watch, in place of writing a word of each
-// child, and readers count what they have read in lines of their own, in place of taking turns at
-// one counter. So every flag has one writer whatever the root, and roots may follow each other
-// without waiting.
+// Differences from the paper (docs/records/0006): a rank announces fragments in one cache line of
+// its own that its children watch, instead of writing one word for each child; and readers count
+// what they have read in cache lines of their own, instead of taking turns at a shared counter. So
+// each flag has one writer for any root, and successive roots need not wait for each other.
 //
-// Between two ranks a root may also answer: it fills the very cells that it has just read, whoever
-// owns them. Their lines are at hand, and nobody has to be asked whether there is room
-// (docs/design/bcast-allgather-alltoall.md).
+// Between two ranks, a root may also answer: it fills the very cells that it has just read,
+// whichever rank owns them. Their cache lines are already in its cache, and it need not check
+// whether the cells are free (docs/records/0032).
 class PipelinedBcast {
  public:
   struct Parameters {
-    std::vector<Shape> shapes;            // of the trees that calls may ask for
-    std::size_t cell_bytes = page_bytes;  // queues are dealt out in cells
-    int set_cells = 16;                   // a set is waited for and given back as a whole
-    int sets = 4;                         // q: how many a queue has; s f bytes in all
+    std::vector<Shape> shapes;            // shapes of the trees that calls may use
+    std::size_t cell_bytes = page_bytes;  // allocation unit of the queues
+    int set_cells = 16;  // cells of a set, which is awaited and released as a whole
+    int sets = 4;        // q: sets in a queue, which holds s f bytes in all
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    int shape = 0;                   // of the notifications: the number of one of the shapes
+    int shape = 0;                   // of the notification tree: an index into `shapes`
     int fragment_cells = 2;          // f
     memory::CopyMethod method = {};  // the reader takes ownership only between two ranks
-    // The same where the root was the reader of the call before: its lines return. Only between two
-    // ranks.
+    // Used instead of `method` if the root was a reader of the previous call, so that it refills
+    // the cells that it has just read. Only between two ranks.
     std::optional<memory::CopyMethod> answer = {};
   };
 
-  // pre: shared memory holds `start` everywhere; set_cells and sets are powers of two, for counters
-  // wrap.
+  // Requires: shared memory holds `start` everywhere; `set_cells` and `sets` are powers of two,
+  //   because counters wrap.
   PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
-  // pre: fragment_cells is a power of two, not over set_cells.
+  // Requires: `plan.fragment_cells` is a power of two and at most `set_cells`.
   template <context::Context W>
   void run(W& w, std::size_t bytes, int root, const Plan& plan) {
-    // Who gets nothing hears nothing of how far others are.
+    // A rank that receives nothing waits for no peer, so it learns nothing about their progress.
     if (bytes == 0) return;
     have_.announce_call(w);
     const memory::CopyMethod method = begin(root, plan);
@@ -142,7 +143,7 @@ class PipelinedBcast {
         end += cells;
         move(Fragment{at, std::min(fragment_bytes, bytes - at), end - cells, end});
       }
-      // The next call begins with a set of its own.
+      // The next call begins with a new set.
       count_ = end + (set_ - end % set_) % set_;
     };
     if (w.rank() == root) {
@@ -150,10 +151,10 @@ class PipelinedBcast {
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
       each_fragment([&](const Fragment& fragment) { receive(w, fragment, role, method); });
-      // Nobody waits for a leaf: it keeps up for the day when it is a root.
+      // No rank waits for a leaf; it publishes because it may become the root.
       if (!role.has_children) have_.publish(w, count_);
-      // What the root waited for before it filled the last set; the only other rank has read all
-      // that it has not written.
+      // The root waited for this before it filled the last set. With two ranks, the other one has
+      // read everything that it did not write itself.
       done_guard_.learn(w.ranks() == 2 ? count_ : count_ - queue_);
     }
     done_.publish(w, count_);
@@ -161,13 +162,14 @@ class PipelinedBcast {
 
  private:
   struct Fragment {
-    std::size_t at = 0;  // in the message
+    std::size_t at = 0;  // offset in the message
     std::size_t bytes = 0;
-    context::Sequence first_cell = 0;  // among the cells of all calls
+    context::Sequence first_cell = 0;  // counted over the cells of all calls
     context::Sequence end_cell = 0;
   };
 
-  // Finds the cells for a call: the next ones of the root's queue, or those of the call before.
+  // Selects the cells of a call: the next ones of the root's queue, or those of the previous call.
+  // Returns the copy method to use.
   memory::CopyMethod begin(int root, const Plan& plan) {
     const bool answers = plan.answer && root != root_;
     if (answers) {
@@ -188,7 +190,7 @@ class PipelinedBcast {
   template <context::Context W>
   void send(W& w, const Fragment& fragment, memory::CopyKernel kernel) {
     if (fragment.first_cell % set_ == 0) {
-      // All have read what this set held before.
+      // All ranks must have read the previous content of this set.
       done_guard_.wait_for_others(w, fragment.first_cell + set_ - queue_);
     }
     w.copy(buffer_of(fragment), {Region::input, w.rank(), fragment.at}, fragment.bytes, kernel);
@@ -198,7 +200,7 @@ class PipelinedBcast {
   template <context::Context W>
   void receive(W& w, const Fragment& fragment, const Roles::Role& role, memory::CopyMethod method) {
     have_.wait_in_call(w, role.parent, fragment.end_cell);
-    // Others first: they wait for it, and for nothing else of this rank.
+    // Notifies the children first, because they need nothing else from this rank.
     if (role.has_children) have_.publish(w, fragment.end_cell);
     copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,
              method);
@@ -207,38 +209,39 @@ class PipelinedBcast {
 
   Roles roles_;
   std::size_t cell_bytes_;
-  context::Sequence set_;    // cells of a set
+  context::Sequence set_;    // cells per set
   context::Sequence queue_;  // cells of all sets
   SharedLayout carver_;
   Counters have_;
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t queue_offset_;
-  context::Sequence count_;           // cells of all calls so far
-  context::Sequence begin_;           // how many those were when the latest call began
-  context::Sequence used_again_ = 0;  // of them, those that lie where others had lain
-  int root_ = 0;                      // of the latest call
-  int owner_ = 0;                     // of the queue that it went through
+  context::Sequence count_;  // cells of all calls so far
+  context::Sequence begin_;  // value of count_ when the latest call began
+  // number of those cells that reused the cells of the call before
+  context::Sequence used_again_ = 0;
+  int root_ = 0;   // root of the latest call
+  int owner_ = 0;  // owner of the queue that the latest call used
 };
 
 // The broadcast of Zhang, Meng and Huo for large messages: a shared buffer cut into segments, each
-// in another NUMA node's memory. Readers are dealt into groups; each group begins with another
-// segment and goes round, so that few readers draw on one memory at a time and all memories work.
+// in the memory of a different NUMA node. Each group of readers starts with a different segment and
+// proceeds cyclically, so that few readers load one memory at a time and all memories are busy.
 //
-// The buffer is used in turns: while one half is read the root fills the other.
+// The buffer has two halves: while one is read, the root fills the other.
 class SegmentedBcast {
  public:
   struct Parameters {
-    int readers_at_once = 4;            // k: the most that draw on one segment at a time
-    std::size_t segment_bytes = 65536;  // the most that one holds, in one half
+    int readers_at_once = 4;            // k: maximum readers of one segment at a time
+    std::size_t segment_bytes = 65536;  // maximum bytes of a segment in one half
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    std::size_t segment_bytes = 65536;  // not over that of the parameters
+    std::size_t segment_bytes = 65536;  // at most that of the parameters
     memory::CopyMethod method = {};     // the reader takes ownership only between two ranks
   };
 
-  // pre: shared memory holds `start` everywhere; segment_bytes is a multiple of the page.
+  // Requires: shared memory holds `start` everywhere; `segment_bytes` is a multiple of page_bytes.
   SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
@@ -261,21 +264,21 @@ class SegmentedBcast {
   }
 
  private:
-  // Where a segment lies: in the memory of this rank, at this number among its segments.
+  // Location of a segment: the rank that holds it, and its index among that rank's segments.
   struct Home {
     int owner = 0;
     std::size_t number = 0;
   };
   static std::vector<Home> deal(const Parameters& parameters, const RankLocality& locality);
 
-  // What one turn moves.
+  // The data moved in one turn.
   struct Half {
-    std::size_t start = 0;  // in the message
+    std::size_t start = 0;  // offset in the message
     std::size_t bytes = 0;
     std::size_t segment_bytes = 0;
 
     std::size_t at(std::size_t segment) const { return start + segment * segment_bytes; }
-    // How much of it lies in this segment.
+    // Returns the number of bytes in a segment.
     std::size_t bytes_in(std::size_t segment) const {
       const std::size_t before = segment * segment_bytes;
       return bytes <= before ? 0 : std::min(segment_bytes, bytes - before);
@@ -288,7 +291,7 @@ class SegmentedBcast {
     return {Region::shared, home.owner,
             segments_offset_ + (2 * home.number + half) * segment_bytes_};
   }
-  // What `filled` says once this segment of this turn is full.
+  // Returns the value of `filled_` once this turn's segment is full.
   context::Sequence filled_after(std::size_t segment) const {
     return first_ + (turn_ - first_) * segment_count() + static_cast<context::Sequence>(segment) +
            1;
@@ -297,7 +300,7 @@ class SegmentedBcast {
 
   template <context::Context W>
   void fill(W& w, const Half& half, memory::CopyKernel copy_in) {
-    // All have read what this half of the buffer held two turns ago.
+    // All ranks must have read what this half of the buffer held two turns ago.
     done_guard_.wait_for_others(w, turn_ - 1);
     for (std::size_t segment = 0; segment < homes_.size(); ++segment) {
       w.copy(place_of(segment), {Region::input, w.rank(), half.at(segment)}, half.bytes_in(segment),
@@ -316,13 +319,13 @@ class SegmentedBcast {
       copy_out(w, {Region::output, w.rank(), half.at(segment)}, place_of(segment),
                half.bytes_in(segment), method);
     }
-    // Nobody waits for a reader: it keeps up for the day when it is a root.
+    // No rank waits for a reader; it publishes because it may become the root.
     filled_.publish(w, filled_after(homes_.size() - 1));
-    // What the root waited for before it filled this half.
+    // The root waited for this before it filled this half.
     done_guard_.learn(turn_ - 1);
   }
 
-  std::vector<Home> homes_;  // of each segment
+  std::vector<Home> homes_;  // by segment
   int readers_at_once_;
   std::size_t segment_bytes_;
   SharedLayout carver_;

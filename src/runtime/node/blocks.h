@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which bytes of a caller's buffer are for which rank, or come from which rank.
+// Describes which bytes of a caller's buffer each rank sends or receives.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,26 @@
 
 namespace huddle::node {
 
-// Offsets are from the beginning of the buffer, and may lie before it.
+// Offsets are relative to the beginning of the buffer and may be negative.
 struct Block {
   std::ptrdiff_t offset = 0;
   std::size_t bytes = 0;
 };
 
-// Of so much, what lies in the piece that begins at `from` and holds `most`.
+// Returns how many of `all` bytes lie in the piece of `most` bytes that begins at `from`.
 constexpr std::size_t in_piece(std::size_t all, std::size_t from, std::size_t most) {
   return all <= from ? 0 : std::min(most, all - from);
 }
 
 class Blocks {
  public:
-  // Nothing for anybody.
+  // Empty blocks for all ranks.
   Blocks() = default;
-  // As much for each, one after the other in the order of ranks.
+  // Equal blocks, contiguous in rank order.
   static Blocks even(std::size_t bytes) { return {Kind::even, bytes, 0, {}}; }
-  // All of the buffer for one rank.
+  // The whole buffer for one rank, empty blocks for the others.
   static Blocks only(int rank, std::size_t bytes) { return {Kind::only, bytes, rank, {}}; }
-  // As they are listed, by rank. Kept by reference.
+  // The given blocks, indexed by rank. Keeps a reference.
   static Blocks listed(std::span<const Block> blocks) { return {Kind::listed, 0, 0, blocks}; }
 
   Block of(int rank) const {
@@ -45,7 +45,7 @@ class Blocks {
     return {};
   }
 
-  // Of the first so many ranks' blocks.
+  // Returns the size of the largest block of the first `ranks` ranks.
   std::size_t largest(int ranks) const {
     std::size_t most = 0;
     for (int rank = 0; rank < ranks; ++rank) most = std::max(most, of(rank).bytes);
@@ -53,17 +53,17 @@ class Blocks {
   }
   std::size_t total(int ranks) const { return total(0, ranks); }
 
-  // Of the ranks from `first` on and before `last`.
+  // Returns the total size of the blocks of ranks `first` to `last` - 1.
   std::size_t total(int first, int last) const {
     if (kind_ == Kind::even) return bytes_ * static_cast<std::size_t>(last - first);
     std::size_t sum = 0;
     for (int rank = first; rank < last; ++rank) sum += of(rank).bytes;
     return sum;
   }
-  // What of theirs lies in one piece, from the first one on.
+  // Returns the longest contiguous run of blocks that begins with rank `first`, up to `last` - 1.
   struct Run {
     Block block;
-    int next;  // the rank whose block is no more in it
+    int next;  // first rank whose block is not in it
   };
   Run run(int first, int last) const {
     if (kind_ == Kind::even) return {{of(first).offset, total(first, last)}, last};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Everybody takes what it is to have straight from where its owner has it: each byte is copied
-// once, by whoever wants it, and nothing goes through shared memory but where it lies. For
-// all-to-all and its parts, allgather and broadcast, of any sizes.
+// Single-copy exchange: each rank copies the data that it receives directly from the owner's
+// memory, so that each byte is copied once and shared memory holds only addresses and flags. Serves
+// all-to-all, gather, scatter, allgather and broadcast of any sizes.
 //
-// Where one rank wants what all others have it would copy everything while they wait. There they
-// may copy: each puts its part where that rank wants it.
+// If one rank receives from all others, it would copy everything while they wait. In that case
+// (gather) the senders write their blocks into its memory.
 #pragma once
 
 #include <algorithm>
@@ -21,31 +21,31 @@ namespace huddle::node {
 class DirectExchange {
  public:
   struct Parameters {
-    std::size_t tile_bytes = 65536;  // that are put aside at a time where blocks change places
+    std::size_t tile_bytes = 65536;  // staged at a time when two ranks swap blocks
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    // That read from one rank, or write to it, at a time, where all want to; 0: all of them.
+    // Number of ranks that access one rank's memory at a time if all need to; 0: all of them.
     int at_once = 0;
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   DirectExchange(const Parameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   std::size_t scratch_bytes() const { return tile_bytes_; }
 
-  // All: throw context::PathFailed on all ranks where one could not read, or write.
+  // The collectives throw context::PathFailed on all ranks if a rank cannot access a peer's memory.
 
-  // Each rank's outgoing blocks of the input to everybody's incoming ones of the output. What two
-  // ranks say of a block has to agree in its bytes. In place a rank's own block is not touched;
-  // others' must not go where a block lies that somebody still reads: see swap().
+  // Copies each rank's outgoing blocks of the input to the incoming blocks of the others' outputs.
+  // Both ranks must pass the same size for a block. If `in_place`, a rank's own block is not
+  // touched, and no incoming block may overlap one that a peer still reads (see swap()).
   template <context::SingleCopyContext W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place) {
     exposures_.call(w, [&] {
       show_blocks(w, Region::input, outgoing);
       if (!in_place) move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()));
-      // Begun with the next rank: no two read from the same one as long as all are as fast.
+      // Begins with the next rank, so that equally fast ranks read from different ones.
       for (int step = 1; step < w.ranks(); ++step) {
         const int owner = (w.rank() + step) % w.ranks();
         take(w, owner, w.rank(), incoming.of(owner));
@@ -53,9 +53,9 @@ class DirectExchange {
     });
   }
 
-  // All-to-all in place: a rank's block for another lies where that one's is to be put. Pair by
-  // pair they change places, a tile at a time: each reads the other's, and puts it where its own
-  // was when that has been read as well.
+  // All-to-all in place: a rank's block for a peer lies where the peer's block is to be stored.
+  // Pairs of ranks swap their blocks one tile at a time: each rank reads the peer's tile into
+  // scratch and stores it once the peer has read its own.
   template <context::SingleCopyContext W>
   void swap(W& w, const Blocks& blocks) {
     exposures_.call(w, [&] {
@@ -67,7 +67,7 @@ class DirectExchange {
     });
   }
 
-  // The same where only the root has outgoing blocks.
+  // Like exchange(), but only the root has outgoing blocks.
   template <context::SingleCopyContext W>
   void scatter(W& w, const Blocks& outgoing, const Block& incoming, int root, bool in_place,
                const Plan& plan) {
@@ -82,7 +82,7 @@ class DirectExchange {
     });
   }
 
-  // The same where only the root has incoming blocks, and the others put them there.
+  // Like exchange(), but only the root has incoming blocks, and the other ranks write them.
   template <context::SingleCopyContext W>
   void gather(W& w, const Block& outgoing, const Blocks& incoming, int root, bool in_place,
               const Plan& plan) {
@@ -97,8 +97,7 @@ class DirectExchange {
     });
   }
 
-  // What each rank's input holds, to where the blocks of everybody's output are. This rank's own is
-  // not touched in place.
+  // Copies each rank's input to its block of every output. If `in_place`, skips a rank's own block.
   template <context::SingleCopyContext W>
   void allgather(W& w, const Blocks& blocks, bool in_place) {
     exposures_.call(w, [&] {
@@ -112,7 +111,7 @@ class DirectExchange {
     });
   }
 
-  // The root's input to everybody else's output.
+  // Copies the root's input to the other ranks' outputs.
   template <context::SingleCopyContext W>
   void bcast(W& w, std::size_t bytes, int root, const Plan& plan) {
     exposures_.call(w, [&] {
@@ -125,7 +124,7 @@ class DirectExchange {
   }
 
  private:
-  // The place that a rank shows where it has the same for all.
+  // Number of the place that a rank exposes for all peers.
   static constexpr int for_all = 0;
 
   template <context::SingleCopyContext W>
@@ -133,7 +132,7 @@ class DirectExchange {
     exposures_.show(w, for_all, {Region::input, w.rank(), 0});
     exposures_.publish(w);
   }
-  // Each peer's, for it to read or to write.
+  // Exposes each peer's block, for the peer to read or write.
   template <context::SingleCopyContext W>
   void show_blocks(W& w, Region region, const Blocks& blocks) {
     for (int peer = 0; peer < w.ranks(); ++peer) {
@@ -144,7 +143,7 @@ class DirectExchange {
     exposures_.publish(w);
   }
 
-  // Both: a failure is told to all at the end of the call.
+  // A failure of take() or put() is reported to all ranks at the end of the call.
   template <context::SingleCopyContext W>
   void take(W& w, int owner, int number, const Block& block) {
     if (block.bytes == 0) return;
@@ -175,13 +174,13 @@ class DirectExchange {
              memory::CopyKernel::plain);
     }
   }
-  // How many of `owner`'s tiles `reader` has read, in the reader's memory.
+  // Number of `owner`'s tiles that `reader` has read; stored in the reader's memory.
   Address read_from(int owner, int reader) const {
     return {Region::shared, reader, read_offset_ + static_cast<std::size_t>(owner) * flag_bytes};
   }
 
-  // Where there are more than may copy at a time each begins when the one that many places before
-  // it is through.
+  // If the plan limits concurrent copies, waits until the rank `at_once` places before has
+  // finished.
   template <context::SingleCopyContext W>
   void wait_for_turn(W& w, int root, const Plan& plan) {
     const int turn = (w.rank() - root + w.ranks()) % w.ranks();
@@ -193,7 +192,7 @@ class DirectExchange {
   SharedLayout carver_;
   ExposedBuffers exposures_;
   std::size_t read_offset_;
-  std::vector<context::Sequence> tiles_;  // by peer, of all calls so far
+  std::vector<context::Sequence> tiles_;  // by peer, over all calls so far
 };
 
 }  // namespace huddle::node

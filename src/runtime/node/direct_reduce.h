@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reduction of much data without copying it into shared memory: each rank joins one slice of
-// everybody's data, block by block: straight where its owner has it, or, where it cannot be
-// reached, read from there into scratch that fits a near cache.
+// Single-copy reduction of large data: each rank reduces one slice of all ranks' data, block by
+// block, directly from the owners' memory. If that memory cannot be mapped, a block is first read
+// into scratch that fits into a near cache.
 //
-// Where all want the result, each joins its slice in its own output, and the others read it there,
-// or it writes it to theirs, block by block. Either may be in place: nobody else reads what a
-// result replaces, and it takes that one's place when whoever joined it has read it. Where the root
-// alone wants it the others have no output: they join in the root's, or, where they cannot reach
-// it, it fetches their blocks out of shared memory.
+// In an allreduce each rank reduces its slice in its own output; the others read it there, or it
+// writes the result to their outputs block by block. Both work in place, because no other rank
+// reads the input that a result replaces, and the result is stored only after the reducing rank has
+// read that input. If only the root receives the result, the others have no output: they reduce in
+// the root's output or, if they cannot reach it, in shared memory that the root reads.
 #pragma once
 
 #include <algorithm>
@@ -25,28 +25,28 @@ namespace huddle::node {
 class DirectReduce {
  public:
   struct Parameters {
-    std::size_t block_bytes = 131072;  // the most that is read at a time
-    int cells = 2;                     // blocks that have room on their way to a root
+    std::size_t block_bytes = 131072;  // maximum bytes read at a time
+    int cells = 2;                     // blocks in flight to a root, per rank
   };
-  // Who brings an allreduce's results to those who have not joined them.
+  // Results of an allreduce are either read by the other ranks or written by the reducing rank.
   enum class Results : std::uint8_t { are_read, are_written };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    std::size_t block_bytes = 65536;  // not over that of the parameters
+    std::size_t block_bytes = 65536;  // at most that of the parameters
     Results results = Results::are_read;
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   DirectReduce(const Parameters& parameters, const ReductionOrder& association,
                context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
-  // Two blocks that were read, and what is joined.
+  // Room for two blocks that were read, and for partial results.
   std::size_t scratch_bytes() const { return 2 * block_bytes_ + spare_bytes(block_bytes_); }
 
-  // All: pre: an element is not over the plan's block_bytes. Throw context::PathFailed on all ranks
-  // where one could not read.
-
+  // The collectives below throw context::PathFailed on all ranks if a rank could not read a peer's
+  // memory.
+  // Requires: an element is at most `plan.block_bytes`.
   template <context::SingleCopyContext W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     const Slices slices{{count, w.ranks()}, reduction.element_bytes};
@@ -64,7 +64,7 @@ class DirectReduce {
     });
   }
 
-  // Only the root has an output.
+  // Reduces to the root, which alone has an output.
   template <context::SingleCopyContext W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
@@ -86,8 +86,8 @@ class DirectReduce {
     });
   }
 
-  // Each rank is to have one block of the result, of so many elements, at the beginning of its
-  // output. Not in place.
+  // Stores each rank's block of the result at the beginning of its output. `blocks` are counted in
+  // elements. Does not work in place.
   template <context::SingleCopyContext W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
@@ -102,14 +102,14 @@ class DirectReduce {
   }
 
  private:
-  // What a rank shows.
+  // Numbers of the places that a rank exposes.
   static constexpr int data = 0;
   static constexpr int results = 1;
 
-  // Thrown where a contribution could not be read: nothing is to be joined then.
+  // Thrown if a contribution could not be read, because then nothing may be reduced.
   struct Unread {};
 
-  // Who joins what.
+  // Assigns one slice to each rank.
   struct Slices : EvenCut {
     std::size_t element_bytes;
 
@@ -119,9 +119,9 @@ class DirectReduce {
   // The same part of each slice.
   struct Part {
     const Slices& slices;
-    std::size_t from;  // elements of a slice
+    std::size_t from;  // first element within the slice
     std::size_t most;
-    context::Sequence number;  // among the rounds of all calls
+    context::Sequence number;  // counted over the rounds of all calls
 
     std::size_t elements(int slice) const { return in_piece(slices.elements(slice), from, most); }
     std::size_t bytes(int slice) const { return elements(slice) * slices.element_bytes; }
@@ -139,14 +139,14 @@ class DirectReduce {
     exposures_.show(w, data, {Region::input, w.rank(), 0});
     exposures_.publish(w);
   }
-  // Who does not fetch is as far as whoever does, for the calls to come.
+  // Ranks that fetch nothing publish the same progress as the root, for later calls.
   template <context::SingleCopyContext W>
   void end(W& w, context::Sequence rounds) {
     rounds_ += rounds;
     fetched_.publish(w, rounds_);
   }
 
-  // What the others have joined.
+  // Copies the slices that the other ranks have reduced.
   template <context::SingleCopyContext W>
   void read_results(W& w, const Slices& slices) {
     for (int step = 1; step < w.ranks(); ++step) {
@@ -159,7 +159,7 @@ class DirectReduce {
     }
   }
 
-  // What this rank has joined, to where everybody else wants it.
+  // Writes a result of this rank to every other rank's output.
   template <context::SingleCopyContext W>
   void write_result(W& w, std::size_t at, std::size_t bytes) {
     for (int step = 1; step < w.ranks(); ++step) {
@@ -168,8 +168,8 @@ class DirectReduce {
     }
   }
 
-  // What lies so far into everybody's data, joined to `to`, block by block; `joined(from, bytes)`
-  // is told of each.
+  // Reduces the data at `offset` bytes into all ranks' inputs into `to`, block by block. Calls
+  // `joined(from, bytes)` after each block.
   template <context::SingleCopyContext W, class Joined>
   void join_all(W& w, std::size_t offset, Address to, const Join& all, const Plan& plan,
                 Joined joined) {
@@ -196,7 +196,7 @@ class DirectReduce {
         fold_ranks(w, to, spare_of(w.rank(), block_bytes_), association_, contribution, how);
       });
     } catch (const Unread&) {
-      // Told to all at the end of the call.
+      // The failure is reported to all ranks at the end of the call.
     }
   }
 
@@ -209,8 +209,8 @@ class DirectReduce {
     }
     joined_.publish(w, part.number + 1);
   }
-  // Where this rank's share of a part is to be, for the root. A cell is there again when the root
-  // has fetched what was in it.
+  // Returns where this rank stores its share of a part for the root. A cell is free again once the
+  // root has fetched its content.
   template <context::SingleCopyContext W>
   Address result_of(W& w, const Part& part, int root) {
     const std::size_t at = part.offset(w.rank());
@@ -232,7 +232,7 @@ class DirectReduce {
     fetched_.publish(w, part.number + 1);
   }
 
-  // In turns: a block is joined to the one before it.
+  // Two buffers alternate, because a block is combined with the one before it.
   Address pulled_at(int mine, int rank) const {
     const std::size_t number = rank % 2 == 0 ? 0 : 1;
     return Address{Region::scratch, mine, spare_bytes(block_bytes_)} + number * block_bytes_;
@@ -249,7 +249,7 @@ class DirectReduce {
   Counters joined_;
   Counters fetched_;
   std::size_t cells_offset_;
-  context::Sequence rounds_;  // of all calls so far
+  context::Sequence rounds_;  // over all calls so far
 };
 
 }  // namespace huddle::node

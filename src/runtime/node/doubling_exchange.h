@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// An allgather of little data among many (after Bruck and others): in each round a rank passes on
-// all the blocks that it has, to one rank, from round to round twice as far away. So each hears
-// from a few ranks, in messages that grow, where otherwise it would look into everybody's slot.
+// Allgather of small data among many ranks (after Bruck and others): in each round a rank sends all
+// the blocks that it has to one peer, whose distance doubles from round to round. So each rank
+// receives a few messages of growing size instead of reading a slot of every rank.
 #pragma once
 
 #include <algorithm>
@@ -19,30 +19,31 @@ namespace huddle::node {
 class DoublingExchange {
  public:
   struct Parameters {
-    std::size_t capacity_bytes = 16384;  // of all ranks' blocks together, each as large as any
+    // for the blocks of all ranks, each counted with the size of the largest
+    std::size_t capacity_bytes = 16384;
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    memory::CopyMethod method = {};  // a message has one reader, who may take ownership
+    memory::CopyMethod method = {};  // a message has one reader, which may take ownership
   };
-  // A rank sends the blocks of so many, its own and those after it, to the rank so far before it.
+  // A rank sends `blocks` blocks, beginning with its own, to the rank `distance` before it.
   struct Round {
     int distance = 1;
     int blocks = 1;
   };
   static std::vector<Round> rounds(int ranks);
 
-  // Whoever is through with a call has heard from everybody in it, so that all are through with the
-  // one before, whose messages may be overwritten.
+  // A rank that has finished a call has received data from every rank in it. So all ranks have
+  // finished the call before, whose messages may be overwritten.
   static constexpr context::Sequence calls_in_flight = 2;
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   DoublingExchange(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return calls_in_flight * set_bytes_; }
 
-  // What each rank's input holds, to where the blocks of everybody's output are. What lies there is
-  // passed on. This rank's own is not touched in place.
+  // Copies each rank's input to its block of every rank's output, and sends on what it has
+  // received. If `in_place`, a rank's own block is not touched.
   template <context::Context W>
   void allgather(W& w, const Blocks& blocks, bool in_place, const Plan& plan) {
     ++call_;
@@ -55,7 +56,7 @@ class DoublingExchange {
   }
 
  private:
-  // What goes out in a round, and what comes in; at the same place in the memory of either.
+  // The messages sent and received in a round; both lie at offset `at` in their sender's memory.
   struct Message {
     int blocks = 1;
     int from = 0;
@@ -86,7 +87,8 @@ class DoublingExchange {
              });
   }
 
-  // The blocks of so many ranks from this one on, round the end, in as few pieces as can be.
+  // Calls `copy` for the blocks of `count` ranks from `first` on, wrapping around, in as few
+  // contiguous pieces as possible.
   template <context::Context W, class Copy>
   static void each_run(const W& w, int first, int count, const Blocks& blocks, Address message,
                        Copy copy) {

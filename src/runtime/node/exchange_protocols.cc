@@ -19,9 +19,10 @@ std::vector<int> ring(int rank, int ranks) {
   return visits;
 }
 
-// Whose blocks a rank meets in the neighbor exchange of Chen and others, step by step: even ranks
-// begin to the right, odd ones to the left, then sides take turns. Each step brings the two blocks
-// that the neighbour met in the step before; the first one brings the neighbour's own.
+// Returns the order in which a rank gets the blocks in the neighbor exchange of Chen and others.
+// Even ranks begin to the right, odd ranks to the left, then the sides alternate. The first step
+// brings the neighbor's own block; each later step the two blocks that the neighbor got in the step
+// before.
 std::vector<int> neighbor_exchange(int rank, int ranks) {
   std::vector<int> visits;
   std::vector<bool> met(static_cast<std::size_t>(ranks), false);
@@ -34,7 +35,7 @@ std::vector<int> neighbor_exchange(int rank, int ranks) {
   };
   const int first_side = rank % 2 == 0 ? 1 : -1;
   meet(rank + first_side);
-  // A pair of blocks comes from one side, then one from the other, each a rank farther away.
+  // A pair of blocks comes from one side, the next from the other side, one rank farther away.
   for (int step = 1; static_cast<int>(visits.size()) < ranks - 1; ++step) {
     const int side = step % 2 == 0 ? first_side : -first_side;
     meet(rank + side * step);
@@ -118,7 +119,7 @@ void PairExchange::fail(const PairChannels::Surprise& surprise, int rank) {
                                          surprise.expected_bytes));
 }
 
-// How a rank writes to its own buffers is nobody else's business.
+// Each rank decides how it writes to its own buffers, so this may differ between ranks.
 PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& incoming, int ranks) {
   Plan of_call = plan;
   if (plan.past_caches_from != Plan::never && incoming.total(ranks) >= plan.past_caches_from) {
@@ -127,7 +128,7 @@ PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& in
   return of_call;
 }
 
-// A rank turns to itself once, or, in some orders of an even number of ranks, not at all or twice.
+// A rank is its own target once or, in some orders of an even number of ranks, never or twice.
 int PairExchange::target(int rank, int ranks, int step, Order order) {
   switch (order) {
     case Order::paired:

@@ -15,7 +15,7 @@ void Departures::tell_of(int owner) {
 
 namespace {
 
-// The system's numbers take less than this; a node has fewer ranks than there are numbers left.
+// System error numbers are below this; the remaining bits suffice for the ranks of a node.
 constexpr context::Sequence errors = 1 << 12;
 constexpr context::Sequence ways = 2;
 

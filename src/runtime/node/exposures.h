@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What single-copy protocols have in common: in each call every rank tells where its buffers lie,
-// reads what is the others' or writes there, and leaves when nobody does so with what is its own
-// any more. Whoever cannot says so when it is through, and then all ranks fail together.
+// Common part of the single-copy protocols: in each call a rank exposes its buffers, reads or
+// writes the buffers of its peers, and returns once no peer accesses its own buffers any more. A
+// rank that cannot access a peer reports this at the end of the call, and then all ranks fail.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,17 @@
 
 namespace huddle::node {
 
-// Ranks that leave a call in the middle, because another one has died or an operator of their
-// caller's threw: what they have shown is their caller's again, who may use it for something else.
-// From then on nobody copies from there or to there any more; whoever is just doing so is waited
-// for.
+// Tracks ranks that leave a call early because a peer died or an operator of their caller threw.
+// Their exposed memory belongs to their caller again, which may reuse it. Therefore no peer starts
+// a copy from or to it any more, and the leaving rank waits for the copies that are in progress.
 class Departures {
  public:
-  // pre: `start` is even.
+  // Requires: `start` is even.
   Departures(SharedLayout& layout, context::Sequence start)
       : copies_(layout), left_(layout), start_(start), copy_(start) {}
 
-  // `copy` reads or writes what others show, after it has asked check() about them. Either the
-  // owner sees that this rank copies, or this rank that the owner has left.
+  // Runs `copy`, which reads or writes memory that peers expose and calls check() for their ranks
+  // first. Either the owner sees the copy in progress, or this rank sees that the owner has left.
   template <context::SingleCopyContext W, class Copy>
   void copying(W& w, Copy copy) {
     copies_.publish(w, ++copy_);
@@ -39,7 +38,7 @@ class Departures {
     }
     copies_.publish(w, ++copy_);
   }
-  // The same of what that rank shows: it is asked about here.
+  // Like above, for memory of `owner` alone, which is checked here.
   template <context::SingleCopyContext W, class Copy>
   void copying(W& w, int owner, Copy copy) {
     copying(w, [&] {
@@ -47,13 +46,13 @@ class Departures {
       copy();
     });
   }
-  // Throws PeerLost where that rank has left.
+  // Throws PeerLost if `owner` has left.
   template <context::SingleCopyContext W>
   void check(W& w, int owner) const {
     if (w.load(left_.of(owner)) != start_) tell_of(owner);
   }
 
-  // Whoever throws out of `body` leaves.
+  // Runs `body`; if it throws, this rank leaves.
   template <context::SingleCopyContext W, class Body>
   void leaving_if_thrown(W& w, Body body) const {
     try {
@@ -63,7 +62,7 @@ class Departures {
       throw;
     }
   }
-  // For good: nothing that is done with these flags later could be trusted.
+  // Leaves for good: later operations on these flags could not be trusted.
   template <context::SingleCopyContext W>
   void leave(W& w) const {
     left_.publish(w, start_ + 1);
@@ -80,42 +79,45 @@ class Departures {
   static bool is_copying(context::Sequence copy) { return copy % 2 != 0; }
   [[noreturn]] static void tell_of(int owner);
 
-  Counters copies_;  // beginnings and ends
-  Counters left_;    // stands where it stood at the beginning until its owner leaves
+  Counters copies_;  // incremented at the beginning and at the end of each copy
+  Counters left_;    // keeps its initial value until its owner leaves
   context::Sequence start_;
   context::Sequence copy_;
 };
 
+// The buffers that the ranks of a team expose to each other in single-copy calls.
 class ExposedBuffers {
  public:
-  // So many places of each rank. pre: `start` is even.
+  // Lays out `places` places per rank.
+  // Requires: `start` is even.
   ExposedBuffers(SharedLayout& layout, int places, context::Sequence start);
 
-  // Of the calls so far, the one at hand included.
+  // Returns the number of calls so far, including the current one.
   context::Sequence call() const { return call_; }
 
-  // Before publish(): `what` is this rank's place of that number. Whether others can reach it.
+  // Exposes `what` as this rank's place `number`. Returns whether peers can reach it.
+  // Requires: publish() has not been called yet in this call.
   template <context::SingleCopyContext W>
   bool show(W& w, int number, Address what) const {
     return w.expose(place_of(w.rank(), number), what);
   }
-  // One call, in which `body` publishes and copies: ends when all have copied all that they want.
-  // Throws context::PathFailed on all ranks, with the same words, where one could not. Whatever
-  // else is thrown is thrown when nobody copies what this rank shows any more.
+  // Runs one call, in which `body` publishes and copies. Returns once all ranks have made their
+  // copies. Throws context::PathFailed with the same message on all ranks if a rank could not copy.
+  // Any other exception is rethrown once no peer copies from or to this rank's memory.
   template <context::SingleCopyContext W, class Body>
   void call(W& w, Body body) {
     departures_.leaving_if_thrown(w, [&] {
       body();
       finish(w);
     });
-    // The lowest rank's failure is everybody's.
+    // All ranks report the failure of the lowest rank that failed.
     for (int rank = 0; rank < w.ranks(); ++rank) {
       const Failure failure = rank == w.rank() ? failure_ : w.load(failure_at(rank));
       if (failure != none) fail(rank, failure);
     }
   }
 
-  // All that follow: in a call.
+  // The following functions must be called within a call.
   template <context::SingleCopyContext W>
   void publish(W& w) {
     failure_ = none;
@@ -124,15 +126,15 @@ class ExposedBuffers {
     shown_.publish(w, ++call_);
   }
 
-  // Copies from what `owner` shows under that number. False where it could not be read, and from
-  // then on until the end of the call: what came is not to be used. Throws PeerLost, as all do that
-  // touch what is another's, where the owner has left the call in the middle.
+  // Copies from `owner`'s place `number`. Returns false if that failed now or earlier in this call;
+  // the data must not be used then. Like all functions that access a peer's memory, throws PeerLost
+  // if `owner` has left the call early.
   template <context::SingleCopyContext W>
   [[nodiscard]] bool pull(W& w, int owner, int number, Address to, std::size_t offset,
                           std::size_t bytes) {
     return copy(w, owner, [&] { return pull_shown(w, owner, number, to, offset, bytes); });
   }
-  // The same in the other direction.
+  // Like pull(), in the opposite direction.
   template <context::SingleCopyContext W>
   [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Address from,
                           std::size_t bytes) {
@@ -141,15 +143,14 @@ class ExposedBuffers {
     });
   }
 
-  // Where what `owner` shows under that number lies for this rank; nothing where the path has to
-  // copy it.
+  // Returns this rank's address of `owner`'s place `number`, or nothing if the path can only copy.
   template <context::SingleCopyContext W>
   [[nodiscard]] std::optional<Address> reach(W& w, int owner, int number) const {
     shown_.wait_in_call(w, owner, call_);
     return w.reach(place_of(owner, number));
   }
 
-  // `join` touches what is everybody's: where it is reached, and by pull_shown().
+  // Runs `join`, which accesses memory of all ranks, by reach() addresses and by pull_shown().
   template <context::SingleCopyContext W, class Join>
   void with_all(W& w, Join join) {
     for (int rank = 0; rank < w.ranks(); ++rank) {
@@ -169,7 +170,7 @@ class ExposedBuffers {
     return note(Way::reading, owner, w.pull(to, place_of(owner, number), offset, bytes));
   }
 
-  // Until that rank has copied all that it wants.
+  // Blocks until `rank` has made all its copies of this call.
   template <context::SingleCopyContext W>
   void wait_until_through(W& w, int rank) const {
     through_.wait_for(w, rank, call_);
@@ -177,19 +178,18 @@ class ExposedBuffers {
 
  private:
   enum class Way : std::uint8_t { reading, writing };
-  // What could not be done to whose memory, and what the system said: in one word, that goes where
-  // a flag can.
+  // Encodes the operation, the owner and the system's error number in one word.
   using Failure = context::Sequence;
   static constexpr Failure none = 0;
   static Failure failure_of(Way way, int owner, single_copy::ErrorNumber error);
-  // Whether it went well.
+  // Records an error. Returns whether there was none.
   bool note(Way way, int owner, single_copy::ErrorNumber error) {
     if (error != single_copy::fine) failure_ = failure_of(way, owner, error);
     return error == single_copy::fine;
   }
   [[noreturn]] static void fail(int rank, Failure failure);
 
-  // Of what `owner` shows, or there. Whether that went well.
+  // Runs `act`, which copies from or to `owner`'s memory. Returns whether it succeeded.
   template <context::SingleCopyContext W, class Act>
   bool copy(W& w, int owner, Act act) {
     bool is_done = false;
@@ -210,8 +210,8 @@ class ExposedBuffers {
     return {Region::shared, owner,
             places_offset_ + static_cast<std::size_t>(number) * context::exposure_bytes};
   }
-  // In the line of the flag that says so, in two places by turns: a rank may be through with the
-  // next call before all have seen how this one went, but not with the one after it.
+  // In the cache line of the flag that publishes it, in two alternating places: a rank may finish
+  // the next call before all ranks have read the result of this one, but not the call after that.
   Address failure_at(int rank) const { return through_.of(rank) + flag_bytes * (1 + call_ % 2); }
 
   Counters shown_;

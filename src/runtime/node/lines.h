@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where flags and payloads of a protocol lie in its piece of shared memory.
+// Layout of a protocol's flags and payloads in its part of shared memory, and the copies out of it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace huddle::node {
 using context::Address;
 using context::Region;
 
-// Where a flag lies that a protocol keeps for later: what it is made of, and no more to look at.
+// Address of a flag, kept by a protocol. Its region is a compile-time constant, so that no look-up
+// is needed when the flag is accessed.
 struct FlagAddress {
   int owner = 0;
   std::size_t offset = 0;
@@ -26,36 +27,36 @@ struct FlagAddress {
 };
 
 inline constexpr std::size_t line_bytes = 64;
-// Things of different writers lie so far apart: many processors fetch lines in pairs.
+// Distance between data of different writers, because many CPUs fetch cache lines in pairs.
 inline constexpr std::size_t apart_bytes = 128;
 inline constexpr std::size_t flag_bytes = 4;
-// A payload that rides in its flag's line begins here: no type of C wants more alignment.
+// Offset of a payload in the cache line of its flag; sufficient alignment for all C types.
 inline constexpr std::size_t payload_offset = 16;
 inline constexpr std::size_t most_in_line = line_bytes - payload_offset;
 constexpr bool fits_behind_flag(std::size_t bytes) { return bytes <= most_in_line; }
 inline constexpr std::size_t page_bytes = 4096;
 
-// Where the payload of a slot begins: behind the flag where both fit into one line; else on the
-// next line, aligned for whoever reads it in long words. The same for all calls that use a slot
-// alike.
+// Returns the offset of a slot's payload: behind the flag if both fit into one cache line, else in
+// the next cache line, aligned for wide loads. Depends on the size only.
 constexpr std::size_t payload_at(std::size_t bytes) {
   return fits_behind_flag(bytes) ? payload_offset : line_bytes;
 }
-// Room for a slot with a payload of so many bytes, whatever its neighbours hold.
+// Returns the size of a slot for this payload, which shares no cache lines with its neighbors.
 constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
   return round_up(payload_at(payload_bytes) + payload_bytes, apart_bytes);
 }
 
-// In whose memory a block lies that `writer` passes to `reader` in one of so many places that are
-// used in turn, a power of two: in the writer's, but where lines return in the one's and the
-// other's, a round of all places each.
+// Returns the rank whose memory holds a block that `writer` passes to `reader` in one of `places`
+// places used in turn. It is the writer, except that with ping-pong ownership it alternates between
+// writer and reader, after each round of all places.
+// Requires: `places` is a power of two.
 constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, context::Sequence use,
                         context::Sequence places) {
   const bool is_in_readers = lines == memory::LineOwnership::ping_pong && use / places % 2 == 1;
   return is_in_readers ? reader : writer;
 }
 
-// Deals out a protocol's shared memory, piece by piece; the same on every rank.
+// Allocates a protocol's shared memory piece by piece, identically on every rank.
 class SharedLayout {
  public:
   std::size_t take(std::size_t bytes, std::size_t alignment = apart_bytes) {
@@ -69,9 +70,8 @@ class SharedLayout {
   std::size_t size_ = 0;
 };
 
-// The copy out of shared memory that whoever reads a block makes.
-
-// What rides behind a flag is not taken: its writer has that line in use.
+// Copies a block out of shared memory, by its reader. Does not take ownership of a payload that
+// shares the cache line of its flag, because the writer still uses that line.
 template <context::Context W>
 void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
@@ -85,9 +85,8 @@ void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMet
   }
 }
 
-// What a rank has for itself in an exchange.
-
-// From a rank's input to its output: not in place, where it lies there already.
+// Copies a rank's block for itself from its input to its output.
+// Requires: the call is not in place (the block would already be there).
 template <context::Context W>
 void move_own(W& w, const Block& from, const Block& to,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {

@@ -15,7 +15,7 @@
 namespace huddle::node {
 namespace {
 
-// parent_place(i) is the place in `order` of the parent of the rank at place i.
+// parent_place(i) returns the place in `order` of the parent of the rank at place i.
 template <class ParentPlace>
 Tree tree_by_place(std::span<const int> order, ParentPlace parent_place) {
   std::vector<int> parents(order.size());
@@ -81,7 +81,7 @@ Tree kary_tree(std::span<const int> order, int degree) {
 
 Tree knomial_tree(std::span<const int> order, int degree) {
   const int radix = degree + 1;
-  // The parent's number is the child's with its lowest digit that is not 0 made 0.
+  // The parent's number is the child's with its lowest nonzero digit set to 0.
   return tree_by_place(order, [radix](int place) {
     int unit = 1;
     while (place / unit % radix == 0) unit *= radix;
@@ -91,7 +91,7 @@ Tree knomial_tree(std::span<const int> order, int degree) {
 
 Tree level_tree(std::span<const std::vector<int>> group_of, int ranks, int root) {
   std::vector<int> parents(at(ranks), root);
-  std::vector<int> leaders(at(ranks));  // those without a parent yet
+  std::vector<int> leaders(at(ranks));  // ranks without a parent yet
   std::iota(leaders.begin(), leaders.end(), 0);
   for (const std::vector<int>& group : group_of) {
     std::vector<int> leader_of(1 + at(*std::max_element(group.begin(), group.end())), -1);
@@ -117,7 +117,7 @@ std::vector<int> rooted_order(std::span<const int> order, int root) {
 
 namespace {
 
-// 0, 1, ... in the order in which keys first come up.
+// Renumbers keys as 0, 1, ... in the order of their first occurrence.
 std::vector<int> numbered(const std::vector<int>& keys) {
   std::map<int, int> number;
   std::vector<int> numbers;
@@ -127,7 +127,7 @@ std::vector<int> numbered(const std::vector<int>& keys) {
   return numbers;
 }
 
-// A rank outside every group of a level is a group of its own.
+// A rank outside every group of a level forms a group of its own.
 std::vector<int> groups_of_ranks(const machine::GroupIndex& index, std::size_t level,
                                  const std::vector<int>& pus) {
   std::vector<int> keys;
@@ -142,8 +142,8 @@ int count_of(const std::vector<int>& groups) {
   return 1 + *std::max_element(groups.begin(), groups.end());
 }
 
-// A level at which everybody is alone, or all are together, or that repeats the one inside it,
-// tells nothing.
+// Adds the levels that distinguish ranks. Skips a level at which every rank is alone or all ranks
+// are together, or which equals the level inside it.
 void add_telling_levels(RankLocality& locality, const machine::Topology& topology) {
   const machine::GroupIndex index(topology);
   for (std::size_t level = 0; level < index.levels(); ++level) {
@@ -151,7 +151,8 @@ void add_telling_levels(RankLocality& locality, const machine::Topology& topolog
     const int count = count_of(groups);
     if (count == 1 || count == locality.ranks()) continue;
     if (!locality.group_of.empty() && locality.group_of.back() == groups) {
-      // Latencies that show what is known already do not make it less known.
+      // A reported level replaces the name of an equal level that was inferred from latencies,
+      // since it does not depend on a measurement.
       std::string& name = locality.levels.back();
       if (machine::is_inferred(name)) name = topology.levels[level].name;
       continue;
@@ -177,7 +178,7 @@ RankLocality locality(const machine::Topology& topology, std::vector<int> pus) {
   locality.pus = std::move(pus);
   add_telling_levels(locality, topology);
   locality.memory_of = home_memories(topology, locality.pus);
-  // Outermost group first, then inwards, then by rank.
+  // Sorts by the outermost group first, then inwards, then by rank.
   std::stable_sort(locality.order.begin(), locality.order.end(), [&](int a, int b) {
     for (std::size_t level = locality.group_of.size(); level-- > 0;) {
       const auto& groups = locality.group_of[level];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where the ranks of a team sit, as far as protocols need it: which stand near each other.
+// Placement of a team's ranks: groups of ranks that are close, and the trees built on them.
 #pragma once
 
 #include <span>
@@ -12,67 +12,70 @@
 
 namespace huddle::node {
 
-// Trees over the ranks of a team: who gathers from whom, who tells whom. One parent per rank, so a
-// tree for any root takes memory in proportion to the ranks.
+// Tree over the ranks of a team, for gathering and for notifications. Stores one parent per rank,
+// so that the tree for one root takes memory in proportion to the ranks.
 class Tree {
  public:
-  // parents[r] is the parent of rank r; the root is its own. pre: it is a tree.
+  // parents[r] is the parent of rank r; the root is its own parent.
+  // Requires: `parents` describes a tree.
   explicit Tree(std::vector<int> parents);
 
   int ranks() const { return static_cast<int>(parents_.size()); }
   int root() const { return root_; }
   int parent(int rank) const { return parents_[static_cast<std::size_t>(rank)]; }
-  // In rising order.
+  // Returns the children in ascending order.
   std::span<const int> children(int rank) const;
-  // Edges between the root and the farthest rank.
+  // Returns the number of edges between the root and the farthest rank.
   int depth() const;
-  // The most children that a rank has.
+  // Returns the largest number of children of a rank.
   int degree() const;
 
  private:
   std::vector<int> parents_;
   std::vector<int> children_;  // of rank 0, then of rank 1, ...
-  std::vector<int> first_;     // where each rank's children begin in children_; one more at the end
+  std::vector<int> first_;     // index of each rank's first child in children_; one more at the end
   int root_ = 0;
 };
 
-// Each over `order`, which lists every rank once, the root first: ranks that stand together in it
-// become neighbours in the tree, so an order that follows the machine gives a tree that does.
+// These functions build a tree over `order`, which lists every rank once, the root first. Ranks
+// adjacent in `order` become neighbors in the tree, so an order that follows the machine gives a
+// tree that does.
 Tree flat_tree(std::span<const int> order);
 Tree chain_tree(std::span<const int> order);
-// pre: degree is 1 or more.
+// Requires: degree is at least 1.
 Tree kary_tree(std::span<const int> order, int degree);
-// Rank at place i has children at i + j * (degree + 1)^k beyond its own digits: a binomial tree for
-// degree 1, its generalisation to more. pre: degree is 1 or more.
+// The rank at place i has children at i + j * (degree + 1)^k beyond its own digits: a binomial tree
+// for degree 1, generalized for larger degrees.
+// Requires: degree is at least 1.
 Tree knomial_tree(std::span<const int> order, int degree);
 
-// Leaders of groups of ranks, level by level from the inside out: in each group of the first level
-// the ranks hang from one leader, the leaders of a level from the leader of the group of the next
-// level that holds them, the last ones from `root`. group_of[level][rank]. A group's leader is its
-// first rank, the root where the root is in it.
+// Tree of group leaders, from the innermost level outwards: in each group of the first level the
+// ranks are children of one leader; the leaders of a level are children of the leader of the
+// enclosing group at the next level, and the last ones are children of `root`. A group is given by
+// group_of[level][rank]; its leader is `root` if the group contains it, else its first rank.
 Tree level_tree(std::span<const std::vector<int>> group_of, int ranks, int root);
 
-// The order with `root` brought to the front: neighbours stay neighbours.
+// Returns `order` rotated so that `root` is first, which keeps neighbors together.
 std::vector<int> rooted_order(std::span<const int> order, int root);
 
 struct RankLocality {
-  std::vector<int> pus;    // the processor of each rank, or the one that it is counted for
-  std::vector<int> order;  // ranks from neighbour to neighbour
-  // From the inside out, only levels that tell ranks apart: group_of[level][rank].
+  std::vector<int> pus;  // hardware thread of each rank, or the one that the rank is attributed to
+  std::vector<int> order;  // ranks, neighbor after neighbor
+  // Only levels that distinguish ranks, from the innermost outwards: group_of[level][rank].
   std::vector<std::string> levels;
   std::vector<std::vector<int>> group_of;
-  // The memory that each rank calls home, counted from 0 in the order of first ranks.
+  // Local memory of each rank, numbered from 0 in the order of first occurrence.
   std::vector<int> memory_of;
 
   int ranks() const { return static_cast<int>(pus.size()); }
 };
 
-// pre: every processor is in the topology.
+// Requires: every hardware thread is in the topology.
 RankLocality locality(const machine::Topology& topology, std::vector<int> pus);
-// Nothing is known of where anybody sits.
+// Returns a locality in which all ranks are equally close.
 RankLocality unknown_locality(int ranks);
 
-// What a notification tree or a barrier's tree looks like, whatever its root.
+// Shape of a notification or barrier tree, independent of its root.
 struct Shape {
   enum class Kind { flat, chain, kary, knomial, levels };
   Kind kind = Kind::flat;
@@ -80,20 +83,20 @@ struct Shape {
 
   bool operator==(const Shape&) const = default;
 };
-std::string name(const Shape& shape);  // "flat", "4-ary", "2-nomial"
+std::string name(const Shape& shape);  // for example "flat", "4-ary", "2-nomial"
 Tree tree(const Shape& shape, const RankLocality& locality, int root);
 
-// What one rank does in the trees of all shapes and roots. Filled in as roots come up: memory in
-// proportion to the ranks, time too.
+// Roles of one rank in the trees of all shapes and roots. Entries are computed on first use, so
+// memory and time are in proportion to the ranks.
 class Roles {
  public:
   struct Role {
-    int parent = -1;  // -1: not known yet
+    int parent = -1;  // -1: not computed yet
     bool has_children = false;
   };
   Roles(std::vector<Shape> shapes, const RankLocality& locality, int rank);
 
-  // pre: shape is the number of one of the shapes.
+  // Requires: `shape` is an index into `shapes`.
   const Role& of(int shape, int root) {
     Role& role =
         roles_[static_cast<std::size_t>(shape) * static_cast<std::size_t>(locality_.ranks()) +

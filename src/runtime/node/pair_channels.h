@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What passes between a rank and each of its peers. Each pair has a channel of its own each way: a
-// few cells in the sender's memory, filled and drained in turn, and more lines for their flags and
-// for what fits behind a flag. What a pair exchanges only the two know, and nothing else has to be
-// known; so blocks may be of any sizes, and those of no bytes take no time.
+// Data transfer between a rank and each of its peers. Each pair has one channel per direction: a
+// few cells in the sender's memory, filled and drained in turn, and a larger number of cache lines
+// for their flags and for payloads that fit behind a flag. The state of a channel is known to its
+// two ranks only; therefore blocks may have any sizes, and empty blocks cost nothing.
 //
-// A line may say, in place of a tile, where a whole block lies: its receiver reads it there, in
-// one copy. Which of the two it is the sender decides, and says in the flag. Where one receiver
-// would read what many have announced, it may say where a block is to go: then its sender writes it
-// there, while others write theirs. In the end both of a pair know whether that went well.
+// Instead of a tile, a line may announce the address of a whole block, which the receiver reads in
+// one copy. The sender chooses between the two and marks its choice in the flag. If one receiver
+// would have to read many announced blocks, it may instead announce where a block is to be stored;
+// then the sender writes it there, in parallel with other senders. At the end both ranks know
+// whether the copy succeeded.
 //
-// Where both of a pair have as much for each other their cells may go to and fro: whoever has read
-// a cell fills it next, with lines that it has at hand, and nobody asks whether there is room.
+// If both ranks send the same amount, their cells may be used in ping-pong: a rank that has read a
+// cell fills it next, while its lines are cached, and need not check whether it is free.
 //
-// With the first that comes of a block comes how large it is. Where its receiver expects something
-// else it lets all of it pass, and all flags stand where they have to.
+// The first tile of a block carries the block's size. If the receiver expects another size, it
+// discards the whole block, so that all flags end up in a consistent state.
 #pragma once
 
 #include <algorithm>
@@ -32,30 +33,31 @@ namespace huddle::node {
 
 class PairChannels {
  public:
-  // A block that came, and what was expected.
+  // A received block whose size was not the expected one.
   struct Surprise {
     int peer = 0;
     std::size_t sent_bytes = 0;
     std::size_t expected_bytes = 0;
   };
 
-  // pre: shared memory holds `start` everywhere, and that is even.
+  // Requires: shared memory holds `start` everywhere, and `start` is even.
   PairChannels(const PairParameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   const Departures& departures() const { return departures_; }
 
-  // How much a rank may have filled before its peer drains any of it.
+  // Returns how many bytes a rank may have sent before its peer drains any of them.
   std::size_t bytes_ahead(const PairPlan& plan) const { return cells_ * plan.tile_bytes; }
-  // Whether that peer can read this rank's memory, or be written to, as far as this rank knows.
+  // Returns whether `peer` can read this rank's memory or be written to, as far as this rank knows.
   bool is_open(int peer) const { return channels_[static_cast<std::size_t>(peer)].is_open; }
-  // Whether anything was announced since this was asked last, or is still to come.
+  // Returns whether a block was announced since the last call, or is still to come.
   bool was_unsettled() { return std::exchange(is_unsettled_, false); }
-  // The first since this was asked last.
+  // Returns the first block of unexpected size since the last call of this function.
   std::optional<Surprise> surprise() { return std::exchange(surprise_, std::nullopt); }
 
-  // As far as this rank knows. Of cells that go to and fro the peer has not filled one before it
-  // had drained the one a channel before: so what came from there tells.
+  // Returns whether the next tile can be filled without waiting, as far as this rank knows. With
+  // ping-pong cells, a peer sends a tile only after it has drained the one a channel length before,
+  // so the tiles received also show its progress.
   bool has_room(const PairTurn& turn, const PairPlan& plan) {
     Channel& to_peer = channel(turn.out.peer);
     if (to_peer.is_to_and_fro && plan.returns()) {
@@ -66,7 +68,7 @@ class PairChannels {
     return context::reached(to_peer.known_drained, room_for(turn.out, plan));
   }
 
-  // What a rank waits for that has something to fill, or to drain.
+  // Flags that a rank waits for before it can fill the next cell (room) or drain it (tile).
   context::AwaitedFlag room(const PairStream& out, int rank, const PairPlan& plan) {
     return {drained(out.peer, rank), context::until_reached(room_for(out, plan))};
   }
@@ -112,9 +114,9 @@ class PairChannels {
     in.moved += bytes;
   }
 
-  // After the last tile of a turn, where cells go to and fro. Both of a pair count what went so,
-  // alike: what one of them did not expect, too, and then all of it is drained before there is
-  // more.
+  // Completes a turn with ping-pong cells. Both ranks count the tiles exchanged this way
+  // identically, including tiles of an unexpected size; if the numbers of tiles differ, all tiles
+  // are drained before the next one is sent.
   template <context::SingleCopyContext W>
   void go_on_in_step(W& w, const PairTurn& turn, const PairPlan& plan) {
     Channel& between = channel(turn.out.peer);
@@ -126,7 +128,7 @@ class PairChannels {
         w.wait(drained(turn.out.peer, w.rank()), context::until_reached(between.filled));
   }
 
-  // Whether something was announced that the peer could not read, nor this rank write.
+  // Returns whether this rank announced a block that could be neither read nor written.
   template <context::SingleCopyContext W>
   bool was_in_vain(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
@@ -139,7 +141,7 @@ class PairChannels {
     return !to_peer.is_open;
   }
 
-  // Whether what the peer has announced is still to come.
+  // Returns whether the block that the peer announced is still to come.
   template <context::SingleCopyContext W>
   bool is_missing(W& w, int peer) {
     Channel& from_peer = channel(peer);
@@ -152,7 +154,7 @@ class PairChannels {
     return is_marked(seen);
   }
 
-  // For the lines of the cells that this rank fills next, when it has sent all of a block.
+  // Prefetches the cells that this rank fills next, after it has sent a whole block.
   template <context::SingleCopyContext W>
   void ask_ahead(W& w, const PairStream& out, const PairPlan& plan) {
     const std::size_t bytes = std::min(plan.tile_bytes, out.block.bytes);
@@ -163,32 +165,31 @@ class PairChannels {
       w.prefetch_write(cell_of(w.rank(), out.peer, next + cell), bytes);
     }
   }
-  // For how many of `cells` a sender of so many tiles asks: for those that it has left alone, since
-  // what it has filled just now is not drained yet.
+  // Returns how many of `cells` cells to prefetch after sending `tiles` tiles: those that the
+  // sender has not just filled, because the others are not drained yet.
   static context::Sequence asked_ahead(context::Sequence tiles, context::Sequence cells);
 
  private:
-  // How far a channel is, each way.
+  // Progress of a channel in both directions.
   struct Channel {
     context::Sequence filled = 0;         // by this rank, for the peer
     context::Sequence known_drained = 0;  // of those, by the peer, as far as this rank knows
-    context::Sequence drained = 0;        // by this rank, of the peer's
-    // Of the call at hand: whether this rank has announced something, and whether it could not read
-    // what the peer has, or has told the peer to write it.
+    context::Sequence drained = 0;        // by this rank, from the peer
+    // State of the current call: whether this rank has announced a block; whether it could not read
+    // the peer's announced block, or has requested that the peer write it.
     bool is_announced = false;
     bool is_missing = false;
     bool is_being_written = false;
     bool is_open = true;
-    // Of cells that go to and fro: whether this rank's last tiles went so, and how many have, which
-    // the peer counts alike.
+    // State of ping-pong cells: whether this rank's last tiles used them, and how many tiles have;
+    // the peer has the same count.
     bool is_to_and_fro = false;
     context::Sequence exchanged = 0;
   };
   Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
 
-  // Flags go up by two, for their lowest bit says something of what they count: of a cell that is
-  // filled, that it holds an announcement; of one that is drained, that this was not read, and then
-  // there is an answer with it. After that, of what was written, that it could not be.
+  // Flags advance by two, because the lowest bit marks the item counted: a filled cell holds an
+  // announcement; a drained cell was not read and has an answer; a block could not be written.
   static constexpr context::Sequence one = 2;
   static constexpr context::Sequence mark = 1;
   static context::Sequence flag(context::Sequence number, bool marked) {
@@ -196,11 +197,12 @@ class PairChannels {
   }
   static bool is_marked(context::Sequence flag) { return flag % one == mark; }
 
-  // In the line of a flag, for whoever finds it marked.
+  // Stored in the cache line of a marked flag.
   enum class Answer : context::Sequence { unreadable, to_be_written };
 
-  // How far the peer has to be before there is room for what is next. Where cells begin or cease to
-  // go to and fro, nothing is in any of them any more; then each is this rank's every other time.
+  // Returns the progress of the peer that is needed before the next tile can be filled. When
+  // ping-pong begins or ends, all cells must be empty; in between, a rank fills each cell every
+  // other time.
   context::Sequence room_for(const PairStream& out, const PairPlan& plan) {
     const Channel& to_peer = channel(out.peer);
     if (to_peer.is_to_and_fro != plan.returns()) return to_peer.filled;
@@ -209,13 +211,13 @@ class PairChannels {
     return to_peer.filled + one - one * (is_in_line ? lines_ : cells);
   }
 
-  // The size that was told, of which one word is enough to tell it from another.
+  // Size carried by the first tile. One word suffices to distinguish sizes.
   static context::Sequence size_word(std::size_t bytes) {
     return static_cast<context::Sequence>(bytes);
   }
   void expect(PairStream& in, context::Sequence told);
 
-  // What is in a cell, or announced there. Whether it is there now.
+  // Copies the content of a cell or the block announced there. Returns whether it has arrived.
   template <context::SingleCopyContext W>
   bool take(W& w, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
     const Address to{Region::output, w.rank(), in.at()};
@@ -239,7 +241,7 @@ class PairChannels {
     return false;
   }
 
-  // What the peer has announced. Whether that went well.
+  // Reads the block that the peer announced. Returns whether that succeeded.
   template <context::SingleCopyContext W>
   bool read(W& w, const PairStream& in, Address to, std::size_t bytes) {
     bool came = false;
@@ -250,7 +252,8 @@ class PairChannels {
     return came;
   }
 
-  // To where the peer has said. Whether that went well; the peer is told.
+  // Writes a block to the address that the peer announced. Returns whether that succeeded and
+  // publishes it to the peer.
   template <context::SingleCopyContext W>
   bool write(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
@@ -265,11 +268,11 @@ class PairChannels {
     return went;
   }
 
-  // Behind flags, before payloads.
+  // Offsets behind flags, before payloads.
   static constexpr std::size_t size_offset = flag_bytes;
   static constexpr std::size_t answer_offset = flag_bytes;
 
-  // What `owner` keeps for a peer.
+  // Cache lines and cells that `owner` keeps for a peer.
   Address line_of(int owner, int peer, context::Sequence number) const {
     const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
     return {Region::shared, owner, lines_offset_ + line * apart_bytes};
@@ -281,7 +284,7 @@ class PairChannels {
   Address drained(int owner, int peer) const {
     return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};
   }
-  // Where the next tile of a stream lies, of which `number` counts all from writer to reader.
+  // Returns the address of a stream's next tile. `number` counts all tiles from writer to reader.
   Address place_of(const PairStream& way, int writer, int reader, context::Sequence number,
                    const PairPlan& plan) {
     if (fits_behind_flag(way.next_bytes(plan))) {

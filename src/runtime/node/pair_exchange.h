@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every rank has a block for every other: all-to-all, and what is part of it, gather and scatter.
-// After Zhang, Meng and Huo: ranks exchange pair by pair, each exchange cut into tiles that are
-// read while they are still in the cache that both share.
+// Exchange of one block per pair of ranks: all-to-all, gather and scatter. After Zhang, Meng and
+// Huo: ranks exchange pair by pair, and each exchange is cut into tiles that are read while they
+// are still in a cache that both ranks share.
 //
-// Who turns to whom, and in which order tiles are sent and taken, is said here; how one of them
-// passes, in pair_channels.h. What could not be read or written comes in tiles after all; only the
-// two know, and nobody's call fails. Where a block is of another size than its receiver expects,
-// that rank's call fails alone, as between a sender and a receiver of messages.
+// This file determines which peers a rank exchanges with, and in which order tiles are sent and
+// received; pair_channels.h transfers them. A block that could not be read or written directly is
+// sent in tiles instead; only the two ranks notice, and the call succeeds. If a block has another
+// size than its receiver expects, only that rank's call fails, as with point-to-point messages.
 #pragma once
 
 #include <algorithm>
@@ -28,16 +28,15 @@ class PairExchange {
   using Order = PairOrder;
   using Plan = PairPlan;
 
-  // pre: shared memory holds `start` everywhere, and that is even.
+  // Requires: shared memory holds `start` everywhere, and `start` is even.
   PairExchange(const Parameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return channels_.shared_bytes(); }
 
-  // Sends the outgoing blocks of the input, and fills the incoming ones of the output. What two
-  // ranks say of a block has to agree in its bytes. In place, that is where a rank's block for
-  // another lies where that one's is to be put, the order must not be `staggered`; a rank's block
-  // for itself is then not touched. Throws context::SizesDiffer where a block came that is larger
-  // or smaller than this rank says.
+  // Sends the outgoing blocks of the input and fills the incoming blocks of the output. Both ranks
+  // must pass the same size for a block. If `in_place`, a rank's block for a peer lies where the
+  // peer's block is to be stored; then the order must not be `staggered`, and a rank's block for
+  // itself is not touched. Throws context::SizesDiffer if a received block has an unexpected size.
   template <context::SingleCopyContext W>
   void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
     const Plan of_call = with_results(plan, incoming, w.ranks());
@@ -60,8 +59,8 @@ class PairExchange {
   template <context::SingleCopyContext W>
   void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
                 const Plan& plan) {
-    // A rank moves its own block while what it has sent is on its way; or last, where others write
-    // meanwhile what they are told to.
+    // A rank moves its own block while the data that it has sent is in transit. If the plan has
+    // peers write announced blocks, it does so last, while they write.
     const bool is_own_last = plan.written_from != Plan::never;
     const auto move_own_unless = [&](bool is_moved) {
       if (in_place || is_moved) return;
@@ -69,7 +68,7 @@ class PairExchange {
     };
     const auto outgoing_at = [&](int step) {
       PairStream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
-      // What the peer's block is to replace cannot wait where it is.
+      // A block that is to be replaced by the peer's block cannot be read in place later.
       const bool stays = !in_place || incoming.of(out.peer).bytes == 0;
       out.is_announced = plan.announces(out.block.bytes) && stays && channels_.is_open(out.peer);
       return out;
@@ -90,7 +89,7 @@ class PairExchange {
     if (plan.method->ownership == memory::LineOwnership::prefetched) ask_ahead(w, plan);
   }
 
-  // What can go before anything else: as in the turns, but that nobody is waited for.
+  // Fills what can be filled before anything else: as in the turns, but without waiting.
   template <context::SingleCopyContext W>
   void fill_ahead(W& w, const Plan& plan) {
     if (plan.order == Order::as_ready) {
@@ -112,8 +111,8 @@ class PairExchange {
     }
   }
 
-  // A tile is filled before one is drained: so nobody waits in a circle, and what is sent in place
-  // is gone before anything takes its place.
+  // A tile is filled before one is drained. This excludes deadlock, and in place it ensures that a
+  // tile has been sent before another replaces it.
   template <context::SingleCopyContext W>
   void move(W& w, PairTurn& turn, const Plan& plan) {
     while (turn.is_left()) {
@@ -122,10 +121,9 @@ class PairExchange {
     }
   }
 
-  // Nobody waits in a circle here either. Of two that both wait to fill, both channels would be
-  // full, and each rank a whole one ahead; of two that both wait to drain, neither would have
-  // filled. And what a rank has filled is ahead of what it has drained: so this holds in place,
-  // too.
+  // Deadlock is impossible here, too. If both ranks of a pair waited to fill, both channels would
+  // be full and each rank a whole channel ahead of the other; if both waited to drain, neither
+  // would have filled. Fills stay ahead of drains, so this holds in place as well.
   template <context::SingleCopyContext W>
   void move_as_ready(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {
@@ -151,7 +149,8 @@ class PairExchange {
       }
     }
   }
-  // Whether a rank turns to what it sends: it is never more than a channel ahead of what comes.
+  // Returns whether a rank's next step with a peer is to send. It is never more than a channel
+  // ahead of what it receives.
   bool fills_next(const PairTurn& turn, const Plan& plan) const {
     return turn.out.bytes_left() > 0 &&
            (turn.in.bytes_left() == 0 ||
@@ -166,9 +165,8 @@ class PairExchange {
                                   : channels_.tile(turn.in, rank);
   }
 
-  // What was announced has to stay until it has been read, or has been written. What could not be
-  // comes now, in the same turns. All has been written before anything written is waited for: so
-  // nobody waits in a circle.
+  // An announced block must stay until it has been read or written. If that failed, it is sent now,
+  // in the same turns. All writes precede the waits for written blocks, which excludes deadlock.
   template <context::SingleCopyContext W>
   void settle(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {
@@ -182,7 +180,8 @@ class PairExchange {
     move_all(w, plan);
   }
 
-  // By a rank that got nothing: nobody waits for it, and those that it has sent to read meanwhile.
+  // Prefetches cells on a rank that received nothing. No peer waits for it, and the ranks that it
+  // has sent to are reading meanwhile.
   template <context::SingleCopyContext W>
   void ask_ahead(W& w, const Plan& plan) {
     const bool has_read = std::any_of(turns_.begin(), turns_.end(),
@@ -192,9 +191,9 @@ class PairExchange {
   }
 
   PairChannels channels_;
-  std::vector<PairTurn> turns_;  // of this call
-  // Whom this rank goes on with, and what it waits for of each. Empty between calls, unless
-  // somebody was lost in the middle of one; then nothing is exchanged any more.
+  std::vector<PairTurn> turns_;  // of the current call
+  // Turns in progress, and the flag that each waits for. Empty between calls, unless a peer was
+  // lost during a call; after that nothing is exchanged any more.
   std::vector<PairTurn*> moving_;
   std::vector<context::AwaitedFlag> awaited_;
 };

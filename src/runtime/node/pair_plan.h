@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How an exchange between pairs goes: what is settled when its memory is laid out, and what may
-// differ from call to call.
+// Parameters of an exchange between pairs: those fixed when its memory is laid out, and those that
+// may differ between calls. Also the state of the streams between a rank and its peers.
 #pragma once
 
 #include <algorithm>
@@ -17,40 +17,41 @@
 namespace huddle::node {
 
 struct PairParameters {
-  std::size_t tile_bytes = 16384;  // the most that a cell holds
-  int cells = 4;                   // of a channel; a power of two, 2 or more
-  // Of a channel, for flags; a power of two, not fewer than cells. With more of them a sender of
-  // little asks less often how far its receiver is, which costs as much as what it sends.
+  std::size_t tile_bytes = 16384;  // capacity of a cell
+  int cells = 4;                   // per channel; a power of two, at least 2
+  // Cache lines for flags per channel; a power of two, at least `cells`. With more lines, a sender
+  // of small messages reads its receiver's progress less often; each read takes about as long as a
+  // message.
   int lines = 8;
 };
 
-// In which order a rank meets the others.
+// Order in which a rank exchanges with its peers.
 enum class PairOrder : std::uint8_t {
-  // Both of a pair turn to each other at the same time: blocks may be exchanged in place.
+  // Both ranks of a pair exchange at the same time, so that blocks may be exchanged in place.
   paired,
-  // Each sends to the next but so many, and receives from the one before by as many.
+  // Each rank sends to the rank k places after it and receives from the one k places before it.
   staggered,
-  // Each fills the cells for everybody, and goes on with whichever peer is ready: nobody waits
-  // for one while others have something. In place, too.
+  // Each rank fills the cells for all peers and continues with whichever peer is ready, so that it
+  // does not wait for one while others can proceed. Also works in place.
   as_ready,
 };
 
-// Equal on all ranks but for what is the sender's own matter.
+// Equal on all ranks, except for the parameters that are the sender's or the receiver's own.
 struct PairPlan {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-  std::size_t tile_bytes = 16384;  // not over that of the parameters
+  std::size_t tile_bytes = 16384;  // at most that of the parameters
   PairOrder order = PairOrder::paired;
-  // Of what comes in tiles: ping-pong, where what a pair exchanges is equal both ways, which turn
-  // to each other at the same time; prefetched by whoever gets nothing for what it sends.
+  // For data sent in tiles. Ping-pong requires that both ranks of a pair send the same amount and
+  // exchange at the same time; a rank that sends but receives nothing may prefetch.
   memory::CopyMethod method = {};
-  memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written...
-  std::size_t past_caches_from = never;  // ...and past the caches where a rank gets so much
-  // The sender's: blocks of so many bytes are announced, for the receiver to read.
+  memory::CopyKernel results = memory::CopyKernel::plain;  // writes the output
+  // A rank that receives at least this many bytes in total writes the output non-temporally.
+  std::size_t past_caches_from = never;
+  // Sender: range of block sizes in bytes that are announced for the receiver to read.
   std::size_t announced_from = never;
   std::size_t announced_up_to = never;
-  // The receiver's: of those that are announced, blocks of so many bytes are written by their
-  // senders.
+  // Receiver: range of block sizes in bytes that, if announced, are written by their senders.
   std::size_t written_from = never;
   std::size_t written_up_to = never;
 
@@ -63,22 +64,20 @@ struct PairPlan {
   bool returns() const { return method->ownership == memory::LineOwnership::ping_pong; }
 };
 
-// What a rank has to send to one peer of an exchange, and to receive from one, and how far it is.
-
-// What is left of a block on its way to or from a peer.
+// A block on its way to or from a peer.
 struct PairStream {
   int peer = 0;
   Block block;
   std::size_t moved = 0;
   bool is_announced = false;
-  bool is_unwanted = false;  // for its receiver expects another size
+  bool is_unwanted = false;  // because its receiver expects another size
 
   std::size_t bytes_left() const { return block.bytes - moved; }
   std::size_t next_bytes(const PairPlan& plan) const {
     return is_announced ? bytes_left() : std::min(plan.tile_bytes, bytes_left());
   }
   std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
-  // How many tiles came before the next one.
+  // Returns the number of tiles before the next one.
   context::Sequence tiles_moved(const PairPlan& plan) const {
     return static_cast<context::Sequence>((moved + plan.tile_bytes - 1) / plan.tile_bytes);
   }
@@ -88,7 +87,7 @@ struct PairStream {
   }
 };
 
-// When a rank turns to both: to one peer, in most orders.
+// A step in which a rank sends to a peer and receives from one, which in most orders is the same.
 struct PairTurn {
   PairStream out;
   PairStream in;

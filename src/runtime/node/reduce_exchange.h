@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reduction in one step: everybody shows its contribution, and everybody joins those that it wants
-// to have joined: all of them, those of the ranks before it, or its own block of all. More moves
-// than in a tree, but nobody waits for anybody's result. For little data, which rides behind its
-// flag, and for much among a few ranks: then in rounds, of which the next is shown before the one
-// at hand is joined.
+// Flat reduction: each rank publishes its input and reduces the contributions that it needs: all of
+// them, those of the ranks before it, or its own block of all. This moves more data than a tree,
+// but no rank waits for an intermediate result of another one. Serves small data, which is stored
+// behind its flag, and large data of a few ranks. Large data is processed in rounds, and the next
+// round is published before the current one is reduced.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,17 @@ class ExchangeReduce {
  public:
   struct Parameters {
     std::size_t capacity_bytes = most_in_line;  // of a slot
-    context::Sequence lines = 16;  // for flags; a power of 2, so that they stay in step at the wrap
+    // for flags; a power of 2, so that indices stay consistent when counters wrap
+    context::Sequence lines = 16;
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    std::size_t round_bytes = most_in_line;  // not over the capacity
-    // Ping-pong only between two ranks; no reader takes ownership.
+    std::size_t round_bytes = most_in_line;  // at most the capacity
+    // Ping-pong only between two ranks; readers do not take ownership.
     memory::CopyMethod method = {};
   };
 
-  // pre: the flags, at the beginning of shared memory, hold `start`.
+  // Requires: the flags, at the beginning of shared memory, hold `start`.
   ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
                  context::Sequence start);
 
@@ -39,7 +40,7 @@ class ExchangeReduce {
   std::size_t flags_bytes() const { return slots_at(); }
   std::size_t scratch_bytes() const { return spare_bytes(slot_stride_); }
 
-  // All: pre: an element is not over round_bytes.
+  // The collectives below require that an element is at most `plan.round_bytes`.
   template <context::Context W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, {}, [&](const Round& round) {
@@ -48,8 +49,9 @@ class ExchangeReduce {
       seen_ = round.number;
     });
   }
-  // Each rank gets its block of what is joined; blocks are counted in elements, and follow each
-  // other without gaps. pre: the output is not the input.
+  // Stores each rank's block of the result in its output. Blocks are counted in elements and are
+  // contiguous.
+  // Requires: the output is not the input.
   template <context::Context W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
@@ -71,25 +73,25 @@ class ExchangeReduce {
                  Join{here.bytes() / element_bytes, reduction});
     });
   }
-  // What all ranks up to this one contribute, joined in their order.
+  // Inclusive prefix reduction in rank order.
   template <context::Context W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
         [&](const Round& round) { join_before(w, round, w.rank() + 1); });
   }
-  // The same without this one's own. The first rank's output is left alone.
+  // Exclusive prefix reduction in rank order. Does not write the first rank's output.
   template <context::Context W>
   void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
         [&](const Round& round) { join_before(w, round, w.rank()); });
   }
 
-  // A flag is raised when its owner has joined the round two before: whoever has seen everybody's
-  // flag of the round two before may fill the slot of the one four before again.
+  // A rank raises a flag after it has reduced the round two before. So a rank that has seen all
+  // flags of the round two before may refill the slot of the round four before.
   static constexpr context::Sequence slots = 4;
 
  private:
-  // Of the input, from one byte to another.
+  // The bytes `begin` to `end` - 1 of the input.
   struct Part {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -100,7 +102,7 @@ class ExchangeReduce {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
   }
   struct Round {
-    context::Sequence number = 0;  // among the rounds of all calls
+    context::Sequence number = 0;  // counted over the rounds of all calls
     std::size_t offset = 0;        // in the caller's buffers
     Join what;
     memory::LineOwnership lines = memory::LineOwnership::readers_share;
@@ -108,15 +110,16 @@ class ExchangeReduce {
     bool is_in_line() const { return fits_behind_flag(what.bytes()); }
     Part part() const { return {offset, offset + what.bytes()}; }
   };
-  // Of prefixes: nobody comes after the last rank.
+  // In prefix reductions no other rank needs the input of the last rank.
   template <context::Context W>
   static Part not_for_others(const W& w, std::size_t bytes) {
     return w.rank() + 1 == w.ranks() ? Part{0, bytes} : Part{};
   }
 
-  // join(round) waits for those alone whose contributions it wants: nobody waits for a rank after
-  // it in a scan. What of the input nobody else wants is not shown, and the rest of its round moves
-  // up: two ranks that want half each then use the same lines of a slot.
+  // Publishes all rounds and calls `join(round)` for each. `join` waits only for the ranks whose
+  // contributions it needs, so a scan does not wait for the ranks after the caller. The part of the
+  // input that no other rank needs (`unwanted`) is not published, and the rest of its round moves
+  // up, so that two ranks that need one half each use the same cache lines of a slot.
   template <context::Context W, class JoinRound>
   void run(W& w, const Join& all, const Plan& plan, const Part& unwanted, JoinRound join) {
     const std::size_t most = plan.round_bytes / all.reduction.element_bytes;
@@ -139,8 +142,7 @@ class ExchangeReduce {
   Address line_of(int owner, context::Sequence number) const {
     return {Region::shared, owner, (number & (lines_ - 1)) * apart_bytes};
   }
-  // Two ranks may turn by turn show what they have in each other's slots, which they have just
-  // read.
+  // Two ranks may alternately publish in each other's slots, which they have just read.
   Address data_of(int shower, const Round& round) const {
     if (round.is_in_line()) return line_of(shower, round.number) + payload_offset;
     const int holder = holder_of(round.lines, shower, 1 - shower, round.number, slots);
@@ -167,7 +169,7 @@ class ExchangeReduce {
     }
     w.store_stamped(line_of(w.rank(), round.number), round.number);
   }
-  // Where in a slot a byte of the input lies, of which so much is left out.
+  // Returns the offset in a slot of a byte of the input, given the part that is left out.
   static std::size_t at_in_slot(std::size_t byte, const Round& round, const Part& left_out) {
     return byte - round.offset - common({round.offset, byte}, left_out).bytes();
   }
@@ -184,15 +186,15 @@ class ExchangeReduce {
     w.wait_stamped(line_of(rank, round.number), context::until_reached(round.number));
     return data_of(rank, round);
   }
-  // Lines allow a rank to be ahead of the others, who are asked now and then: to ask costs as much
-  // as a call.
+  // Because flags occupy several cache lines, a rank may be ahead of the others and reads their
+  // progress only from time to time. Each such read costs about the same as a call.
   template <context::Context W>
   void make_room(W& w, const Round& round) {
     if (!round.is_in_line()) return see_all(w, round.number - 2);
     const context::Sequence last = round.number + 2 - lines_;
     if (!context::reached(seen_, last)) see_all(w, round.number - lines_ / 2);
   }
-  // That everybody has shown the round of this number.
+  // Blocks until all ranks have published this round.
   template <context::Context W>
   void see_all(W& w, context::Sequence number) {
     if (context::reached(seen_, number)) return;
@@ -202,8 +204,8 @@ class ExchangeReduce {
     seen_ = number;
   }
 
-  // In rank order, whatever the team's order for results of all is: a rank's result is part of the
-  // next one's.
+  // Reduces in rank order, whatever the team's order for full results is, because a rank's result
+  // is a prefix of the next rank's.
   template <context::Context W>
   void join_before(W& w, const Round& round, int end) const {
     if (end == 0) return;
@@ -215,7 +217,7 @@ class ExchangeReduce {
   context::Sequence lines_;
   std::size_t slot_stride_;
   context::Sequence first_;  // rounds of all calls so far
-  context::Sequence seen_;   // of all ranks
+  context::Sequence seen_;   // round that all ranks are known to have published
 };
 
 }  // namespace huddle::node

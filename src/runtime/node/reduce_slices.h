@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reduction of much data: each rank joins one slice of everybody's data. Everybody copies the
-// slices of the others into its shared memory, joins its own slice of all of them, and fetches the
-// results.
+// Reduction of large data in slices: each rank copies the other ranks' slices of its data into its
+// shared memory, reduces its own slice of all ranks' data, and fetches the results.
 //
-// Data go through in chunks, each of as many slices as ranks, and the three steps of consecutive
-// chunks overlap: while one chunk is copied in, the one before is joined, and the oldest one of
-// those that have room is fetched.
+// Data is processed in chunks of one slice per rank, and the three steps of consecutive chunks
+// overlap: while one chunk is copied in, the previous one is reduced, and the oldest one is
+// fetched.
 //
-// A result that returns to where the contribution came from travels in lines that whoever joined
-// has just read, and its owner has them at hand when it brings in the next: a line goes to and fro
-// between two ranks, with data each way, and is never fetched to be thrown away.
+// If a result returns to the place of a contribution, it travels in cache lines that the reducing
+// rank has just read, and their owner has them in its cache when it copies in the next chunk. So a
+// line carries data in both directions between two ranks, and is never fetched only to be
+// overwritten.
 #pragma once
 
 #include <algorithm>
@@ -30,30 +30,30 @@ namespace huddle::node {
 class SlicedReduce {
  public:
   struct Parameters {
-    std::size_t slice_bytes = 65536;  // the most that a rank joins of a chunk
-    int sets = 4;                     // chunks that have room at once; a power of two, 2 or more
+    std::size_t slice_bytes = 65536;  // maximum bytes that a rank reduces per chunk
+    int sets = 4;                     // chunks in the buffers at once; a power of two, at least 2
   };
-  // Where a rank shows what it has joined.
+  // Location where a rank publishes its results.
   enum class Results : std::uint8_t {
-    returned,      // to each rank, in place of its contribution
-    in_one_place,  // once, for all others to read
+    returned,      // for each reader, in place of its contribution
+    in_one_place,  // once, for all readers
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    std::size_t slice_bytes = 16384;  // not over that of the parameters
-    // Of contributions: whoever joins them may take those that no result returns to.
+    std::size_t slice_bytes = 16384;  // at most that of the parameters
+    // For contributions. The reducing rank may take ownership of those that no result returns to.
     memory::CopyMethod method = {};
     Results results = Results::returned;
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   SlicedReduce(const Parameters& parameters, const ReductionOrder& association, int ranks,
                context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
   std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
 
-  // All: pre: an element is not over the plan's slice_bytes.
+  // The collectives below require that an element is at most `plan.slice_bytes`.
   template <context::Context W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
@@ -63,14 +63,15 @@ class SlicedReduce {
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
   }
-  // Blocks are counted in elements. pre: the output is not the input.
+  // Blocks are counted in elements.
+  // Requires: the output is not the input.
   template <context::Context W>
   void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
     run(w, blocks.largest(w.ranks()) * ranks(),
         {reduction, plan, {ReductionTarget::Kind::to_each, 0, &blocks}});
   }
-  // Both: pre: results are returned, by the plan.
+  // Requires: `plan.results` is Results::returned, for scan() and exscan().
   template <context::Context W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
@@ -81,10 +82,10 @@ class SlicedReduce {
   }
 
  private:
-  // With what it is joined to and the result it fits into any first-level cache.
+  // Together with the operand and the result it fits into any first-level cache.
   static constexpr std::size_t block_bytes = 8192;
 
-  // What is the same for all chunks of a call.
+  // Parameters common to all chunks of a call.
   struct Job {
     const memory::Reduction& reduction;
     const Plan& plan;
@@ -93,7 +94,7 @@ class SlicedReduce {
 
   // One chunk of one call, in bytes.
   struct Part {
-    context::Sequence number = 0;  // among the chunks of all calls
+    context::Sequence number = 0;  // counted over the chunks of all calls
     Chunk chunk;
     std::size_t element_bytes = 0;
 
@@ -102,7 +103,7 @@ class SlicedReduce {
     std::size_t in_output(int slice) const { return chunk.in_output(slice) * element_bytes; }
   };
 
-  // `count`: of all slices, as if all were as large as the largest.
+  // `count` is the number of elements of all slices, as if all were as large as the largest.
   template <context::Context W>
   void run(W& w, std::size_t count, const Job& job) {
     const std::size_t element_bytes = job.reduction.element_bytes;
@@ -116,7 +117,7 @@ class SlicedReduce {
     };
     if (chunks == 0) return;
     shown_.announce_call(w);
-    // Fetched first: what is brought in next takes the place of what was returned.
+    // Fetches first, because the next contributions replace the returned results.
     for (std::size_t step = 0; step < chunks + sets_; ++step) {
       if (step >= sets_) fetch(w, part(step - sets_), job);
       if (step < chunks) bring_in(w, part(step), job.plan.method->in);
@@ -125,7 +126,7 @@ class SlicedReduce {
     count_ += static_cast<context::Sequence>(chunks);
   }
 
-  // Shows the others their slices of this rank's data.
+  // Copies the other ranks' slices of this rank's data into shared memory.
   template <context::Context W>
   void bring_in(W& w, const Part& part, memory::CopyKernel copy_in) {
     joined_guard_.wait_for_others(w, part.number + 1 - sets_);
@@ -137,7 +138,7 @@ class SlicedReduce {
     shown_.publish(w, part.number + 1);
   }
 
-  // Block by block, so that what was joined is still in the nearest cache when it is copied.
+  // Reduces block by block, so that a result is still in the first-level cache when it is copied.
   template <context::Context W>
   void join(W& w, const Part& part, const Job& job) {
     if (job.plan.results == Results::in_one_place) {
@@ -157,7 +158,8 @@ class SlicedReduce {
     joined_.publish(w, part.number + 1);
   }
 
-  // What a rank contributes to a block that this one joins, `at` bytes into its slice.
+  // Returns the contribution of `rank` to a block that this rank reduces, `at` bytes into its
+  // slice. Blocks until it is there.
   template <context::Context W>
   Address contribution(W& w, int rank, const Part& part, std::size_t at) const {
     const int mine = w.rank();
@@ -179,7 +181,7 @@ class SlicedReduce {
       keep_contributions(w, part, at, how.bytes(), job);
   }
 
-  // What has no result in its place.
+  // Takes ownership of the contributions that no result replaces.
   template <context::Context W>
   void keep_contributions(W& w, const Part& part, std::size_t at, std::size_t bytes,
                           const Job& job) {
@@ -191,9 +193,9 @@ class SlicedReduce {
     }
   }
 
-  // A result that returns is joined where its first reader's contribution lies, in lines that have
-  // just come here. Not so in one place: lines that all others have read would be taken back one by
-  // one while they are joined.
+  // A returned result is computed in place of its first reader's contribution, in cache lines that
+  // have just arrived. A result in one place is computed elsewhere, because lines that all other
+  // ranks have read would have to be invalidated one by one during the reduction.
   Address join_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
     const int reader = job.aim.first_reader(mine, static_cast<int>(ranks()));
     if (job.plan.results == Results::returned && reader != mine) return shown(reader, mine, part);
@@ -201,7 +203,7 @@ class SlicedReduce {
                                      : spare.total;
   }
 
-  // A block that this rank has joined, `at` bytes into its slice, to wherever it is wanted as well.
+  // Copies a reduced block, `at` bytes into this rank's slice, to all places that need it.
   template <context::Context W>
   void hand_out(W& w, Address block, const Part& part, std::size_t at, std::size_t bytes,
                 const Job& job) {
@@ -219,7 +221,7 @@ class SlicedReduce {
     also({Region::output, mine, part.in_output(mine) + at}, memory::CopyKernel::plain);
   }
 
-  // From rank to rank, each result in place of what its reader contributed.
+  // Computes prefixes rank by rank, each in place of its reader's contribution.
   template <context::Context W>
   void join_prefixes(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
@@ -268,13 +270,14 @@ class SlicedReduce {
   }
 
   std::size_t ranks() const { return others_ + 1; }
-  // What `owner` shows to the rank that joins this slice: never its own.
+  // Returns the data that `owner` publishes for the rank that reduces `slice`, which is another
+  // rank.
   Address shown(int owner, int slice, const Part& part) const {
     const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
     const std::size_t set = set_of(part);
     return {Region::shared, owner, shown_offset_ + (set * others_ + number) * slice_bytes_};
   }
-  // Where `reader` finds this slice when it is joined.
+  // Returns where `reader` finds the result of this slice.
   Address result(int slice, int reader, const Part& part, const Plan& plan) const {
     if (plan.results == Results::returned) return shown(reader, slice, part);
     return {Region::shared, slice, results_offset_ + set_of(part) * slice_bytes_};

@@ -2,12 +2,12 @@
 // Copyright the huddle contributors
 //
 // Reduction of small data in two steps that follow the team's order: the first rank of each block
-// joins its block, then the blocks' results are joined, by the root for a reduce, and for an
-// allreduce by the first rank, whose result all read, by the first rank of each block, whose result
-// its block reads, or by everybody.
+// reduces its block, then the blocks' results are reduced. In a reduce the root does this. In an
+// allreduce it is the first rank, whose result all ranks read; or the first rank of each block,
+// whose result its block reads; or every rank.
 //
-// Data ride behind their flags, in slots that are used in turn; what is larger than a slot goes in
-// several rounds.
+// Data is stored behind its flag, in slots that are used in turn; data larger than a slot is
+// processed in several rounds.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,19 @@ namespace huddle::node {
 
 class TreeReduce {
  public:
-  // Who joins the blocks' results of an allreduce.
+  // Ranks that reduce the blocks' results in an allreduce.
   enum class Top : std::uint8_t { first_rank, leaders, everybody };
   struct Parameters {
     std::size_t capacity_bytes = most_in_line;  // of a slot
-    int slots = 4;                              // in turn; a power of two
+    int slots = 4;                              // used in turn; a power of two
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    std::size_t round_bytes = most_in_line;  // not over the capacity
+    std::size_t round_bytes = most_in_line;  // at most the capacity
     Top top = Top::first_rank;
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   TreeReduce(const Parameters& parameters, const ReductionOrder& association,
              context::Sequence start);
 
@@ -43,7 +43,7 @@ class TreeReduce {
 
   std::size_t scratch_bytes() const { return slot_stride_; }
 
-  // Both: pre: an element is not over round_bytes.
+  // Both collectives require that an element is at most `plan.round_bytes`.
   template <context::Context W>
   void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
@@ -67,7 +67,7 @@ class TreeReduce {
                 const Address to = {Region::output, w.rank(), offset};
                 contribute(w, offset, join);
                 finish(w, to, join, plan.top);
-                // All have given theirs in this round, after they were done with the one before.
+                // Every rank contributed to this round after it had finished the previous one.
                 done_guard_.learn(round_ - 1);
                 done_.publish(w, round_);
               });
@@ -76,12 +76,13 @@ class TreeReduce {
  private:
   static constexpr int top_rank = 0;
 
-  // The first rank of a block leads it. In `shown` it has what the block came to, everybody else
-  // its own contribution; in `results` leaders, or the top rank alone, have what all came to.
+  // The first rank of a block leads it. Slots at `shown_offset_` hold the block's result on a
+  // leader and the rank's own contribution on the others; slots at `results_offset_` hold the final
+  // result on the leaders, or on the top rank only.
   Address slot_of(int owner, std::size_t queue_offset) const {
     return {Region::shared, owner, queue_offset + round_ % slots_ * slot_stride_};
   }
-  // The payload of a slot, once it is there.
+  // Blocks until the payload of a slot is there and returns its address.
   template <context::Context W>
   Address arrived(W& w, Address slot, std::size_t bytes) const {
     w.wait_stamped(slot, context::until_reached(round_));
@@ -98,7 +99,7 @@ class TreeReduce {
 
   template <context::Context W>
   void contribute(W& w, std::size_t offset, const Join& join) {
-    // Whoever read this slot last has to be through with it.
+    // All previous readers of this slot must have finished.
     done_guard_.wait_for_others(w, round_ - slots_);
     const Address mine = slot_of(w.rank(), shown_offset_);
     const int last =
@@ -133,7 +134,7 @@ class TreeReduce {
     }
   }
 
-  // From the rank that joins for this one, and perhaps for this one alone.
+  // Copies the result of the rank that reduces for this rank, which may be this rank itself.
   template <context::Context W>
   void share_result(W& w, Address to, const Join& join, int joiner) {
     const Address result = slot_of(joiner, results_offset_);
@@ -144,7 +145,7 @@ class TreeReduce {
     w.copy(to, arrived(w, result, join.bytes()), join.bytes(), memory::CopyKernel::plain);
   }
 
-  // Also in rounds in which nobody waits for it, so that it never falls far behind (counters.h).
+  // Raised even if no rank waits for it, so that it never falls far behind (counters.h).
   template <context::Context W>
   void raise_result_flag(W& w) const {
     if (leads(w.rank())) w.store_stamped(slot_of(w.rank(), results_offset_), round_);

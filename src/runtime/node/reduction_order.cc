@@ -9,7 +9,7 @@
 namespace huddle::node {
 namespace {
 
-using Starts = std::vector<int>;  // the first rank of each block, and one past the last rank
+using Starts = std::vector<int>;  // first rank of each block, and one past the last rank
 
 Starts even_blocks(int ranks, int block) {
   Starts starts;
@@ -18,7 +18,7 @@ Starts even_blocks(int ranks, int block) {
   return starts;
 }
 
-// Consecutive ranks that are in one group.
+// Cuts ranks into runs of consecutive ranks in the same group.
 Starts runs(const std::vector<int>& group_of) {
   Starts starts = {0};
   const int ranks = static_cast<int>(group_of.size());
@@ -30,7 +30,7 @@ Starts runs(const std::vector<int>& group_of) {
   return starts;
 }
 
-// Joins on the longest way: within the largest block, then over the blocks.
+// Returns the critical path in operations: within the largest block, then over the blocks.
 int joins(const Starts& starts) {
   int largest = 0;
   for (std::size_t i = 1; i < starts.size(); ++i) {
@@ -39,11 +39,11 @@ int joins(const Starts& starts) {
   return largest + static_cast<int>(starts.size()) - 1;
 }
 
-// A level of the machine may make the way so much longer than even blocks would: joining across
-// the machine costs some times what joining inside a cache does.
+// Blocks that follow a level of the machine may have a critical path longer by this factor than
+// even blocks, because operations across the machine cost several times more than inside a cache.
 constexpr int worth_of_nearness = 2;
 
-// In whole numbers: all ranks have to come to the same.
+// Uses integers only, because all ranks must get the same result.
 int ceil_sqrt(int number) {
   int root = 0;
   while (root * root < number) ++root;
@@ -59,7 +59,8 @@ Starts blocks_for(const RankLocality& locality) {
   const int allowed = worth_of_nearness * joins(best);
   int least = allowed + 1;
   for (std::size_t i = 0; i < locality.group_of.size(); ++i) {
-    if (machine::is_inferred(locality.levels[i])) continue;  // the next calibration may not see it
+    // the next calibration may not detect it
+    if (machine::is_inferred(locality.levels[i])) continue;
     Starts level = runs(locality.group_of[i]);
     if (joins(level) >= least) continue;
     least = joins(level);

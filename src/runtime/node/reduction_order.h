@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// In which order a reduction puts its contributions together. Sums of floating point numbers depend
-// on it, so there is one order for a team, and every algorithm keeps to it:
+// Order in which a reduction combines its contributions. Sums of floating-point numbers depend on
+// it, so a team has a single order, and every algorithm keeps it:
 //
-//   Ranks are cut into blocks of consecutive ranks. Within a block contributions are joined from
-//   left to right; then the blocks' results are joined from left to right.
+//   Ranks are cut into blocks of consecutive ranks. Within a block, contributions are combined from
+//   left to right; then the blocks' results are combined from left to right.
 //
-// Blocks follow the machine where that is about as short as any order can be. They depend on the
-// number of ranks and on where these sit, on nothing that is measured: levels that were inferred
-// from latencies do not count.
+// Blocks follow a level of the machine unless that makes the critical path much longer. They depend
+// on the number and placement of the ranks only, not on measurements: inferred levels do not count.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +26,7 @@ class ReductionOrder {
   explicit ReductionOrder(const RankLocality& locality);
 
   int blocks() const { return static_cast<int>(first_.size()) - 1; }
-  // Ranks of a block: first(b) up to, not including, first(b + 1).
+  // The ranks of a block are first(block) up to, but not including, first(block + 1).
   int first(int block) const { return first_[static_cast<std::size_t>(block)]; }
   int block_of(int rank) const { return block_of_[static_cast<std::size_t>(rank)]; }
 
@@ -36,9 +35,7 @@ class ReductionOrder {
   std::vector<int> block_of_;
 };
 
-// Joining contributions in the team's one order (association.h).
-
-// How much is joined, and how.
+// Number of elements to combine, and the operator.
 struct Join {
   std::size_t count = 0;  // elements
   const memory::Reduction& reduction;
@@ -46,22 +43,21 @@ struct Join {
   std::size_t bytes() const { return count * reduction.element_bytes; }
 };
 
-// Private memory for results that are not final. The target is written last, in one go: until then
-// it may be where a contribution lies.
+// Scratch for intermediate results. The target is written last; until then it may hold an operand.
 struct Spare {
   context::Address total;
   context::Address block;
 };
 
-// The scratch of a protocol that joins so much at a time.
+// Returns the scratch needed by a protocol that combines at most `most_bytes` at a time.
 constexpr std::size_t spare_bytes(std::size_t most_bytes) { return 2 * most_bytes; }
 inline Spare spare_of(int rank, std::size_t most_bytes) {
   const context::Address total{context::Region::scratch, rank, 0};
   return {total, total + most_bytes};
 }
 
-// `to` = item(first) op ... op item(last - 1). item(i) returns a place once what lies there is
-// ready.
+// Computes `to` = item(first) op ... op item(last - 1). item(i) waits for an operand and returns
+// its address.
 template <context::Context W, class Item>
 void fold_row(W& w, context::Address to, context::Address spare, int first, int last,
               const Item& item, const Join& join) {
@@ -71,11 +67,11 @@ void fold_row(W& w, context::Address to, context::Address spare, int first, int 
     w.reduce(target, left, item(i), join.count, join.reduction);
     left = target;
   }
-  // A row of one.
+  // A single operand.
   if (left != to) w.copy(to, left, join.bytes(), memory::CopyKernel::plain);
 }
 
-// The same over all ranks, block by block.
+// Like fold_row() over all ranks, block by block.
 template <context::Context W, class Item>
 void fold_ranks(W& w, context::Address to, const Spare& spare, const ReductionOrder& association,
                 const Item& item, const Join& join) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a reduction cuts its data into, and who wants which part of the result.
+// Slices into which a reduction cuts its data, and the ranks that receive each part of the result.
 #pragma once
 
 #include <algorithm>
@@ -14,21 +14,21 @@
 
 namespace huddle::node {
 
-// Who gets what of a reduction.
+// Defines which rank receives which part of a reduction's result.
 struct ReductionTarget {
   enum class Kind : std::uint8_t {
-    to_all,     // everybody all of it
-    to_one,     // one rank all of it
-    to_each,    // each rank its block
-    inclusive,  // each rank what those up to it contribute
-    exclusive,  // each rank what those before it contribute; the first one nothing
+    to_all,     // every rank receives all of it
+    to_one,     // one rank receives all of it
+    to_each,    // each rank receives its block
+    inclusive,  // each rank receives the reduction over all ranks up to itself
+    exclusive,  // each rank receives the reduction over the ranks before it; the first one nothing
   };
   Kind kind = Kind::to_all;
   int root = 0;                    // of to_one
   const Blocks* blocks = nullptr;  // of to_each, counted in elements
 
   bool is_of_prefixes() const { return kind == Kind::inclusive || kind == Kind::exclusive; }
-  // Whether a rank wants a result of the slice that another joins, or it itself.
+  // Returns whether `reader` receives a result of `slice`, which rank `slice` reduces.
   bool wants(int reader, int slice) const {
     switch (kind) {
       case Kind::to_all:
@@ -43,7 +43,7 @@ struct ReductionTarget {
     }
     return false;
   }
-  // Whose copy of a result is made first; the joiner itself where nobody else wants it.
+  // Returns the rank whose copy of a result is made first; the reducing rank if no other needs it.
   int first_reader(int joiner, int ranks) const {
     switch (kind) {
       case Kind::to_all:
@@ -59,7 +59,7 @@ struct ReductionTarget {
   }
 };
 
-// So many elements, cut into as many slices as ranks.
+// `count` elements, cut into one slice per rank.
 struct EvenCut {
   std::size_t count = 0;
   int ranks = 1;
@@ -70,11 +70,10 @@ struct EvenCut {
   std::size_t elements(int slice) const { return begin(slice + 1) - begin(slice); }
 };
 
-// A part of a call's data, of as many slices as ranks: of all data an even cut, or of each rank's
-// block as much as a slice holds.
+// Part of a call's data with one slice per rank: an even cut of the data, or a slice of each block.
 class Chunk {
  public:
-  // The i-th chunk of `count` elements with slices of `most` at most.
+  // The i-th chunk of `count` elements, with slices of at most `most` elements.
   static Chunk of_all(std::size_t i, std::size_t count, std::size_t most, int ranks) {
     const std::size_t whole = most * static_cast<std::size_t>(ranks);
     return {nullptr, i * whole, {in_piece(count, i * whole, whole), ranks}};
@@ -87,7 +86,7 @@ class Chunk {
     if (blocks_ == nullptr) return cut_.elements(slice);
     return in_piece(blocks_->of(slice).bytes, from_, cut_.count);
   }
-  // Where a slice begins in the caller's data, and in the output of who gets it: in elements.
+  // Offset of a slice in the caller's input and in its receiver's output, in elements.
   std::size_t in_input(int slice) const {
     if (blocks_ == nullptr) return from_ + cut_.begin(slice);
     return static_cast<std::size_t>(blocks_->of(slice).offset) + from_;
@@ -101,8 +100,8 @@ class Chunk {
       : blocks_(blocks), from_(from), cut_(cut) {}
 
   const Blocks* blocks_;
-  std::size_t from_;  // its first element, of all data or of each block
-  EvenCut cut_;       // of the chunk; where that is of blocks, its count is the most of a slice
+  std::size_t from_;  // first element, relative to all data or to each block
+  EvenCut cut_;       // of the chunk; in a chunk of blocks, `count` is the capacity of a slice
 };
 
 }  // namespace huddle::node

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Everybody shows what it has in a slot of its own, and everybody takes from all slots: a block for
-// all is written once, however many read it. For allgather of any size, in rounds, of which the
-// next is shown before the one at hand is taken; for all-to-all of little data, where a slot holds
-// a block for each reader.
+// Flat exchange: each rank publishes its data in a slot of its own and reads from the slots of the
+// others, so that a block for all ranks is written once, however many ranks read it. Serves
+// allgather of any size, in rounds (the next round is published before the current one is read),
+// and all-to-all of small data, with one block for each reader in a slot.
 #pragma once
 
 #include <algorithm>
@@ -23,28 +23,28 @@ class SlotExchange {
   struct Parameters {
     std::size_t capacity_bytes = 16384;  // of a slot
   };
-  // In which order a rank visits the others.
+  // Order in which a rank visits the others.
   enum class Order : std::uint8_t {
-    ring,               // the next one, the one after that, ...: no two ranks visit the same one
-    neighbor_exchange,  // nearer ones before farther ones, to both sides in turn
+    ring,               // the next rank, the one after that, ...: no two ranks visit the same one
+    neighbor_exchange,  // nearer ranks before farther ones, on both sides alternately
   };
-  // What may differ from call to call; equal on all ranks.
+  // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    std::size_t round_bytes = most_in_line;  // of a slot; not over the capacity
+    std::size_t round_bytes = most_in_line;  // of a slot; at most the capacity
     Order order = Order::ring;
-    // Between two ranks alone it may be other than shared by its readers; of an all-to-all the
+    // Line ownership may differ from readers_share only between two ranks; in an all-to-all the
     // reader does not take ownership.
     memory::CopyMethod method = {};
-    memory::CopyKernel results = memory::CopyKernel::plain;  // by which they are written
+    memory::CopyKernel results = memory::CopyKernel::plain;  // for writing the output
   };
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: shared memory holds `start` everywhere.
   SlotExchange(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return slots * slot_stride_; }
 
-  // What each rank's input holds, to where the blocks of everybody's output are. `largest`: of the
-  // blocks, which all ranks know. This rank's own is not touched in place.
+  // Copies each rank's input to its block of every rank's output. `largest` is the size of the
+  // largest block, which all ranks know. If `in_place`, a rank's own block is not touched.
   template <context::Context W>
   void allgather(W& w, const Blocks& blocks, std::size_t largest, bool in_place, const Plan& plan) {
     const Block own = blocks.of(w.rank());
@@ -62,8 +62,9 @@ class SlotExchange {
     first_ += static_cast<context::Sequence>(rounds);
   }
 
-  // A block of so many bytes from everybody for everybody. pre: all of a rank's fit into a round.
-  // In place the input is the output.
+  // Exchanges a block of `bytes` bytes between each pair of ranks. If `in_place`, the input is the
+  // output.
+  // Requires: all blocks of a rank together fit into one round.
   template <context::Context W>
   void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
     const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
@@ -83,25 +84,24 @@ class SlotExchange {
     }
   }
 
-  // A rank shows a round when it has seen everybody's flag of the round two before, and that was
-  // raised when its owner had taken the one two before that: four slots are enough. The first round
-  // of a call comes after the last one of the call before was taken, which is later still.
+  // A rank publishes a round after it has seen all flags of the round two before, and each of those
+  // was raised after its owner had read the round two before that: therefore four slots suffice.
+  // The first round of a call is published after the last round of the previous call was read.
   static constexpr context::Sequence slots = 4;
 
-  // In which order `rank` visits the others.
+  // Returns the order in which `rank` visits the others.
   static std::vector<int> visits(Order order, int rank, int ranks);
 
  private:
   struct Round {
-    context::Sequence number = 0;  // among the rounds of all calls
-    std::size_t from = 0;          // in each block
+    context::Sequence number = 0;  // counted over the rounds of all calls
+    std::size_t from = 0;          // offset in each block
     std::size_t most = 0;
 
     std::size_t bytes_of(const Block& block) const { return in_piece(block.bytes, from, most); }
   };
 
-  // Two ranks may turn by turn show what they have in each other's slots, which they have just
-  // read.
+  // Two ranks may alternately publish in each other's slots, which they have just read.
   Address slot_of(int shower, context::Sequence number, const Plan& plan) const {
     const int holder = holder_of(plan.method->ownership, shower, 1 - shower, number, slots);
     return {Region::shared, holder, number % slots * slot_stride_};
@@ -125,8 +125,8 @@ class SlotExchange {
     w.store_stamped(mine, round.number);
   }
 
-  // What is in the flag's line comes with it, wanted or not. Else what nobody wants is left out,
-  // and the rest moves up: two ranks then use the same lines of a slot.
+  // Data in the flag's cache line is transferred with it, needed or not. Otherwise a rank leaves
+  // out its own block, and the rest moves up, so that two ranks use the same cache lines of a slot.
   static bool shows_own(std::size_t all) { return fits_behind_flag(all); }
   template <context::Context W>
   static void show_all_but(W& w, const Block& own, Address mine, std::size_t all,
@@ -142,7 +142,8 @@ class SlotExchange {
     show_part(own_at, own_at + own.bytes, all);
   }
 
-  // Also where there is nothing to take: whoever shows next counts on this rank's having seen all.
+  // Waits for all ranks even if they have no data in this round, because this rank's next
+  // publication implies that it has seen all flags.
   template <context::Context W>
   void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
     for (const int owner : visits(plan.order)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every algorithm by its name, "allgather:neighbor", and what it is for.
+// The algorithms for collectives between nodes, with names such as "allgather:neighbor".
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace huddle::schedules {
 
-// In which order a reduction joins.
+// Order in which a reduction combines contributions.
 enum class Order : std::uint8_t {
-  none,         // it joins nothing
-  association,  // that of association.h: bits do not depend on the algorithm
-  free,         // for operators whose result no order changes
+  none,         // nothing is combined
+  association,  // the order of association.h: results do not depend on the algorithm
+  free,         // any order, for operators whose result does not depend on it
 };
 
-// Which numbers of a call change the schedule.
+// The parameters of a Call that affect the schedule.
 struct Uses {
   bool radix = false;
   bool segments = false;
@@ -34,28 +34,29 @@ using MakeSchedule = std::unique_ptr<Schedule>(const Call& call);
 struct Algorithm {
   Operation operation;
   std::string_view name;     // "neighbor"
-  std::string_view summary;  // half a line
+  std::string_view summary;  // a phrase for listings
   Order order;
   Uses uses;
   bool in_place;  // input and output may be one buffer
   MakeSchedule* make;
-  bool equal_blocks = false;  // all blocks have to be as large, since they pass through others
+  // all blocks must have the same size, because they pass through other ranks
+  bool equal_blocks = false;
 
   std::string full_name() const;  // "allgather:neighbor"
 };
 
-// In the order of operations, the simplest first. All of them are for any number of ranks.
+// Returns all algorithms by operation, the simplest first. Each works for any number of ranks.
 std::span<const Algorithm> algorithms();
 
-// Throws UsageError that names the nearest.
+// Both throw a UsageError that suggests the most similar name if none matches.
 const Algorithm& algorithm_named(std::string_view full_name);
 Operation operation_named(std::string_view word);
 
-// Throws UsageError where the call cannot be: no ranks, a root that is not there, a radix below 2.
+// Throws UsageError if the call is invalid: no ranks, a root outside the ranks, or a radix below 2.
 std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& call);
 
-// Allgather and allgatherv: block r comes from rank r, and everybody gets all. Blocks are received
-// where they stay, so that nothing is turned round at the end and no algorithm needs scratch.
+// Allgather and allgatherv: block r comes from rank r, and every rank receives all blocks. Blocks
+// are received in their final place, so no algorithm needs a final rotation or scratch.
 std::unique_ptr<Schedule> allgather_ring(const Call& call);
 std::unique_ptr<Schedule> allgather_neighbor(const Call& call);
 std::unique_ptr<Schedule> allgather_doubling(const Call& call);
@@ -63,15 +64,15 @@ std::unique_ptr<Schedule> allgather_bruck(const Call& call);
 std::unique_ptr<Schedule> allgather_sparbit(const Call& call);
 std::unique_ptr<Schedule> allgather_far_first(const Call& call);
 
-// Allreduce: everybody gets the join of all contributions.
+// Allreduce: every rank receives the reduction of all contributions.
 std::unique_ptr<Schedule> allreduce_doubling(const Call& call);
 std::unique_ptr<Schedule> allreduce_halving(const Call& call);
 std::unique_ptr<Schedule> allreduce_slices(const Call& call);
 std::unique_ptr<Schedule> allreduce_ring(const Call& call);
 
-// All-to-all: of a rank's input block d is for rank d, and of its output block s comes from rank s.
-// Where each goes straight from one to the other it serves the v-forms, too, of whose sizes only
-// these two know; through others (Bruck) only blocks of one size can go.
+// All-to-all: block d of a rank's input is for rank d, and block s of its output comes from rank s.
+// Algorithms that send blocks directly also serve the v-forms, in which only sender and receiver
+// know a block's size; blocks that pass through other ranks (Bruck) must have the same size.
 std::unique_ptr<Schedule> alltoall_spread(const Call& call);
 std::unique_ptr<Schedule> alltoall_pairwise(const Call& call);
 std::unique_ptr<Schedule> alltoall_bruck(const Call& call);
@@ -79,26 +80,26 @@ std::unique_ptr<Schedule> alltoall_bruck(const Call& call);
 // Barriers: messages without data.
 std::unique_ptr<Schedule> barrier_dissemination(const Call& call);
 
-// Broadcasts: all blocks are in the root's output at first, and in everybody's at the end. Ranks
-// are counted from the root on, round the circle, so that any rank can be it.
+// Broadcasts: all blocks are in the root's output at first, and in every rank's output at the end.
+// Ranks are numbered cyclically from the root, so that any rank can be the root.
 std::unique_ptr<Schedule> bcast_knomial(const Call& call);
 std::unique_ptr<Schedule> bcast_chain(const Call& call);
 std::unique_ptr<Schedule> bcast_scatter_ring(const Call& call);
 std::unique_ptr<Schedule> bcast_scatter_doubling(const Call& call);
 std::unique_ptr<Schedule> bcast_circulant(const Call& call);
 
-// Gather and scatter, and their v-forms where all ranks know all sizes.
+// Gather and scatter, and their v-forms if all ranks know all sizes.
 std::unique_ptr<Schedule> gather_knomial(const Call& call);
 std::unique_ptr<Schedule> scatter_knomial(const Call& call);
 
-// Reductions to one rank, and to each its block.
+// Reductions to one rank, and reductions that leave one block on each rank.
 std::unique_ptr<Schedule> reduce_binomial(const Call& call);
 
 std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call);
 std::unique_ptr<Schedule> reduce_scatter_slices(const Call& call);
 std::unique_ptr<Schedule> reduce_scatter_ring(const Call& call);
 
-// Scans: rank r gets the join of the contributions of ranks 0 to r, or to r - 1.
+// Scans: rank r receives the reduction over ranks 0 to r, or 0 to r - 1 (exclusive).
 std::unique_ptr<Schedule> scan_doubling(const Call& call);
 std::unique_ptr<Schedule> exscan_doubling(const Call& call);
 

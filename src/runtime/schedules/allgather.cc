@@ -10,11 +10,11 @@
 
 namespace huddle::schedules {
 
-// The ring: every rank sends to the next what came from the one before, its own blocks first, one
-// block a round. So a rank that contributes more than others does not hold them up: while its
-// blocks go round, theirs follow. Blocks go in falling order, round the circle of all.
 namespace {
 
+// Ring: every rank sends to the next rank what it received from the previous one, its own blocks
+// first, one block per round. So a rank that contributes more blocks does not delay the others,
+// whose blocks follow. Blocks are sent in descending order, cyclically.
 class AllgatherRing : public Schedule {
  public:
   using Schedule::Schedule;
@@ -22,7 +22,7 @@ class AllgatherRing : public Schedule {
   std::int64_t blocks() const override { return shares().sum(ranks()); }
   BlockSpan own_blocks(int rank) const override { return shares().of(rank); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : blocks() - shares().least(); }
-  // Until the first one has all.
+  // Rounds are alike until the first rank has all blocks.
   std::int64_t like(std::int64_t number) const override {
     return number < blocks() - shares().most() ? 0 : number;
   }
@@ -54,7 +54,7 @@ class AllgatherRing : public Schedule {
  private:
   const Shares& shares() const { return call().shares; }
   std::int64_t foreign_to(int rank) const { return blocks() - own_blocks(rank).count; }
-  // Its last one first; once its own are through, what came from the one before.
+  // A rank sends its own blocks, the last one first, then those received from the previous rank.
   Blocks sent_by(int rank, std::int64_t number) const {
     const BlockSpan own = own_blocks(rank);
     return Blocks::circular(own.first + own.count - 1 - number, 1, blocks());
@@ -67,22 +67,22 @@ std::unique_ptr<Schedule> allgather_ring(const Call& call) {
   return std::make_unique<AllgatherRing>(call);
 }
 
-// The neighbor exchange of Chen, Zhang, Zhang and Yuan: only neighbours talk, each exchange goes
-// both ways, and there are half as many rounds as in a ring. Blocks travel in pairs (0 1), (2 3),
-// ...: first the two of a pair exchange theirs, then each exchanges with its one neighbour and its
-// other in turns, passing on the pair that came in the round before.
-//
-// Of an odd number of ranks the last gives its block to the one before it and steps out; it travels
-// as a third block of the last pair, and at the end the last rank gets everything.
 namespace {
 
+// The neighbor exchange of Chen, Zhang, Zhang and Yuan: only neighbors communicate, each exchange
+// goes in both directions, and there are half the rounds of a ring. Blocks travel in pairs (0 1),
+// (2 3), ...: first the two ranks of a pair exchange their blocks, then each rank exchanges with
+// its two neighbors alternately, passing on the pair that it received in the previous round.
+//
+// With an odd number of ranks, the last rank sends its block to the one before it and pauses; its
+// block travels as a third block of the last pair, and at the end it receives all other blocks.
 class NeighborExchange : public Schedule {
  public:
   using Schedule::Schedule;
 
   std::int64_t blocks() const override { return ranks(); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : pairs() + (is_odd() ? 2 : 0); }
-  // A third block makes a difference wherever it is.
+  // With an odd number of ranks, the third block makes rounds differ.
   std::int64_t like(std::int64_t number) const override {
     return is_odd() ? number : peers_like(number);
   }
@@ -95,11 +95,11 @@ class NeighborExchange : public Schedule {
     const std::int64_t others = ranks() - 1;
     if (others == 0) return {};
     if (is_odd() && rank == others) return {2, 1, 1, 1, others};
-    // A block, then pairs.
+    // A single block, then pairs.
     RankTraffic traffic{pairs(), pairs(), pairs(), 2 * pairs() - 1, others};
     if (!is_odd()) return traffic;
     if (sends_last_pair(rank)) ++traffic.blocks_sent;
-    if (rank == others - 1) {  // one block more at first, and everything at the end
+    if (rank == others - 1) {  // one more block at first, and all of them at the end
       traffic.rounds += 2;
       ++traffic.sends;
       ++traffic.receives;
@@ -130,13 +130,13 @@ class NeighborExchange : public Schedule {
   bool is_odd() const { return ranks() % 2 != 0; }
   std::int64_t pairs() const { return ranks() / 2; }
 
-  // How many pairs to the right of a rank's own the pair that it gets in a round is. Even ranks
-  // look to the left first: -1, 1, -2, 2, ...
+  // Returns the distance, in pairs to the right, from a rank's own pair to the one received in a
+  // step. Even ranks begin to the left: -1, 1, -2, 2, ...
   static std::int64_t distance(int rank, std::int64_t step) {
     const std::int64_t far = (step + 1) / 2;
     return (rank + step) % 2 == 0 ? far : -far;
   }
-  // The pair that a rank gets in a step; in step 0 that is its own.
+  // Returns the pair that a rank receives in a step; in step 0 its own pair.
   std::int64_t pair_at(int rank, std::int64_t step) const {
     return (rank / 2 + distance(rank, step) + pairs()) % pairs();
   }
@@ -144,7 +144,7 @@ class NeighborExchange : public Schedule {
     const bool has_third = is_odd() && pair == pairs() - 1;
     return Blocks::interval(2 * pair, has_third ? 3 : 2);
   }
-  // All pairs but the one that comes in the last step are passed on.
+  // All pairs are passed on except the one received in the last step.
   bool sends_last_pair(int rank) const { return pair_at(rank, pairs() - 1) != pairs() - 1; }
 
   void exchange(int rank, std::int64_t step, Buffer own, Round& round) const {
@@ -170,11 +170,11 @@ std::unique_ptr<Schedule> allgather_neighbor(const Call& call) {
   return std::make_unique<NeighborExchange>(call);
 }
 
-// Recursive doubling: in round k a rank exchanges everything that it has with the rank whose seat
-// differs in bit k. Where ranks are folded, the second of a pair gives its block away first, and
-// gets all others at the end.
 namespace {
 
+// Recursive doubling: in round k a rank exchanges all blocks that it has with the rank whose seat
+// differs in bit k. If ranks are folded, the second rank of a pair first sends its block to its
+// partner, and receives all other blocks from it at the end.
 class AllgatherDoubling : public Schedule {
  public:
   explicit AllgatherDoubling(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -218,7 +218,7 @@ class AllgatherDoubling : public Schedule {
   }
 
  private:
-  // What a seat has before it exchanges with that which differs in this bit.
+  // Returns the blocks that a seat has before it exchanges with the seat that differs in this bit.
   Blocks held(int seat, int bit) const {
     const int first = seat >> bit << bit;
     const int begin = folding_.rank_at(first);
@@ -255,11 +255,11 @@ std::unique_ptr<Schedule> allgather_doubling(const Call& call) {
   return std::make_unique<AllgatherDoubling>(call);
 }
 
-// Bruck and others: when a rank has its own block and the d - 1 after it, it gets as many again
-// from the rank d further on. With a radix k it gets from k - 1 ranks in one round, at d, 2d, ... .
-// The last round moves only what is missing.
 namespace {
 
+// Bruck and others: a rank that has its own block and the d - 1 blocks after it receives d more
+// from the rank at distance d. With a radix k it receives from k - 1 ranks per round, at distances
+// d, 2d, ... . The last round transfers only the missing blocks.
 class AllgatherBruck : public Schedule {
  public:
   using Schedule::Schedule;
@@ -297,7 +297,7 @@ class AllgatherBruck : public Schedule {
   }
 
  private:
-  // Of whom a rank gets in the round before which it has so many blocks.
+  // Returns the number of peers that a rank with `have` blocks receives from in the next round.
   std::int64_t peers(std::int64_t have) const {
     return std::min<std::int64_t>(call().radix - 1, (ranks() - 1) / have);
   }
@@ -309,17 +309,17 @@ std::unique_ptr<Schedule> allgather_bruck(const Call& call) {
   return std::make_unique<AllgatherBruck>(call);
 }
 
-// Far ones first: each block goes down a binomial tree of its own, whose longest edge, about half
-// round the circle, comes first, when a message has one block; the short edges come last, when
-// messages are large. That is sparbit (Loch and Koslovski). A block that is `o` ranks from where it
-// came got there from the rank at o less its lowest bit.
-//
-// With so many blocks to a message as may be, and no more, the first rounds are the same. What is
-// left is done depth first, as in PAT (NCCL): round t brings the blocks at t, and those a unit
-// apart from them, from the ranks at t less its lowest bit. What has come is passed on within few
-// rounds, so that little is on its way at any time.
 namespace {
 
+// Far-first: each block travels down a binomial tree of its own whose longest edge, about half the
+// ring, comes first, while messages contain one block; the short edges come last, when messages are
+// large. That is sparbit (Loch and Koslovski). A block at offset `o` from its origin came from the
+// rank at offset `o` with the lowest bit cleared.
+//
+// If the number of blocks per message is bounded, the first rounds are the same, until messages
+// have reached that size. The rest is done depth first, as in PAT (NCCL): round t brings the blocks
+// at offset t and at multiples of a unit from there, from the rank at offset t with the lowest bit
+// cleared. Blocks are passed on within few rounds, so that little data is in transit.
 class FarFirst : public Schedule {
  public:
   FarFirst(const Call& call, std::int64_t message_blocks) : Schedule(call) {
@@ -336,7 +336,7 @@ class FarFirst : public Schedule {
 
   std::int64_t like(std::int64_t number) const override {
     if (number < halvings_ || ranks() == 1) return number;
-    // Those up to `full` have a block in every unit, the others in all but the last.
+    // Rounds up to `full` transfer a block of every unit, the others omit the last unit.
     const std::int64_t full = (ranks() - 1) % unit_;
     const std::int64_t at = number - halvings_ + 1;
     const std::int64_t low = lowest_bit(at);
@@ -371,8 +371,7 @@ class FarFirst : public Schedule {
   }
   static std::int64_t lowest_bit(std::int64_t number) { return number & -number; }
 
-  // Blocks come to be `at` from their origins, and at multiples of `apart` from there, from the
-  // ranks at that distance.
+  // Transfers blocks at offset `at` plus multiples of `apart` from their origins, by `distance`.
   void pass_on(int rank, std::int64_t at, std::int64_t distance, std::int64_t apart,
                std::int64_t number, Round& round) const {
     const std::int64_t count = (ranks() - 1 - at) / apart + 1;
@@ -385,8 +384,8 @@ class FarFirst : public Schedule {
   }
 
   int halvings_;        // rounds in which messages may grow
-  std::int64_t unit_;   // after them a rank has every so manieth block
-  std::int64_t whole_;  // the power of two not below the number of ranks
+  std::int64_t unit_;   // after them a rank has every unit_-th block
+  std::int64_t whole_;  // smallest power of two that is at least the number of ranks
 };
 
 }  // namespace

@@ -7,8 +7,9 @@
 
 namespace huddle::schedules {
 
-// An allreduce among a power of two of seats, to which other ranks are folded: the second of a pair
-// sends its contribution to the first before it, and gets the result after it.
+// Base of allreduces among a power-of-two number of seats. Other ranks are folded: the second rank
+// of a pair sends its contribution to the first at the beginning and receives the result at the
+// end.
 class FoldedAllreduce : public Schedule {
  public:
   explicit FoldedAllreduce(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -22,12 +23,12 @@ class FoldedAllreduce : public Schedule {
 
   const Folding& folding() const { return folding_; }
 
-  // Rounds among the seats, whose contributions are in `own`: in the input, or joined in the
-  // output.
+  // Rounds among the seats. `own` is the buffer of a seat's contribution: the input, or the output
+  // if it has been combined with that of a folded rank.
   virtual std::int64_t seat_rounds() const = 0;
   virtual void fill_seat(int seat, std::int64_t number, Buffer own, Round& round) const = 0;
   virtual RankTraffic seat_traffic(int seat) const = 0;
-  // Blocks that a seat has to receive apart from its own at one time.
+  // Returns how many blocks a seat receives into scratch at a time.
   virtual std::int64_t seat_scratch() const = 0;
 
  private:
@@ -79,9 +80,9 @@ void FoldedAllreduce::fill(int rank, std::int64_t number, Round& round) const {
   }
 }
 
-// Recursive doubling: in round k seats that differ in bit k exchange what they have joined.
 namespace {
 
+// Recursive doubling: in round k seats that differ in bit k exchange their partial results.
 class AllreduceDoubling : public FoldedAllreduce {
  public:
   using FoldedAllreduce::FoldedAllreduce;
@@ -116,11 +117,12 @@ std::unique_ptr<Schedule> allreduce_doubling(const Call& call) {
   return std::make_unique<AllreduceDoubling>(call);
 }
 
-// Recursive halving and doubling, for large data: in round k seats that differ in bit k halve what
-// both work on, each sends the other's half and joins its own; then they gather the joined parts
-// the same way back. Since the nearest come first, brackets are those of recursive doubling.
 namespace {
 
+// Recursive halving and doubling, for large data: in round k seats that differ in bit k halve their
+// common part; each sends the other's half and reduces its own. Then they gather the reduced parts
+// in the opposite order. Operations associate as in recursive doubling, because the nearest seats
+// come first.
 class AllreduceHalving : public FoldedAllreduce {
  public:
   using FoldedAllreduce::FoldedAllreduce;
@@ -158,7 +160,7 @@ class AllreduceHalving : public FoldedAllreduce {
   }
 
  private:
-  // What a seat works on after it has halved so many times: by its lowest bit first.
+  // Returns the part that a seat works on after `times` halvings, by its lowest bit first.
   Blocks part_of(int seat, int times) const {
     std::int64_t first = 0;
     std::int64_t size = blocks();
@@ -176,10 +178,10 @@ std::unique_ptr<Schedule> allreduce_halving(const Call& call) {
   return std::make_unique<AllreduceHalving>(call);
 }
 
-// Slices: every rank joins one of them (sliced.h) and sends it to all others. Each contribution and
-// each result goes straight to where it is wanted.
 namespace {
 
+// Slices: every rank reduces one slice (SliceJoin) and sends it to all others. Each contribution
+// and each result travels directly to the rank that needs it.
 class AllreduceSlices : public Schedule {
  public:
   explicit AllreduceSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
@@ -223,11 +225,11 @@ std::unique_ptr<Schedule> allreduce_slices(const Call& call) {
   return std::make_unique<AllreduceSlices>(call);
 }
 
-// The ring: a block travels once round and everybody joins its own contribution, another rank the
-// first for each block; then the joined blocks travel once more. The order of joins differs from
-// block to block, so it is for operators whose result no order changes.
 namespace {
 
+// Ring: a block travels around the ring once, starting at a different rank for each block, and
+// every rank adds its contribution; then the reduced blocks travel around once more. The order of
+// operations differs between blocks, so the operator's result must not depend on it.
 class AllreduceRing : public Schedule {
  public:
   using Schedule::Schedule;
@@ -246,7 +248,8 @@ class AllreduceRing : public Schedule {
       round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
       return;
     }
-    // Blocks come in descending order; from round p - 1 on, which begins with its own, joined.
+    // Blocks travel in descending order; from round p - 1 on reduced ones, a rank's own block
+    // first.
     const auto block = [&](std::int64_t before) {
       return Blocks::interval(at_distance(rank, -before), 1);
     };

@@ -7,9 +7,9 @@
 
 namespace huddle::schedules {
 
-// Spread: in each round everybody sends to the rank so many further on, one further in the next.
 namespace {
 
+// Spread: in round i each rank sends to the rank at distance i + 1.
 class Spread : public Schedule {
  public:
   using Schedule::Schedule;
@@ -37,11 +37,11 @@ std::unique_ptr<Schedule> alltoall_spread(const Call& call) {
   return std::make_unique<Spread>(call);
 }
 
-// Pairwise: in round s rank r exchanges with the rank s - r, round the circle, which turns to it at
-// the same time. What comes is put aside until what is there has been sent, so that blocks may be
-// exchanged in place.
 namespace {
 
+// Pairwise: in round s rank r exchanges with rank (s - r) modulo the number of ranks, which
+// exchanges with it in the same round. Received blocks are staged in scratch until the local block
+// has been sent, so that the exchange works in place.
 class Pairwise : public Schedule {
  public:
   using Schedule::Schedule;
@@ -73,16 +73,16 @@ std::unique_ptr<Schedule> alltoall_pairwise(const Call& call) {
   return std::make_unique<Pairwise>(call);
 }
 
-// Bruck and others: a block has to travel so many ranks on round the circle, and goes digit by
-// digit of that distance, the lowest first. In round x all blocks that have the digit z there go z
-// units further, in one message. So a rank has log p rounds, and blocks pass through others.
-//
-// Wherever a block with the distance d is, it lies at the place d before that rank's own, which is
-// where its receiver wants it. Those that move go from one of two buffers into the other, and those
-// that stay are copied there, so that nothing is received where something is sent from, and the
-// last round ends in the output.
 namespace {
 
+// Bruck and others: a block has to travel a certain cyclic distance, which is decomposed into
+// digits, the lowest first. In round x all blocks with the digit z at position x travel z units, in
+// one message. So there are log p rounds, and blocks pass through other ranks.
+//
+// A block that travels distance d in total lies, on every rank on its way, at place d before the
+// rank's own, which is where its receiver needs it. Moving blocks go from one of two buffers into
+// the other, and the others are copied there, so that no buffer is both received into and sent
+// from, and the last round ends in the output.
 class AlltoallBruck : public Schedule {
  public:
   explicit AlltoallBruck(const Call& call) : Schedule(call) {
@@ -124,7 +124,7 @@ class AlltoallBruck : public Schedule {
 
  private:
   std::int64_t radix() const { return call().radix; }
-  // To how many a rank sends in the round of this unit.
+  // Returns the number of peers that a rank sends to in the round of this unit.
   std::int64_t peers(std::int64_t unit) const {
     return std::min(radix() - 1, (ranks() - 1) / unit);
   }
@@ -132,15 +132,14 @@ class AlltoallBruck : public Schedule {
     return (rounds_ - number) % 2 != 0 ? Buffer::output : schedules::scratch(0);
   }
 
-  // Distances with that digit are intervals of `unit`, one in each period, of which the last may be
-  // cut off.
+  // Distances with a given digit form intervals of `unit`, one per period; the last may be cut off.
   std::int64_t periods(std::int64_t unit) const { return ranks() / (unit * radix()); }
   std::int64_t cut_off(std::int64_t unit, std::int64_t digit) const {
     const std::int64_t rest = ranks() - (periods(unit) * radix() + digit) * unit;
     return std::clamp<std::int64_t>(rest, 0, unit);
   }
 
-  // The places at these distances before a rank's own.
+  // The places at these distances before the rank's own.
   Blocks behind(int rank, std::int64_t unit, std::int64_t digit) const {
     const std::int64_t period = unit * radix();
     const std::int64_t first = rank - digit * unit;
@@ -150,8 +149,8 @@ class AlltoallBruck : public Schedule {
     blocks.add_circular({first - periods(unit) * period - rest + 1, rest, 1, 0}, ranks());
     return blocks;
   }
-  // Those after it, where blocks are for the ranks that are so far on: in the same order, if the
-  // unit is 1.
+  // The places at these distances after the rank's own, at which the input holds the blocks for
+  // those ranks; in the same order if the unit is 1.
   Blocks ahead(int rank, std::int64_t digit) const {
     return Blocks::strided(rank + digit, radix(), periods(1) + cut_off(1, digit), ranks());
   }

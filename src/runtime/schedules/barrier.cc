@@ -7,10 +7,10 @@
 
 namespace huddle::schedules {
 
-// Dissemination: in round i a rank tells those k^i, 2 k^i, ... (k-1) k^i further on that it, and
-// all it has heard from, came. With k = 2 that is one in each round.
 namespace {
 
+// Dissemination: in round i a rank notifies the ranks at distances k^i, 2 k^i, ... (k-1) k^i that
+// it and all ranks it has been notified of have arrived. With k = 2 that is one rank per round.
 class Dissemination : public Schedule {
  public:
   using Schedule::Schedule;
@@ -39,7 +39,7 @@ class Dissemination : public Schedule {
   }
 
  private:
-  // Whom a rank tells when it has heard from so many, itself among them.
+  // Returns the number of peers that a rank notifies once it knows of `heard` arrivals.
   std::int64_t peers(std::int64_t heard) const {
     return std::min<std::int64_t>(call().radix - 1, (ranks() - 1) / heard);
   }

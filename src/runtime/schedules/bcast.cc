@@ -9,10 +9,10 @@
 
 namespace huddle::schedules {
 
-// A k-nomial tree, binomial where k is 2: whoever has the data sends in each round to k - 1 others,
-// the farthest first, so that those who have most to pass on come first.
 namespace {
 
+// A k-nomial tree, binomial for k = 2: in each round every rank that has the data sends it to k - 1
+// others, the farthest first, because these have the largest subtrees.
 class Knomial : public Schedule {
  public:
   explicit Knomial(const Call& call) : Schedule(call), tree_(call.ranks, call.radix) {}
@@ -62,9 +62,9 @@ std::unique_ptr<Schedule> bcast_knomial(const Call& call) {
   return std::make_unique<Knomial>(call);
 }
 
-// A chain, pipelined: each rank passes a segment on while the next one comes in.
 namespace {
 
+// A pipelined chain: each rank forwards a segment while it receives the next one.
 class Chain : public Schedule {
  public:
   using Schedule::Schedule;
@@ -76,7 +76,7 @@ class Chain : public Schedule {
     if (ranks() == 1) return {0, 0};
     return {std::max<std::int64_t>(at - 1, 0), std::min(at + blocks(), rounds())};
   }
-  // Once all links are at work they stay so until the root has sent its last segment.
+  // Once all links are busy, they remain busy until the root has sent its last segment.
   std::int64_t like(std::int64_t number) const override {
     return number < blocks() ? std::min(number, links() - 1) : number;
   }
@@ -112,11 +112,11 @@ class Chain : public Schedule {
 
 std::unique_ptr<Schedule> bcast_chain(const Call& call) { return std::make_unique<Chain>(call); }
 
-// For large data: a binomial tree scatters a block for each rank, and a ring gathers them (van de
-// Geijn and others). Whoever has passed blocks on in the tree has them already: the ring leaves
-// them out, and the root gets nothing.
 namespace {
 
+// For large data: a binomial tree scatters one block per rank, and a ring gathers them (van de
+// Geijn and others). A rank that forwarded blocks in the tree already has them: the ring omits
+// them, and the root receives nothing.
 class ScatterRing : public Schedule {
  public:
   explicit ScatterRing(const Call& call) : Schedule(call), tree_(call.ranks, 2) {}
@@ -162,10 +162,11 @@ class ScatterRing : public Schedule {
   int next(int at) const { return at_distance(at, 1); }
   int rank_at(std::int64_t at) const { return at_distance(root(), at); }
 
-  // Blocks that the tree brings to a place: its subtree's.
+  // Returns the number of blocks that the tree brings to a place: those of its subtree.
   std::int64_t scattered(int at, int level) const { return tree_.subtree(at, level); }
   std::int64_t kept(int at) const { return scattered(at, tree_.level_of(at)); }
-  // In how many rounds of the ring a place gets a block: the last ones would bring what it has.
+  // Returns the number of rounds in which a place receives a block from the ring; later ones would
+  // bring blocks that it has.
   std::int64_t ring_rounds(int at) const { return ranks() - kept(at); }
 
   void scatter(int at, int level, Round& round) const {
@@ -198,16 +199,9 @@ std::unique_ptr<Schedule> bcast_scatter_ring(const Call& call) {
   return std::make_unique<ScatterRing>(call);
 }
 
-// For large data: a binomial tree scatters a block for each rank, and recursive doubling gathers
-// them (van de Geijn and others), for any number of ranks. Places, counted from the root on, are
-// halved, and halved again. Down the halves the first place of both gives the second half to the
-// first place of that one; back up, every place of one half exchanges what the halves have with a
-// place of the other. The first place of both has everything already: it only sends, and where the
-// first half has a place more it goes without a partner.
-
 namespace {
 
-// Places in a row. Of an odd number the first half has one more.
+// A range of places. If the number is odd, the first half has one more.
 struct Places {
   std::int64_t first;
   std::int64_t count;
@@ -222,7 +216,7 @@ struct Places {
   }
   Blocks blocks() const { return Blocks::interval(first, count); }
 
-  // Whom a place exchanges with in the other half.
+  // Returns the place of the other half that `at` exchanges with.
   std::optional<std::int64_t> partner(std::int64_t at) const {
     const std::int64_t apart = count / 2;
     if (at >= second_half().first) return at - apart;
@@ -231,6 +225,12 @@ struct Places {
   }
 };
 
+// For large data: a binomial tree scatters one block per rank, and recursive doubling gathers them
+// (van de Geijn and others), for any number of ranks. Places, counted from the root, are halved
+// recursively. On the way down, the first place of a range sends the second half to the first place
+// of that half; on the way up, every place of one half exchanges the blocks of the halves with a
+// place of the other. The first place of the range has all blocks already: it only sends, and if
+// the first half has one more place, it has no partner.
 class ScatterDoubling : public Schedule {
  public:
   explicit ScatterDoubling(const Call& call) : Schedule(call) {
@@ -279,7 +279,7 @@ class ScatterDoubling : public Schedule {
   int from_root(int rank) const { return at_distance(rank, -root()); }
   int rank_at(std::int64_t at) const { return at_distance(root(), at); }
 
-  // Those that a place is among after so many halvings.
+  // Returns the range that contains a place after `times` halvings.
   Places halved(std::int64_t at, std::int64_t times) const {
     Places places = {0, ranks()};
     for (std::int64_t i = 0; i < times; ++i) places = places.half_with(at);

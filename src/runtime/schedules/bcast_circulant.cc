@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// n segments to p ranks in n - 1 + ceil(log2 p) rounds, which is as few as can be, for any p
+// Broadcast of n segments to p ranks in n - 1 + ceil(log2 p) rounds, which is optimal, for any p
 // (Traff, "Optimal broadcast schedules in logarithmic time"). In every round each rank sends to the
-// one a skip further on; skips are about half of p, a quarter, ... to 1, the shortest first, over
-// and over.
+// rank one skip ahead. The skips are about p/2, p/4, ... 1, used in ascending order, repeatedly.
 //
-// Which segment a rank gets from which skip repeats, later by as many segments as there are skips.
-// One of the segments it gets from the root by the greedy way of skips; for the others a search
-// picks skips such that each of them is another, and had been received by whoever sends it. A rank
-// finds its own by itself, in O(log p) steps, and those that it sends are what its receivers find.
+// The segment that a rank receives by each skip repeats with the period of the skips, increased by
+// the number of skips. One of the segments comes from the root on the greedy path of skips; for the
+// others a search selects skips such that each brings a different segment, which its sender has
+// already received. A rank computes its own schedule alone, in O(log p) steps; what it sends is
+// what its receivers compute for themselves.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -35,7 +35,7 @@ class Skips {
   std::int64_t operator[](int k) const { return skips_[static_cast<std::size_t>(k)]; }
   std::int64_t ranks() const { return ranks_; }
 
-  // The last skip of the greedy way from the root; of the root itself count().
+  // Returns the last skip on the greedy path from the root, or count() for the root itself.
   int last_on_the_way_to(std::int64_t place) const {
     for (int k = count_ - 1; k >= 0 && place > 0; --k) {
       if (place == (*this)[k]) return k;
@@ -50,15 +50,14 @@ class Skips {
   std::array<std::int64_t, most_skips + 1> skips_ = {};
 };
 
-// Which segment a place gets by each skip, relative to the first of so many as there are skips:
-// from 0 on those of these rounds, below 0 of earlier ones.
+// The segment that a place receives by each skip, relative to the first segment of this period:
+// numbers from 0 on belong to this period, negative ones to earlier ones.
 class Received {
  public:
   Received(const Skips& skips, std::int64_t place)
       : skips_(skips), target_(skips.ranks() + place), bound_(2 * skips.ranks()) {
     const int own = skips.last_on_the_way_to(place);
-    // The analyzer takes the number of skips for any int; it is from 0 to most_skips.
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
+    // The analyzer assumes any int for the number of skips; it is between 0 and most_skips.
     free_ = ((std::uint64_t{2} << skips.count()) - 1) & ~(std::uint64_t{1} << own);
     search(0, skips.count());
     for (int k = 0; k < skips.count(); ++k) {
@@ -69,8 +68,8 @@ class Received {
   int operator[](int k) const { return segments_[static_cast<std::size_t>(k)]; }
 
  private:
-  // Ways from the root by skips that get shorter, the longest way first: where one ends so near
-  // that the place is reached by skip `found_`, its last skip is the segment that comes by it.
+  // Searches paths from the root by decreasing skips, the longest path first. If a path ends where
+  // skip `found_` reaches the place, its last skip is the segment received by that skip.
   void search(std::int64_t at, int longest) {
     for (int e = longest; e >= 0 && found_ < skips_.count(); --e) {
       if ((free_ >> e & 1) == 0) continue;
@@ -89,7 +88,7 @@ class Received {
 
   const Skips& skips_;
   std::int64_t target_;
-  std::int64_t bound_;  // ends of ways get nearer to the root
+  std::int64_t bound_;  // path ends get closer to the root
   std::uint64_t free_ = 0;
   int found_ = 0;
   std::array<int, most_skips + 1> segments_ = {};
@@ -102,7 +101,7 @@ class Circulant : public Schedule {
   std::int64_t blocks() const override { return call().segments; }
   std::int64_t rounds() const override { return ranks() == 1 ? 0 : blocks() - 1 + skips_.count(); }
   std::int64_t like(std::int64_t number) const override {
-    // From the third turn of the skips on everybody gets something.
+    // From the third period of skips on every rank but the root receives in each round.
     const std::int64_t turn = (number + lead()) / skips_.count();
     return turn > 2 ? number - (turn - 2) * skips_.count() : number;
   }
@@ -135,18 +134,18 @@ class Circulant : public Schedule {
   }
 
  private:
-  // Rounds that are left out so that the last one uses the longest skip.
+  // Returns how many initial rounds are omitted so that the last round uses the longest skip.
   std::int64_t lead() const {
     const std::int64_t over = (blocks() - 1) % skips_.count();
     return over == 0 ? 0 : skips_.count() - over;
   }
   std::int64_t next(std::int64_t at, int k) const { return (at + skips_[k]) % ranks(); }
 
-  // The round in which segment 0 would come to a place by a skip; the root never gets any.
+  // Returns the round in which segment 0 would reach a place by skip k. The root never receives.
   std::int64_t begin_of(std::int64_t at, int k) const {
     return at == 0 ? rounds() : k - Received(skips_, at)[k];
   }
-  // Rounds from there on in which this skip is used.
+  // Returns the number of rounds from `begin` on in which skip k is used.
   std::int64_t rounds_with(std::int64_t begin, int k) const {
     const std::int64_t count = skips_.count();
     const std::int64_t first = (k - lead() + count) % count;
@@ -155,7 +154,7 @@ class Circulant : public Schedule {
     const std::int64_t all = rounds() <= first ? 0 : (rounds() - first + count - 1) / count;
     return std::max<std::int64_t>(all - before, 0);
   }
-  // At the end some would get a segment after the last: they get that.
+  // Near the end a schedule may ask for a segment after the last one; the last one is sent instead.
   Blocks segment(std::int64_t number) const {
     return Blocks::interval(std::min(number, blocks() - 1), 1);
   }

@@ -12,7 +12,7 @@
 namespace huddle::schedules {
 namespace {
 
-// Who has heard from whom, for barriers: a bit for each pair.
+// For barriers: a bit for each pair of ranks, set once the first knows that the second has arrived.
 class Heard {
  public:
   explicit Heard(int ranks) : ranks_(ranks), now_(static_cast<std::size_t>(ranks)) {
@@ -78,7 +78,7 @@ class Check {
  private:
   Round& round_of(int rank) { return rounds_[static_cast<std::size_t>(rank)]; }
 
-  // Ranks take part from their first active round to their last.
+  // Ranks participate from their first active round to their last.
   void choose_ranks(std::int64_t number) {
     std::erase_if(at_work_, [&](int rank) {
       if (proof_.schedule.active(rank).last > number) return false;
@@ -131,7 +131,7 @@ class Check {
     }
   }
 
-  // The send that a receive waits for.
+  // Returns the send from `sender` to `rank`, or null.
   const Message* send_to(int rank, int sender) {
     for (const Message& send : round_of(sender).sends) {
       if (send.peer == rank) return &send;
@@ -153,7 +153,7 @@ class Check {
     }
   }
 
-  // Where every receive has its send and there are no more sends than receives, every send has its
+  // If every receive has its send and there are no more sends than receives, every send has its
   // receive.
   void match() {
     std::size_t sends = 0;
@@ -182,7 +182,7 @@ class Check {
       throw Flaw(fmt::format("rank {} expects {} blocks from rank {}, which sends {}", rank,
                              expected, receive.peer, sent));
     }
-    // A contribution has no name but the place where it lies.
+    // A contribution is identified by its place only.
     if (reduces(proof_.operation) && !(send.part.blocks == receive.part.blocks)) {
       throw Flaw(
           fmt::format("rank {} expects other blocks than rank {} sends", rank, receive.peer));
@@ -215,7 +215,7 @@ class Check {
     memory_.read(rank, {join.left, join.blocks}, passing_);
     const std::size_t count = passing_.size();
     memory_.read(rank, {join.right, join.blocks}, passing_);
-    // Blocks in a row have the same contributions, as a rule.
+    // Consecutive blocks usually have the same contributions.
     Term left = no_term;
     Term right = no_term;
     Term both = no_term;
@@ -260,7 +260,7 @@ class Check {
     if (proof_.order == Order::none) return fmt::format("block {}", term - 1);
     const std::string whole =
         proof_.order == Order::association ? brackets_.text(term) : contributors_.text(term);
-    constexpr std::size_t most = 200;  // what a person reads
+    constexpr std::size_t most = 200;  // limit for readability
     return whole.size() <= most ? whole : whole.substr(0, most) + "...";
   }
 
@@ -343,7 +343,7 @@ class Check {
   Contributors contributors_;
   Heard heard_;
   std::vector<std::pair<std::int64_t, int>>
-      waiting_;  // first active round and rank, the last first
+      waiting_;  // first active round and rank, in descending order
   std::vector<int> at_work_;
   std::vector<Round> rounds_;
   std::vector<RankTraffic> counted_;
@@ -352,7 +352,7 @@ class Check {
   std::vector<Term> prefixes_;  // of scans
 };
 
-// Peers, and with them the numbers of blocks or not, in the order of messages.
+// Lists the peers, with or without the numbers of blocks, in message order.
 std::vector<std::int64_t> traffic(const Schedule& schedule, int rank, std::int64_t number,
                                   bool with_blocks) {
   Round round;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Proves a schedule for one call: runs the rounds of all ranks with symbols in place of data.
+// Proves a schedule for one call by running the rounds of all ranks with symbols in place of data.
+// Checks the following properties:
 //
-//   - At the end every place holds what the operation promises: the right block, which came once;
-//     of a reduction every contribution once, and in the brackets of association.h where the
-//     schedule keeps order, whatever brackets else.
-//   - Every send has its receive in the same round, with as many blocks, and there is one message
-//     at most from a rank to another in a round. By induction over rounds nobody waits in a circle
-//     then, even where every send waits for its receiver: all of a rank's messages are posted at
-//     once, and those who lack the fewest rounds wait for nobody who lacks more.
-//   - Nothing is read, sent or received into while a message comes in there; nothing is read that
-//     was never written; nothing lies outside the buffers and the scratch that was asked for.
-//   - Rounds, messages and blocks of each rank are what the schedule claims.
-//   - All of this with input and output in one buffer, too, where that is asked.
+// - At the end every place holds what the operation promises: the right block, which was received
+//   once; in a reduction every contribution once, associated as in association.h if the schedule
+//   keeps the order, in any association otherwise.
+// - Every send has a matching receive in the same round with the same number of blocks, and there
+//   is at most one message from a rank to another per round. This excludes deadlock (by induction
+//   over rounds) even if every send waits for its receiver: a rank posts all messages of a round at
+//   once, and the ranks that are furthest behind do not wait for any rank that is ahead.
+// - No place is read, sent from or received into while a message arrives there; no place is read
+//   before it was written; no access is outside the buffers and the scratch that the schedule
+//   requested.
+// - The rounds, messages and blocks of each rank are those that the schedule reports.
+// - If requested, all of this also with input and output in one buffer.
 #pragma once
 
 #include <optional>
@@ -31,11 +33,11 @@ struct Proof {
   bool in_place = false;
 };
 
-// What is wrong with it; nothing where it is proven.
+// Returns a description of the first flaw, or nothing if the schedule is correct.
 std::optional<std::string> flaw_in(const Proof& proof);
 
-// Whether what spares others work is true: that rounds are alike, in traffic or in peers, and that
-// nothing happens outside active rounds. Makes most rounds twice.
+// Checks the hints that save others work: which rounds are alike in traffic or peers, and that a
+// rank is idle outside its active rounds. Computes most rounds twice.
 std::optional<std::string> flaw_in_hints(const Schedule& schedule);
 
 }  // namespace huddle::schedules

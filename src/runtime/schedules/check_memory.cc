@@ -12,8 +12,7 @@
 namespace huddle::schedules {
 namespace {
 
-// From here on terms are in a list. Below, a circle of so many ranks has a number for each
-// interval.
+// Terms from here on are indices into a list. Smaller terms encode cyclic intervals of ranks.
 constexpr Term first_listed = Term{1} << 31;
 
 }  // namespace
@@ -289,7 +288,7 @@ void CheckMemory::read_input(int rank, const Blocks& blocks, std::vector<Term>& 
 
 void CheckMemory::take(int rank, const Part& part) {
   if (is_apart(rank, part.buffer)) throw Flaw(fmt::format("rank {} receives into its input", rank));
-  // A reduction makes what it promises by itself, and may overwrite it before.
+  // A reduction computes its results itself and may overwrite them before.
   const bool once = !reduces(proof_.operation) && part.buffer == Buffer::output;
   for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t count) {
     Image& image = image_with(rank, part.buffer, first, count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The buffers of all ranks while a schedule is checked: a term for each block.
+// The buffers of all ranks while a schedule is checked: one term for each block.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,24 @@
 
 namespace huddle::schedules {
 
-// What a place holds while a schedule is checked: nothing, a block as it was contributed, or the
-// contributions that were joined to it. Each distinct one has a number.
-
+// The content of a place while a schedule is checked: nothing, a block as contributed, or a
+// combination of contributions. Each distinct content has a number.
 using Term = std::uint32_t;
 inline constexpr Term no_term = 0;
-// Taken while a message comes in.
+// While a message arrives.
 inline constexpr Term term_in_flight = ~Term{0};
 
-// Of a reduction that keeps order: expressions with all their brackets. A rank's own contribution
-// has its number and one.
+// For reductions that keep the order: expressions with all their parentheses. A rank's own
+// contribution has the number rank + 1.
 class Brackets {
  public:
   explicit Brackets(int ranks);
 
   static Term leaf(int rank) { return static_cast<Term>(rank) + 1; }
   Term join(Term left, Term right);
-  // What all should come to.
+  // Returns the expected result of a full reduction.
   Term of_all();
-  // What ranks should come to in a scan, inclusive or not.
+  // Returns the expected result of each rank in a scan, inclusive or not.
   std::vector<Term> prefixes(bool inclusive);
   std::string text(Term term) const;  // "((0 1) 2)"
 
@@ -46,11 +45,11 @@ class Brackets {
   };
   int ranks_;
   std::vector<std::pair<Term, Term>> parts_;      // by term
-  std::vector<std::vector<Joined>> joined_with_;  // by the left one; as a rule there is one
+  std::vector<std::vector<Joined>> joined_with_;  // by left operand; usually there is one
 };
 
-// Of a reduction in any order: which ranks have contributed. Ranks that follow each other round the
-// circle are written into the number itself.
+// For reductions in any order: the set of ranks that have contributed. A cyclic interval of ranks
+// is encoded in the number itself.
 class Contributors {
  public:
   explicit Contributors(int ranks) : ranks_(ranks) {}
@@ -58,13 +57,13 @@ class Contributors {
   static Term leaf(int ranks, int rank) {
     return static_cast<Term>(rank) * static_cast<Term>(ranks + 1) + 1;
   }
-  // Nothing where a rank would have contributed twice.
+  // Returns nothing if a rank would have contributed twice.
   std::optional<Term> join(Term left, Term right);
   Term of_all() const { return in_a_row(0, ranks_); }
   std::string text(Term term) const;  // "3..5 8"
 
  private:
-  using Intervals = std::vector<std::pair<int, int>>;  // first, last; in order, apart
+  using Intervals = std::vector<std::pair<int, int>>;  // first, last; ascending, not adjacent
 
   Term in_a_row(int first, int count) const;
   Intervals intervals(Term term) const;
@@ -75,26 +74,26 @@ class Contributors {
   std::vector<Intervals> others_;
 };
 
-// Thrown where a schedule is caught, told by flaw_in().
+// Thrown if a schedule violates a property; reported by flaw_in().
 struct Flaw : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A buffer: a term for each of its places. Everything goes by intervals of blocks.
+// A buffer with one term per place. All operations work on intervals of blocks.
 class Image {
  public:
-  // Of the blocks from `first` on.
+  // Holds the blocks from `first` on.
   static Image of_interval(std::int64_t first, std::int64_t count) { return {first, count, false}; }
-  // Any block has its place, whose last one it then is.
+  // Holds any block, at its number modulo the size; a place remembers its last block.
   static Image of_scratch(std::int64_t count) { return {0, count, true}; }
 
-  // The first of these blocks that has no place here beside those before it; nothing where all
-  // have one.
+  // Returns the first of these blocks that does not fit, or nothing if all of them fit.
   std::optional<std::int64_t> missing(std::int64_t first, std::int64_t count) const;
-  // What is there of a block. pre: it is not missing, as below.
+  // Returns the term of a block.
+  // Requires (also for the functions below): the block is not missing.
   Term get(std::int64_t block) const;
 
-  // Action: (block, what is at its place, of whichever block that is).
+  // Calls action(block, term at its place, whichever block that belongs to).
   template <typename Action>
   void for_each(std::int64_t first, std::int64_t count, const Action& action) const {
     for_each_piece(first, count, [&](std::int64_t block, std::size_t at, std::int64_t many) {
@@ -102,9 +101,9 @@ class Image {
       for (std::int64_t i = 0; i < many; ++i) action(block + i, terms[i]);
     });
   }
-  // Appends what is there.
+  // Appends the terms of the blocks.
   void read(std::int64_t first, std::int64_t count, std::vector<Term>& terms) const;
-  // From where `terms` points on.
+  // Stores the terms at `terms`.
   void write(std::int64_t first, std::int64_t count, const Term* terms);
   void fill(std::int64_t first, std::int64_t count, Term term);
 
@@ -119,7 +118,8 @@ class Image {
     const auto at = static_cast<std::size_t>(block - first_);
     return is_scratch_ ? at % terms_.size() : at;
   }
-  // Scratch goes round. Action: (first block, its place, how many have places in a row).
+  // Splits an interval at the end of scratch, which is cyclic. Calls action(first block, its place,
+  // number of consecutive places).
   template <typename Action>
   void for_each_piece(std::int64_t first, std::int64_t count, const Action& action) const {
     const auto places = static_cast<std::int64_t>(terms_.size());
@@ -136,27 +136,27 @@ class Image {
   std::int64_t first_;
   bool is_scratch_;
   std::vector<Term> terms_;
-  std::vector<std::int64_t> owners_;  // of scratch
+  std::vector<std::int64_t> owners_;  // for scratch
 };
 
 class CheckMemory {
  public:
   explicit CheckMemory(const Proof& proof);
 
-  // Appends what is there. Throws Flaw.
+  // Appends the terms of the blocks. Throws Flaw.
   void read(int rank, const Part& part, std::vector<Term>& terms);
-  // Marks the places as taken by a message that comes in. Throws Flaw.
+  // Marks the places as being received into. Throws Flaw.
   void take(int rank, const Part& part);
-  // From where `terms` points on.
+  // Stores the terms at `terms`.
   void write(int rank, const Part& part, const Term* terms);
-  // One place of the output; nothing where the rank has none.
+  // Returns one block of the output, or no_term if the rank does not have it.
   Term output(int rank, std::int64_t block) const;
 
  private:
-  // In place the input is where the output is.
+  // Returns whether `buffer` is an input that is separate from the output. In place it is not.
   bool is_apart(int rank, Buffer buffer) const;
   Image& image(int rank, Buffer buffer);
-  // The same, where it has these blocks.
+  // Like image(), but throws Flaw if it lacks one of these blocks.
   Image& image_with(int rank, Buffer buffer, std::int64_t first, std::int64_t count);
   void fill_output(int rank);
   void read_input(int rank, const Blocks& blocks, std::vector<Term>& terms) const;
@@ -169,9 +169,9 @@ class CheckMemory {
   std::vector<std::vector<Image>> scratch_;
 };
 
-// What a rank contributes where contributions are joined, and what a block is elsewhere.
+// Returns a rank's contribution to a reduction, or the identity of a block in other operations.
 Term contribution(const Proof& proof, int rank, std::int64_t block);
-// What a rank's output shall have there, where nothing is joined.
+// Returns the expected content of a rank's output in operations that do not reduce.
 Term promised(const Proof& proof, int rank, std::int64_t block);
 
 std::string where(int rank, Buffer buffer, std::int64_t block);

@@ -37,17 +37,17 @@ Fraction neighbor_form(std::int64_t ranks) {
   const std::int64_t even = ranks / 2 * 2;
   const bool by_four = even % 4 == 0;
   if (ranks % 2 != 0) {
-    // Two messages of the last rank's, besides those of the others.
+    // Includes the two messages of the last rank.
     return {2 * (by_four ? 2 + even * (even - 1) : even * even - 2 * even + 4), 4 + even * even};
   }
   if (by_four) return ring_form(ranks);
   return {2 * ranks * ranks - 4 * ranks + 4, ranks * ranks};
 }
 
-// pre: a power of two
+// Requires: `ranks` is a power of two.
 Fraction doubling_form(std::int64_t ranks) { return {ranks - 1, floor_log2(ranks)}; }
 
-// In round k, 2^k ranks send round the end of the order.
+// In round k, 2^k ranks send across the end of the rank order.
 Fraction bruck_form(std::int64_t ranks, std::int64_t terms) {
   std::int64_t sum = 0;
   for (std::int64_t k = 0; k < terms; ++k) {
@@ -74,7 +74,7 @@ std::string Fraction::text() const {
 
 std::optional<Fraction> counted_distance(const Schedule& schedule) {
   Round round;
-  std::map<std::int64_t, Sum> sums;  // of rounds that differ
+  std::map<std::int64_t, Sum> sums;  // by distinct round
   Sum all;
   for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
     const std::int64_t like = schedule.peers_like(number);

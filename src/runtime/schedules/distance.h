@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The distance of a message, as Chen, Zhang, Zhang and Yuan measure an algorithm by it: how far
-// apart in the order of ranks those are who send to each other, |i - j|, on average over all
-// messages. Counted from a schedule, and from closed forms.
+// The distance |i-j| between the ranks of a message's sender and receiver, averaged over all
+// messages, by which Chen, Zhang, Zhang and Yuan characterize an algorithm.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@
 
 namespace huddle::schedules {
 
-// In lowest terms.
+// A fraction in lowest terms.
 class Fraction {
  public:
-  // pre: denominator > 0
+  // Requires: denominator > 0.
   Fraction(std::int64_t numerator, std::int64_t denominator);
 
   double value() const {
@@ -31,13 +30,14 @@ class Fraction {
   std::int64_t denominator_;
 };
 
-// Nothing where there are no messages.
+// Returns nothing if there are no messages.
 std::optional<Fraction> counted_distance(const Schedule& schedule);
 
-// What the paper, or our addition to it for odd numbers of ranks, says of an algorithm of
-// allgather; nothing where there is no form, or none for so many ranks.
+// Returns the paper's closed form for an allgather algorithm, or our extension of it to odd numbers
+// of ranks; nothing if there is none.
 std::optional<Fraction> closed_distance(const Algorithm& algorithm, const Call& call);
-// The same as the paper prints it where that is another: of Bruck, with a term too many.
+// Returns the form as printed in the paper if it differs from the correct one: for Bruck, whose
+// printed form has one term too many.
 std::optional<Fraction> printed_distance(const Algorithm& algorithm, const Call& call);
 
 }  // namespace huddle::schedules

@@ -16,7 +16,7 @@ std::size_t largest_block(const Schedule& schedule, const Sizes& sizes) {
   return most;
 }
 
-// Goes through blocks one at a time, in their order.
+// Iterates over blocks in their order.
 class Walk {
  public:
   explicit Walk(const Blocks& blocks) : run_(blocks.begin()) {}
@@ -32,7 +32,7 @@ class Walk {
 
  private:
   const Run* run_;
-  std::int64_t done_ = 0;  // of that run
+  std::int64_t done_ = 0;  // in that run
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ void Execution::post() {
   posted_ = true;
 }
 
-// Both sides know that nothing would come, and leave it out; of a barrier the message is all.
+// Both sides omit a message that they know to be empty, except in a barrier.
 void Execution::post_receive(const Message& message) {
   const std::size_t bytes = bytes_of(message.part);
   if (bytes == 0 && !message.part.blocks.empty()) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One rank's part of a call, with real data over a wire: it does what the schedule says, and never
-// waits, so that whoever runs it may do something else meanwhile.
+// Executes one rank's part of a schedule with real data over a wire. It never blocks, so that the
+// caller can do other work meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace huddle::schedules {
 
-// A buffer of the caller's: blocks lie one after the other from `first` on.
+// A caller's buffer that holds consecutive blocks from `first` on.
 template <typename Byte>
 struct BlockBuffer {
   Byte* bytes = nullptr;
@@ -26,30 +26,29 @@ struct BlockBuffer {
   Byte* at(std::int64_t block) const { return bytes + (sizes.offset(block) - sizes.offset(first)); }
 };
 
-// What a rank hands in. In place both lie where the output is.
+// Buffers passed by a rank. In place both describe the output.
 struct CallData {
   BlockBuffer<const std::byte> input;
   BlockBuffer<std::byte> output;
 
-  // Where blocks of both have the same sizes: a rank that contributes or gets blocks of its own has
-  // these alone in its buffer.
+  // For equal block sizes in input and output: a buffer for a rank's own blocks holds these alone.
   static CallData of(Operation operation, std::int64_t first_own_block, const Sizes& sizes,
                      const std::byte* input, std::byte* output);
 };
 
 class Execution {
  public:
-  // All of them outlive the execution. reduction: of an operation that joins anything.
+  // Keeps references to `schedule` and `wire`. Only operations that reduce use `reduction`.
   Execution(const Schedule& schedule, int rank, const CallData& data,
             const memory::Reduction& reduction, Wire& wire);
 
-  // Goes on as far as it can without waiting. True: the rank's part is done.
+  // Proceeds as far as possible without waiting. Returns true once the rank's part is complete.
   bool advance();
 
  private:
   struct Arrival {
     Part part;
-    std::vector<std::byte> bytes;  // empty where they come straight to their place
+    std::vector<std::byte> bytes;  // empty if data is received in place
   };
 
   std::byte* writable(Buffer buffer, std::int64_t block);
@@ -61,7 +60,7 @@ class Execution {
     return sizes_of(buffer).bytes(block);
   }
   std::size_t bytes_of(const Part& part) const { return sizes_of(part.buffer).bytes(part.blocks); }
-  // Whether it lies in one piece.
+  // Returns whether a part is contiguous.
   bool is_straight(const Part& part);
 
   void post();

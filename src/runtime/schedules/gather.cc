@@ -6,10 +6,10 @@
 
 namespace huddle::schedules {
 
-// Gather and scatter by a k-nomial tree of places, counted from the root on: a subtree's blocks are
-// those of places in a row. Up the tree the nearest come first, down it the farthest.
 namespace {
 
+// Gather and scatter by a k-nomial tree of places counted from the root, in which a subtree's
+// blocks are consecutive. A gather begins with the nearest, a scatter with the farthest.
 class BlockTree : public Schedule {
  public:
   explicit BlockTree(const Call& call) : Schedule(call), tree_(call.ranks, call.radix) {}
@@ -22,7 +22,7 @@ class BlockTree : public Schedule {
   }
 
  protected:
-  // What a rank gets in a gather, and gives away in a scatter.
+  // Traffic of a rank in a gather; in a scatter sends and receives are swapped.
   RankTraffic traffic_of_gather(int rank) const {
     const int at = from_root(rank);
     RankTraffic traffic;
@@ -44,7 +44,7 @@ class BlockTree : public Schedule {
   const KnomialTree& tree() const { return tree_; }
   int from_root(int rank) const { return at_distance(rank, -root()); }
   int rank_at(int at) const { return at_distance(root(), at); }
-  // Neither the root nor a leaf: blocks of others pass through.
+  // Neither the root nor a leaf: blocks of other ranks pass through it.
   bool is_between(int at) const { return at != 0 && tree_.children(at, 0) > 0; }
   Blocks subtree(int at, int level) const {
     return Blocks::circular(rank_at(at), tree_.subtree(at, level), ranks());

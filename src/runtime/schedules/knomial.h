@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The k-nomial tree over places 0 to p - 1 with its root at 0. A place, written in base k, has its
-// lowest digit that is not 0 at its level; its parent has 0 there. So a place's children at a level
-// below its own differ from it in one digit, and the subtree of each is places in a row.
+// The k-nomial tree over places 0 to p - 1 with its root at 0. The level of a place is the position
+// of its lowest nonzero digit in base k; its parent has 0 there. So a place's children at a level
+// below its own differ from it in one digit, and the subtree of each is a range of places.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@ class KnomialTree {
   }
 
   int levels() const { return levels_; }
-  // Of the root: levels().
+  // Returns the level of a place; levels() for the root.
   int level_of(int place) const {
     int level = 0;
     while (level < levels_ && place / unit(level) % radix_ == 0) ++level;
     return level;
   }
-  // pre: place != 0
+  // Requires: place != 0.
   int parent(int place) const {
     const std::int64_t above = unit(level_of(place) + 1);
     return static_cast<int>(place / above * above);
   }
-  // At a level, counted from 1.
+  // Number of children at a level. Children are counted from 1.
   int children(int place, int level) const {
     if (level >= level_of(place)) return 0;
     const std::int64_t after = (places_ - 1 - place) / unit(level);
@@ -38,7 +38,7 @@ class KnomialTree {
   int child(int place, int level, int number) const {
     return static_cast<int>(place + number * unit(level));
   }
-  // Places of the subtree of a place that is at this level, itself among them.
+  // Returns the size of the subtree of a place at this level, including the place itself.
   int subtree(int place, int level) const {
     return static_cast<int>(std::min<std::int64_t>(unit(level), places_ - place));
   }

@@ -8,10 +8,11 @@
 
 namespace huddle::schedules {
 
-// A binomial tree over the association: each part of it is joined at the seat whose low bits are
-// those of the root's, so that any root gets the same bits, and gets them at once.
 namespace {
 
+// A binomial tree over the association: each part of it is reduced at the seat whose low bits are
+// those of the root, so that every root computes the same bits, and the result needs no further
+// message.
 class Binomial : public Schedule {
  public:
   explicit Binomial(const Call& call)
@@ -56,10 +57,10 @@ class Binomial : public Schedule {
   int seat_of(int rank) const {
     return folding_.is_paired(rank) ? rank / 2 : folding_.seat_of(rank);
   }
-  // Who holds what a seat has joined. Of the root's pair that is the root.
+  // Returns the rank that holds the partial result of a seat: the root in the root's pair.
   int holder(int seat) const { return seat == root_seat_ ? root() : folding_.rank_at(seat); }
   bool is_holder(int rank) const { return holder(seat_of(rank)) == rank; }
-  // Rounds of joining before a seat that is not the root's sends.
+  // Returns the number of rounds before a seat other than the root's sends its partial result.
   int bits_joined(int seat) const {
     return std::countr_zero(static_cast<unsigned>(seat ^ root_seat_));
   }

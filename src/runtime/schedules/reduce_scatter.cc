@@ -6,11 +6,11 @@
 
 namespace huddle::schedules {
 
-// Recursive halving, the nearest first: in round k seats that differ in bit k sort what both work
-// on by that bit of the seats that it is for, each sends what is for the other's side and joins its
-// own.
 namespace {
 
+// Recursive halving, the nearest seats first: in round k seats that differ in bit k divide their
+// common blocks by that bit of the destination seats; each sends the other side's blocks and
+// reduces its own.
 class ReduceScatterHalving : public Schedule {
  public:
   explicit ReduceScatterHalving(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -60,7 +60,7 @@ class ReduceScatterHalving : public Schedule {
  private:
   bool folds() const { return folding_.pairs() > 0; }
 
-  // Blocks for the ranks of all seats that have the same low bits.
+  // Returns the blocks for the ranks of all seats that have the same `bits` low bits as `seat`.
   Blocks for_seats_like(int seat, int bits) const {
     const std::int64_t apart = std::int64_t{1} << bits;
     const std::int64_t first = seat & (apart - 1);
@@ -118,9 +118,9 @@ std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call) {
   return std::make_unique<ReduceScatterHalving>(call);
 }
 
-// Every rank joins its own block (sliced.h): each contribution goes straight to where it is wanted.
 namespace {
 
+// Every rank reduces its own block (SliceJoin): contributions travel directly to that rank.
 class ReduceScatterSlices : public Schedule {
  public:
   explicit ReduceScatterSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
@@ -155,10 +155,10 @@ std::unique_ptr<Schedule> reduce_scatter_slices(const Call& call) {
   return std::make_unique<ReduceScatterSlices>(call);
 }
 
-// The ring: each block travels once round to its rank, and everybody on the way joins its own
-// contribution. The order of joins differs from block to block.
 namespace {
 
+// Ring: each block travels around the ring to its rank, and every rank on the way adds its
+// contribution. The order of operations differs between blocks.
 class ReduceScatterRing : public Schedule {
  public:
   using Schedule::Schedule;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// In which order a reduction between nodes puts their contributions together: ranks are folded
-// (folding.h), pairs are joined first, then all seats by a balanced tree, lower ranks on the left.
-// That is what recursive doubling computes; every schedule that keeps order computes the same bits.
-// A prefix puts the left half of each part before what it has of the right half, so that the last
-// rank's prefix of all has the bits of the whole.
+// Order in which a reduction between nodes combines contributions: ranks are folded (Folding),
+// pairs are combined first, then all seats by a balanced tree, lower ranks on the left. Recursive
+// doubling computes exactly this, and every schedule that keeps the order computes the same bits. A
+// prefix combines the left half of each part with its share of the right half, so that the last
+// rank's inclusive prefix equals the full reduction bit for bit.
 #pragma once
 
 #include <bit>
@@ -17,9 +17,9 @@
 
 namespace huddle::schedules {
 
-// Any number of ranks for algorithms that want a power of two. Where there are r more, the first 2r
-// ranks are folded in pairs: the second of a pair leaves its matter to the first, and gets the
-// result from it. Those that stay have seats, numbered in the order of ranks.
+// Maps any number of ranks to a power-of-two number of seats. If there are r more ranks than seats,
+// the first 2r ranks are folded in pairs: the second rank of a pair sends its data to the first and
+// receives the result from it. The remaining ranks have seats, numbered in rank order.
 class Folding {
  public:
   explicit Folding(int ranks)
@@ -31,10 +31,10 @@ class Folding {
 
   bool is_paired(int rank) const { return rank < 2 * pairs(); }
   bool is_out(int rank) const { return is_paired(rank) && rank % 2 != 0; }
-  // pre: !is_out(rank)
+  // Requires: !is_out(rank).
   int seat_of(int rank) const { return is_paired(rank) ? rank / 2 : rank - pairs(); }
-  // Who sits there; of seats(), one past the last rank. A seat stands for the ranks from there up
-  // to, not including, the next seat's.
+  // Returns the rank at a seat, or one past the last rank for seats(). A seat represents the ranks
+  // from there up to, but not including, the next seat's rank.
   int rank_at(int seat) const { return seat < pairs() ? 2 * seat : seat + pairs(); }
 
  private:
@@ -42,7 +42,7 @@ class Folding {
   int seats_;
 };
 
-// What a subtree of the association joins: of 2^height seats.
+// Computes a subtree of the association, which covers 2^height seats.
 template <typename Value, typename Leaf, typename Join>
 Value associated(const Folding& folding, int first_seat, int height, const Leaf& leaf,
                  const Join& join) {
@@ -57,14 +57,14 @@ Value associated(const Folding& folding, int first_seat, int height, const Leaf&
               associated<Value>(folding, first_seat + half, height - 1, leaf, join));
 }
 
-// The same of all `ranks`.
+// Computes the association of all `ranks` ranks.
 template <typename Value, typename Leaf, typename Join>
 Value associated(int ranks, const Leaf& leaf, const Join& join) {
   const Folding folding(ranks);
   return associated<Value>(folding, 0, folding.doublings(), leaf, join);
 }
 
-// The prefix of every rank up to itself, or of all before it: then the first one's is `nothing`.
+// Returns the prefixes of all ranks, inclusive or not; the first exclusive one is `nothing`.
 template <typename Value, typename Leaf, typename Join>
 std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& nothing,
                                        const Leaf& leaf, const Join& join) {
@@ -88,24 +88,25 @@ std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& n
   return prefixes;
 }
 
-// A reduction in slices, one for each rank, which joins it: it gets every other rank's contribution
-// to its slice, one in a round, the next rank's first, round the circle. Each is joined as soon as
-// the other half of what it belongs to in the association is there, so that few wait at any time:
-// at each height of the tree at most one left and one right half.
+// A reduction in slices: each rank reduces one slice. It receives the other ranks' contributions to
+// its slice one per round, cyclically from the next rank on, and combines each as soon as the other
+// half of its subtree in the association is complete. So few partial results wait at a time: at
+// each height of the tree at most one left and one right half.
 class SliceJoin {
  public:
   explicit SliceJoin(int ranks) : ranks_(ranks), folding_(ranks) {}
 
-  // Buffers of one block: for what is joined at once, and for what waits.
+  // One-block buffers: one for a contribution that is combined immediately, others for partial
+  // results.
   Scratch scratch() const { return ranks_ == 1 ? Scratch{} : Scratch{1 + 2 * (top() + 1), 1}; }
-  // Where the owner of a slice receives the contribution of another rank.
+  // Returns the buffer in which the owner of a slice receives the contribution of `rank`.
   Buffer place_of(int owner, int rank) const { return place(owner, leaf(rank)); }
-  // What the owner joins when the contribution of `rank` is there; the last of all that makes the
-  // result, which is put into the output.
+  // Adds the operations that the owner performs once the contribution of `rank` is there. The last
+  // one stores the result in the output.
   void join(int owner, int rank, Round& round) const;
 
  private:
-  // A part of the association: a rank of a pair at height 0, a seat at height 1, two of them at 2.
+  // A subtree of the association: at height 0 a rank of a pair, at 1 a seat, at 2 two seats.
   struct Node {
     int height;
     int number;  // from the left
@@ -115,7 +116,7 @@ class SliceJoin {
   Node leaf(int rank) const;
   static Node parent(const Node& node) { return {node.height + 1, node.number / 2}; }
   int first_rank(const Node& node) const;
-  // How many ranks after the owner the last one of these is: the others have come before it.
+  // Returns the distance from the owner to the rank whose contribution completes the node.
   int complete_after(int owner, const Node& node) const;
   Buffer place(int owner, const Node& node) const;
 

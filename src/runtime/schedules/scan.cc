@@ -6,15 +6,15 @@
 
 namespace huddle::schedules {
 
-// Recursive doubling: in round k seats that differ in bit k exchange what their parts of the
-// association come to, and the right one of them joins the left one's to its prefix. The first of a
-// pair that is folded keeps the second one's prefix, too.
 namespace {
 
 constexpr Buffer incoming = scratch(0);
-constexpr Buffer total = scratch(1);   // of the part of the association that a seat is in
-constexpr Buffer second = scratch(2);  // the prefix of the second of a pair
+constexpr Buffer total = scratch(1);   // of the part of the association that contains the seat
+constexpr Buffer second = scratch(2);  // prefix of the second rank of a pair
 
+// Recursive doubling: in round k seats that differ in bit k exchange the totals of their parts of
+// the association, and the right one combines the left one's total with its prefix. The first rank
+// of a folded pair also computes the second one's prefix.
 class ScanDoubling : public Schedule {
  public:
   ScanDoubling(const Call& call, bool inclusive)
@@ -75,13 +75,13 @@ class ScanDoubling : public Schedule {
     const Buffer own = untouched ? Buffer::input : total;
     round.receive(peer, incoming, all);
     round.send(peer, own, all);
-    // The output may be the input: what is read from there is read first.
+    // The output may be the input, so the input is read before the output is written.
     if (bit + 1 < folding_.doublings()) {
       round.join(other_is_left ? incoming : own, other_is_left ? own : incoming, total, all);
     }
     if (untouched && inclusive_) round.copy(Buffer::input, Buffer::output, all);
     if (!other_is_left) return;
-    // Of an exclusive scan there is nothing before the first seat of a part.
+    // In an exclusive scan the first seat of a part has no prefix yet.
     const bool is_first = (seat & ((1 << bit) - 1)) == 0;
     if (is_first && !inclusive_) {
       round.copy(incoming, Buffer::output, all);

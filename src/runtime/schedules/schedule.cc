@@ -92,7 +92,7 @@ void Blocks::add(const Run& run) {
   runs_[size_++] = added;
 }
 
-// Once round at most, so the circle's end comes once: between two intervals or within one.
+// A run covers the circle at most once, so it wraps once: between two intervals or within one.
 void Blocks::add_circular(const Run& run, std::int64_t modulo) {
   assert(run.count() <= modulo);
   if (run.count() <= 0) return;
@@ -199,7 +199,7 @@ bool Sizes::operator==(const Sizes& other) const {
 std::size_t Sizes::offset(std::int64_t block) const {
   const auto number = static_cast<std::size_t>(block);
   if (starts_) return (*starts_)[number];
-  // In two steps, since the product of many elements and many blocks may not fit.
+  // In two steps, because the product of many elements and many blocks may overflow.
   const std::size_t whole = elements_ / blocks_;
   const std::size_t rest = elements_ % blocks_;
   return (whole * number + rest * number / blocks_) * element_bytes_;

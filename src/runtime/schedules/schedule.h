@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A collective between nodes as a plan: in which round a rank sends which blocks to whom, and what
-// it does with those that came. A schedule is a pure function of (rank, round): it keeps no state,
-// any round can be asked for at any time, and no answer takes more than O(log p) memory. So whoever
-// runs it, proves it, draws it or simulates it reads the same rounds.
+// Schedules: collectives between nodes as data. A schedule defines in which round a rank sends
+// which blocks to which peer, and what it does with received blocks. It is a pure function of
+// (rank, round): it keeps no state, any round can be requested at any time, and a round takes at
+// most O(log p) memory. Execution, checker, drawings and simulation all read the same rounds.
 //
-//   Blocks   The data of a call are cut into blocks, numbered from 0. In input and output each has
-//   a
-//            place of its own. Who knows the blocks' sizes (sizes.h) knows bytes.
-//   Round    A rank posts all receives and sends of its round at once, waits for all of them, then
-//            does the local work in the order in which it stands. Places that are received into are
-//            read by nothing else of that round's messages.
-//   Matching Rounds have the same numbers on all ranks: what is sent in round k is received in
-//            round k. There is at most one message from a rank to another in a round. So messages
-//            of a pair keep their order, and nobody waits in a circle, even where a send ends only
-//            when its receiver is there.
-//   In place A schedule need not know: input and output are then one buffer.
+// - Blocks: the data of a call is cut into blocks, numbered from 0. Each has its own place in input
+//   and output. Sizes (below) gives their sizes in bytes.
+// - Round: a rank posts all receives and sends of a round at once, waits for all of them, then does
+//   the local work in the listed order. No other message of the round uses a place that is received
+//   into.
+// - Matching: rounds have the same numbers on all ranks: a message sent in round k is received in
+//   round k. There is at most one message from a rank to another per round. So the messages of a
+//   pair keep their order, and deadlock is impossible even if a send completes only with its
+//   receive.
+// - In place: input and output are the same buffer; a schedule does not depend on it.
 #pragma once
 
 #include <array>
@@ -31,20 +30,19 @@
 
 namespace huddle::schedules {
 
-// What a collective is: which blocks lie where before it, and which have to lie where after it.
-// With p ranks, of which `root` is one:
+// The collective operations, with the location of the blocks before and after each:
 //
-//   operation       before                            after
-//   allgather       rank r: block r in its input      all blocks in everybody's output
-//   bcast           root: all blocks in its output    all blocks in everybody's output
-//   reduce          everybody: all blocks in input    root: all joined blocks in its output
-//   allreduce       everybody: all blocks in input    all joined blocks in everybody's output
-//   reduce_scatter  everybody: all blocks in input    rank r: joined block r in its output
-//   gather          rank r: block r in its input      root: all blocks in its output
-//   scatter         root: all blocks in its input     rank r: block r in its output
-//   alltoall        rank r: block d for each rank d   rank r: block s from each rank s
-//   scan, exscan    everybody: all blocks in input    rank r: joined blocks of 0..r, 0..r-1
-//   barrier         nothing                           everybody knows that everybody came
+//   operation       before                           after
+//   allgather       rank r: block r in its input     all blocks in every output
+//   bcast           root: all blocks in its output   all blocks in every output
+//   reduce          all blocks in every input        root: all reduced blocks in its output
+//   allreduce       all blocks in every input        all reduced blocks in every output
+//   reduce_scatter  all blocks in every input        rank r: reduced block r in its output
+//   gather          rank r: block r in its input     root: all blocks in its output
+//   scatter         root: all blocks in its input    rank r: block r in its output
+//   alltoall        rank r: block d for each rank d  rank r: block s from each rank s
+//   scan, exscan    all blocks in every input        rank r: reduction over 0..r, 0..r-1
+//   barrier         nothing                          every rank knows that all ranks arrived
 enum class Operation : std::uint8_t {
   allgather,
   bcast,
@@ -67,11 +65,11 @@ inline constexpr std::array operations = {
 
 std::string_view name(Operation operation);
 bool has_root(Operation operation);
-// Whether contributions are joined by an operator.
+// Returns whether contributions are combined by an operator.
 bool reduces(Operation operation);
 
-// Intervals of equal length at equal distances: of blocks first, first + 1, ... `length` many, then
-// the same `stride` further, and so on. One interval has the stride 0.
+// Intervals of equal length at equal distances: `length` blocks from `first` on, then the same
+// number `stride` further, and so on, `repeats` times. A single interval has the stride 0.
 struct Run {
   std::int64_t first = 0;
   std::int64_t length = 1;
@@ -82,38 +80,39 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-// Some blocks in a certain order: that of sending, receiving, copying.
+// A sequence of blocks, in the order of sending, receiving or copying.
 class Blocks {
  public:
   Blocks() = default;
   // `count` blocks from `first` on.
   static Blocks interval(std::int64_t first, std::int64_t count);
-  // The same round a circle of `modulo` blocks: after the last one comes block 0. Any `first`.
+  // Like interval(), but cyclic: block 0 follows block `modulo` - 1. Any `first` is valid.
   static Blocks circular(std::int64_t first, std::int64_t count, std::int64_t modulo);
-  // Every stride-th block round that circle, `count` of them; either direction.
+  // `count` blocks at distance `stride`, cyclic, in either direction.
   static Blocks strided(std::int64_t first, std::int64_t stride, std::int64_t count,
                         std::int64_t modulo);
 
-  void add(const Run& run);  // none of it where it is empty
-  // The same round a circle. Any `first`; no block may come twice.
+  void add(const Run& run);  // ignores an empty run
+  // Adds a cyclic run. `first` may be any number.
+  // Requires: no block occurs twice.
   void add_circular(const Run& run, std::int64_t modulo);
 
   const Run* begin() const { return runs_.data(); }
   const Run* end() const { return runs_.data() + size_; }
   bool empty() const { return size_ == 0; }
   std::int64_t count() const;
-  // "0..3 7"; of more than a person counts "0 4 8 ... 60".
+  // Returns for example "0..3 7", or "0 4 8 ... 60" if there are many.
   std::string text() const;
   bool operator==(const Blocks& other) const;
 
  private:
-  static constexpr std::size_t most = 5;  // of any schedule
+  static constexpr std::size_t most = 5;  // sufficient for all schedules
 
   std::array<Run, most> runs_ = {};
   std::size_t size_ = 0;
 };
 
-// The first block of each and how many it has.
+// Calls action(first block, number of blocks) for each interval.
 template <typename Action>
 void for_each_interval(const Blocks& blocks, const Action& action) {
   for (const Run& run : blocks) {
@@ -128,7 +127,7 @@ void for_each_block(const Blocks& blocks, const Action& action) {
   });
 }
 
-// Where blocks lie on a rank. From `scratch` on: as many buffers as the schedule asks for.
+// Location of blocks on a rank. Values from `scratch` on are the requested scratch buffers.
 enum class Buffer : std::int32_t { input, output, scratch };
 constexpr Buffer scratch(int number) {
   return static_cast<Buffer>(static_cast<std::int32_t>(Buffer::scratch) + number);
@@ -139,20 +138,20 @@ struct Part {
   Blocks blocks;
 };
 
-// Sent to a peer, or received from it. Of a barrier: no blocks.
+// Sent to a peer or received from it. In a barrier it has no blocks.
 struct Message {
   int peer = 0;
   Part part;
 };
 
-// As many blocks on both sides; of a reduction the same ones.
+// Both sides have the same number of blocks; in a reduction they are the same blocks.
 struct Copy {
   Part from;
   Part to;
 };
 
-// result = left op right, block by block. The contributions in `left` are those of lower ranks
-// where the schedule keeps order. The result may take the place of either.
+// Reduces blocks: result = left op right. If the schedule keeps the order, `left` has the
+// contributions of lower ranks. The result may replace either operand.
 struct Join {
   Buffer left = Buffer::output;
   Buffer right = Buffer::output;
@@ -167,7 +166,7 @@ struct Round {
   std::vector<Message> sends;
   std::vector<Work> work;
 
-  // Keeps its memory, so that one round can serve for all.
+  // Keeps the allocated memory, so that one Round can be reused for all rounds.
   void clear();
   bool empty() const { return receives.empty() && sends.empty() && work.empty(); }
 
@@ -184,7 +183,8 @@ struct Round {
   }
 };
 
-// What a schedule says of one rank without making its rounds. Checked to be exact.
+// Summary of one rank's part of a schedule, available without computing its rounds. The checker
+// verifies that it is exact.
 struct RankTraffic {
   std::int64_t rounds = 0;  // in which it sends or receives
   std::int64_t sends = 0;
@@ -192,7 +192,7 @@ struct RankTraffic {
   std::int64_t blocks_sent = 0;
   std::int64_t blocks_received = 0;
 
-  // One block out and one in, in each of so many rounds.
+  // One block sent and one received in each of `rounds` rounds.
   static RankTraffic of_one_block_each_way(std::int64_t rounds) {
     return {rounds, rounds, rounds, rounds, rounds};
   }
@@ -200,8 +200,7 @@ struct RankTraffic {
   bool operator==(const RankTraffic&) const = default;
 };
 
-// So many buffers, each with room for so many blocks, the largest ones at that: block b lies at the
-// place b modulo `blocks` of them.
+// Scratch buffers for `blocks` blocks of the largest size each. Block b is at b modulo `blocks`.
 struct Scratch {
   int buffers = 0;
   std::int64_t blocks = 0;
@@ -209,20 +208,20 @@ struct Scratch {
 
 struct RoundSpan {
   std::int64_t first = 0;
-  std::int64_t last = 0;  // not in it
+  std::int64_t last = 0;  // exclusive
 };
 
-// So many blocks from the first on.
+// `count` blocks from `first` on.
 struct BlockSpan {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 
-// How many blocks each rank contributes to an allgather, at least one each, the lower ranks' first.
+// Number of blocks that each rank contributes to an allgather, at least one each, in rank order.
 // All ranks know it.
 class Shares {
  public:
-  Shares() = default;  // a block each
+  Shares() = default;  // one block per rank
   explicit Shares(std::span<const std::int64_t> counts);
 
   bool are_equal() const { return starts_ == nullptr; }
@@ -239,20 +238,20 @@ class Shares {
   std::int64_t most() const { return most_; }
 
  private:
-  std::shared_ptr<const std::vector<std::int64_t>> starts_;  // of all copies
+  std::shared_ptr<const std::vector<std::int64_t>> starts_;  // shared by all copies
   std::int64_t least_ = 1;
   std::int64_t most_ = 1;
 };
 
-// What a schedule is made for.
+// Parameters from which a schedule is made.
 struct Call {
   int ranks = 1;
-  int root = 0;  // of operations that have one
-  // Each is of meaning to some algorithms only (algorithms.h says to which).
-  int radix = 2;                    // peers of a rank in a round, and one
-  std::int64_t segments = 1;        // of data that go through a pipeline
-  std::int64_t message_blocks = 1;  // the most blocks that a message may hold
-  Shares shares = {};               // where ranks do not contribute as much as each other
+  int root = 0;  // for operations that have one
+  // Each of the following is used by some algorithms only (see Algorithm::uses).
+  int radix = 2;                    // peers of a rank per round, plus one
+  std::int64_t segments = 1;        // of pipelined data
+  std::int64_t message_blocks = 1;  // maximum number of blocks per message
+  Shares shares = {};               // if ranks contribute different amounts
 };
 
 class Schedule {
@@ -264,22 +263,22 @@ class Schedule {
   int root() const { return call_.root; }
   const Call& call() const { return call_; }
 
-  // How many blocks the data of the call are cut into: of allgather one for each rank or its share,
-  // of a pipeline its segments, of a reduction its slices.
+  // Returns the number of blocks of the call's data: in an allgather one per rank or its share, in
+  // a pipeline its segments, in a reduction its slices.
   virtual std::int64_t blocks() const = 0;
-  // Of those that each rank has one of, or its share.
+  // Returns the blocks of a rank, in operations in which each rank has one or its share.
   virtual BlockSpan own_blocks(int rank) const { return {rank, 1}; }
-  // Rounds of the whole collective; one that does nothing but local work counts.
+  // Returns the number of rounds of the collective, including rounds of local work only.
   virtual std::int64_t rounds() const = 0;
-  // What `rank` does in round `number`, put into `round`, which is cleared first.
-  // pre: 0 <= rank < ranks(), 0 <= number < rounds()
+  // Stores what `rank` does in round `number` in `round`, which is cleared first.
+  // Requires: 0 <= rank < ranks(), 0 <= number < rounds().
   void make(int rank, std::int64_t number, Round& round) const;
-  // Outside these rounds the rank has nothing to do.
+  // Outside these rounds the rank is idle.
   virtual RoundSpan active(int /*rank*/) const { return {0, rounds()}; }
-  // The earliest round with the same traffic: every rank sends as many blocks to the same peers.
-  // A simulation may take the one for the other where all blocks are of one size.
+  // Returns the earliest round with the same traffic, in which every rank sends the same number of
+  // blocks to the same peers. If all blocks have the same size, a simulation may reuse its result.
   virtual std::int64_t like(std::int64_t number) const { return number; }
-  // The same of peers only: messages may differ in how many blocks they have.
+  // Like like(), for peers only: the numbers of blocks may differ.
   virtual std::int64_t peers_like(std::int64_t number) const { return like(number); }
 
   virtual RankTraffic traffic(int rank) const = 0;
@@ -288,36 +287,36 @@ class Schedule {
  protected:
   virtual void fill(int rank, std::int64_t number, Round& round) const = 0;
 
-  // The rank so many places further round the circle of all.
+  // Returns the rank at a cyclic distance.
   int at_distance(int rank, std::int64_t distance) const;
 
  private:
   Call call_;
 };
 
-// How many bytes the blocks of a call have. All ranks know it.
+// Sizes of a call's blocks in bytes. All ranks know them.
 class Sizes {
  public:
-  // Every block as large.
+  // All blocks have the same size.
   static Sizes equal(std::size_t bytes);
-  // `count` elements of `element` bytes cut into so many blocks, as evenly as may be.
+  // `count` elements of `element` bytes cut into `blocks` blocks as evenly as possible.
   static Sizes cut(std::size_t count, std::size_t element, std::int64_t blocks);
-  // As they are listed: the v-forms.
+  // The given sizes, for the v-forms.
   static Sizes listed(std::span<const std::size_t> bytes);
 
-  // Where a block begins if blocks lie one after the other.
+  // Returns the offset of a block if blocks are contiguous.
   std::size_t offset(std::int64_t block) const;
   std::size_t bytes(std::int64_t block) const { return offset(block + 1) - offset(block); }
   std::size_t bytes(const Blocks& blocks) const;
   bool operator==(const Sizes& other) const;
 
  private:
-  // Block b begins at element b * elements_ / blocks_, or at (*starts_)[b] where these are
+  // Block b begins at element b * elements_ / blocks_, or at byte (*starts_)[b] if sizes are
   // listed.
   std::size_t elements_ = 0;
   std::size_t element_bytes_ = 1;
   std::size_t blocks_ = 1;
-  std::shared_ptr<const std::vector<std::size_t>> starts_;  // of all copies
+  std::shared_ptr<const std::vector<std::size_t>> starts_;  // shared by all copies
 };
 
 }  // namespace huddle::schedules

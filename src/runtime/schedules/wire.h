@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What carries a rank's messages. Nothing here ever waits.
+// Interface of the transport that carries a rank's messages. No function blocks.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,21 @@ class Wire {
   using Ticket = std::int64_t;
 
   virtual ~Wire() = default;
-  // Messages between two ranks come in the order in which they were sent. The bytes must stay as
-  // they are, and nobody may read what is received, until the ticket is done.
+  // Start a message. Messages between two ranks arrive in the order in which they were sent. Until
+  // the ticket is complete, sent bytes must not be changed and received bytes must not be read.
   virtual Ticket send(int peer, std::span<const std::byte> bytes) = 0;
   virtual Ticket receive(int peer, std::span<std::byte> bytes) = 0;
-  // Whether it is done; then the ticket is not asked for again, nor where more has come than there
-  // was room for: that may throw SizesDiffer (world/sizes_differ.h).
+  // Returns whether a ticket is complete. A ticket must not be tested again after that, nor after
+  // an exception: test() may throw SizesDiffer (context/errors.h) if too much data arrived.
   virtual bool test(Ticket ticket) = 0;
 };
 
-// A wire whose messages go over another one in pieces, because that carries no larger ones or
-// carries them sooner. Both ends of a message know its size and the pieces'.
+// A wire that splits messages into pieces for another wire, because that one cannot carry larger
+// ones or carries small ones faster. Both ends of a message must know its size and the piece size.
 class InPieces : public Wire {
  public:
-  // Keeps a reference. pre: piece_bytes > 0.
+  // Keeps a reference to `wire`.
+  // Requires: piece_bytes > 0.
   InPieces(Wire& wire, std::size_t piece_bytes) : wire_(wire), piece_bytes_(piece_bytes) {}
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
@@ -45,7 +46,7 @@ class InPieces : public Wire {
       try {
         if (!wire_.test(message.pieces[message.done])) return false;
       } catch (...) {
-        free_.push_back(ticket);  // it is not asked for again
+        free_.push_back(ticket);  // it must not be tested again
         throw;
       }
       ++message.done;
@@ -60,7 +61,7 @@ class InPieces : public Wire {
     std::size_t done = 0;
   };
 
-  // An empty message is one piece.
+  // Starts all pieces of a message. An empty message is one piece.
   template <typename Byte, typename Start>
   Ticket start(std::span<Byte> bytes, const Start& start_piece) {
     const Ticket ticket = free_ticket();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The barriers in every order of events: data written before are read after, by everybody.
+// Model-checks the barriers: data written before a barrier is read after it, by every rank.
 #include "checked.h"
 #include "runtime/node/barrier_protocols.h"
 #include "runtime/node/locality.h"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t word = 8;
 
-// Each call: a rank writes its word, enters, and reads everybody's. Two words in turn: one is
-// written while the other may still be read.
+// In each call a rank writes its word, enters the barrier, and reads the words of all ranks. Two
+// words are used alternately, because one is written while the other may still be read.
 template <class Barrier>
 Job barrier_job(int ranks, std::size_t calls, const std::function<Barrier(int)>& make) {
   const std::size_t window = word * static_cast<std::size_t>(ranks);
@@ -62,9 +62,9 @@ Job dissemination_job(int ranks, std::size_t calls,
 }
 
 // The two phases of a barrier with the root's work between them, as between nodes. Each rank writes
-// its word and calls gather(); the root then puts all words side by side, which stands for its
-// exchange with other nodes, and every rank reads them once release() has returned. Words and
-// results lie in the same place at each call: a rank that is let go too early overwrites them.
+// its word and calls gather(); the root then gathers all words, which stands for its exchange with
+// other nodes, and every rank reads them once release() has returned. Words and results are at the
+// same place in each call, so a rank that is released too early overwrites them.
 Job phases_job(int ranks, std::size_t calls, const Shape& shape,
                const TreeBarrier::Parameters& parameters) {
   const std::size_t window = word * static_cast<std::size_t>(ranks);
@@ -116,7 +116,7 @@ TEST(BarrierChecked, EveryOrderOfAFewRanks) {
   EXPECT_TRUE(passes(dissemination_job(4, 2, {4, 4})));
 }
 
-TEST(BarrierChecked, RootWorksBetweenThePhasesInEveryOrder) {
+TEST(BarrierChecked, RootWorkBetweenPhasesInEveryOrder) {
   for (const Release release : {Release::announced, Release::same_line, Release::own_queue}) {
     EXPECT_TRUE(passes(phases_job(2, 3, flat, {1, release})));
     EXPECT_TRUE(passes(phases_job(3, 3, flat, {2, release})));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The broadcasts in every order of events, with a root that moves and data that change.
+// Model-checks the broadcasts, with changing roots and data.
 #include <optional>
 
 #include "checked.h"
@@ -12,7 +12,7 @@
 namespace huddle::node::test {
 namespace {
 
-// One call: how much, from whom.
+// Size and root of one call.
 struct Bcast {
   std::size_t bytes = 0;
   int root = 0;
@@ -55,7 +55,7 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
       });
 }
 
-// In which manner pieces of so many bytes pass.
+// Size of the cells or segments, and the copy methods.
 struct Pieces {
   std::size_t bytes = 4;
   memory::CopyMethod method = memory::CopyKernel::nontemporal;
@@ -64,7 +64,7 @@ struct Pieces {
 constexpr Pieces taken_pieces{64, memory::by_reader_ownership};
 constexpr Pieces answered_pieces{4, memory::CopyKernel::nontemporal, memory::by_ping_pong};
 
-// Two cells in a set.
+// A set has two cells.
 Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, int sets,
                   const Pieces& cells = {}) {
   return bcast_job(
@@ -78,7 +78,7 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
       });
 }
 
-// Memories dealt to the ranks in turn.
+// Assigns the ranks to two memories alternately.
 Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segments = {}) {
   RankLocality locality = unknown_locality(ranks);
   for (int rank = 0; rank < ranks; ++rank)
@@ -112,19 +112,19 @@ TEST(BcastChecked, SegmentedInEveryOrder) {
   EXPECT_TRUE(passes(segmented_job(3, {{17, 0}, {5, 2}})));
 }
 
-TEST(BcastChecked, TakenInEveryOrder) {
+TEST(BcastChecked, ReaderTakesOwnershipInEveryOrder) {
   EXPECT_TRUE(passes(pipelined_job(2, flat, {{350, 0}, {60, 1}, {64, 0}}, 2, taken_pieces)));
   EXPECT_TRUE(passes(segmented_job(2, {{350, 0}, {60, 1}, {64, 0}}, taken_pieces)));
 }
 
-// A reader that takes what others read as well is seen.
-TEST(BcastChecked, WhatTwoReadNobodyMayTake) {
+// A reader that takes ownership of data that others read as well is detected.
+TEST(BcastChecked, TwoReadersMustNotTakeOwnership) {
   EXPECT_FALSE(passes(pipelined_job(3, flat, {{128, 0}}, 2, taken_pieces)));
   EXPECT_FALSE(passes(segmented_job(3, {{128, 0}}, taken_pieces)));
 }
 
-// Shorter than what was read, longer, longer than the queue, and by roots that send again.
-TEST(BcastChecked, AnsweredInEveryOrder) {
+// Answers shorter and longer than the message read, longer than the queue, and by repeated roots.
+TEST(BcastChecked, RootAnswersInEveryOrder) {
   EXPECT_TRUE(passes(pipelined_job(2, flat, {{9, 0}, {3, 1}, {12, 0}}, 2, answered_pieces)));
   EXPECT_TRUE(passes(pipelined_job(2, flat, {{22, 0}, {3, 1}, {4, 1}}, 2, answered_pieces)));
   EXPECT_TRUE(
@@ -133,24 +133,24 @@ TEST(BcastChecked, AnsweredInEveryOrder) {
                                    answered_pieces)));
 }
 
-// Nobody hears by an empty call that anything has been read.
-TEST(BcastChecked, AnEmptyCallSaysNothing) {
+// An empty call does not show a rank that anything has been read.
+TEST(BcastChecked, EmptyCallConveysNoProgress) {
   for (const Pieces& pieces : {Pieces{}, answered_pieces}) {
     EXPECT_TRUE(passes(pipelined_job(2, flat, {{15, 1}, {0, 0}, {15, 1}}, 2, pieces)));
   }
 }
 
-// Of two who have read the cells only one knows when.
-TEST(BcastChecked, WhatTwoReadNobodyMayAnswerIn) {
+// Only one of the two readers of the cells knows when they were read.
+TEST(BcastChecked, RootMustNotAnswerInCellsOfTwoReaders) {
   EXPECT_FALSE(passes(pipelined_job(3, flat, {{9, 0}, {9, 1}}, 4, answered_pieces)));
 }
 
-TEST(BcastChecked, EveryErrorPlantedWhereRootsAnswerIsFound) {
+TEST(BcastChecked, EveryErrorPlantedIntoAnswersIsFound) {
   EXPECT_TRUE(bites({pipelined_job(2, flat, {{30, 0}, {3, 1}, {30, 0}}, 2, answered_pieces),
                      pipelined_job(2, flat, {{9, 0}, {22, 1}, {9, 1}}, 1, answered_pieces)}));
 }
 
-TEST(BcastChecked, EveryErrorPlantedWhereLinesAreTakenIsFound) {
+TEST(BcastChecked, EveryErrorPlantedIntoTakingOwnershipIsFound) {
   EXPECT_TRUE(bites({pipelined_job(2, flat, {{450, 0}, {60, 1}, {64, 0}}, 2, taken_pieces),
                      segmented_job(2, {{450, 0}, {350, 1}}, taken_pieces)}));
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Protocols as jobs for the checker: some calls, one after another, with other data each time, and
-// what has to come out.
+// Protocols as jobs for the model checker: consecutive calls with different data and results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,16 +35,16 @@ using check::checker::just_below_wrap;
 
 using Bytes = std::vector<std::byte>;
 
-// What rank `rank` hands in at a call, and what it has to have afterwards; nothing expected: {}.
+// Input of a rank in a call, and its expected output; {} if nothing is expected.
 struct Script {
   std::size_t calls = 1;
-  std::size_t window_bytes = 8;  // of the caller's buffers: enough for each call
+  std::size_t window_bytes = 8;  // size of the caller's buffers, sufficient for each call
   std::function<Bytes(int rank, std::size_t call)> given;
   std::function<Bytes(int rank, std::size_t call)> wanted;
 };
 
-// Protocols work at the beginning of input and output: data come there before each call and are put
-// aside after it.
+// Protocols use the beginning of input and output; data is copied there before each call and saved
+// after it.
 inline void bring(CheckedContext& w, const Script& script, std::size_t call) {
   w.copy({Region::input, w.rank(), 0}, {Region::input, w.rank(), (1 + call) * script.window_bytes},
          script.window_bytes, memory::CopyKernel::plain);
@@ -74,7 +73,7 @@ inline std::string difference(const check::checker::Memory& memory, const Script
   return {};
 }
 
-// make(rank) makes a rank's protocol; run(protocol, world, call) is one call of it.
+// make(rank) creates a rank's protocol; run(protocol, context, call) performs one call.
 template <class Make, class Run>
 Job job_of(int ranks, const Script& script, Make make, Run run) {
   Job job;
@@ -84,7 +83,7 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
     job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
   }
   job.sizes.input = job.sizes.output = (1 + script.calls) * script.window_bytes;
-  // Two results of a reduction, whatever slots are rounded up to.
+  // Sufficient for two results of a reduction, even if slots are rounded up.
   job.sizes.scratch = 2 * (script.window_bytes + apart_bytes);
   job.prepare = [script](check::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
@@ -108,14 +107,15 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
   return job;
 }
 
-// How many orders are tried at most: seconds for all tests together. `make test-all` asks for more.
+// Returns the maximum number of executions per job. The default takes seconds for all tests
+// together; `make test-all` sets more.
 inline std::size_t most_executions() {
   constexpr std::size_t usual = 10'000;
   const char* asked = std::getenv("HUDDLE_CHECKED_EXECUTIONS");
   return asked == nullptr ? usual : static_cast<std::size_t>(std::strtoull(asked, nullptr, 10));
 }
 
-// Every order within the budget, the simplest first, and some wilder ones by chance.
+// Explores every order within the budget, the simplest first, and samples some random ones.
 inline testing::AssertionResult passes(const Job& job) {
   check::checker::Options options;
   options.max_executions = most_executions();
@@ -127,11 +127,11 @@ inline testing::AssertionResult passes(const Job& job) {
   return testing::AssertionSuccess();
 }
 
-// Of channels whose numbers go up by two.
+// For channels whose counters advance by two.
 inline Excuse too_early_by_half(const std::string& line_part) {
   return {Fault::too_early, line_part, "no number lies between the one before and that one"};
 }
-// Of a wait that only says whose turn it is.
+// For a wait that only selects the next peer.
 inline Excuse only_a_hint(Fault fault) {
   return {fault, "w.wait_any(awaited_", "whoever has the turn is waited for"};
 }
@@ -139,7 +139,7 @@ inline const Excuse done_too_low{
     Fault::one_less, "w.store(of(w.rank()), value)",
     "whoever fills waits for one call more than it has to, and that one comes"};
 
-// Every error that can be planted into the protocol, whose source is there, is found by one of the
+// Checks that every error that can be planted into the protocol's source is found by one of the
 // jobs.
 inline testing::AssertionResult bites(const std::vector<Job>& jobs,
                                       const std::vector<Excuse>& excuses = {},

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How far the checker comes: checked_orders.py NODE_TESTS [GTEST_FILTER]
+"""Reports the coverage of the model checker: checked_orders.py NODE_TESTS [GTEST_FILTER]
 
-Runs the tests that check protocols, and tells for each, by the number of ranks, of how many jobs every
-order of events within the budget was tried (exhausted), of how many there are. The others were tried in
-as many orders as HUDDLE_CHECKED_EXECUTIONS says, 10,000 by itself, and in 300 more by chance."""
+Runs the tests that check protocols. For each test and number of ranks, prints the number of jobs for which
+every order of events within the budget was tried (exhausted), and the number of all jobs. For the other jobs
+HUDDLE_CHECKED_EXECUTIONS orders (default 10,000) and 300 random ones were tried."""
 import collections
 import re
 import subprocess

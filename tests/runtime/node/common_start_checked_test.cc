@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The switch from calls before which nobody asks to calls before which all do, in every order of
-// events: all ranks make it with the same call.
+// Model-checks the switch from calls without a vote to calls with one, in the same call everywhere.
 #include "checked.h"
 #include "runtime/node/agreement.h"
 
 namespace huddle::node::test {
 namespace {
 
-// Both sides pass a fence of their own, which is what the kernel does for the frequent one.
+// Both sides execute a fence; in production the kernel does this for the frequent side.
 struct BothSides {
   void frequent_side(CheckedContext& w) const { w.fence(); }
   void rare_side(CheckedContext& w) const { w.fence(); }
@@ -17,12 +16,12 @@ struct BothSides {
 
 constexpr std::size_t call_bytes = 1;
 
-// From which call on a rank asks.
+// Returns the first call in which a rank requests the switch.
 using Wish = std::function<std::size_t(int rank)>;
 constexpr std::size_t never = 100;
 
-// Ranks run through their calls without ever waiting for each other, as roots do: the widest gap
-// between them that there can be. Each leaves behind what it was told at each call.
+// Ranks make their calls without waiting for each other, as roots do, which allows the largest
+// possible distance between them. Each records the answer of every call.
 Job start_job(int ranks, std::size_t calls, const Wish& from) {
   Job job;
   job.ranks = ranks;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The switch that common_start.h makes, on threads that run ahead of each other as they like, with
-// the fences that ranks have.
+// Tests CommonStart (agreement.h) on threads that run ahead of each other arbitrarily, with the
+// fences used in production.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -24,7 +24,7 @@ struct Fence {
 
 constexpr int common_starts = 200;
 
-// By rank, from which call on it was told that it has started.
+// Returns, by rank, the first call that reported the start.
 std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
   Threads<CommonStart> threads(ranks, [](int) { return CommonStart(0, context::first_sequence); });
   std::vector<int> started(static_cast<std::size_t>(ranks), common_starts);
@@ -41,7 +41,7 @@ std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
   return started;
 }
 
-// A rank that has made all its calls before anybody asked is told nothing.
+// A rank that has made all its calls before any request reports no start.
 void expect_one_start(const OneSidedFence& fence) {
   constexpr unsigned seeds = 30;
   for (unsigned seed = 0; seed < seeds; ++seed) {
@@ -50,11 +50,11 @@ void expect_one_start(const OneSidedFence& fence) {
   }
 }
 
-TEST(CommonStartThreads, OneStartForAll) {
+TEST(CommonStartThreads, AllRanksStartTogether) {
   expect_one_start(OneSidedFence(OneSidedFence::Among::processes, false));
 }
 
-TEST(CommonStartThreads, OneStartForAllWithTheFenceOnOneSide) {
+TEST(CommonStartThreads, AllRanksStartTogetherWithOneSidedFence) {
   for (const auto among : {OneSidedFence::Among::processes, OneSidedFence::Among::threads}) {
     if (OneSidedFence::is_to_be_had(among)) expect_one_start(OneSidedFence(among, true));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the protocols ask of the machine, counted: the figures that their descriptions promise.
+// Checks the cache line transfers and copied bytes that the protocols' descriptions promise.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -36,10 +36,10 @@ struct Calls {
   int ranks = 2;
   std::size_t bytes = 0;  // of the caller's buffers
   int calls = 1;
-  bool reachable = false;  // what the ranks expose
+  bool reachable = false;  // exposed memory
 };
 
-// Counts of some calls, after one that nobody counts: from then on lines are where they are in use.
+// Counts some calls after an uncounted one, so that cache lines are in their steady state.
 template <class Make, class Run>
 Counts counts_of(const Calls& how, Make make, Run run) {
   const auto counted = [&](int calls) {
@@ -70,7 +70,7 @@ std::size_t stores_of(const Counts& counts) {
 
 constexpr auto run_barrier = [](auto& barrier, CountedContext& w) { barrier.run(w); };
 
-TEST(Counted, TwoRanksNeedALineEach) {
+TEST(Counted, BarrierOfTwoRanksMovesOneLineEach) {
   const auto barrier = [](int rank) {
     return DisseminationBarrier({2, 2}, rank, 2, first_sequence);
   };
@@ -79,9 +79,9 @@ TEST(Counted, TwoRanksNeedALineEach) {
   EXPECT_EQ(stores_of(counts), 20U);
 }
 
-// What the multicore paper is about: who goes across. Two chips of four ranks: with chip leaders
-// one line goes each way between the chips, with a flat barrier one for every rank there.
-TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
+// The point of the multicore paper: with two chips of four ranks and chip leaders, one line crosses
+// in each direction; with a flat barrier, one line per remote rank.
+TEST(Counted, ThreeLevelBarrierCrossesChipsOnce) {
   RankLocality locality = unknown_locality(8);
   locality.levels = {"l3"};
   locality.levels = {"package"};
@@ -103,7 +103,7 @@ TEST(Counted, ThreeLevelsKeepLinesInsideTheChip) {
   EXPECT_EQ(across(flat), 80U);
 }
 
-// One queue in place of two: a line fewer to fetch for whoever is released.
+// With one queue instead of two, a released rank fetches one line less.
 TEST(Counted, OneQueueMovesNoMoreLinesThanTwo) {
   const auto lines = [](Release release) {
     const auto barrier = [release](int rank) {
@@ -114,7 +114,7 @@ TEST(Counted, OneQueueMovesNoMoreLinesThanTwo) {
   EXPECT_LE(lines(Release::same_line), lines(Release::own_queue));
 }
 
-// The payload comes with its flag: a line to each reader, and now and then the readers' counters.
+// The payload shares the flag's line: one line per reader, and occasionally the readers' counters.
 TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   constexpr int calls = 64;
   constexpr int slots = 16;
@@ -130,7 +130,7 @@ TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   }
 }
 
-// Every byte goes in once and comes out once at each reader, whatever the tree.
+// Every byte is copied in once, and out once per reader, for any tree.
 TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
   constexpr std::size_t bytes = 100'000;
   for (const int shape : {0, 1}) {
@@ -150,8 +150,8 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
   }
 }
 
-// One line a round, from three of seven others.
-TEST(Counted, DoublingMovesLittleInALineARound) {
+// One line per round, from three of seven peers.
+TEST(Counted, DoublingMovesOneLinePerRound) {
   constexpr int ranks = 8;
   constexpr int calls = 10;
   constexpr std::size_t bytes = 8;
@@ -170,7 +170,7 @@ TEST(Counted, DoublingMovesLittleInALineARound) {
   }
 }
 
-// A block of a page both ways, in 8 calls.
+// Exchanges a page in each direction, in 8 calls.
 Counts counts_of_pairs(memory::CopyMethod method) {
   constexpr std::size_t block = page_bytes;
   const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
@@ -180,10 +180,10 @@ Counts counts_of_pairs(memory::CopyMethod method) {
   });
 }
 
-// Each line comes once, and a flag with them: nobody looks whether there is room. (That the lines
-// are then at hand is the processor's doing: it hands over what was written together with the right
-// to write it. Here both have a line that one has read.)
-TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
+// Each line is transferred once, with one flag: no rank checks for free cells. (In hardware the
+// lines are then in the right cache, because the CPU transfers ownership together with modified
+// data. In this model both ranks hold a line that one has read.)
+TEST(Counted, PingPongCellsMoveOnlyData) {
   constexpr std::size_t calls = 8;
   constexpr std::size_t lines = page_bytes / line_bytes;
   const Counts stay = counts_of_pairs(memory::CopyKernel::plain);
@@ -194,7 +194,7 @@ TEST(Counted, CellsThatGoToAndFroMoveNothingElse) {
   }
 }
 
-// Rank 1 sends so much to rank 0 and gets so much, in 8 calls.
+// Rank 1 sends `sent` bytes to rank 0 and receives `gotten` bytes, in 8 calls.
 Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
   const auto protocol = [](int) { return PairExchange({page_bytes, 4, 8}, 2, first_sequence); };
   return counts_of(
@@ -207,8 +207,9 @@ Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
       });
 }
 
-// As many cells as it has filled, while half of them are left; a rank that reads has no time.
-TEST(Counted, OnlyWhoeverGetsNothingAsksAhead) {
+// A sender prefetches the number of cells that it has filled, up to those that are left; a rank
+// that also reads does not prefetch.
+TEST(Counted, OnlyPureSendersPrefetch) {
   for (const auto& [pages, asked] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 0}, {9, 0}}) {
     const Counts counts = counts_of_asking(static_cast<std::size_t>(pages) * page_bytes, 0);
     EXPECT_EQ(counts.of[0].asked_bytes, 0U);
@@ -219,9 +220,9 @@ TEST(Counted, OnlyWhoeverGetsNothingAsksAhead) {
   EXPECT_EQ(counts_of_asking(page_bytes, page_bytes).of[1].asked_bytes, 0U);
 }
 
-// Two blocks of two ranks: a line from each member to its leader and back, and one between leaders
-// each way. Nobody looks at a counter.
-TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
+// Two blocks of two ranks: one line from each member to its leader and back, and one between the
+// leaders in each direction. No rank reads a counter.
+TEST(Counted, LeadersMoveOneLineEachWay) {
   constexpr int calls = 64;
   constexpr int slots = 4;
   const auto protocol = [](int) {
@@ -239,7 +240,7 @@ TEST(Counted, LeadersMoveNoMoreThanALineEachWay) {
   EXPECT_EQ(counts.all_transfers(), 6 * calls);
 }
 
-// An allreduce of `count` elements on 4 ranks.
+// Counts an allreduce of `count` elements on 4 ranks.
 Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
   const ReductionOrder association(unknown_locality(4));
   const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
@@ -249,8 +250,8 @@ Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
       });
 }
 
-// Each rank joins its slice of everybody's data: it shows (p - 1) / p of its data and the slice
-// that it joined, and takes the results of the others.
+// Each rank reduces its slice of all ranks' data: it copies in (p - 1) / p of its data and its
+// result, and copies out the results of the others.
 TEST(Counted, SlicesShareTheWork) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
@@ -262,8 +263,8 @@ TEST(Counted, SlicesShareTheWork) {
   }
 }
 
-// Joined where one contribution lies, copied to where the others lie and to the caller.
-TEST(Counted, ResultsReturnToWhereTheContributionsWere) {
+// Results replace one contribution and are copied to the places of the others and to the caller.
+TEST(Counted, ResultsReplaceContributions) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
   const Counts counts = counts_of_slices(count, SlicedReduce::Results::returned);
@@ -275,8 +276,7 @@ TEST(Counted, ResultsReturnToWhereTheContributionsWere) {
   }
 }
 
-// Single copy: every byte that a rank wants of another is pulled once, and nothing else is copied
-// but what it has itself.
+// Single copy: every received byte is pulled once, and only a rank's own block is copied.
 TEST(Counted, DirectExchangeMovesEveryByteOnce) {
   constexpr std::size_t block = 10'000;
   const auto protocol = [](int) { return DirectExchange({4096}, 4, first_sequence); };
@@ -298,8 +298,8 @@ TEST(Counted, DirectExchangeMovesEveryByteOnce) {
   EXPECT_EQ(gathered.of[2].copied_bytes[plain], 0U);
 }
 
-// Where the others write, the root copies nothing but its own block.
-TEST(Counted, WrittenGatherIsTheOthersWork) {
+// If the other ranks write, the root copies only its own block.
+TEST(Counted, WrittenGatherLeavesCopyingToPeers) {
   constexpr std::size_t block = 10'000;
   const Counts gathered = counts_of(
       {4, 4 * block, 1}, [](int) { return DirectExchange({4096}, 4, first_sequence); },
@@ -317,12 +317,11 @@ TEST(Counted, WrittenGatherIsTheOthersWork) {
   }
 }
 
-// What is announced is pulled once and goes through shared memory nowhere; what is not goes in once
-// and comes out once.
-TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
+// An announced block is pulled once; any other block is copied into and out of shared memory once.
+TEST(Counted, LargeBlocksArePulledAndSmallOnesCopied) {
   constexpr std::size_t large = 10'000;
   constexpr std::size_t small = 100;
-  // Rank 1 sends much, the others little; each rank's block for itself is empty.
+  // Rank 1 sends large blocks, the others small ones; each rank's block for itself is empty.
   const auto bytes = [](int from, int to) { return from == to ? 0 : from == 1 ? large : small; };
   const auto protocol = [](int) { return PairExchange({4096, 2}, 4, first_sequence); };
   const auto alltoallv = [&](PairExchange& exchange, CountedContext& w) {
@@ -351,9 +350,9 @@ TEST(Counted, LargeBlocksAreReadAndSmallOnesPassedOn) {
   EXPECT_EQ(counts.of[1].copied_bytes[plain], 3 * small);
 }
 
-// A slice of everybody's data, and everybody's slice of the result, which is read or written; where
-// one wants the result it comes through shared memory.
-TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
+// Each rank reads its slice of all data and the results of the others, or writes its result to
+// them. If only the root receives the result, it comes through shared memory.
+TEST(Counted, DirectReduceMovesSliceAndResultsOnce) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
   const ReductionOrder association(unknown_locality(4));
@@ -383,9 +382,9 @@ TEST(Counted, DirectReduceReadsItsSliceAndTheOthersResults) {
   EXPECT_EQ(reduced.of[0].copied_bytes[plain], 0U);
 }
 
-// Where everything can be reached nothing is copied before it is joined, and for one that wants the
-// result nothing at all: each byte of it is written once, where it is to be.
-TEST(Counted, DirectReduceCopiesNothingThatItReaches) {
+// If all memory can be reached, no contribution is copied before it is reduced. A reduce to one
+// rank copies nothing: each byte of the result is written once, in its final place.
+TEST(Counted, DirectReduceCopiesNoReachableData) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
   const ReductionOrder association(unknown_locality(4));

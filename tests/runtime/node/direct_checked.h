@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Single-copy protocols as jobs for the checker. Each call has buffers of its own, which their
-// owner gives back, that is writes over, as soon as it is through: who still reads or writes there
-// then is found. Where paths may fail, a call has to fail on all ranks or on none; where it makes
-// up for that, on none.
+// Single-copy protocols as jobs for the model checker. Each call has its own buffers, which the
+// caller overwrites as soon as the call returns, so that a peer that still accesses them is
+// detected. If paths may fail, a call must fail on all ranks or on none; if the protocol
+// compensates for failures, on none.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,31 +16,31 @@
 
 namespace huddle::node::test {
 
-// One call, as each rank makes it and what it has to have afterwards.
+// One call: its inputs, the expected results and how to run it.
 template <class Protocol>
 struct DirectCall {
-  // What is in the input before; in place, in the output.
+  // Initial content of the input or, in place, of the output.
   std::function<Bytes(int rank)> given;
-  // What has to be at the beginning of the output; {} for nothing.
+  // Expected content at the beginning of the output; {} if there is none.
   std::function<Bytes(int rank)> wanted;
   std::function<void(Protocol& protocol, CheckedContext& w)> run;
   bool in_place = false;
-  // In place: where in the output the input is.
+  // In place: offset of the input in the output.
   std::function<std::size_t(int rank)> input_at = [](int) { return 0; };
-  // What a path that failed did not bring comes another way.
+  // True if data that a failed path did not transfer is sent another way.
   bool makes_up_for_failures = false;
 };
 
-// Where things lie in a rank's input and output.
+// Layout of a rank's input and output.
 struct DirectLayout {
   std::size_t calls;
   std::size_t window;
 
   std::size_t buffer(std::size_t call) const { return call * window; }
-  // Of the input: bytes that nobody means, and a 0 and a 1.
+  // In the input: arbitrary bytes, followed by a 0 and a 1.
   std::size_t rubbish() const { return calls * window; }
   std::size_t numbers() const { return rubbish() + window; }
-  // Of the output: what came, and for each call whether it failed and whether a path did in it.
+  // In the output: the received data, and for each call whether the call and whether a path failed.
   std::size_t result(std::size_t call) const { return (calls + call) * window; }
   std::size_t outcome(std::size_t call) const { return 2 * calls * window + 2 * call; }
   std::size_t input_bytes() const { return numbers() + 2; }
@@ -62,7 +62,7 @@ void make_direct_call(CheckedContext& w, Protocol& protocol, const DirectCall<Pr
   } else {
     w.use({buffer, buffer, false});
   }
-  // What the caller has written, it has written past the caches: there is no slower way to others.
+  // The caller fills its buffers with non-temporal stores, the last ones to become visible.
   w.store_as_caller({Region::output, w.rank(), buffer}, layout.window);
   if (!call.in_place) w.store_as_caller({Region::input, w.rank(), buffer}, layout.window);
   const int failed_before = w.path_failures();
@@ -108,7 +108,7 @@ std::string direct_difference(const check::checker::Memory& memory,
   return {};
 }
 
-// make(rank) makes a rank's protocol.
+// make(rank) creates a rank's protocol.
 template <class Protocol, class Make>
 Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& calls) {
   DirectLayout layout{calls.size(), 1};
@@ -146,9 +146,9 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
   return job;
 }
 
-// One call, in which rank 0 leaves after so many waits, and the others when they hear of it.
-// Whoever has left uses its buffers for something else at once; who has not has what it has to
-// have. run(protocol, world) is the call.
+// One call in which rank 0 leaves after `waits` waits, and the others when they learn of it. A rank
+// that has left overwrites its buffers immediately; the others must have the expected results.
+// run(protocol, context) performs the call.
 template <class Protocol, class Make, class Run>
 Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run, int waits) {
   constexpr std::byte rubbish{0xEE};
@@ -197,13 +197,13 @@ inline Job with_failing_paths(Job job) {
   return job;
 }
 
-// The others reach the memory of these ranks.
+// Lets peers reach the memory of the ranks for which `whose` returns true.
 inline Job with_reachable(Job job, const std::function<bool(int owner)>& whose) {
   job.reachable = whose;
   return job;
 }
 
-// One rank's blocks for each, or from each, one after another.
+// Returns contiguous blocks, one for each rank or from each rank.
 inline std::vector<Block> row(int ranks, const std::function<std::size_t(int)>& bytes) {
   std::vector<Block> blocks;
   std::ptrdiff_t at = 0;
@@ -214,7 +214,7 @@ inline std::vector<Block> row(int ranks, const std::function<std::size_t(int)>& 
   return blocks;
 }
 
-// In which rank 0 leaves, at any of its waits.
+// Returns jobs in which rank 0 leaves at each of its waits.
 template <class Protocol, class Make, class Run>
 std::vector<Job> leaving_jobs(int ranks, int most_waits, Make make,
                               const DirectCall<Protocol>& call, Run run) {
@@ -230,7 +230,7 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-// What a failure is told by is no flag that anything else follows.
+// The failure word is ordered by the flag that follows it, so relaxed accesses to it are harmless.
 inline const std::vector<Excuse> told_before_the_flag = {
     {Fault::relaxed, "w.store(failure_at(", "the store of the flag that follows orders it"},
     {Fault::relaxed, "w.load(failure_at(", "whoever looks has seen that flag, and reads no more"}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The single-copy exchanges in every order of events, with paths that work and paths that fail;
-// reductions are in direct_reduce_checked_test.cc.
+// Model-checks the single-copy exchanges with working and failing paths. Reductions are in
+// direct_reduce_checked_test.cc.
 #include "direct_checked.h"
 
 #include <set>
@@ -27,10 +27,10 @@ Bytes block_of(int from, int to, std::size_t bytes) {
   return block;
 }
 
-// How much each rank has for each.
+// Number of bytes that each rank has for each other.
 using Table = std::function<std::size_t(int from, int to)>;
 
-// Calls as any world makes them.
+// Calls for any context.
 auto making_alltoall(int ranks, const Table& table) {
   return [=](DirectExchange& protocol, auto& w) {
     const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
@@ -55,7 +55,7 @@ Exchange alltoall(int ranks, const Table& table) {
           making_alltoall(ranks, table)};
 }
 
-// In place: the same both ways.
+// In-place blocks have the same size in both directions.
 std::size_t swapped_bytes(int from, int to) {
   return static_cast<std::size_t>((from + to) * 2 % 7);
 }
@@ -96,7 +96,7 @@ auto making_gather(int ranks, int root, int at_once, bool in_place) {
   };
 }
 
-// By writing to the root. In place its block lies where the others' are put around it.
+// Gather by writing to the root. In place, the root's block lies among the others' blocks.
 Exchange gather(int ranks, int root, int at_once, bool in_place) {
   const auto blocks = gathered_blocks(ranks);
   const auto own = [blocks](int rank) { return blocks[static_cast<std::size_t>(rank)]; };
@@ -193,15 +193,15 @@ std::vector<Job> leaving_gathers() {
   return jobs;
 }
 
-TEST(DirectChecked, WhoLeavesEarlyHasItsMemoryForItself) {
+TEST(DirectChecked, LeavingRankRegainsItsMemory) {
   for (const Job& job : leaving_alltoalls()) EXPECT_TRUE(passes(job));
   for (const Job& job : leaving_gathers()) EXPECT_TRUE(passes(job));
 }
 
 using Pairs = DirectCall<PairExchange>;
 
-// Tiles of two bytes; blocks of three or more are announced by even ranks, of four or more by odd
-// ones. Of those, blocks of five or more are written to odd ranks.
+// Uses tiles of two bytes. Even ranks announce blocks of at least three bytes, odd ranks of at
+// least four. Announced blocks of at least five bytes are written to odd ranks.
 PairExchange::Plan announcing(int rank, PairExchange::Order order) {
   const bool is_even = rank % 2 == 0;
   return {.tile_bytes = 2,
@@ -228,7 +228,7 @@ Pairs announced(int ranks, const Table& table, PairExchange::Order order) {
   return exchanged(ranks, table, [=](int rank) { return announcing(rank, order); });
 }
 
-// What is to be replaced is sent in tiles, however large.
+// Blocks that are to be replaced are sent in tiles, whatever their size.
 Pairs announced_in_place(int ranks) {
   const Exchange like = swapped(ranks);
   Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& w) {
@@ -240,7 +240,7 @@ Pairs announced_in_place(int ranks) {
   return call;
 }
 
-// Two lines to a channel.
+// Each channel has two lines.
 constexpr auto making_pairs = [](int ranks) {
   return [=](int) { return PairExchange({2, 2, 2}, ranks, just_below_wrap); };
 };
@@ -249,7 +249,8 @@ Job pairs_job(int ranks, const std::vector<Pairs>& calls) {
   return direct_job<PairExchange>(ranks, making_pairs(ranks), calls);
 }
 
-// The last rank sends another one so much, which expects something else, and has all other blocks.
+// The last rank sends `sent` bytes to the rank before it, which expects `expected` bytes but
+// receives all other blocks.
 Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange::Order order) {
   const int sender = ranks - 1;
   const int receiver = ranks - 2;
@@ -282,7 +283,7 @@ constexpr auto staggered = PairExchange::Order::staggered;
 constexpr auto as_ready = PairExchange::Order::as_ready;
 constexpr PairExchange::Order all_orders[] = {paired, staggered, as_ready};
 
-// Some that are announced by nobody, by one of the two and by both, some empty.
+// Blocks announced by neither, one or both ranks of a pair; some are empty.
 std::size_t mixed(int from, int to) { return static_cast<std::size_t>((2 * from + 3 * to) % 6); }
 std::size_t five(int, int) { return 5; }
 std::size_t two(int, int) { return 2; }
@@ -305,7 +306,7 @@ TEST(DirectChecked, AnnouncedBlocksInEveryOrder) {
   EXPECT_TRUE(passes(pairs_job(3, {announced_in_place(3)})));
 }
 
-TEST(DirectChecked, AnnouncedBlocksComeWhereTheyCannotBeRead) {
+TEST(DirectChecked, AnnouncedBlocksArriveOverFailingPaths) {
   for (const auto order : all_orders) {
     const auto call = [=](int ranks, const Table& table) { return announced(ranks, table, order); };
     EXPECT_TRUE(passes(with_failing_paths(pairs_job(2, {call(2, five), call(2, five)}))));
@@ -316,7 +317,7 @@ TEST(DirectChecked, AnnouncedBlocksComeWhereTheyCannotBeRead) {
   }
 }
 
-TEST(DirectChecked, WhoExpectsAnotherSizeFailsAlone) {
+TEST(DirectChecked, ReceiverOfUnexpectedSizeFailsAlone) {
   for (const auto order : all_orders) {
     for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
              {5, 2}, {2, 5}, {9, 4}, {4, 9}, {1, 3}, {3, 2}}) {
@@ -329,7 +330,7 @@ TEST(DirectChecked, WhoExpectsAnotherSizeFailsAlone) {
   EXPECT_TRUE(passes(pairs_job(3, {surprising(3, 9, 4, as_ready)})));
 }
 
-// Rank 0 has something read by rank 1, which writes to it.
+// Rank 0's block is read by rank 1, and rank 1 writes its block to rank 0.
 std::vector<Job> leaving_announcements() {
   const Table table = [](int from, int) { return std::size_t{from == 0 ? 4U : 5U}; };
   const auto run = [=](PairExchange& protocol, auto& w) {
@@ -341,12 +342,11 @@ std::vector<Job> leaving_announcements() {
   return leaving_jobs<PairExchange>(2, 4, making_pairs(2), announced(2, table, staggered), run);
 }
 
-TEST(DirectChecked, WhoLeavesAnnouncementsEarlyHasItsMemoryForItself) {
+TEST(DirectChecked, LeavingAnnouncerRegainsItsMemory) {
   for (const Job& job : leaving_announcements()) EXPECT_TRUE(passes(job));
 }
 
-// Lines in which what callers have stored past the caches is put in order, and those of them that
-// one of the jobs cannot do without.
+// Source lines that order callers' non-temporal stores, and those that one of the jobs needs.
 struct Orderings {
   std::set<unsigned> all;
   std::set<unsigned> needed;
@@ -366,9 +366,9 @@ Orderings orderings_of(const std::vector<Job>& jobs) {
   return lines;
 }
 
-// In each of these jobs callers fill their buffers so, which no release store orders. Once in a
-// call that all make; where pairs agree, for what is read and for what is written.
-TEST(DirectChecked, WhatCallersStoredPastTheCachesIsInOrder) {
+// In each of these jobs callers fill their buffers with non-temporal stores, which no release store
+// orders. Collective calls order them once; pairs order them separately for reads and for writes.
+TEST(DirectChecked, NontemporalStoresOfCallersAreOrdered) {
   const Orderings in_calls = orderings_of(
       {exchange_job(2, {alltoall(2, three)}), exchange_job(2, {gather(2, 1, 0, false)})});
   EXPECT_EQ(in_calls.all.size(), 1U);
@@ -394,7 +394,7 @@ TEST(DirectChecked, EveryErrorPlantedIntoExchangesIsFound) {
   EXPECT_TRUE(bites(jobs, excuses_with_departures));
 }
 
-TEST(DirectChecked, EveryErrorPlantedIntoAGatherThatIsWrittenIsFound) {
+TEST(DirectChecked, EveryErrorPlantedIntoWrittenGatherIsFound) {
   const auto failing = with_failing_paths(
       exchange_job(2, {gather(2, 1, 0, false), gather(2, 1, 0, false), bcast(3, 1, 0)}));
   std::vector<Excuse> excuses = excuses_with_departures;

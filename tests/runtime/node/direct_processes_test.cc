@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Single copy between processes: each rank a process, with memory of its own that the others read
-// and write.
+// Single copy between processes: ranks read and write each other's private memory.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,9 +34,9 @@ namespace {
 using context::first_sequence;
 using context::NativeContext;
 
-constexpr std::size_t room = 1 << 20;  // of a rank's shared memory
+constexpr std::size_t room = 1 << 20;  // of each rank's shared memory
 
-// Memory that forked processes share.
+// Memory shared by forked processes.
 class Shared {
  public:
   explicit Shared(std::size_t bytes)
@@ -54,7 +53,7 @@ class Shared {
   std::byte* data_;
 };
 
-// A peer that cannot be reached after so many times.
+// A peer whose memory can no longer be accessed after `times` accesses.
 class Failing : public single_copy::CmaMemory {
  public:
   Failing(pid_t process, int times) : CmaMemory(process, single_copy::unwatched), times_(times) {}
@@ -72,7 +71,7 @@ class Failing : public single_copy::CmaMemory {
   int times_;
 };
 
-// What one rank has in its process.
+// The state of one rank in its process.
 struct Rank {
   int rank;
   int ranks;
@@ -97,7 +96,7 @@ std::unique_ptr<single_copy::PeerMemory> open_cma(int, int, pid_t process) {
   return std::make_unique<single_copy::CmaMemory>(process, single_copy::unwatched);
 }
 
-// Process ids are known to all before anybody begins.
+// The process ids of all ranks, which they exchange before they begin.
 struct Roll {
   std::array<std::atomic<pid_t>, 16> processes;
 };
@@ -119,7 +118,7 @@ int live(int rank, int ranks, std::byte* data, Roll& roll, const Open& open, con
   return work(me) ? 0 : 1;
 }
 
-// Whether all ranks came to a good end.
+// Runs `work` on all ranks. Succeeds if it returns true on each.
 testing::AssertionResult on_processes(int ranks, const Work& work, const Open& open = open_cma) {
   const Shared shared(static_cast<std::size_t>(ranks) * room);
   for (std::size_t at = 0; at < static_cast<std::size_t>(ranks) * room; at += 4) {
@@ -143,7 +142,7 @@ testing::AssertionResult on_processes(int ranks, const Work& work, const Open& o
   return testing::AssertionFailure() << "ranks that did not come to a good end:" << failed;
 }
 
-constexpr int process_calls = 100;  // more than counters have left before they wrap
+constexpr int process_calls = 100;  // enough for the counters to wrap
 
 std::uint32_t word_of(int from, int to, int call, std::size_t i) {
   return static_cast<std::uint32_t>(call * 1000003 + from * 10007 + to * 101) +
@@ -204,7 +203,7 @@ TEST_P(DirectProcesses, AllgatherInPlaceAndBroadcast) {
   }));
 }
 
-// With roots and numbers of writers that change; every second call in place.
+// Roots and numbers of concurrent writers change; every second call is in place.
 TEST_P(DirectProcesses, WrittenGather) {
   EXPECT_TRUE(on_processes(ranks(), [](Rank& me) {
     DirectExchange protocol({1000}, me.ranks, first_sequence);
@@ -265,9 +264,9 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
   }));
 }
 
-// One rank cannot read another one any more from some call on: all fail at that call, with the same
-// words, and at every call after it.
-TEST_P(DirectProcesses, FailTogetherFromTheMiddleOn) {
+// From some call on a rank can no longer read a peer's memory: all ranks fail in that call with the
+// same message, and in every later call.
+TEST_P(DirectProcesses, AllFailOnceMemoryCannotBeRead) {
   constexpr int good_calls = 10;
   const auto open = [&](int reader, int owner,
                         pid_t process) -> std::unique_ptr<single_copy::PeerMemory> {
@@ -299,8 +298,8 @@ TEST_P(DirectProcesses, FailTogetherFromTheMiddleOn) {
       open));
 }
 
-// The same of one that cannot write to another one any more.
-TEST_P(DirectProcesses, FailTogetherWhereOneCannotWrite) {
+// The same for a rank that can no longer write to a peer's memory.
+TEST_P(DirectProcesses, AllFailOnceMemoryCannotBeWritten) {
   constexpr int good_calls = 10;
   const auto open = [&](int writer, int owner,
                         pid_t process) -> std::unique_ptr<single_copy::PeerMemory> {
@@ -334,7 +333,7 @@ TEST_P(DirectProcesses, FailTogetherWhereOneCannotWrite) {
       open));
 }
 
-// Calls of which each rank announces its large blocks; rank r's block for r + 1 is the largest.
+// Each rank announces its large blocks; rank r's block for rank r + 1 is the largest.
 bool exchanges_announced_blocks(Rank& me) {
   PairExchange protocol({1000, 2}, me.ranks, first_sequence);
   const auto words = [&](int from, int to) {
@@ -363,7 +362,7 @@ bool exchanges_announced_blocks(Rank& me) {
     protocol.run(
         w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
         {.tile_bytes = 1000, .order = PairExchange::Order::as_ready, .announced_from = 2000});
-    // Who has left may do with the input what he likes.
+    // The caller may overwrite the input once the call has returned.
     std::fill(input.begin(), input.end(), 0U);
     good &= output == wanted;
   }
@@ -374,8 +373,9 @@ TEST_P(DirectProcesses, AnnouncedBlocks) {
   EXPECT_TRUE(on_processes(ranks(), exchanges_announced_blocks));
 }
 
-// From some call on one rank cannot read another one any more: no call fails, and it tries once.
-TEST_P(DirectProcesses, AnnouncedBlocksComeWhereMemoryCannotBeRead) {
+// From some call on a rank can no longer read a peer's memory: no call fails, and the rank tries
+// only once.
+TEST_P(DirectProcesses, AnnouncedBlocksArriveIfMemoryCannotBeRead) {
   constexpr int good_calls = 10;
   const auto open = [&](int reader, int owner,
                         pid_t process) -> std::unique_ptr<single_copy::PeerMemory> {
@@ -392,8 +392,8 @@ TEST_P(DirectProcesses, AnnouncedBlocksComeWhereMemoryCannotBeRead) {
       open));
 }
 
-// The owner's memory is gone where the others were told that it is.
-TEST_P(DirectProcesses, FailTogetherWhereMemoryIsGone) {
+// The owner exposes an address at which nothing is mapped.
+TEST_P(DirectProcesses, AllFailIfMemoryIsUnmapped) {
   EXPECT_TRUE(on_processes(ranks(), [](Rank& me) {
     DirectExchange protocol({1000}, me.ranks, first_sequence);
     std::vector<std::byte> output(1000);

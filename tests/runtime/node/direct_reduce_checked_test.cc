@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The single-copy reductions in every order of events, with paths that work, paths that fail and
-// memory that others reach.
+// Model-checks the single-copy reductions with working and failing paths and with reachable memory.
 #include "direct_checked.h"
 #include "operators.h"
 #include "runtime/node/direct_reduce.h"
@@ -12,7 +11,7 @@ namespace huddle::node::test {
 namespace {
 
 using DirectReduceCall = DirectCall<DirectReduce>;
-// Of an element each: the most rounds.
+// Rounds of one element, to get the largest number of rounds.
 constexpr DirectReduce::Plan one_by_one{sizeof(Bracketed)};
 
 Bytes bytes_of(const std::vector<Bracketed>& elements) {
@@ -121,7 +120,7 @@ TEST(DirectChecked, ReduceFailsTogether) {
 bool everybodys(int) { return true; }
 bool of_even_ranks(int rank) { return rank % 2 == 0; }
 
-TEST(DirectChecked, ReduceWhereOthersAreReached) {
+TEST(DirectChecked, ReduceWithReachablePeers) {
   for (const auto whose : {everybodys, of_even_ranks}) {
     const auto passes_reaching = [whose](const Job& job) {
       return passes(with_reachable(job, whose));
@@ -140,7 +139,7 @@ TEST(DirectChecked, ReduceWhereOthersAreReached) {
   }
 }
 
-// Who joins in the mapped result of a root is waited for like anybody who writes there.
+// A rank that reduces in the root's mapped output is waited for like any rank that writes there.
 std::vector<Job> leaving_reductions() {
   const auto make = [](int ranks) {
     return [=](int) {
@@ -164,7 +163,7 @@ std::vector<Job> leaving_reductions() {
   return jobs;
 }
 
-TEST(DirectChecked, WhoLeavesAReductionEarlyHasItsMemoryForItself) {
+TEST(DirectChecked, RankLeavingReductionRegainsItsMemory) {
   for (const Job& job : leaving_reductions()) EXPECT_TRUE(passes(job));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The exchanges in every order of events: blocks of any sizes from every rank for every rank.
+// Model-checks the exchanges with blocks of any sizes between all ranks.
 #include "checked.h"
 #include "runtime/node/doubling_exchange.h"
 #include "runtime/node/pair_exchange.h"
@@ -10,7 +10,7 @@
 namespace huddle::node::test {
 namespace {
 
-// What each rank has for each other: bytes[from][to] of one call.
+// Sizes of one call's blocks: bytes[from][to].
 using Matrix = std::vector<std::vector<std::size_t>>;
 
 constexpr std::size_t sum_of(const std::vector<std::size_t>& parts) {
@@ -31,7 +31,7 @@ Bytes message(const Matrix& matrix, std::size_t call, std::size_t from, std::siz
 
 void append(Bytes& all, const Bytes& part) { all.insert(all.end(), part.begin(), part.end()); }
 
-// Blocks one after the other.
+// Returns contiguous blocks of these sizes.
 std::vector<Block> packed(const std::vector<std::size_t>& bytes) {
   std::vector<Block> blocks;
   std::ptrdiff_t offset = 0;
@@ -74,7 +74,7 @@ Script alltoall_script(const std::vector<Matrix>& calls) {
           }};
 }
 
-// How blocks pass: always so, or in these manners call by call.
+// The copy method of each call: always the same, or several in turn.
 class Manners {
  public:
   Manners(memory::CopyMethod always) : in_turn_{always} {}
@@ -87,7 +87,7 @@ class Manners {
   std::vector<memory::CopyMethod> in_turn_;
 };
 
-// Tiles that ride in their flag's line, of which there are two; and tiles that do not: two cells,
+// Tiles that share the cache line of their flag, with two lines; and larger tiles, with two cells
 // and more lines.
 constexpr PairExchange::Parameters in_lines{4, 2, 2};
 constexpr PairExchange::Parameters in_cells{50, 2, 4};
@@ -113,7 +113,7 @@ Matrix even(std::size_t ranks, std::size_t bytes) {
   return Matrix(ranks, std::vector<std::size_t>(ranks, bytes));
 }
 
-// Everything from or to one rank.
+// All blocks are for one rank, or come from one rank.
 Matrix gathered(std::size_t ranks, std::size_t root, std::size_t bytes) {
   Matrix matrix(ranks, std::vector<std::size_t>(ranks, 0));
   for (auto& row : matrix) row[root] = bytes;
@@ -142,7 +142,7 @@ TEST(ExchangeChecked, PairsInEveryOrder) {
   }
 }
 
-TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
+TEST(ExchangeChecked, PairsTakingOwnershipInEveryOrder) {
   for (const auto order : pair_orders) {
     EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells,
                                  memory::by_reader_ownership)));
@@ -151,7 +151,7 @@ TEST(ExchangeChecked, PairsThatTakeInEveryOrder) {
   }
 }
 
-TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
+TEST(ExchangeChecked, PairsInterleavingPagesInEveryOrder) {
   for (const auto order : pair_orders) {
     EXPECT_TRUE(passes(
         pairs_job({even(2, 250), even(2, 3)}, order, in_cells, memory::by_interleaved_pages)));
@@ -161,7 +161,7 @@ TEST(ExchangeChecked, PairsThatCopyPagesAbreastInEveryOrder) {
                        in_cells, {memory::by_ping_pong_pages, memory::by_interleaved_pages})));
 }
 
-TEST(ExchangeChecked, PairsThatAskAheadInEveryOrder) {
+TEST(ExchangeChecked, PairsPrefetchingInEveryOrder) {
   for (const auto order : {PairExchange::Order::staggered, PairExchange::Order::as_ready}) {
     for (memory::CopyMethod method : {memory::by_prefetch, memory::by_prefetch_pages}) {
       EXPECT_TRUE(passes(pairs_job({gathered(3, 1, 60), scattered(3, 1, 110), even(3, 51)}, order,
@@ -173,9 +173,9 @@ TEST(ExchangeChecked, PairsThatAskAheadInEveryOrder) {
 constexpr PairExchange::Order mutual_orders[] = {PairExchange::Order::paired,
                                                  PairExchange::Order::as_ready};
 
-// Cells that go to and fro: always, or every other call; with lines enough for both of a pair's
-// cells, and with fewer; and where one of the two has more for the other, after all.
-TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
+// Ping-pong cells in every call or in every other one; with enough lines for the cells of both
+// ranks and with fewer; and with one rank that sends more than the other.
+TEST(ExchangeChecked, PairsWithPingPongCellsInEveryOrder) {
   const Manners to_and_fro = memory::by_ping_pong;
   const Manners now_and_then = {memory::by_ping_pong, memory::CopyKernel::plain};
   constexpr PairExchange::Parameters few_lines{50, 2, 2};
@@ -192,7 +192,7 @@ TEST(ExchangeChecked, PairsWhoseCellsGoToAndFroInEveryOrder) {
   }
 }
 
-TEST(ExchangeChecked, PairsWhoseResultsGoPastTheCaches) {
+TEST(ExchangeChecked, PairsWithNontemporalResults) {
   constexpr auto past = memory::CopyKernel::nontemporal;
   for (const auto order : pair_orders) {
     for (memory::CopyMethod method : {memory::CopyMethod(), memory::by_reader_ownership}) {
@@ -201,7 +201,7 @@ TEST(ExchangeChecked, PairsWhoseResultsGoPastTheCaches) {
   }
 }
 
-// A block is replaced by what comes for it.
+// A block is replaced by the one that is received for it.
 TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
   constexpr std::size_t bytes = 9;
   constexpr auto paired = PairExchange::Order::paired;
@@ -254,7 +254,7 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
               "says that it could not be read: nobody asks where nothing is announced"}}));
 }
 
-// Every rank's block goes to all.
+// Every rank's block is sent to all ranks.
 Script allgather_script(const std::vector<std::vector<std::size_t>>& calls) {
   std::size_t window = 1;
   for (const auto& call : calls) window = std::max(window, sum_of(call));
@@ -316,8 +316,8 @@ TEST(ExchangeChecked, SlotsInEveryOrder) {
   EXPECT_TRUE(passes(slots_alltoall_job(3, {4, 2, 1})));
 }
 
-// By the only reader; a reader that takes what others read as well is seen.
-TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
+// A single reader may take ownership; taking ownership of data that others also read is detected.
+TEST(ExchangeChecked, SlotsTakingOwnershipInEveryOrder) {
   const auto order = SlotExchange::Order::ring;
   EXPECT_TRUE(passes(
       allgather_job({{150, 150}, {70, 64}, {61, 0}}, order, 64, memory::by_reader_ownership)));
@@ -326,8 +326,8 @@ TEST(ExchangeChecked, SlotsThatAreTakenInEveryOrder) {
                                    memory::CopyKernel::nontemporal)));
 }
 
-// Two ranks' slots change hands: always, or every other call.
-TEST(ExchangeChecked, SlotsThatReturnInEveryOrder) {
+// The slots of two ranks alternate between their memories in every call or in every other one.
+TEST(ExchangeChecked, SlotsInPingPongInEveryOrder) {
   const auto order = SlotExchange::Order::ring;
   const Manners returned = memory::by_ping_pong;
   const Manners now_and_then = {memory::by_ping_pong, memory::CopyKernel::plain};
@@ -371,8 +371,8 @@ TEST(ExchangeChecked, DoublingInEveryOrder) {
   EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210)));
 }
 
-// A message has one reader, though what is in it goes on to others.
-TEST(ExchangeChecked, DoublingThatIsTakenInEveryOrder) {
+// A message has one reader, although its content is sent on to other ranks.
+TEST(ExchangeChecked, DoublingTakingOwnershipInEveryOrder) {
   EXPECT_TRUE(passes(doubling_job({{70, 50, 64}, {30, 64, 0}}, 210, memory::by_reader_ownership)));
 }
 
@@ -383,8 +383,8 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoDoublingIsFound) {
        doubling_job({{70, 50, 64}, {30, 64, 0}, {1, 2, 3}}, 210, memory::by_reader_ownership)}));
 }
 
-// However many there are, each block comes to everybody once.
-TEST(DoublingExchange, BringsEveryBlockOnce) {
+// Each rank receives each block once, for any number of ranks.
+TEST(DoublingExchange, ReceivesEveryBlockOnce) {
   for (int ranks = 1; ranks <= 40; ++ranks) {
     int known = 1;
     for (const auto& [distance, blocks] : DoublingExchange::rounds(ranks)) {
@@ -395,8 +395,7 @@ TEST(DoublingExchange, BringsEveryBlockOnce) {
   }
 }
 
-// Whom a rank visits: everybody else, once.
-TEST(SlotExchange, VisitsEverybodyElseOnce) {
+TEST(SlotExchange, VisitsEveryOtherRankOnce) {
   for (const auto order : slot_orders) {
     for (int ranks = 1; ranks <= 9; ++ranks) {
       for (int rank = 0; rank < ranks; ++rank) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Flags are compared as numbers that wrap: one that fell 2^31 behind would pass for one that is far
-// ahead. So none may stand still, whoever is root for however long.
+// Flags are compared with wrap-around: a flag 2^31 behind would appear to be far ahead. So every
+// flag must advance, whichever rank is root for however long.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -28,8 +28,8 @@ constexpr int ranks = 4;
 constexpr Sequence calls_past_wrap = 70;  // past the wrap
 const std::vector<int> everybody = {0, 1, 2, 3};
 
-// Each call moves on by a set, and 2^31 by 512 of them: then the root changes.
-TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
+// Each call advances by one set, and 512 sets are 2^31 cells: then the root changes.
+TEST(KeepingUp, NewRootWorksAfterAnotherRootsManyCalls) {
   constexpr int set_cells = 1 << 22;
   constexpr int calls_of_a_root = 600;
   constexpr int all_calls = ranks * calls_of_a_root;
@@ -48,8 +48,8 @@ TEST(KeepingUp, RootsAreBelievedOnlyAfterOthersHaveLedForLong) {
   });
 }
 
-// Runs `calls` of them, always by the same root. Every rank's flags at these offsets have come
-// along, each to within `slots` calls of the last.
+// Makes calls that always have the same root. Afterwards every owner's flags at these offsets must
+// be at most `slots` calls behind.
 template <class Make, class Run>
 void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::vector<int>& owners,
                              Make make, Run run, Sequence slots) {
@@ -77,7 +77,7 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::v
   count(job);
 }
 
-TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
+TEST(KeepingUp, SlotsOfInlineBroadcastAdvance) {
   constexpr std::size_t slots_at = apart_bytes;  // behind one counter
   expect_flags_come_along(
       {slots_at, slots_at + slot_bytes(8)}, everybody,
@@ -85,11 +85,11 @@ TEST(KeepingUp, SlotsOfInlineBroadcastsComeAlong) {
         return InlineBcast({{chain}, 8, 2}, unknown_locality(ranks), rank, first_sequence);
       },
       [](InlineBcast& bcast, CountedContext& w) { bcast.run(w, 8, 0, 0); },
-      // Leaves raise theirs rarely: those who did at the wrap are 6 behind.
+      // Leaves raise their flags rarely; a leaf that did so at the wrap is 6 calls behind.
       8);
 }
 
-TEST(KeepingUp, CountersOfOtherBroadcastsComeAlong) {
+TEST(KeepingUp, CountersOfSegmentedBroadcastAdvance) {
   expect_flags_come_along(
       {0, apart_bytes}, everybody,
       [](int rank) {
@@ -101,7 +101,7 @@ TEST(KeepingUp, CountersOfOtherBroadcastsComeAlong) {
       1);
 }
 
-TEST(KeepingUp, ResultsOfReductionsComeAlong) {
+TEST(KeepingUp, ResultFlagsOfReductionsAdvance) {
   constexpr int slots = 2;
   const std::size_t results_at = apart_bytes + slots * slot_bytes(8);
   const auto make = [](int) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A checker's world in which a rank may leave in the middle of a call, as one does that hears of a
-// death: its next wait throws. From then on every wait of the others may throw as well.
+// A checked context in which a rank may leave during a call, as it does when it learns of a peer's
+// death: its next wait throws. From then on every wait of the other ranks may throw as well.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ using context::AwaitedFlag;
 using context::Sequence;
 using context::Until;
 
-// A flag that none of a protocol's waits is satisfied by, and then all.
+// A flag that satisfies no wait of a protocol at first, and every wait later.
 class News {
  public:
   explicit News(Address flag) : flag_(flag) {}
@@ -33,7 +33,7 @@ class News {
   Address flag() const { return flag_; }
 
  private:
-  // Either far from where flags begin here, and on the other side of it.
+  // Both values are far from the initial value of the flags, on opposite sides of it.
   static constexpr Sequence far = Sequence{1} << 30;
   static constexpr Sequence none = check::checker::just_below_wrap - far;
   static constexpr Sequence some = check::checker::just_below_wrap + far;
@@ -43,14 +43,14 @@ class News {
 
 class LeavingContext {
  public:
-  // Leaves at the wait after so many, if any.
+  // Leaves at the wait that follows `waits` other ones, if set.
   LeavingContext(CheckedContext& w, const News& news, std::optional<int> waits)
       : w_(w), news_(news), waits_(waits) {}
 
   int rank() const { return w_.rank(); }
   int ranks() const { return w_.ranks(); }
 
-  // No errors are planted here: others do it where protocols wait as ever.
+  // No errors are planted into this wait; other tests plant them into ordinary waits.
   int wait_any(std::span<const AwaitedFlag> awaited) {
     if (waits_ && (*waits_)-- == 0) {
       news_.tell(w_);
@@ -76,7 +76,7 @@ class LeavingContext {
     w_.wait(flag, until, where);
   }
 
-  // As ever.
+  // The other operations are unchanged.
   Sequence load(Address flag, Where where = Where::current()) { return w_.load(flag, where); }
   void store(Address flag, Sequence value, Where where = Where::current()) {
     w_.store(flag, value, where);

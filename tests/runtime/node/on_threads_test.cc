@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every protocol on real threads, against a serial reference.
+// Runs every protocol on real threads and compares with a serial reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace {
 
 using context::first_sequence;
 
-constexpr int thread_calls = 150;  // more than counters have left before they wrap
+constexpr int thread_calls = 150;  // enough for the counters to wrap
 
-// Two L3s of neighbours, the second smaller.
+// Two L3 groups of consecutive ranks, the second smaller.
 RankLocality uneven_seats(int ranks) {
   RankLocality locality = unknown_locality(ranks);
   if (ranks < 3) return locality;
@@ -61,7 +61,7 @@ void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& ma
   });
 }
 
-TEST_P(OnThreads, TreeBarriers) {
+TEST_P(OnThreads, TreeBarriersHoldAllRanks) {
   for (const Release release : {Release::same_line, Release::own_queue, Release::announced}) {
     for (const Shape& shape : {Shape{Shape::Kind::flat}, Shape{Shape::Kind::kary, 2},
                                Shape{Shape::Kind::levels}, Shape{Shape::Kind::knomial, 1}}) {
@@ -74,7 +74,7 @@ TEST_P(OnThreads, TreeBarriers) {
   }
 }
 
-TEST_P(OnThreads, DisseminationBarriers) {
+TEST_P(OnThreads, DisseminationBarriersHoldAllRanks) {
   for (const int radix : {2, 3, 8}) {
     for (const int per_line : {1, 2, 16}) {
       expect_nobody_leaves_early<DisseminationBarrier>(ranks(), [&](int rank) {
@@ -199,7 +199,7 @@ TEST_P(OnThreads, ExchangeReduce) {
       true);
 }
 
-// Both operations of a protocol that has both.
+// Tests reduce and allreduce of a protocol that has both.
 template <class Reduce>
 void expect_reductions(const RankLocality& locality, const std::vector<std::size_t>& counts,
                        const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
@@ -243,7 +243,7 @@ TEST_P(OnThreads, SlicedReduce) {
   }
 }
 
-// Ranks that are threads read each other's memory by plain copies: what nothing orders is a race.
+// Threads read each other's memory by plain copies, so that unordered accesses are data races.
 TEST_P(OnThreads, DirectReduce) {
   using Results = DirectReduce::Results;
   const auto make = [&](int) {
@@ -254,7 +254,7 @@ TEST_P(OnThreads, DirectReduce) {
   }
 }
 
-// bytes(call, from, to) of what goes from one to another; run(protocol, world, outgoing, incoming).
+// bytes(call, from, to) is a block's size; run(protocol, context, outgoing, incoming) is a call.
 template <class Protocol>
 void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(int)>& make,
                      const auto& run) {
@@ -305,7 +305,7 @@ TEST_P(OnThreads, WrittenGather) {
       });
 }
 
-// Of each sender some blocks are announced, some are passed on, some are empty.
+// Each sender announces some blocks, sends some in tiles, and some are empty.
 TEST_P(OnThreads, PairExchange) {
   for (const auto order : {PairExchange::Order::paired, PairExchange::Order::staggered,
                            PairExchange::Order::as_ready}) {

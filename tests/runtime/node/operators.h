@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Operators that show in their result what was joined, and in which order.
+// Operators whose result shows which operands were combined, and in which order.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace huddle::node::test {
 
-// x -> a x + b modulo 2^32, and after it another: not commutative, associative, exact.
+// Composition of maps x -> a x + b modulo 2^32: associative, exact, not commutative.
 struct Affine {
   std::uint32_t a = 1;
   std::uint32_t b = 0;
@@ -24,7 +24,7 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 
-// The same with an association in it: (x, y) -> 3 x + 5 y + 1, of which no two bracketings agree.
+// Not associative either: the result of (x, y) -> 3 x + 5 y + 1 depends on all parentheses.
 struct Bracketed {
   std::uint64_t value = 0;
 
@@ -49,11 +49,11 @@ memory::Reduction product_of() {
   return {combine, nullptr, sizeof(Element), false};
 }
 
-// The product of brackets, which neither commutes nor associates.
+// The operator of Bracketed, which is neither commutative nor associative.
 inline const memory::Reduction bracketed = product_of<Bracketed>();
 
-// What a reduction of given(rank) of all ranks has to come to: the association, written down once
-// more.
+// Returns the expected result of a reduction of given(rank) over all ranks: an independent
+// implementation of the association.
 template <class Given>
 Bracketed joined_by(const ReductionOrder& association, Given given) {
   Bracketed total;

@@ -11,7 +11,7 @@ namespace {
 
 using memory::CopyKernel;
 
-TEST(PairExchange, WritesPastTheCachesWhereARankGetsThatMuch) {
+TEST(PairExchange, WritesLargeResultsNontemporally) {
   const std::vector<Block> blocks = {{0, 100}, {100, 0}, {200, 50}};
   const auto results_of = [&](std::size_t from) {
     const PairExchange::Plan plan{.past_caches_from = from};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The reductions in every order of events, by an operator of which no two bracketings agree.
+// Model-checks the reductions with an operator that gives a different result for each association.
 #include "checked.h"
 #include "operators.h"
 #include "runtime/node/agreement.h"
@@ -13,7 +13,7 @@
 namespace huddle::node::test {
 namespace {
 
-// One call: how many elements; the root of a reduce, or -1 for all.
+// One call: the number of elements, and the root of a reduce or -1 for an allreduce.
 struct ReduceCall {
   std::size_t count = 1;
   int root = -1;
@@ -58,10 +58,10 @@ Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run r
                 });
 }
 
-// Rounds of two elements, which ride in their flag's line, and of eight, which do not.
+// Rounds of two elements, which share the cache line of their flag, and of eight, which do not.
 constexpr ExchangeReduce::Plan reduced_in_lines{16, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
-// Between two ranks, whose slots change hands.
+// For two ranks, whose slots alternate between their memories.
 constexpr ExchangeReduce::Plan returned_slots{64, memory::by_ping_pong};
 
 ExchangeReduce exchange_of(int ranks) {
@@ -111,7 +111,7 @@ Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduc
       });
 }
 
-// Prefixes: each rank has what those before it give, joined in rank order, with its own or without.
+// Prefixes: each rank receives the reduction over the ranks before it, with or without itself.
 enum class Prefix { inclusive, exclusive };
 
 Script prefix_script(const std::vector<std::size_t>& counts, Prefix prefix) {
@@ -158,7 +158,7 @@ Job prefix_job(int ranks, const std::vector<std::size_t>& counts, Prefix prefix,
       });
 }
 
-// Each rank has its block of what all give: calls[call][rank] elements.
+// Each rank receives its block of the reduction: calls[call][rank] elements.
 template <class Make, class Plan>
 Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, Plan plan) {
   const int ranks = static_cast<int>(calls.front().size());
@@ -287,8 +287,8 @@ TEST(ReduceChecked, EveryPlantedErrorIsFound) {
   EXPECT_TRUE(bites(jobs));
 }
 
-// The notice board: everybody has everybody's notice.
-TEST(ReduceChecked, NoticeBoard) {
+// Every rank receives every notice.
+TEST(ReduceChecked, NoticeBoardInEveryOrder) {
   const auto board_job = [](int ranks, std::size_t calls) {
     constexpr std::size_t notice = 4;
     const auto shown = [](int rank, std::size_t call) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The association of a team, on which the bits of its reductions depend: on where its ranks sit,
-// and on nothing that was measured.
+// Tests the reduction order of a team, which determines the bits of its results: it depends on the
+// placement of the ranks, but not on measurements.
 #include "runtime/node/reduction_order.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace huddle::node {
 namespace {
 
-// Where each block begins.
+// Returns the first rank of each block.
 std::vector<int> starts(const ReductionOrder& association) {
   std::vector<int> starts;
   for (int block = 0; block < association.blocks(); ++block) {
@@ -38,8 +38,8 @@ TEST(ReductionOrder, FollowsTheMachine) {
   EXPECT_EQ(starts_on(topology, pus), (std::vector<int>{0, 4, 8, 12}));
 }
 
-// Latencies as they may come out: the processors in a random tree of nested intervals, each next
-// wider level 1.5 times as far.
+// Generates plausible latencies: hardware threads in a random tree of nested intervals, with
+// latencies that grow by 1.5 per level.
 machine::LinePairs random_latencies(const machine::Topology& topology, std::minstd_rand& random) {
   machine::LinePairs pairs;
   pairs.pus = topology.pus.cpus();
@@ -65,7 +65,7 @@ bool is_inside(const machine::CpuSet& inner, const machine::CpuSet& outer) {
   return std::all_of(cpus.begin(), cpus.end(), [&](int cpu) { return outer.contains(cpu); });
 }
 
-// Whether the levels make a tree in this order.
+// Returns whether every inner group is inside an outer group.
 bool nests(const machine::Level& inner, const machine::Level& outer) {
   return std::all_of(inner.groups.begin(), inner.groups.end(), [&](const auto& group) {
     return std::any_of(outer.groups.begin(), outer.groups.end(),
@@ -73,7 +73,7 @@ bool nests(const machine::Level& inner, const machine::Level& outer) {
   });
 }
 
-// The topology with every inferred level that has a place in it.
+// Inserts every inferred level that fits into the topology.
 machine::Topology with_measured_levels(machine::Topology topology,
                                        const std::vector<machine::Level>& measured) {
   for (const machine::Level& level : measured) {
@@ -89,8 +89,8 @@ machine::Topology with_measured_levels(machine::Topology topology,
   return topology;
 }
 
-// Rule 6: the same team, the same bits, however often the machine is calibrated.
-TEST(ReductionOrder, IsTheSameWhateverWasMeasured) {
+// The same team gives the same bits, however often the machine is calibrated.
+TEST(ReductionOrder, DoesNotDependOnMeasurements) {
   std::minstd_rand random(20261120);
   int with_levels = 0;
   for (const char* machine : {"pack:2 l3:2 core:4 pu:1", "pack:4 core:6 pu:1",
@@ -111,8 +111,8 @@ TEST(ReductionOrder, IsTheSameWhateverWasMeasured) {
   EXPECT_GT(with_levels, 200) << "the test has to try something";
 }
 
-// Inferred levels are there for whoever wants to know who is near.
-TEST(RankLocality, KeepMeasuredLevelsAndTheNamesOfTheOthers) {
+// A level that was inferred from latencies does not rename or repeat an equal reported level.
+TEST(RankLocality, MeasuredLevelKeepsReportedName) {
   auto topology = machine::discover_from_synthetic("pack:2 core:4 pu:1").topology;
   const machine::Level package = *machine::find_level(topology, "package");
   std::vector<int> pus = topology.pus.cpus();

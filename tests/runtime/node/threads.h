@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Protocols on real threads: each rank a thread, shared memory as it is in a team. What TSan sees.
+// Protocols on real threads: each rank is a thread, and shared memory is laid out as in a team.
+// Used with the thread sanitizer.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ using context::Buffers;
 using context::NativeContext;
 using context::ProtocolContext;
 
-// Memory of one rank, aligned to pages, every flag at the first sequence number.
+// Page-aligned memory of one rank, in which every flag holds the first sequence number.
 class RankMemory {
  public:
   explicit RankMemory(std::size_t bytes) : bytes_(round_up(bytes + 1, page_bytes)) {
@@ -44,8 +45,7 @@ class RankMemory {
   std::unique_ptr<std::byte, Free> data_;
 };
 
-// Runs work(protocol, world_for) on a thread for each rank: world_for(input, output) is the world
-// of one call.
+// Runs work(rank, protocol, world_for) on a thread per rank. world_for() returns a call's context.
 template <class Protocol>
 class Threads {
  public:
@@ -88,7 +88,7 @@ class Threads {
   static context::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
 
   int ranks_;
-  single_copy::OwnMemory own_memory_;  // has no state: any thread may use it
+  single_copy::OwnMemory own_memory_;  // stateless: any thread may use it
   std::vector<Protocol> protocols_;
   std::vector<RankMemory> memory_;
   std::vector<std::byte*> shared_;

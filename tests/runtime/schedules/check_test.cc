@@ -11,7 +11,7 @@ namespace {
 
 class Checked : public ::testing::TestWithParam<Algorithm> {};
 
-// What a proof takes, counted in blocks that one rank receives: a round takes as long as a few.
+// Estimates the cost of a proof in blocks received; a round costs the same as a few blocks.
 std::int64_t work_of(const Algorithm& algorithm, int ranks) {
   constexpr std::int64_t blocks_a_round = 4;
   const auto schedule = make_schedule(algorithm, {.ranks = ranks});
@@ -23,8 +23,7 @@ std::int64_t work_of(const Algorithm& algorithm, int ranks) {
   return work;
 }
 
-// All, where that is not too much work or NET_RANKS is set; otherwise the first, the last and some
-// between.
+// Returns all roots if time allows or NET_RANKS is set, else the first, the last and random ones.
 std::vector<int> roots_of(const Algorithm& algorithm, int ranks, std::minstd_rand& random) {
   if (!has_root(algorithm.operation)) return {0};
   constexpr std::int64_t most = 1 << 19;
@@ -44,7 +43,7 @@ std::vector<int> roots_of(const Algorithm& algorithm, int ranks, std::minstd_ran
 void prove(const Algorithm& algorithm, int ranks, std::minstd_rand& random) {
   for (const int root : roots_of(algorithm, ranks, random)) {
     const auto calls = calls_of(algorithm, {.ranks = ranks, .root = root});
-    // Few ranks with all numbers that matter, more of them with one after the other.
+    // Few ranks are tested with all parameters, more ranks with one parameter set each.
     constexpr int few = 40;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (ranks > few && static_cast<std::size_t>(ranks + root) % calls.size() != i) continue;
@@ -58,7 +57,7 @@ void prove_all(const Algorithm& algorithm, int first_ranks, int last_ranks) {
   for (int ranks = first_ranks; ranks <= last_ranks; ++ranks) prove(algorithm, ranks, random);
 }
 
-// NET_RANKS=FIRST..LAST proves these numbers of ranks instead.
+// If NET_RANKS=FIRST..LAST is set, proves these numbers of ranks instead.
 TEST_P(Checked, IsProvenForUpTo64Ranks) {
   int first = 1;
   int last = 64;
@@ -70,7 +69,7 @@ TEST_P(Checked, IsProvenForUpTo64Ranks) {
 
 TEST_P(Checked, IsProvenFor65To256Ranks) { prove_all(GetParam(), 65, 256); }
 
-// Powers of two and their neighbours, then numbers by chance, as many as there is time for.
+// Powers of two and their neighbors, then random numbers, within a budget of work.
 TEST_P(Checked, IsProvenForSomeMoreRanks) {
   std::minstd_rand random(20261124);
   std::vector<int> counts;
@@ -78,7 +77,7 @@ TEST_P(Checked, IsProvenForSomeMoreRanks) {
     for (const int ranks : {power, power - 1, power + 1}) counts.push_back(ranks);
   }
   for (int i = 0; i < 60; ++i) counts.push_back(257 + static_cast<int>(random() % 3840));
-  // All of them where rounds are few and there is no root.
+  // Sufficient for all numbers if there are few rounds and no root.
   std::int64_t left = 270'000'000;
   for (const int ranks : counts) {
     const std::int64_t roots = has_root(GetParam().operation) ? 5 : 1;
@@ -89,7 +88,7 @@ TEST_P(Checked, IsProvenForSomeMoreRanks) {
   }
 }
 
-TEST_P(Checked, KeepsItsHints) {
+TEST_P(Checked, HintsAreCorrect) {
   for (const int ranks : {1, 2, 3, 7, 8, 13, 16, 33, 64}) {
     for (const Call& call : calls_of(GetParam(), {.ranks = ranks})) {
       EXPECT_EQ(flaw_in_hints(*make_schedule(GetParam(), call)), std::nullopt)

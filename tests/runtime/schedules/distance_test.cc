@@ -18,14 +18,14 @@ Fraction closed(const char* name, int ranks) {
   return closed_distance(algorithm_named(name), {.ranks = ranks}).value();
 }
 
-TEST(Distance, OfRingAndNeighborExchangeIsWhatTheirFormsSay) {
+TEST(Distance, RingAndNeighborExchangeMatchClosedForms) {
   for (int ranks = 2; ranks <= 4096; ++ranks) {
     ASSERT_EQ(counted("allgather:ring", ranks), closed("allgather:ring", ranks)) << ranks;
     ASSERT_EQ(counted("allgather:neighbor", ranks), closed("allgather:neighbor", ranks)) << ranks;
   }
 }
 
-TEST(Distance, OfDoublingAndBruckIsWhatTheirFormsSay) {
+TEST(Distance, DoublingAndBruckMatchClosedForms) {
   for (int ranks = 2; ranks <= 4096; ranks *= 2) {
     ASSERT_EQ(counted("allgather:doubling", ranks), closed("allgather:doubling", ranks)) << ranks;
     const Fraction short_form(4LL * ranks * ranks - 6 * ranks + 2,
@@ -37,8 +37,8 @@ TEST(Distance, OfDoublingAndBruckIsWhatTheirFormsSay) {
   }
 }
 
-// Figures of the paper's forms, by hand.
-TEST(Distance, OfAFewRanks) {
+// Values of the paper's formulas, computed by hand.
+TEST(Distance, MatchesKnownValues) {
   EXPECT_EQ(counted("allgather:ring", 10), Fraction(9, 5));
   EXPECT_EQ(counted("allgather:neighbor", 8), Fraction(7, 4));
   EXPECT_EQ(counted("allgather:neighbor", 10), Fraction(41, 25));
@@ -47,7 +47,7 @@ TEST(Distance, OfAFewRanks) {
   EXPECT_EQ(counted("allgather:bruck", 10), Fraction(13, 4));
 }
 
-TEST(Distance, ThePapersFormForBruckIsRightForPowersOfTwoOnly) {
+TEST(Distance, PrintedFormOfBruckHoldsForPowersOfTwoOnly) {
   const Algorithm& bruck = algorithm_named("allgather:bruck");
   EXPECT_EQ(printed_distance(bruck, {.ranks = 10}), Fraction(-31, 20));
   EXPECT_EQ(printed_distance(bruck, {.ranks = 6}), Fraction(5, 9));
@@ -58,8 +58,8 @@ TEST(Distance, ThePapersFormForBruckIsRightForPowersOfTwoOnly) {
   }
 }
 
-// At 4 ranks the first three are equal.
-TEST(Distance, OrdersTheFourAsThePaperDoes) {
+// With 4 ranks the first three are equal.
+TEST(Distance, RanksAlgorithmsAsInThePaper) {
   EXPECT_EQ(counted("allgather:neighbor", 4), Fraction(3, 2));
   EXPECT_EQ(counted("allgather:ring", 4), Fraction(3, 2));
   EXPECT_EQ(counted("allgather:doubling", 4), Fraction(3, 2));
@@ -72,7 +72,7 @@ TEST(Distance, OrdersTheFourAsThePaperDoes) {
   }
 }
 
-TEST(Distance, OfOneRankIsNone) {
+TEST(Distance, IsUndefinedForOneRank) {
   EXPECT_FALSE(counted_distance(*make_schedule(algorithm_named("allgather:ring"), {.ranks = 1})));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Real data through every schedule, and the bits that come out.
+// Executes every schedule with real data and compares the results bit by bit.
 #include "runtime/schedules/execution.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ SeededWires seeded(const Job& job, std::minstd_rand& random) {
   return {job.ranks(), static_cast<unsigned>(random())};
 }
 
-TEST_P(Moving, RealData) {
+TEST_P(Moving, MovesRealData) {
   const Algorithm& algorithm = GetParam();
   std::minstd_rand random(20261124);
   for (int ranks = 1; ranks <= 19; ++ranks) {
@@ -47,8 +47,8 @@ TEST_P(Moving, RealData) {
   }
 }
 
-// Sizes that only the two know between whom a block goes.
-TEST(Alltoallv, RealData) {
+// Uses block sizes that only sender and receiver know.
+TEST(Alltoallv, MovesRealData) {
   std::minstd_rand random(20261124);
   constexpr int ranks = 9;
   for (const Algorithm& algorithm : algorithms()) {
@@ -86,7 +86,7 @@ TEST(Alltoallv, RealData) {
   }
 }
 
-TEST_P(Joining, RealDataInItsOrder) {
+TEST_P(Joining, ReducesRealDataInOrder) {
   const Algorithm& algorithm = GetParam();
   std::minstd_rand random(20261124);
   const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
@@ -108,7 +108,7 @@ bool changes_with_order(memory::Type type, memory::Operator op) {
   return rounds && (op == memory::Operator::sum || op == memory::Operator::product);
 }
 
-TEST_P(Joining, AllTypesByAllOperators) {
+TEST_P(Joining, SupportsAllTypesAndOperators) {
   const Algorithm& algorithm = GetParam();
   std::minstd_rand random(20261124);
   for (const memory::TypeFacts& facts : memory::type_facts) {
@@ -116,7 +116,7 @@ TEST_P(Joining, AllTypesByAllOperators) {
       const auto operation = static_cast<memory::Operator>(op);
       if (!memory::is_defined(facts.type, operation)) continue;
       if (algorithm.order == Order::free && changes_with_order(facts.type, operation)) continue;
-      // Bytes by chance are no long doubles, nor what is between the fields of a pair.
+      // Random bytes are not valid long doubles, and the padding in pairs is undefined.
       if (facts.type == memory::Type::long_double ||
           facts.type == memory::Type::complex_long_double ||
           facts.kind == memory::TypeKind::located) {
@@ -132,8 +132,8 @@ TEST_P(Joining, AllTypesByAllOperators) {
   }
 }
 
-// Sums that rounding, NaN and -0 would tell apart: all algorithms that keep to the association give
-// the same bits, whoever is the root, however the data are cut.
+// Sums that depend on rounding, NaN and -0: all algorithms that keep the association return the
+// same bits, for any root and any partition of the data.
 TEST(Bits, DoNotDependOnTheAlgorithm) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   std::minstd_rand random(20261124);

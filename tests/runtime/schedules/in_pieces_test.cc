@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Notes what it is to carry; what is done is said from outside.
+// A wire that records messages; the test decides when they are complete.
 class Noting : public Wire {
  public:
   struct Sent {
@@ -44,7 +44,7 @@ class Noting : public Wire {
 
 using Sent = Noting::Sent;
 
-TEST(InPieces, CutsAtTheSamePlacesOnBothEnds) {
+TEST(InPieces, BothEndsCutAtTheSameOffsets) {
   std::vector<std::byte> data(25);
   Noting wire;
   InPieces in_pieces(wire, 10);
@@ -57,7 +57,7 @@ TEST(InPieces, CutsAtTheSamePlacesOnBothEnds) {
   EXPECT_EQ(wire.sent, sent);
 }
 
-TEST(InPieces, WhatIsNotLargerIsOneMessageAndSoIsNothing) {
+TEST(InPieces, SmallAndEmptyMessagesAreNotCut) {
   std::vector<std::byte> data(10);
   Noting wire;
   InPieces in_pieces(wire, 10);
@@ -66,7 +66,7 @@ TEST(InPieces, WhatIsNotLargerIsOneMessageAndSoIsNothing) {
   EXPECT_THAT(wire.sent, ElementsAre(Sent{data.data(), 10}, Sent{data.data(), 0}));
 }
 
-TEST(InPieces, IsDoneOnceAllPiecesAre) {
+TEST(InPieces, CompletesWithTheLastPiece) {
   std::vector<std::byte> data(30);
   Noting wire;
   InPieces in_pieces(wire, 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Calls on all ranks with real data, and what has to come out of them.
+// Calls on all ranks with real data, and their expected results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace huddle::schedules::test {
 
 using Bytes = std::vector<std::byte>;
 
-// A call on all ranks: what goes in, and what comes out.
+// A call on all ranks.
 struct Job {
   const Algorithm& algorithm;
   Call call;
@@ -38,7 +38,7 @@ inline bool gets_one(Operation operation) {
   return operation == Operation::scatter || operation == Operation::reduce_scatter;
 }
 
-// Runs it over these wires, and gives everybody's output.
+// Runs a job over `wires` and returns the output of every rank.
 template <typename Wires>
 std::vector<Bytes> outputs_of(const Job& job, const std::vector<Bytes>& inputs, Wires&& wires) {
   const auto schedule = make_schedule(job.algorithm, job.call);
@@ -91,14 +91,14 @@ inline std::vector<Algorithm> algorithms_that_join(bool join) {
   return found;
 }
 
-// Blocks of four different sizes where all are known, some of them empty.
+// Returns blocks of four different sizes, some of them empty. All ranks know the sizes.
 inline Sizes uneven(std::int64_t blocks, std::size_t unit, std::minstd_rand& random) {
   std::vector<std::size_t> bytes;
   for (std::int64_t block = 0; block < blocks; ++block) bytes.push_back(random() % 4 * unit);
   return Sizes::listed(bytes);
 }
 
-// Everybody's data of a call that joins nothing.
+// Returns the inputs of all ranks for a call that does not reduce.
 inline std::vector<Bytes> moving_inputs(const Job& job, std::minstd_rand& random) {
   const auto schedule = make_schedule(job.algorithm, job.call);
   std::vector<Bytes> inputs;
@@ -111,7 +111,7 @@ inline std::vector<Bytes> moving_inputs(const Job& job, std::minstd_rand& random
   return inputs;
 }
 
-// What moves blocks and joins nothing.
+// Checks the outputs of a call that moves blocks without reducing.
 inline void expect_moved(const Job& job, const std::vector<Bytes>& inputs,
                          const std::vector<Bytes>& outputs) {
   const Operation operation = job.algorithm.operation;
@@ -138,7 +138,7 @@ inline void expect_moved(const Job& job, const std::vector<Bytes>& inputs,
   }
 }
 
-// What the association makes of everybody's data, joined by the same kernels one after the other.
+// Expected reductions: the association, computed sequentially with the same kernels.
 inline Bytes joined(const memory::Reduction& reduction, const Bytes& left, const Bytes& right) {
   Bytes result(left.size());
   reduction(result.data(), left.data(), right.data(), left.size() / reduction.element_bytes);
@@ -178,7 +178,7 @@ inline void expect_joined(const Job& job, const std::vector<Bytes>& inputs,
   }
 }
 
-// Data of a call, of as many elements as are cut into blocks.
+// Returns random inputs of `elements` elements per rank.
 inline std::vector<Bytes> contributions(const Job& job, std::size_t elements,
                                         std::minstd_rand& random) {
   std::vector<Bytes> inputs;
@@ -188,7 +188,7 @@ inline std::vector<Bytes> contributions(const Job& job, std::size_t elements,
   return inputs;
 }
 
-// (x, y) -> 3 x + 5 y + 1: of it no two bracketings agree.
+// (x, y) -> 3 x + 5 y + 1: the result depends on every pair of parentheses.
 inline memory::Reduction bracketed() {
   const auto combine = [](void* to, const void* left, const void* right, std::size_t count, void*) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Errors planted into schedules, one in each: the checker finds every one, and says what it is.
+// Plants one error into each of many schedules: the checker finds every one and describes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Changes what a rank does in a round.
+// Modifies what a rank does in a round.
 using Change = std::function<void(int rank, std::int64_t number, Round& round)>;
 
 struct Lies {
@@ -29,7 +29,7 @@ struct Lies {
   std::function<std::int64_t(std::int64_t number)> like = [](std::int64_t number) {
     return number;
   };
-  RoundSpan idle = {0, 0};  // pretends that nobody is active then
+  RoundSpan idle = {0, 0};  // claims that no rank is active in these rounds
 };
 
 class Planted : public Schedule {
@@ -70,14 +70,14 @@ struct Case {
   std::string what;
   std::string algorithm;
   Lies lies;
-  std::string found;  // in the checker's words
+  std::string found;  // expected part of the checker's message
   bool in_place = false;
 };
 
-// Among 8 ranks, with three segments where an algorithm has any.
+// A call of 8 ranks, with three segments if the algorithm uses segments.
 const Call call = {.ranks = 8, .segments = 3};
 
-// A change of what one rank does in one round.
+// Applies a change to one rank in one round.
 Change at(int rank, std::int64_t number, const std::function<void(Round&)>& change) {
   return [=](int whose, std::int64_t which, Round& round) {
     if (whose == rank && which == number) change(round);
@@ -108,7 +108,7 @@ std::vector<Case> cases() {
     cases.push_back({what, algorithm, {.change = change}, found});
   };
 
-  // Messages.
+  // Errors in messages.
   plant("wrong peer of a send", ring, at(2, 1, [](Round& r) { r.sends[0].peer = 5; }),
         "which sends nothing");
   plant("wrong peer of a receive", ring, at(2, 1, [](Round& r) { r.receives[0].peer = 5; }),
@@ -143,7 +143,7 @@ std::vector<Case> cases() {
       },
       "leaves the barrier before it has heard from");
 
-  // Blocks.
+  // Errors in blocks.
   plant("block off by one, sent", ring, at(2, 1, [](Round& r) { shift(r.sends[0]); }), "has block");
   plant("block off by one, received", ring, at(2, 1, [](Round& r) { shift(r.receives[0]); }),
         "comes twice");
@@ -182,7 +182,7 @@ std::vector<Case> cases() {
              at(0, 3, [](Round& r) { r.sends.clear(); })),
         "is read, and is not there");
 
-  // Local work.
+  // Errors in local work.
   plant("own block not copied", ring, at(2, 0, [](Round& r) { r.work.clear(); }),
         "block 2 of the output of rank 2 has nothing");
   plant("own block copied elsewhere", "allgather:bruck",
@@ -219,7 +219,7 @@ std::vector<Case> cases() {
       },
       "has (((0 4)");
 
-  // Places.
+  // Errors in places.
   plant("received where it is sent from", "allreduce:halving",
         at(2, 1,
            [](Round& r) {
@@ -257,7 +257,7 @@ std::vector<Case> cases() {
                    "joins",
                    true});
 
-  // Claims.
+  // Errors in claims.
   cases.push_back(
       {"a round too many", ring, {.traffic = [](RankTraffic& c) { ++c.rounds; }}, "claims"});
   cases.push_back(
@@ -271,7 +271,7 @@ std::vector<Case> cases() {
   return cases;
 }
 
-TEST(Planted, ErrorsAreAllFound) {
+TEST(Planted, AllErrorsAreFound) {
   for (const Case& planted : cases()) {
     const Algorithm& algorithm = algorithm_named(planted.algorithm);
     ASSERT_EQ(flaw_in({*make_schedule(algorithm, call), algorithm.operation, algorithm.order,
@@ -283,8 +283,8 @@ TEST(Planted, ErrorsAreAllFound) {
   }
 }
 
-// What is wrong in place only is proven elsewhere.
-TEST(Planted, WhatIsWrongInPlaceIsRightOutOfPlace) {
+// The cases that are wrong in place only pass the check out of place.
+TEST(Planted, InPlaceErrorsPassOutOfPlace) {
   for (const Case& planted : cases()) {
     if (!planted.in_place) continue;
     const Algorithm& algorithm = algorithm_named(planted.algorithm);

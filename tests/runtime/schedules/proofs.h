@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which calls an algorithm is tried with.
+// The calls with which an algorithm is tested.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@
 
 namespace huddle::schedules {
 
-// From one to three blocks a rank.
+// Returns shares of one to three blocks per rank.
 inline Shares uneven_shares(int ranks) {
   std::vector<std::int64_t> counts;
   for (int rank = 0; rank < ranks; ++rank) counts.push_back(1 + (rank * 5 + 2) % 7 % 3);
   return Shares(counts);
 }
 
-// Of each number that the algorithm looks at some values.
+// Varies each parameter that the algorithm uses over some values.
 inline std::vector<Call> calls_of(const Algorithm& algorithm, const Call& plain) {
   std::vector<Call> calls = {plain};
   const auto vary = [&calls](bool uses, const auto& values, auto member) {
@@ -54,8 +54,8 @@ inline std::string told(const Algorithm& algorithm, const Call& call) {
          (call.shares.are_equal() ? "" : " uneven shares");
 }
 
-// What is wrong with a call's schedule; empty where it is proven, in place too. Of many ranks each
-// number is tried in one of the two ways.
+// Returns the flaw of a call's schedule, or an empty string if it is correct, also in place. Above
+// 100 ranks only one of the two variants is checked.
 inline std::string flaw_of(const Algorithm& algorithm, const Call& call) {
   const auto schedule = make_schedule(algorithm, call);
   for (const bool in_place : {false, true}) {

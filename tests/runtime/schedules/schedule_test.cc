@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What schedules are made of, and that a rank of a million takes no more memory than one of ten.
+// Tests the parts of schedules, and that a rank of a million takes no more memory than one of ten.
 #include "runtime/schedules/schedule.h"
 
 #include <gmock/gmock.h>
@@ -17,15 +17,15 @@
 
 namespace {
 
-// Of the whole program: what is allocated now, and the most that was. Other tests have threads.
+// Bytes allocated by the whole program, and their maximum. Atomic because other tests have threads.
 std::atomic<std::size_t> allocated = 0;
 std::atomic<std::size_t> most_allocated = 0;
 
 }  // namespace
 
-// A sanitizer has a heap of its own.
+// Sanitizers have their own heap.
 #ifdef HUDDLE_COUNTS_HEAP
-// The size of a block stands before it.
+// The size of a block is stored in front of it.
 static constexpr std::size_t head = alignof(std::max_align_t);
 
 void* operator new(std::size_t bytes) {
@@ -56,7 +56,7 @@ std::vector<std::int64_t> listed(const Blocks& blocks) {
   return list;
 }
 
-TEST(Blocks, GoRoundTheCircle) {
+TEST(Blocks, WrapAround) {
   EXPECT_THAT(listed(Blocks::interval(3, 2)), ElementsAre(3, 4));
   EXPECT_THAT(listed(Blocks::circular(6, 3, 8)), ElementsAre(6, 7, 0));
   EXPECT_THAT(listed(Blocks::circular(-2, 3, 8)), ElementsAre(6, 7, 0));
@@ -72,7 +72,7 @@ std::vector<std::int64_t> round_circle(const Run& run, std::int64_t modulo) {
   return listed(blocks);
 }
 
-TEST(Blocks, IntervalsGoRoundTheCircle) {
+TEST(Blocks, IntervalsWrapAround) {
   EXPECT_THAT(round_circle({6, 3, 3, 5}, 16), ElementsAre(6, 7, 8, 11, 12, 13, 0, 1, 2));
   EXPECT_THAT(round_circle({6, 3, 2, 8}, 16), ElementsAre(6, 7, 8, 14, 15, 0));
   EXPECT_THAT(round_circle({1, 3, 2, -5}, 10), ElementsAre(1, 2, 3, 6, 7, 8));
@@ -81,12 +81,12 @@ TEST(Blocks, IntervalsGoRoundTheCircle) {
   EXPECT_TRUE(round_circle({5, 2, 0, 4}, 10).empty());
 }
 
-TEST(Blocks, AreToldAsIntervals) {
+TEST(Blocks, PrintAsIntervals) {
   EXPECT_EQ(Blocks::circular(6, 4, 8).text(), "6..7 0..1");
   EXPECT_EQ(Blocks::strided(0, 4, 16, 64).text(), "0 4 8 ... 60");
 }
 
-TEST(Sizes, OfBlocks) {
+TEST(Sizes, SumOverBlocks) {
   EXPECT_EQ(Sizes::equal(8).bytes(Blocks::strided(5, 3, 3, 9)), 24U);
   const Sizes cut = Sizes::cut(10, 4, 3);
   EXPECT_EQ(cut.bytes(0) + cut.bytes(1) + cut.bytes(2), 40U);
@@ -97,8 +97,8 @@ TEST(Sizes, OfBlocks) {
 
 class OfAMillion : public ::testing::TestWithParam<Algorithm> {};
 
-// The first and the last 1,000 rounds that a rank is at work in.
-TEST_P(OfAMillion, ARankTakesLittleMemory) {
+// Computes the first and the last 1,000 rounds in which a rank is active.
+TEST_P(OfAMillion, RankTakesLittleMemory) {
   constexpr int ranks = 1 << 20;
   constexpr std::size_t most = 65536;
   const std::size_t before = allocated;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Wires between ranks of one process, and a scheduler that makes everything as awkward as a seed
-// says: messages take any time, ranks come late, sends end at once or when their receiver has
-// everything. Where a message comes in there is rubbish until it is there.
+// Wires between ranks of one process with an adversarial scheduler that depends on a seed: messages
+// take any time, ranks start late, sends complete immediately or only when their receiver has the
+// data. Receive buffers hold garbage until the message is complete.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class SeededWires {
 
   Wire& end(int rank) { return ends_[static_cast<std::size_t>(rank)]; }
 
-  // Runs all of them to their ends. Throws where none can go on.
+  // Runs all executions until they are complete. Throws if none can proceed.
   void run(std::vector<std::unique_ptr<Execution>>& executions) {
     std::vector<std::size_t> left;
     for (std::size_t rank = 0; rank < executions.size(); ++rank) left.push_back(rank);
@@ -59,7 +59,7 @@ class SeededWires {
  private:
   struct Message {
     std::span<const std::byte> source;
-    std::vector<std::byte> kept;  // of a send that ended at once
+    std::vector<std::byte> kept;  // for a send that completed immediately
     bool is_kept = false;
     std::span<std::byte> target;
     bool has_sender = false;
@@ -67,7 +67,7 @@ class SeededWires {
     std::uint64_t ready_at = 0;
     bool arrived = false;
   };
-  // Messages of a pair, in order; either side may be ahead.
+  // The messages of a pair, in order; sender or receiver may be ahead.
   struct Lane {
     std::deque<Message> messages;
     std::size_t sent = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Wires of sockets: each pair of ranks has a stream, whose buffers are as small as the kernel
-// allows, so that long messages go piecewise and wait for their receivers. Each rank is a thread.
+// Wires over sockets: each pair of ranks has a stream whose buffers are as small as the kernel
+// allows, so that long messages are sent piecewise and wait for receivers. Ranks are threads.
 #pragma once
 
 #include <poll.h>
@@ -57,9 +57,9 @@ class SocketEnd : public Wire {
     return posted.done;
   }
 
-  // Until the kernel takes or has something for whoever waits.
+  // Blocks until the kernel accepts or has data for a pending message.
   void wait() {
-    constexpr int long_enough_ms = 120'000;  // for a machine that has much else to do
+    constexpr int long_enough_ms = 120'000;  // sufficient on a busy machine
     std::vector<pollfd> polled;
     for (const Peer& peer : peers_) {
       const int events = (peer.sends.empty() ? 0 : POLLOUT) | (peer.receives.empty() ? 0 : POLLIN);
@@ -71,7 +71,7 @@ class SocketEnd : public Wire {
     if (ready < 0 && errno != EINTR) fail("poll");
   }
 
-  // Whoever waits for this rank hears that it is gone.
+  // Closes all connections, so that peers that wait for this rank get an error.
   void leave() {
     for (const Peer& peer : peers_) {
       if (peer.socket >= 0) ::shutdown(peer.socket, SHUT_RDWR);
@@ -83,7 +83,7 @@ class SocketEnd : public Wire {
 
   template <typename Bytes>
   struct Message {
-    std::byte head[head_bytes];  // how long it is
+    std::byte head[head_bytes];  // size of the message
     Bytes bytes;
     std::size_t done;  // of head and bytes
     Ticket ticket;
@@ -122,7 +122,7 @@ class SocketEnd : public Wire {
     move(peer.receives, read);
   }
 
-  // One message after the other, as far as the kernel goes along.
+  // Transfers one message after another, as far as the kernel allows.
   template <typename Messages, typename Transfer>
   void move(Messages& messages, const Transfer& transfer) {
     while (!messages.empty()) {
@@ -165,7 +165,7 @@ class SocketWires {
 
   Wire& end(int rank) { return ends_[static_cast<std::size_t>(rank)]; }
 
-  // Runs all of them to their ends. Throws where one cannot go on.
+  // Runs all executions until they are complete. Throws if one of them fails.
   void run(std::vector<std::unique_ptr<Execution>>& executions) {
     std::exception_ptr failure;
     std::mutex failing;
@@ -192,7 +192,7 @@ class SocketWires {
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0) {
       throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
     }
-    const int least = 1;  // the kernel makes of it the least that it allows
+    const int least = 1;  // the kernel rounds up to its minimum
     for (const int socket : pair) {
       ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every schedule over sockets between threads: what the seeded wires pretend, a kernel does.
+// Executes every schedule over sockets between threads, with the buffering of a real kernel.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,7 +14,7 @@ namespace huddle::schedules::test {
 namespace {
 
 constexpr int rank_counts[] = {1, 2, 3, 5, 8, 11};
-// Longer than what a socket buffers, so that senders wait for their receivers.
+// Larger than a socket's buffer, so that senders wait for their receivers.
 constexpr std::size_t long_bytes = 16384;
 
 class OverSockets : public ::testing::TestWithParam<Algorithm> {};
@@ -37,7 +37,7 @@ void expect_joins(const Algorithm& algorithm, const Call& call, std::minstd_rand
   expect_joined(job, inputs, outputs_of(job, inputs, SocketWires(call.ranks)));
 }
 
-TEST_P(OverSockets, RealData) {
+TEST_P(OverSockets, MovesAndReducesRealData) {
   const Algorithm& algorithm = GetParam();
   std::minstd_rand random(20261125);
   for (const int ranks : rank_counts) {
@@ -56,7 +56,7 @@ TEST_P(OverSockets, RealData) {
 INSTANTIATE_TEST_SUITE_P(Net, OverSockets,
                          ::testing::ValuesIn(algorithms().begin(), algorithms().end()), test_name);
 
-// A schedule whose receiver expects a block more.
+// A schedule whose receiver expects one block more than is sent.
 class OneTooFew : public Schedule {
  public:
   using Schedule::Schedule;
@@ -71,7 +71,7 @@ class OneTooFew : public Schedule {
   }
 };
 
-TEST(SocketWires, FailWhereTheTwoSidesDoNotAgree) {
+TEST(SocketWires, FailIfSizesDiffer) {
   const OneTooFew schedule({.ranks = 2});
   SocketWires wires(2);
   std::vector<Bytes> outputs(2, Bytes(2));
