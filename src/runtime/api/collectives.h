@@ -9,13 +9,14 @@
 
 namespace huddle::api {
 
-// What every collective of the C interface looks at before anybody is asked.
+// Helpers that check the arguments of every collective of the C interface before any communication.
 
-// Throw UsageError where there is none.
+// Throw UsageError if the type, the operator or the user-defined reduction is invalid.
 memory::Reduction reduction_of(huddle_type type, huddle_operator op);
 memory::Reduction reduction_of(const huddle_reduction* reduction);
 
-// What is no Error of ours fails on this rank alone, while the others may wait for it.
+// Runs work(team). An exception other than Error concerns this rank alone, so the team is abandoned
+// to keep the others from waiting for it.
 template <class Work>
 void unless_it_fails_alone(team::Team& team, Work& work) {
   try {
