@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* Four processes sum two numbers each with huddle_allreduce(). */
+/* Four processes add up their numbers. */
 #include <huddle/huddle.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int main(void) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (fork() == 0) return run(meeting, rank), 0;
   }
-  huddle_meeting_free(meeting); /* the children have inherited it */
+  huddle_meeting_free(meeting); /* the children have theirs */
   int failed = 0;
   for (int status; wait(&status) > 0;) failed |= status;
   return failed != 0;
