@@ -215,8 +215,7 @@ double schedule_ns(const Job& job, bool cards_in_order) {
     actors.push_back(s4u::Actor::create("rank", platform.host(rank),
                                         std::ref(ranks[static_cast<std::size_t>(rank)])));
   }
-  // Eager messages are transferred as soon as they are sent, whether or not the receive
-  // is posted.
+  // Eager messages are transferred as soon as they are sent, whether or not the receive is posted.
   for (const auto& [from, to] : pairs) {
     mailbox(from, to, false)->set_receiver(actors[static_cast<std::size_t>(to)]);
   }
