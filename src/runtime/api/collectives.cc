@@ -12,7 +12,7 @@
 namespace huddle::api {
 namespace {
 
-// The C interface and the kernels use the same numbers.
+// Types and operators have the same values in the C interface and in the kernels.
 static_assert(HUDDLE_INT8 == static_cast<int>(memory::Type::int8));
 static_assert(HUDDLE_FLOAT16 == static_cast<int>(memory::Type::float16));
 static_assert(HUDDLE_LONG_DOUBLE_INT + 1 == memory::type_facts.size());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Checks of arguments and conversion of errors for the collectives of the C interface.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +10,6 @@
 #include "runtime/memory/reduction.h"
 
 namespace huddle::api {
-
-// Helpers that check the arguments of every collective of the C interface before any communication.
 
 // Throw UsageError if the type, the operator or the user-defined reduction is invalid.
 memory::Reduction reduction_of(huddle_type type, huddle_operator op);

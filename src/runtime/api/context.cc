@@ -17,7 +17,8 @@
 namespace huddle::api {
 namespace {
 
-// Larger queues do not fit into caches and are slower; values far beyond that are errors in units.
+// Limit of queue_bytes. Queues that exceed the caches are slower; much larger values are probably
+// given in the wrong unit.
 constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
 
 // The size of the struct in version 0.1. New fields are only appended.

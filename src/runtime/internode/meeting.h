@@ -46,7 +46,7 @@ class NodeBootstrap {
   int place_;
 };
 
-// What a rank knows about its own and other nodes before it has a NodeMap.
+// The placement of ranks as far as a rank knows it before it has a NodeMap.
 struct Seats {
   std::vector<int> starts;       // by node: number of ranks on the nodes before it; last: all
   std::vector<int> first_ranks;  // by node

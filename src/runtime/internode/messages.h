@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Messages between ranks on several nodes: wires, buffers, pending messages, and the wait for them.
 #pragma once
 
 #include <atomic>

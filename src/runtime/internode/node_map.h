@@ -71,18 +71,17 @@ class NodeMap {
   std::shared_ptr<const int> table_;  // ranks node by node, then nodes by rank; null: in order
 };
 
-// The ranks of each node that communicate with other nodes in one collective. Several leaders split
-// the data by bytes: each has a slice, which it exchanges with the leaders of the same slice on
-// other nodes. The number of ranks per node may therefore differ. Slices do not change results,
-// because elements are reduced independently of each other.
-
-// How the data of a call are split.
+// The split of a call's data into slices and segments.
 struct Sharing {
   int leaders = 1;   // per node
   int segments = 1;  // pipelined: one is sent between nodes while the nodes work on others
   bool operator==(const Sharing&) const = default;
 };
 
+// The ranks of each node that communicate with other nodes in one collective. Several leaders split
+// the data by bytes: each has a slice, which it exchanges with the leaders of the same slice on
+// other nodes. The number of ranks per node may therefore differ. Slices do not change results,
+// because elements are reduced independently of each other.
 class Leaders {
  public:
   // Keeps a reference.

@@ -121,7 +121,7 @@ struct Sent {
   std::int64_t bytes = 0;
 };
 
-// How an operation communicates between nodes.
+// The communication pattern of an operation between nodes.
 enum class Way : std::uint8_t {
   schedule,  // by leaders: all ranks know the sizes, which are predicted
   pairs,     // by pairs of ranks, which alone know their sizes

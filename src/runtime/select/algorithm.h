@@ -99,10 +99,9 @@ double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
 double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
                        const node::PairExchange::Plan& plan);
 
-// Single-copy algorithms: ranks read from or write to each other's memory directly.
-
-// Returns the single-copy algorithms of an operation. Each has plans for every path for which the
-// machine file has figures, except paths that the resources list as refused.
+// Returns the single-copy algorithms of an operation, in which ranks read from or write to each
+// other's memory directly. Each has plans for every path for which the machine file has figures,
+// except paths that the resources list as refused.
 std::vector<Algorithm> direct_algorithms(Operation operation);
 // For operations in which each pair of ranks alone knows the size of its blocks: the receiver reads
 // large blocks directly from the sender's memory.

@@ -42,8 +42,8 @@ double gathered_ns(const Prices& prices, const node::Tree& tree, int rank, int f
   return slowest + prices.flags_ns(children, rank, flags_per_line);
 }
 
-// If each child has a flag of its own, the parent must take as many lines back from their last
-// readers, as if each child wrote one. An announced flag is a single line for all children.
+// If each child has a flag of its own, the parent must take a line back from each child, as if each
+// child wrote one. An announced flag is a single line for all children.
 double release_ns(const Prices& prices, const node::Tree& tree, int rank,
                   const node::TreeBarrier::Parameters& parameters) {
   const auto children = tree.children(rank);
@@ -144,8 +144,8 @@ double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
          release_ns(prices, tree, tree.root(), parameters);
 }
 
-// In each round a rank waits for the flags of all its sources while its own flag has as many
-// readers.
+// In each round a rank waits for the flags of radix - 1 other ranks while the same number of ranks
+// reads its own flag.
 double dissemination_ns(const Prices& prices,
                         const node::DisseminationBarrier::Parameters& parameters) {
   const int ranks = prices.ranks();

@@ -32,8 +32,8 @@ bool is_rooted(Operation operation) {
   return gathers_at_root(operation) || scatters_from_root(operation);
 }
 
-// Returns the size of all data if each rank had as much as the one with the most. A root has blocks
-// for all ranks, but only the caches of its own core.
+// Returns the size of all data if each rank had the data of the rank with the most. A root has
+// blocks for all ranks, but only the caches of its own core.
 std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
   const std::size_t all = data_bytes(request, prices.ranks());
   if (!is_rooted(request.operation)) return all;
@@ -95,7 +95,7 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
 // A block that is sent in tiles.
 struct Tiles {
   double count = 1;
-  // How often the channel becomes full; used for the order as_ready.
+  // Number of times that the channel becomes full; used for the order as_ready.
   double channelfuls = 1;
   Moved each;
   // Time in which the writer prefetches the lines of the next block after it has sent this one.

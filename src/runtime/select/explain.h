@@ -25,7 +25,7 @@ struct Explanation {
   std::vector<PathState> paths = {};
   // The forced algorithm, even if it cannot serve the request; empty if none is forced.
   std::string forced = {};
-  // Whether ranks have different settings of forced algorithms. The lowest rank's setting applies.
+  // Ranks have different settings of forced algorithms; the lowest rank's setting applies.
   bool is_forcing_unlike = false;
 };
 

@@ -18,9 +18,8 @@
 namespace huddle::select {
 
 // Size classes. One choice serves all sizes of a class: it is made for the largest size, and a
-// choice made for that size can serve all smaller ones.
-
-// Four classes per power of two: rounding up adds at most a quarter.
+// choice made for that size can serve all smaller ones. There are four classes per power of two:
+// rounding up adds at most a quarter.
 inline constexpr std::size_t classes_an_octave = 4;
 inline constexpr std::size_t size_classes = 64 * classes_an_octave;
 
@@ -66,8 +65,8 @@ enum class Operation {
   exscan,
 };
 
-// Which phase of a barrier runs. Between nodes, a node's first rank waits for the other nodes after
-// the gather phase and before the release phase.
+// The phases of a barrier that run in a call. Between nodes, a node's first rank waits for the
+// other nodes after the gather phase and before the release phase.
 enum class BarrierPhase : std::uint8_t {
   both,     // an ordinary barrier
   gather,   // the first rank returns once every rank of the node has called
@@ -86,8 +85,7 @@ constexpr std::string_view name(BarrierPhase phase) {
   return {};
 }
 
-// How much data a rank has as the input or the output of a call, relative to the bytes of a
-// request.
+// Size of a rank's input or output in a call, relative to the bytes of a request.
 enum class Amount {
   nothing,
   all,

@@ -19,10 +19,6 @@
 
 namespace huddle::select {
 
-// The choice of a copy method. It considers readers that have a block's cache lines cached, and
-// picks the method whose measured ring hand-off is predicted to be the fastest for that size and
-// pair.
-
 // The curves of the cost model that a method's descriptor names.
 struct CopyMethodCurves {
   machine::HandoffKind write;
@@ -40,7 +36,9 @@ double ring_ns(const machine::CostModel& model, memory::CopyMethod method, doubl
 // Returns whether the method is allowed and this CPU supports its kernels.
 bool is_possible(memory::CopyMethod method, memory::CopyMethods allowed);
 
-// Returns the cheapest possible method; plain if no curve is known or all are equal.
+// Returns the possible method whose measured hand-off through a ring is predicted to be the fastest
+// for this size and pair, given that the reader has the block's lines cached. Returns plain if no
+// curve is known or all are equal.
 memory::CopyMethod copy_method_for(const machine::CostModel& model, double bytes, int from, int to,
                                    memory::CopyMethods allowed);
 
@@ -57,12 +55,12 @@ struct Piece {
   std::size_t buffers_bytes = 0;
 };
 
-// How a block is copied between a peer's memory and this rank's.
+// A method of copying a block between a peer's memory and this rank's.
 struct PeerCopy {
   // A buffer that is mapped is read like any other data that a peer has written.
   static constexpr PeerCopy of_mapped() { return {single_copy::heap, 0, true}; }
 
-  std::string_view name;  // of a path in machine files; `heap` if mapped
+  std::string_view name;  // name of the path in machine files; `heap` if mapped
   single_copy::PathNumber path = 0;
   bool mapped = false;
 };
@@ -84,7 +82,7 @@ class Prices {
   }
   // Time until the last reader has a line that `from` wrote.
   double line_to_ns(int from, std::span<const int> readers) const;
-  // How much longer that takes than for the farthest reader alone.
+  // Additional time compared with the farthest reader alone.
   double queue_ns(int from, std::span<const int> readers) const;
   // Time until `reader` has seen the flags of all writers.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
@@ -184,7 +182,7 @@ class Prices {
   // Time to copy from or to mapped memory by the fastest kernel.
   double copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
                         machine::Target target) const;
-  // How much longer it takes to write lines that a peer has cached than to read lines that it has
+  // Additional time to write lines that a peer has cached, compared with reading lines that it has
   // written.
   double dearer_to_write_ns(std::size_t bytes) const;
   // Returns the block's share of the hand-off curve `kind` at the size of all buffers.

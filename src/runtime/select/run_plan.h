@@ -79,7 +79,7 @@ inline auto protocol_for(const DirectReducePlan&, const Setting& at) {
   return node::DirectReduce(at.resources.direct_reduce, at.association, context::first_sequence);
 }
 
-// Each function makes one call of the protocol for this rank.
+// Each overload of run_plan() makes one call of the protocol for this rank.
 
 template <context::Context W>
 void run_plan(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call& call) {
@@ -111,7 +111,7 @@ void run_plan(node::SegmentedBcast& protocol, W& w, const node::SegmentedBcast::
   protocol.run(w, call.count, call.root, plan);
 }
 
-// For protocols that implement all reductions or some of them.
+// Calls the protocol's member function for the reduction. Some protocols lack some reductions.
 template <class Protocol, context::Context W, class PlanOfIt>
 void run_reduction(Protocol& protocol, W& w, const PlanOfIt& plan, const Call& call) {
   const memory::Reduction& reduction = *call.reduction;

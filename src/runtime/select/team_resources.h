@@ -49,7 +49,7 @@ class Forcing {
 // Default of the shared memory that a rank provides to each algorithm for large data.
 inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
 
-// What a team knows about a path into peers' memory.
+// A path into peers' memory and its state in a team.
 struct PathState {
   std::string_view name;
   // Why ranks cannot access each other's memory by this path. Empty if they can, or if it has not

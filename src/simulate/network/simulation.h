@@ -63,7 +63,6 @@ struct Clock {
   }
 };
 
-// Messages and local work of all ranks in one round of a schedule.
 struct Sent {
   int from = 0;
   int to = 0;
@@ -80,6 +79,7 @@ struct Worked {
   bool operator==(const Worked&) const = default;
 };
 
+// Messages and local work of all ranks in one round of a schedule.
 struct Traffic {
   std::vector<Sent> messages;  // ordered by sender, then as posted
   std::vector<Worked> work;    // by rank, one entry per rank
@@ -96,11 +96,9 @@ double work_bytes(const schedules::Round& round, double block_bytes);
 inline constexpr std::size_t most_messages = 1 << 24;
 Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, double block_bytes);
 
-// Data flows that share links by max-min fairness: the rate of a flow cannot grow without reducing
-// that of a flow that is not faster, as many transports do over time. Rates are bytes per
-// nanosecond (GB/s).
-
-// Messages that begin at the same time, each with the links of its route.
+// Messages that begin at the same time, each with the links of its route. Flows share links by
+// max-min fairness: the rate of a flow cannot grow without reducing that of a flow that is not
+// faster, as with many transports over time. Rates are bytes per nanosecond (GB/s).
 class Flows {
  public:
   // Adds a flow whose rate is at most most_gb_per_s.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that use only the C interface: processes that rendezvous like forked processes.
+// Ranks that use only the C interface: forked processes that rendezvous by a huddle_meeting.
 #pragma once
 
 #include <chrono>

@@ -163,7 +163,7 @@ TEST(Meeting, ByUserCallback) {
     const int calls = ring.calls;
     talk(team, bootstrap);
     EXPECT_EQ(ring.calls, calls) << "never after the team is made";
-    // Greeting, presence, whether all use the same decisions, addresses, and the result.
+    // Greeting, properties of each rank, check for equal decisions, addresses, and the result.
     EXPECT_LE(calls, 5);
   });
 }

@@ -116,7 +116,8 @@ TEST(PeerLost, DoesNotAffectOtherTeams) {
   EXPECT_EQ(ends[2], RankEnd::How::fine);
 }
 
-// All ranks fail with the same message after before() and after() have been called on rank 1.
+// Expects all ranks to fail with a message that contains `word` if before() and after() have run on
+// rank 1.
 void expect_alike(const std::function<void(huddle_settings&)>& before,
                   const std::function<void()>& after, const std::string& word) {
   run_c_ranks(3, [&](const huddle_bootstrap& bootstrap) {

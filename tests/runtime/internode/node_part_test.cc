@@ -190,7 +190,7 @@ TEST(NodePart, RootedCollectivesMatchTeam) {
   }
 }
 
-// Between the phases the first rank is where it waits for other nodes.
+// Between the two phases the first rank would wait for other nodes.
 TEST(NodePart, OnlyFirstRankWaitsInGatherPhase) {
   constexpr int times = 20;
   std::atomic<int> gathered{0};

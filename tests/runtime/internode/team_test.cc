@@ -386,7 +386,7 @@ TEST_P(Teams, Alltoallv) {
   });
 }
 
-// As within a node only the receiver gets the error, and the team remains usable.
+// Only the receiver gets the error, as within a node, and the team remains usable.
 TEST_P(Teams, TooSmallBufferIsAnErrorOfItsReceiverOnly) {
   run(dear_bytes, [](Team& team, int rank, Mail&) {
     const int last = team.map().ranks() - 1;

@@ -55,7 +55,7 @@ void everywhere(Check check) {
   }
 }
 
-// The number of segments in the text is the one that the protocol uses.
+// The explanation contains the number of segments that the protocol uses.
 TEST(Choice, TextContainsSegmentsAndReaders) {
   const auto words_for = [](int ranks) {
     const machine::Machine machine =
@@ -186,8 +186,8 @@ double best_ns_by(std::string_view algorithm, const std::vector<Candidate>& list
   return best_ns;
 }
 
-// A root that reads copies all blocks alone; if the senders write, as many copy at the same time as
-// the machine's figures for several copiers justify. With one sender there is no difference.
+// A root that reads copies all blocks alone; if the senders write, several of them copy at the same
+// time if the machine's figures for several copiers justify it. One sender makes no difference.
 TEST(Choice, GatherPushesIfThereAreSeveralSenders) {
   everywhere([](const node::RankLocality& locality, const auto& model,
                 const TeamResources& resources) {

@@ -51,7 +51,7 @@ TEST(KernelOfResults, IsNontemporalIfCachesAreTooSmall) {
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::nontemporal);
 }
 
-// With half as many hardware threads, each has twice as much data.
+// With half the hardware threads, each has twice the data.
 TEST(KernelOfResults, DependsOnDataPerHardwareThread) {
   const Machine machine = four_cores();
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 12 * MiB, {0, 1, 2, 3}), CopyKernel::plain);

@@ -166,7 +166,7 @@ RC_GTEST_PROP(ThroughProperty, MatchesReference, ()) {
   for (std::size_t flow = 0; flow < seen.size(); ++flow) expect_near(seen[flow], expected[flow]);
 }
 
-// All bytes on a link need at least the link's time.
+// The last flow on a link cannot end before the link has carried the bytes of all its flows.
 RC_GTEST_PROP(ThroughProperty, LinksNeedAtLeastTheTimeOfTheirBytes, ()) {
   const Case any = any_case(false);
   const std::vector<double> seen = through_ns(any.flows, any.capacity);

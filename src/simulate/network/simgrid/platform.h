@@ -21,12 +21,11 @@
 
 namespace huddle::judge {
 
-// A question with everything that it names, and the network figures that SimGrid uses.
-
 // SimGrid's clock counts seconds and rounds to fractions of them; one of its seconds stands for 1
 // us.
 constexpr double ns_a_tick = 1000;
 
+// A question to the simulator with everything that it names.
 struct Job {
   network::Question question;
   fabric::Cluster cluster;
@@ -69,10 +68,9 @@ class Platform {
   simgrid::s4u::Link* base_ = nullptr;  // the latency of the innermost switch
 };
 
-// Simulations by SimGrid. Both return the nanoseconds until the last rank has finished. A process
-// calls one of them once.
-// Requires: a simgrid::s4u::Engine exists.
-
+// Both simulations return the nanoseconds until the last rank has finished.
+// Requires: a simgrid::s4u::Engine exists, and the process has not called either before.
+//
 // Runs huddle's schedule; every rank is an actor that sends and receives. Link rates are recomputed
 // whenever a message begins or ends. Messages of one card share it evenly, or if cards_in_order is
 // true those of later rounds wait for those of earlier rounds, as in huddle's model.

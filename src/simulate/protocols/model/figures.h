@@ -19,17 +19,15 @@
 
 namespace huddle::protocols::model {
 
-// Concurrent copies that share resources by max-min fairness: the rate of a copy cannot grow
-// without reducing that of a copy that is not faster. A copy loads each resource by a number of
-// bytes per byte copied: a memory controller transfers a plain copy three times, a cache that holds
-// one side of it transfers half. Rates are bytes per nanosecond (GB/s).
-
-// The load of a copy on one resource.
+// The load of a copy on one resource. It can differ from the size of the copy: a memory controller
+// transfers a plain copy three times, a cache that holds one side of it transfers half.
 struct Load {
   int resource = 0;
   double bytes = 0;  // for the whole copy
 };
 
+// Concurrent copies that share resources by max-min fairness: the rate of a copy cannot grow
+// without reducing that of a copy that is not faster. Rates are bytes per nanosecond (GB/s).
 class Sharing {
  public:
   static constexpr double never = std::numeric_limits<double>::infinity();

@@ -56,7 +56,7 @@ class Holdings {
     std::uint64_t until = 0;  // evicted once the cache has taken in this many bytes
   };
   struct Piece {
-    std::int64_t end = 0;  // line
+    std::int64_t end = 0;  // the line after its last
     int writer = -1;
     std::vector<std::uint64_t> readers;  // ranks that have read it since it was written
     std::vector<Holder> holders;

@@ -81,7 +81,7 @@ class PlayedWire : public RankWire {
   int messages_ = 0;
 };
 
-// As large as the facts that ranks exchange during set-up.
+// A fact of the size that ranks exchange during set-up.
 struct Fact {
   std::array<std::uint64_t, 40> numbers{};
   void meet(const Fact& higher) { numbers[0] = std::max(numbers[0], higher.numbers[0]); }
