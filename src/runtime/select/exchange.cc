@@ -374,9 +374,9 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
   const double flags_ns =
       to_root ? prices.flags_ns(others, 0, 1) : prices.line_ns(0, prices.farthest_from(0));
-  // The root moves all data plus one tile of a peer, or if a tile takes a peer longer than the root
-  // needs for a tile of each of its other peers, a peer moves all its data plus one tile of the
-  // root.
+  // If the root is the bottleneck, it moves all data, before or after one tile of a peer. If a tile
+  // takes a peer longer than the root needs for a tile of each peer, a peer moves all its data,
+  // before or after one tile of the root.
   const double moved_ns =
       std::max(turns * tiles.count * root_ns + peer_ns, root_ns + tiles.count * peer_ns);
   // The first tiles' flags are transferred at the same time. Each later tile has a flag of its own:

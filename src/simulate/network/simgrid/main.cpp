@@ -50,7 +50,7 @@ double answer(const judge::Job& job) {
 int main(int argc, char** argv) {
   try {
     const judge::Job job = job_of(network::question({argv + 1, argv + argc}));
-    // SimGrid reads settings from a command line. Only its critical errors are logged.
+    // SimGrid reads settings from a command line. Logs only its critical errors.
     std::string log = "--log=root.thres:critical";
     std::vector<char*> own = {argv[0], log.data(), nullptr};
     int count = 2;
