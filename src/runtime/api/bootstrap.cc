@@ -10,7 +10,7 @@
 namespace huddle::api {
 namespace {
 
-// The one argument of the C callback is the meeting.
+// `arg` of the C callback is the meeting.
 int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
   const auto& bootstrap = *static_cast<huddle_meeting*>(arg)->bootstrap;
   const auto gather = [&] {
@@ -24,11 +24,13 @@ int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
 }  // namespace
 
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
-  // A meeting knows why it failed, and the callback can only say that it did.
+  // Calls the meeting's own allgather, which can describe why it failed; the C callback only
+  // returns an error.
   if (bootstrap.allgather == allgather_of) {
     return *static_cast<huddle_meeting*>(bootstrap.arg)->bootstrap;
   }
-  // By reference: a copy would take memory, and there may be none before the others are told.
+  // Captures by reference: a copy would allocate, which may fail before the other ranks can be
+  // notified.
   const auto gather = [&bootstrap](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (bootstrap.allgather(bootstrap.arg, mine.data(), mine.size(), all.data()) != 0) {
       throw FailureError(

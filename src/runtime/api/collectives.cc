@@ -12,7 +12,7 @@
 namespace huddle::api {
 namespace {
 
-// The numbers of the C interface are those of the kernels.
+// Types and operators have the same values in the C interface and in the kernels.
 static_assert(HUDDLE_INT8 == static_cast<int>(memory::Type::int8));
 static_assert(HUDDLE_FLOAT16 == static_cast<int>(memory::Type::float16));
 static_assert(HUDDLE_LONG_DOUBLE_INT + 1 == memory::type_facts.size());
@@ -53,7 +53,7 @@ namespace huddle::api {
 
 namespace {
 
-// A root of -1: of all.
+// root -1: all ranks receive the result.
 void require_data(const team::Team& team, const void* input, const void* output, size_t count,
                   const memory::Reduction& reduction, int root) {
   require(count <= most_bytes / reduction.element_bytes, "no memory holds so many elements");
@@ -124,8 +124,6 @@ huddle_status huddle_allreduce_by(huddle_team* team, const void* input, void* ou
 
 namespace huddle::api {
 
-// What moves in blocks, and what is reduced to blocks or step by step.
-
 namespace {
 
 using node::Block;
@@ -159,7 +157,7 @@ std::vector<Block> blocks_of(const Team& team, const huddle_block* blocks) {
 
 bool is_empty(const Team& team, const Blocks& blocks) { return blocks.largest(team.ranks()) == 0; }
 
-// Counted in elements, one behind the other.
+// Returns consecutive blocks, counted in elements.
 std::vector<Block> elements_of(const Team& team, const std::size_t* counts,
                                const memory::Reduction& reduction) {
   require(counts != nullptr, "the counts are null");
@@ -191,7 +189,7 @@ huddle_status reduce_by_counts(huddle_team* team, const void* input, void* outpu
   });
 }
 
-// Either of the scans.
+// Runs `scan`, which is Team::scan or Team::exscan.
 template <class... Described>
 huddle_status prefix(huddle_team* team, const void* input, void* output, size_t count,
                      void (Team::*scan)(const void*, void*, std::size_t, const memory::Reduction&),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Checks of arguments and conversion of errors for the collectives of the C interface.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +11,12 @@
 
 namespace huddle::api {
 
-// What every collective of the C interface looks at before anybody is asked.
-
-// Throw UsageError where there is none.
+// Throw UsageError if the type, the operator or the user-defined reduction is invalid.
 memory::Reduction reduction_of(huddle_type type, huddle_operator op);
 memory::Reduction reduction_of(const huddle_reduction* reduction);
 
-// What is no Error of ours fails on this rank alone, while the others may wait for it.
+// Runs work(team). An exception other than Error concerns this rank alone, so the team is abandoned
+// to keep the others from waiting for it.
 template <class Work>
 void unless_it_fails_alone(team::Team& team, Work& work) {
   try {

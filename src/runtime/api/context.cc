@@ -17,15 +17,16 @@
 namespace huddle::api {
 namespace {
 
-// Queues beyond the caches only make data colder; what is far larger is a mistake in units.
+// Limit of queue_bytes. Queues that exceed the caches are slower; much larger values are probably
+// given in the wrong unit.
 constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
 
-// What version 0.1 had. Fields are only ever added behind it.
+// The size of the struct in version 0.1. New fields are only appended.
 constexpr std::size_t least_settings_bytes =
     offsetof(huddle_settings, progress_arg) + sizeof(huddle_settings::progress_arg);
 
-// A caller of an older version has fewer fields: the others are zero, for their defaults. A caller
-// of a newer one has more: what we do not know must not be asked for.
+// A caller of an older version passes fewer fields: the others are zero and get their defaults. A
+// caller of a newer version passes more: fields that this library does not know must be zero.
 huddle_settings known_part_of(const huddle_settings* given) {
   huddle_settings settings{};
   if (given == nullptr) return settings;
@@ -72,7 +73,7 @@ team::ContextOptions options_from(const huddle_settings& settings) {
   return options;
 }
 
-// Null where the system gives none: what needs no heap goes on without.
+// Returns null if the system provides no heap: contexts work without one.
 std::unique_ptr<memory::Heap> heap_of(std::size_t bytes) {
   try {
     return std::make_unique<memory::Heap>(bytes != 0 ? bytes : memory::machine_bytes());

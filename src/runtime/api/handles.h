@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is behind the handles of the C interface.
+// The types behind the opaque handles of the C interface, and the conversion of C++ exceptions into
+// statuses and messages.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +25,16 @@
 
 namespace huddle::api {
 
-// Between C++ and C: no exception passes, every error becomes a status and a sentence.
-
-// The numbers of the C interface are the exit statuses of the commands.
+// Statuses of the C interface equal the exit statuses of the commands.
 static_assert(HUDDLE_FAILED == static_cast<int>(ExitCode::failure));
 static_assert(HUDDLE_MISUSED == static_cast<int>(ExitCode::usage));
 static_assert(HUDDLE_BAD_INPUT == static_cast<int>(ExitCode::bad_input));
 
-// Cut where it is too long. Null: nobody will read it.
+// Copies `text`, truncated if necessary. `message` may be null.
 void tell(huddle_message* message, std::string_view text);
 
-// Runs `work`; `message` gets why it did not succeed, and is left alone where it did. Takes no
-// memory, so that it can tell of there being none.
+// Runs work() and returns its status. On failure writes the reason to `message`; otherwise leaves
+// it unchanged. Does not allocate, so that it can report a lack of memory.
 template <class Work>
 huddle_status status_of(huddle_message* message, Work work) {
   try {
@@ -61,7 +60,7 @@ huddle_status status_of(huddle_message* message, Work work) {
   }
 }
 
-// The same for a call that makes a handle: null and "" stand there from the start.
+// The same for a call that creates a handle: first sets the handle to null and the message to "".
 template <class Handle, class Make>
 huddle_status make_handle(Handle** handle, huddle_message* message, Make make) {
   tell(message, "");
@@ -73,22 +72,23 @@ huddle_status make_handle(Handle** handle, huddle_message* message, Make make) {
   return status_of(message, [&] { *handle = make(); });
 }
 
-// What one rank's data may take: half of what can be counted, for offsets are added.
+// Limit for one rank's data: half of the largest size, because offsets are added.
 inline constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
 
-// Throws UsageError. Inline, so that those who read code by machine see what holds behind it.
+// Throws UsageError if `condition` is false. Inline, so that static analyzers know that it holds
+// after the call.
 inline void require(bool condition, const char* otherwise) {
   if (!condition) throw UsageError(otherwise);
 }
 
 }  // namespace huddle::api
 
-// What a process has; teams hold it as well.
+// The resources of a process. Its teams share ownership.
 struct huddle_ground {
   huddle_ground(std::unique_ptr<huddle::memory::Heap> of, huddle::team::ContextOptions options)
       : heap(std::move(of)), context(std::move(options)) {}
 
-  std::unique_ptr<huddle::memory::Heap> heap;  // null where the system gives none
+  std::unique_ptr<huddle::memory::Heap> heap;  // null if the system provides none
   huddle::team::Context context;
 };
 
@@ -99,21 +99,22 @@ struct huddle_context {
 struct huddle_meeting {
   int ranks = 1;
   std::optional<huddle::team::ForkBootstrap> before_fork;
-  std::optional<huddle::team::Bootstrap> bootstrap;  // once this process has a place
+  std::optional<huddle::team::Bootstrap> bootstrap;  // set once this process has a place
 };
 
 struct huddle_team {
   huddle_team(std::shared_ptr<huddle_ground> of, const huddle::team::Bootstrap& bootstrap)
       : ground(std::move(of)), team(ground->context, bootstrap) {}
 
-  std::shared_ptr<huddle_ground> ground;  // goes after the team
+  std::shared_ptr<huddle_ground> ground;  // destroyed after the team
   huddle::team::Team team;
   huddle_message message{};
 };
 
 namespace huddle::api {
 
-// The caller's callback as we call it; throws FailureError where it fails.
+// Wraps the caller's callback; throws FailureError if the callback fails. Keeps a reference to
+// `bootstrap`.
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap);
 
 }  // namespace huddle::api

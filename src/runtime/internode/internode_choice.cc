@@ -14,10 +14,16 @@
 namespace huddle::internode {
 namespace {
 
+<<<<<<< HEAD:src/runtime/internode/internode_choice.cc
 // TCP over an Ethernet of 10 Gbit/s, which is the least that nodes have: 25 us, 1.25 GB/s, 3 us
 // between two messages, as the machine files of Ethernets have it, and half of the second
 // direction, as a ring of whole messages was measured to take
 // (docs/design/inter-node-collectives.md).
+=======
+// TCP over 10 Gbit/s Ethernet, the slowest network that nodes are expected to have: 25 us, 1.25
+// GB/s, 3 us between two messages, as in the machine files of Ethernets, and half of the second
+// direction, as measured for a ring of whole messages (record 38).
+>>>>>>> lang-c:src/runtime/internode/choice.cc
 constexpr Network generic = {.message_ns = 25'000,
                              .ns_per_mib = 840'000,
                              .is_estimated = 1,
@@ -26,21 +32,22 @@ constexpr Network generic = {.message_ns = 25'000,
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-// 5 GB/s, as one core copies at least.
+// 5 GB/s, a lower bound for the copy rate of one core.
 constexpr std::int64_t copy_ns_per_mib = 210'000;
 constexpr std::size_t small = 8;
 
-// Values of a number that an algorithm takes: each twice the one before, while it changes anything.
+// Returns the values to try for a parameter of an algorithm: doubled from `first` to `last`, or
+// only `first` if the algorithm does not use the parameter.
 std::vector<int> doubled(bool is_used, int first, std::int64_t last) {
   std::vector<int> values = {first};
   while (is_used && 2 * std::int64_t{values.back()} <= last) values.push_back(2 * values.back());
   return values;
 }
 
-// A message of less than this is not cut for a pipeline any further.
+// Messages below this size are not segmented any further.
 constexpr std::size_t least_segment_bytes = 1024;
 
-// A node's block is cut into as many as it contributes.
+// Cuts each node's block into the number of blocks that the node contributes.
 schedules::Sizes sizes_for(const Demand& demand, const schedules::Schedule& schedule) {
   if (demand.blocks == nullptr) {
     return schedules::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
@@ -55,7 +62,8 @@ schedules::Sizes sizes_for(const Demand& demand, const schedules::Schedule& sche
   return schedules::Sizes::listed(bytes);
 }
 
-// By which nodes contribute blocks that are about as large: so many in all, or some more.
+// Returns shares for which the nodes contribute blocks of about the same size: `blocks` in total,
+// or a few more.
 schedules::Shares shares_for(const Demand& demand, std::int64_t blocks) {
   const std::size_t all = demand.blocks->offset(demand.nodes);
   const std::size_t of_block = std::max<std::size_t>(1, all / static_cast<std::size_t>(blocks));
@@ -67,13 +75,13 @@ schedules::Shares shares_for(const Demand& demand, std::int64_t blocks) {
   return schedules::Shares(counts);
 }
 
-// In two steps, since the product of many bytes and a slow network may not fit.
+// Computed in two steps, because the product of a large size and a slow rate may overflow.
 std::int64_t moving_ns(std::int64_t bytes, std::int64_t ns_per_mib) {
   constexpr auto unit = static_cast<std::int64_t>(mib);
   return bytes / unit * ns_per_mib + bytes % unit * ns_per_mib / unit;
 }
 
-// In two steps for the same reason.
+// Computed in two steps for the same reason.
 std::int64_t scaled(std::int64_t sum, std::int64_t all, std::int64_t some) {
   return sum / some * all + sum % some * all / some;
 }
@@ -96,8 +104,9 @@ std::int64_t joined_bytes(const schedules::Round& round, const schedules::Sizes&
   return static_cast<std::int64_t>(bytes);
 }
 
-// Returns the time of a node's messages in one round, without their bytes. Those of one direction
-// leave or arrive one after the other; the processor posts its own before it takes what comes.
+// Returns the time of a node's messages in one round, without their bytes. Messages of one
+// direction leave or arrive one after the other; the CPU posts its own before it handles those that
+// arrive.
 std::int64_t messages_ns(const schedules::Round& round, const Network& network) {
   const auto sends = static_cast<std::int64_t>(round.sends.size());
   const auto receives = static_cast<std::int64_t>(round.receives.size());
@@ -108,7 +117,7 @@ std::int64_t messages_ns(const schedules::Round& round, const Network& network) 
   return std::max(last_ns, (sends + receives) * network.cpu_ns);
 }
 
-// Returns the bytes of a node's round, with both directions as if they were one.
+// Returns the bytes of a node's round as if both directions were one.
 std::int64_t moved_bytes(std::int64_t sent, std::int64_t received, const Network& network) {
   const std::int64_t second_way = std::min(sent, received) * network.second_way_percent / 100;
   return std::max(sent, received) + second_way;
@@ -122,23 +131,23 @@ std::int64_t bytes_ns(const schedules::Round& round, const schedules::Sizes& siz
          moving_ns(joined_bytes(round, sizes), network.joining_ns_per_mib);
 }
 
-// Who chooses among schedules of many nodes and rounds looks at so many of each: a call is not to
-// wait for it.
+// Limit for the nodes and for the rounds that a prediction inspects, because a call must not wait
+// for its choice.
 constexpr std::int64_t most_looked_at = 256;
 
-// Figures were measured with few messages of one rank under way, so schedules with more are not
+// The figures were measured with few messages per rank in flight, so schedules with more are not
 // tried.
 constexpr int largest_radix = 16;
 
-// Which of so many are looked at, evenly spaced and the first among them: action(number).
+// Calls action(number) for evenly spaced numbers below `count`, including 0.
 template <typename Action>
 void for_each_looked_at(std::int64_t count, const Action& action) {
   const std::int64_t looked_at = std::min(count, most_looked_at);
   for (std::int64_t i = 0; i < looked_at; ++i) action(i * count / looked_at);
 }
 
-// Returns the time of the node whose part takes longest; nothing if no node that was looked at
-// sends or receives in this round.
+// Returns the time of the slowest inspected node; nothing if no inspected node sends or receives in
+// this round.
 std::optional<std::int64_t> round_ns(const schedules::Schedule& schedule, std::int64_t number,
                                      const schedules::Sizes& sizes, const Network& network,
                                      schedules::Round& round) {
@@ -155,7 +164,7 @@ std::optional<std::int64_t> round_ns(const schedules::Schedule& schedule, std::i
   return most_ns;
 }
 
-// In how many blocks nodes may contribute what they have where that differs.
+// Returns the numbers of blocks that nodes may contribute if their data differ in size.
 std::vector<schedules::Shares> shares_to_try(const schedules::Algorithm& algorithm,
                                              const Demand& demand) {
   std::vector<schedules::Shares> all = {{}};
@@ -216,7 +225,7 @@ Network network_of(const machine::Machine& machine) {
         static_cast<std::uint8_t>(std::lround(100 * (*first.both_ways - 1)));
   }
   if (first.piece_bytes) network.piece_bytes = std::llround(*first.piece_bytes);
-  // A node's cards take turns.
+  // A node uses its network cards in turn.
   network.gap_ns = std::llround(first.gap_ns / first.rails);
   network.cpu_ns = std::llround(first.cpu_ns);
   network.node_ns_per_mib =
@@ -240,7 +249,7 @@ std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::
                           const Network& network) {
   std::int64_t sum = 0;
   std::int64_t latest = 0;
-  std::map<std::int64_t, std::int64_t> by_round;  // of those that others are like
+  std::map<std::int64_t, std::int64_t> by_round;  // of the rounds that others resemble
   schedules::Round round;
   const bool are_all_looked_at = schedule.ranks() <= most_looked_at;
   for_each_looked_at(schedule.rounds(), [&](std::int64_t number) {
@@ -249,7 +258,8 @@ std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::
     if (known != by_round.end()) {
       latest = known->second;
     } else {
-      // What none of those has a part in that were looked at takes what the round before it took.
+      // If no inspected node takes part in a round, it is assumed to take as long as the previous
+      // one.
       latest =
           round_ns(schedule, like, sizes, network, round).value_or(are_all_looked_at ? 0 : latest);
       by_round.emplace(like, latest);
@@ -289,7 +299,7 @@ Chosen cheapest(const Demand& demand, const Network& network) {
     Chosen one = cheapest_of(algorithm, demand, network);
     const bool is_first_as_asked = !is_as_asked && algorithm.name == demand.algorithm;
     is_as_asked = is_as_asked || is_first_as_asked;
-    // They come the simplest first, which stays among about equals.
+    // Algorithms are listed simplest first; the simplest of about equal ones is kept.
     const bool is_better = best.schedule == nullptr || gains(one.ns, best.ns);
     if (is_better || is_first_as_asked) best = std::move(one);
   }

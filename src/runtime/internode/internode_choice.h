@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which schedule carries a call between the nodes: the one that is predicted to take least, by
-// figures that are equal on all ranks, in whole numbers, so that all choose alike.
+// The choice of the schedule that carries a call between the nodes: the one with the lowest
+// predicted time. Predictions use integers that are equal on all ranks, so that all ranks make the
+// same choice.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 namespace huddle::internode {
 
-// The cost of messages from node to node. `huddle sim` counts by the same figures
-// (sim/simulation.h).
+// The cost of messages between nodes. `huddle sim` uses the same figures
+// (src/simulate/network/simulation.h).
 struct Network {
   std::int64_t message_ns = 0;    // one message that is almost empty
   std::int64_t ns_per_mib = 0;    // added for its bytes
@@ -36,36 +37,36 @@ struct Network {
   std::int64_t node_ns_per_mib = 0;
   // The time in which the leader reduces what it received into what it has.
   std::int64_t joining_ns_per_mib = 0;
-  // The time for which one message occupies the processor at each end, part of message_ns.
+  // The time for which one message occupies the CPU at each end; it is part of message_ns.
   std::int64_t cpu_ns = 0;
 
-  // The network as each of that many ranks of a node finds it while all of them send.
+  // Returns the network as each of `senders` ranks of a node finds it while all of them send.
   Network shared_by(int senders) const;
   bool operator==(const Network&) const = default;
 };
-// Of a machine file, or round figures where it has no network.
+// Returns the figures of the machine file, or generic ones if it has no network.
 Network network_of(const machine::Machine& machine);
 
-// What a call is to a schedule: so many elements, or a block of each node.
+// A call from the point of view of a schedule: a number of elements, or one block per node.
 struct Demand {
   schedules::Operation operation = schedules::Operation::barrier;
   int nodes = 1;
   int root = 0;
   std::size_t count = 0;
   std::size_t element_bytes = 1;
-  const schedules::Sizes* blocks = nullptr;  // equal on all ranks; null: elements
-  bool equal_blocks = false;                 // all nodes' are as large
-  std::string_view algorithm = {};           // that is to serve it if it can; empty: the cheapest
+  const schedules::Sizes* blocks = nullptr;  // equal on all ranks; null: `count` elements
+  bool equal_blocks = false;                 // all nodes have blocks of the same size
+  std::string_view algorithm = {};           // used if it can serve the call; empty: the cheapest
 };
 
-// Algorithms that somebody wants run between nodes, whatever is predicted.
+// The user's choice of algorithms between nodes, which overrides predictions.
 class ForcedAlgorithms {
  public:
-  ForcedAlgorithms() = default;  // none
-  // "bcast:chain,allreduce:halving". Throws InputError for what is written otherwise.
+  ForcedAlgorithms() = default;  // no algorithm is forced
+  // Parses "bcast:chain,allreduce:halving". Throws InputError if the syntax is wrong.
   explicit ForcedAlgorithms(std::string_view text) : choices_(forced_choices(text)) {}
 
-  // Its name; empty: whichever is the cheapest.
+  // Returns the name of the forced algorithm; empty if none is forced.
   std::string_view for_operation(schedules::Operation operation) const;
 
  private:
@@ -79,22 +80,22 @@ struct Chosen {
   std::int64_t ns = 0;
 };
 
-// More segments, blocks, peers at once or leaders are taken where they are predicted to gain a
-// thirty-second at least: each message is exposed to what no figure here tells, a rank that is
-// late.
+// Returns whether more segments, blocks, concurrent peers or leaders are worth using: they must
+// save at least 1/32 of the predicted time, because each additional message may be delayed by a
+// late rank, which the figures do not include.
 constexpr bool gains(std::int64_t ns, std::int64_t than_ns) { return ns <= than_ns - than_ns / 32; }
 
-// As if all nodes began each round together.
+// Returns the predicted time of a schedule whose rounds all nodes start at the same time.
 std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::Sizes& sizes,
                           const Network& network);
-// Of an all-to-all whose ranks send to each by themselves, as an MPI does that knows no nodes: for
-// a node with so many ranks, blocks of so many bytes.
+// Returns the predicted time of an all-to-all in which each rank sends to each other rank directly,
+// as an MPI without knowledge of nodes does. `bytes` is the size of a block.
 std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
                                 const Network& network);
-// What it takes to copy so much within a node: a round figure, nobody has measured it.
+// Returns the time to copy `bytes` within a node, from a generic rate that is not measured.
 std::int64_t copying_ns(std::size_t bytes);
-// Of those that keep to the association (net/association.h), by the algorithm that is asked for
-// where that can serve.
+// Returns the cheapest schedule among the algorithms that keep the association
+// (schedules/association.h), or the cheapest of the requested algorithm if it can serve the call.
 Chosen cheapest(const Demand& demand, const Network& network);
 
 }  // namespace huddle::internode

@@ -15,24 +15,24 @@
 namespace huddle::internode {
 namespace {
 
-// Every algorithm takes elements of the types that huddle knows.
+// Elements of the types that huddle knows are no larger; every algorithm supports them.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 constexpr std::string_view inside_only = "nodes";
 constexpr std::string_view by_pairs = "nodes: pairwise";
 
-// Kinds of calls that are remembered: programs make the same few again and again.
+// Number of kinds of calls to remember, because programs repeat the same few.
 constexpr std::size_t most_remembered = 64;
 
 }  // namespace
 
-// What was chosen for a call, for the next one like it.
+// The schedule chosen for one kind of call.
 struct Team::Plan {
   schedules::Operation operation;
   int root;
   std::size_t count;
   std::size_t element_bytes;
-  schedules::Sizes blocks;  // of the nodes, where each has one
+  schedules::Sizes blocks;  // of the nodes, if each has a block
   int leaders;
   Chosen chosen;
   std::string words;
@@ -46,8 +46,8 @@ Team::Team(Parts parts)
 
 Team::~Team() = default;
 
-// Whatever ends a call in the middle: messages may stand anywhere then, and other nodes do not
-// know.
+// Any exception makes the team unusable: messages may be in any state, and other nodes do not know
+// of it.
 template <typename Steps>
 void Team::run(const Steps& steps) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
@@ -102,7 +102,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   });
 }
 
-// Each part is joined as an allreduce would, wherever it is wanted (net/association.h).
+// Each part is reduced as in an allreduce, on any root (schedules/association.h).
 void Team::reduce(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction, int root) {
   if (count == 0) return;
@@ -164,8 +164,8 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
   });
 }
 
-// Blocks of a node lie side by side in the output, or are sent so and taken apart where they have
-// arrived.
+// The blocks of a node are contiguous in the output, or are sent that way and reordered by the
+// receiver.
 void Team::allgather(const void* input, void* output, std::size_t bytes) {
   if (bytes == 0) return;
   run([&] {
@@ -270,11 +270,11 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
     const std::byte* const here = is_root ? ordered + order.start_of(node_) : aside.data();
     schedules::CallData data;
     data.input.bytes = is_root ? ordered : nullptr;
-    // The root's node has its block where it is: nothing is written there.
+    // The root's node has its block in place: it is not written.
     data.output.bytes = const_cast<std::byte*>(here);
     data.output.first = node_;
     between(demand, data, {}, root);
-    // In place at the root stays so where its blocks were put in order.
+    // A scatter that is in place at the root stays in place if the root reordered its blocks.
     const auto* const given = static_cast<const std::byte*>(input);
     const bool in_place = is_root && output == given + bytes * static_cast<std::size_t>(root);
     auto* const own = const_cast<std::byte*>(here) + bytes * static_cast<std::size_t>(place_);
@@ -282,7 +282,7 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
   });
 }
 
-// What is wrong with sizes is told once all has been exchanged: the team is as good as before.
+// Errors in sizes are thrown after the exchange is complete, so that the team remains usable.
 template <typename NodePart>
 void Team::exchange_beside(PairwiseExchange exchange, const NodePart& node_part) {
   bool is_fine_here = true;
@@ -358,7 +358,8 @@ void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* outp
   });
 }
 
-// The first rank of a node learns it from those of the nodes before, and tells its own.
+// The first rank of a node gets the value from those of the preceding nodes and broadcasts it to
+// its node.
 MessageBuffer Team::joined_before(const void* input, std::size_t count,
                                   const memory::Reduction& reduction) {
   const std::size_t bytes = count * reduction.element_bytes;
@@ -403,7 +404,8 @@ void Team::exscan(const void* input, void* output, std::size_t count,
   });
 }
 
-// Pairs gain in their nodes alone. A prefix goes from rank to rank, and so from node to node.
+// Operations by pairs only gain inside a node. A prefix is passed from rank to rank and therefore
+// from node to node.
 bool Team::takes(select::Operation operation) const {
   switch (way_between_nodes(operation)) {
     case Way::schedule:
@@ -486,7 +488,7 @@ Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
   return verdict;
 }
 
-// From (rank here, target) to (target's node, rank here, target's place).
+// Sorts from (local rank, target) to (target's node, local rank, target's place).
 void Team::sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const {
   const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
   const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));
@@ -501,7 +503,7 @@ void Team::sort_by_target(const std::byte* gathered, std::byte* outgoing, std::s
   });
 }
 
-// From (source's node, source's place, rank here) to (rank here, source).
+// Sorts from (source's node, source's place, local rank) to (local rank, source).
 void Team::sort_by_source(const std::byte* incoming, std::byte* for_here, std::size_t bytes) const {
   const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
   const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));
@@ -551,7 +553,6 @@ void Team::between(const Demand& demand, const schedules::CallData& data,
          parts_.node->waiting());
 }
 
-// Programs make the same calls again and again.
 const Team::Plan& Team::plan_for(const Demand& demand, int leaders) {
   const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
     return plan->operation == demand.operation && plan->root == demand.root &&

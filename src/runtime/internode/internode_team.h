@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A group of ranks on several nodes and its collectives: a part inside each node by the node's
-// team, a schedule between one rank of each node, or several that share the data, and a part inside
-// each node again. For one thread.
+// Collectives of a group of ranks on several nodes. Each has a part inside every node by the node's
+// team, a schedule between one rank of each node (or several that share the data), and another part
+// inside every node. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,11 @@
 
 namespace huddle::internode {
 
-// A schedule that is under way between nodes, on a rank that speaks for its own: it goes on by
-// advance() and never waits, so that the node can do something else meanwhile.
-
-// Who speaks for each node.
+// The ranks that communicate for each node in one schedule.
 struct Speakers {
   Leaders leaders;
-  int leader = 0;      // the one of each node that has this one's slice
-  int root_rank = -1;  // stands for its own node instead; -1: none does
+  int leader = 0;      // number of the slice, equal on all nodes
+  int root_rank = -1;  // communicates for its own node; -1: none
 
   int rank(const NodeMap& map, int node) const {
     const bool is_root = root_rank >= 0 && map.node_of(root_rank) == node;
@@ -44,7 +41,7 @@ struct Speakers {
   }
 };
 
-// Peers of a schedule are nodes, and each is stood for by one rank.
+// A wire whose peers are nodes; each is represented by one rank.
 class ByNode : public schedules::Wire {
  public:
   // Keeps references.
@@ -67,17 +64,19 @@ class ByNode : public schedules::Wire {
   Speakers speakers_;
 };
 
+// A schedule in progress on a rank that communicates for its node. advance() never blocks, so that
+// the node can work meanwhile.
 class Crossing {
  public:
-  // piece_bytes: of what messages are cut into; 0: they go whole. Keeps references to the schedule
-  // and what by_node refers to.
+  // piece_bytes: size of the pieces into which messages are cut; 0: they are not cut. Keeps
+  // references to the schedule and to what by_node refers to.
   Crossing(const schedules::Schedule& schedule, int node, const schedules::CallData& data,
            const memory::Reduction& reduction, const ByNode& by_node, std::size_t piece_bytes)
       : by_node_(by_node), execution_(schedule, node, data, reduction, wire(piece_bytes)) {}
   Crossing(const Crossing&) = delete;
   Crossing& operator=(const Crossing&) = delete;
 
-  // True: this rank's part is done.
+  // Makes progress. Returns true once this rank's part is complete.
   bool advance() { return execution_.advance(); }
 
  private:
@@ -96,15 +95,16 @@ class Team {
   struct Parts {
     NodeMap map;
     int rank = 0;
-    std::unique_ptr<team::Team> node;       // of the ranks of this node, in the order of places
+    std::unique_ptr<team::Team> node;       // the team of this node; its ranks are places
     std::unique_ptr<schedules::Wire> wire;  // peers are ranks
     Network network = {};                   // equal on all ranks
-    Traffic* traffic = nullptr;             // is told of what is sent; null: nobody wants to know
+    Traffic* traffic = nullptr;             // counts messages; null: they are not counted
     MpiTimes mpi_times = {};                // equal on all ranks
-    NodeTimes node_times = {};  // equal on all ranks; where anything is predicted by them
-    // As it is to be shared where it can, equal on all ranks; nothing: as is predicted to be best.
+    NodeTimes node_times = {};              // equal on all ranks; required for predictions
+    // The sharing to use if possible; nothing: the one that is predicted to be best. Equal on all
+    // ranks.
     std::optional<Sharing> sharing = {};
-    ForcedAlgorithms forced = {};  // the same
+    ForcedAlgorithms forced = {};  // equal on all ranks
   };
   explicit Team(Parts parts);
   ~Team();
@@ -113,36 +113,38 @@ class Team {
 
   const NodeMap& map() const { return parts_.map; }
 
-  // All collective, with equal counts, operators and roots on all ranks. Throw PeerLost where
-  // anything goes wrong on this node or on the way to another, and from then on always.
+  // Collectives. All ranks pass equal counts, operators and roots. Throw PeerLost if anything fails
+  // on this node or on the way to another, and in every later call.
   void barrier();
-  // The root's buffer is only read.
+  // Does not write to the root's buffer.
   void bcast(void* buffer, std::size_t bytes, int root);
-  // pre: can_join(reduction). `input` may be `output`.
+  // Requires: can_join(reduction). `input` may be `output`.
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
-  // The same bits for the root alone, whichever it is; only the root needs an output.
+  // Gives the same bits as allreduce for any root. Only the root needs an output.
   void reduce(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction, int root);
-  // Each rank has its block of what all contribute; blocks are counted in elements, known to all
-  // ranks, and follow each other. pre: can_join(reduction). `input` may be `output`.
+  // Reduces all inputs, and gives each rank its block of the result. Blocks are consecutive,
+  // counted in elements, and known to all ranks. `input` may be `output`.
+  // Requires: can_join(reduction).
   void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                       const memory::Reduction& reduction);
-  // A block from each rank for all. The input may be this rank's own block of the output.
+  // Gathers a block from each rank on all ranks. `input` may be the caller's block of `output`.
   void allgather(const void* input, void* output, std::size_t bytes);
-  // The same with blocks that all ranks know.
+  // The same with blocks of different sizes that all ranks know.
   void allgatherv(const void* input, void* output, const node::Blocks& blocks);
-  // A block from each rank for each. The input may be the output.
+  // Sends a block from each rank to each rank. `input` may be `output`.
   void alltoall(const void* input, void* output, std::size_t bytes);
-  // A block from each rank for the root, which alone looks at the output. There the input may be
-  // its own block of the output.
+  // Gathers a block from each rank on the root. Only the root uses `output`; its `input` may be its
+  // own block of `output`.
   void gather(const void* input, void* output, std::size_t bytes, int root);
-  // A block from the root for each rank; the root alone looks at the input. There the output may be
-  // its own block of the input.
+  // Sends a block from the root to each rank. Only the root uses `input`; its `output` may be its
+  // own block of `input`.
   void scatter(const void* input, void* output, std::size_t bytes, int root);
 
-  // As a node's team has them (team/team.h). Only pairs of ranks know how much they exchange: those
-  // on two nodes by a message each. Throw SizesDiffer where more is sent than there is room for.
+  // As in a node's team (team/team.h). Each pair of ranks alone knows the size of its blocks; pairs
+  // on two nodes exchange one message per block. Throw SizesDiffer if a block is larger than its
+  // buffer.
   void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
                int root);
   void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
@@ -150,38 +152,40 @@ class Team {
   void alltoallv(const void* input, const node::Blocks& outgoing, void* output,
                  const node::Blocks& incoming);
 
-  // What the ranks up to this one contribute, or those before it: then the first one's output is
-  // left alone. pre: takes(Operation::scan). The input may be the output.
+  // Inclusive (scan) or exclusive (exscan) prefix reduction in rank order. exscan leaves the first
+  // rank's output unchanged. `input` may be `output`.
+  // Requires: takes(Operation::scan).
   void scan(const void* input, void* output, std::size_t count, const memory::Reduction& reduction);
   void exscan(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction);
 
-  // Whether these ranks, seated as they are, have anything of it. The same on all ranks.
+  // Returns whether this placement of ranks gains from the operation. Equal on all ranks.
   bool takes(select::Operation operation) const;
 
-  // Whether contributions come in an order that the operator allows, and elements are no larger
-  // than every algorithm takes. The same on all ranks.
+  // Returns whether the order of contributions is valid for this operator and its elements are not
+  // larger than every algorithm supports. Equal on all ranks.
   bool can_join(const memory::Reduction& reduction) const;
 
-  // Whether the MPI's own collective is predicted to take less: by what it was measured to take.
-  // The same on all ranks. bytes: as a request has them (select/operation.h). Where nobody
-  // measured, this is told of an all-to-all alone, whose blocks each rank could send to each by
-  // itself: this team sends fewer messages between nodes, for more copies in each.
+  // Returns whether the MPI's own collective is faster by its measured time. Equal on all ranks.
+  // `bytes` is the size of a Request (select/operation.h). Without measurements only an all-to-all
+  // can be slower than the MPI: this team sends fewer messages between nodes but copies more within
+  // each node than ranks that send to each other directly.
   bool is_mpi_quicker(select::Operation operation, std::size_t bytes);
 
-  // For a caller that cannot come to the call that the others make: those of its node hear it.
+  // Removes this rank from the team, for example after an error. The peers on its node get an error
+  // instead of waiting for it.
   void give_up(std::string_view why);
 
-  // The algorithm that was to carry that call by force, where it could not; else empty.
+  // Returns the forced algorithm that could not carry the last call; otherwise empty.
   std::string_view latest_unserved() const { return unserved_; }
 
-  // How the last call that moved anything went between nodes: "nodes: doubling". On a rank that had
-  // no part in that: "nodes".
+  // Returns how the last call that moved data communicated between nodes, such as "nodes:
+  // doubling", or "nodes" on a rank that took no part in that.
   std::string_view latest_algorithm() const { return latest_; }
 
  private:
   struct Plan;
-  // What was predicted of a call, for the next one of the kind.
+  // The predictions for one kind of call, kept for the next one.
   struct Verdict {
     select::Operation operation;
     std::size_t bytes;
@@ -192,21 +196,22 @@ class Team {
   bool is_first() const { return place_ == 0; }
   template <typename Steps>
   void run(const Steps& steps);
-  // Between one rank of each node, of which this one is one.
-  // own_blocks: where they are of other sizes on other nodes.
+  // Starts the schedule on a rank that communicates for its node.
+  // own_blocks: the sizes to use if they differ between nodes.
   std::unique_ptr<Crossing> start(const Speakers& speakers, const Demand& demand,
                                   const schedules::CallData& data,
                                   const memory::Reduction& reduction,
                                   const schedules::Sizes* own_blocks = nullptr);
-  // The same, waited for: between the first ranks, but for that of the root.
+  // Starts a schedule between the first ranks (root_rank replaces the first rank of its node) and
+  // waits for it.
   void between(const Demand& demand, const schedules::CallData& data,
                const memory::Reduction& reduction, int root_rank,
                const schedules::Sizes* own_blocks = nullptr);
   const Plan& plan_for(const Demand& demand, int leaders);
   Sharing sharing_of(select::Operation operation, std::size_t bytes);
-  // Segment by segment: what the node does before, what a speaker starts (null: this rank has no
-  // part in it), what the node does after it. While one is between nodes, the node does its parts
-  // of others.
+  // Runs the segments of a call: before(segment) in the node, start(segment) between nodes (null if
+  // this rank takes no part), and after(segment) in the node. While one segment is sent between
+  // nodes, the node works on others.
   template <typename Before, typename Start, typename After>
   void in_segments(int segments, const Before& before, const Start& start, const After& after);
   void bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing);
@@ -214,23 +219,24 @@ class Team {
                         const memory::Reduction& reduction, const Sharing& sharing);
   const Verdict& verdict_on(select::Operation operation, std::size_t bytes);
   Verdict judge(select::Operation operation, std::size_t bytes);
-  // The place of the rank that stands for this node where a root stands for its own.
+  // Returns the place of the rank that communicates for this node: the root, or the first rank.
   int speaker_for(int root) const;
-  // Messages between pairs of ranks, and what the node's team does meanwhile.
+  // Exchanges messages between pairs of ranks; runs node_part() meanwhile.
   template <typename NodePart>
   void exchange_beside(PairwiseExchange exchange, const NodePart& node_part);
   PairwiseExchange::Ends ends() { return {*parts_.wire, parts_.map, parts_.rank, parts_.traffic}; }
-  // Those of the ranks here, by place.
+  // Returns the blocks of the ranks of this node, by place.
   std::vector<node::Block> blocks_here(const node::Blocks& blocks) const;
   bool is_root_here(int root) const { return parts_.map.node_of(root) == node_; }
-  // What all nodes before this one contribute, on each of its ranks; on the first node nothing.
+  // Returns the reduced contributions of all nodes before this one on each rank of this node; empty
+  // on the first node.
   MessageBuffer joined_before(const void* input, std::size_t count,
                               const memory::Reduction& reduction);
-  // Blocks of all nodes, of which this one's is there.
+  // Gathers the blocks of all nodes. `ordered` contains this node's block.
   void exchange_blocks(std::byte* ordered, const NodeOrder& order);
   void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);
-  // What the ranks of this node hand in for all ranks, put in order for the nodes it goes to; what
-  // has come from the nodes, put in order for the ranks here.
+  // Reorder the blocks that the ranks of this node send to all ranks by target node, and the blocks
+  // that arrived from the nodes by target rank.
   void sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const;
   void sort_by_source(const std::byte* incoming, std::byte* for_here, std::size_t bytes) const;
   std::size_t ranks_before(int node) const;
@@ -243,7 +249,7 @@ class Team {
   std::vector<Verdict> verdicts_;
   std::string_view latest_;
   std::string_view unserved_;
-  team::Trouble lost_;  // why it cannot be used any more
+  team::Trouble lost_;  // why the team is unusable
 };
 
 }  // namespace huddle::internode

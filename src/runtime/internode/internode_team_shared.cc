@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Calls whose data several leaders of each node may share, and that may go segment by segment.
+// Collectives whose data several leaders of each node can share and that can be pipelined in
+// segments.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -14,8 +15,8 @@
 namespace huddle::internode {
 namespace {
 
-// A segment that is between nodes while its rank does something else. Where the call ends in the
-// middle, it is left to its messages.
+// A segment that is sent between nodes while this rank does other work. If an exception ends the
+// call, the segment is leaked because its messages may still be in flight.
 class UnderWay {
  public:
   // Keeps a reference.
@@ -27,7 +28,7 @@ class UnderWay {
     static_cast<void>(crossing_.release());
   }
 
-  // Null: there is none. From then on it goes on whenever this rank waits for its node.
+  // Starts a segment; null: there is none. It advances whenever this rank waits for its node.
   void begin(std::unique_ptr<Crossing> crossing) {
     crossing_ = std::move(crossing);
     if (crossing_ == nullptr) return;
@@ -66,8 +67,8 @@ void Team::in_segments(int segments, const Before& before, const Start& start, c
   after(segments - 1);
 }
 
-// A leader joins its slice of what its node's ranks contribute, then of what the nodes have, in the
-// order of their first ranks.
+// A leader reduces its slice of the contributions of its node's ranks, and then those of the nodes
+// in the order of their first ranks.
 void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size_t count,
                             const memory::Reduction& reduction, const Sharing& sharing) {
   const std::size_t element = reduction.element_bytes;
@@ -83,10 +84,10 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
     return leaders.slices(node_, elements.bytes(segment), unit);
   };
   const auto at = [&](int segment) { return elements.offset(segment) * element; };
-  // In place, what one of several leaders joins would lie where it is still to be read. It joins of
-  // the next segment while this one is between nodes.
+  // In place, the result of one of several leaders would overwrite input that is still to be read.
+  // A leader reduces the next segment while the current one is sent between nodes.
   const bool is_aside = !is_one && leader >= 0 && input == output;
-  const std::size_t room = own(0, element).bytes + element;  // an element more or less
+  const std::size_t room = own(0, element).bytes + element;  // slices may differ by one element
   MessageBuffer aside(is_aside ? 2 * room : 0);
   const auto joined = [&](int segment) {
     if (is_aside) return aside.data() + (segment % 2 == 0 ? 0 : room);
@@ -119,8 +120,9 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
   in_segments(segments, before, start_between, after);
 }
 
-// One leader alone: the root speaks for its node, before the node has the data, for the others are
-// farther. Several have their slices from it, and the node all the rest: it only reads its own.
+// With one leader the root communicates for its node, and sends to other nodes first because they
+// are farther away. Several leaders get their slices from the root, and its node then gets all data
+// from it; the root only reads its buffer.
 void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing) {
   const int segments = static_cast<int>(std::min<std::size_t>(sharing.segments, bytes));
   const schedules::Sizes sizes = schedules::Sizes::cut(bytes, 1, segments);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Messages between ranks on several nodes: wires, buffers, pending messages, and the wait for them.
 #pragma once
 
 #include <atomic>
@@ -17,14 +19,15 @@
 
 namespace huddle::internode {
 
-// A wire between the ranks of a communicator, and between some of them.
+// A wire between the ranks of a communicator that can also receive from any rank.
 class RankWire : public schedules::Wire {
  public:
-  // From whichever rank. pre: nothing else may come in by this wire meanwhile.
+  // Receives from any rank.
+  // Requires: no other message may arrive on this wire meanwhile.
   virtual Ticket receive_from_any(std::span<std::byte> bytes) = 0;
 };
 
-// Peers are those ranks, by their numbers in that list. Keeps references.
+// A wire between some ranks: peer i is ranks[i]. Keeps references.
 class SomeRanks : public schedules::Wire {
  public:
   SomeRanks(schedules::Wire& by_rank, std::span<const int> ranks)
@@ -45,7 +48,7 @@ class SomeRanks : public schedules::Wire {
   std::span<const int> ranks_;
 };
 
-// What ranks of this process have sent to other nodes. For several threads.
+// Counts the messages that ranks of this process have sent to other nodes. Thread-safe.
 class Traffic {
  public:
   void add(std::size_t bytes) {
@@ -60,8 +63,8 @@ class Traffic {
   std::atomic<std::uint64_t> bytes_{0};
 };
 
-// Memory that messages are sent from or received into. Where a call ends in the middle, some may
-// still be under way: then it is left to them.
+// A buffer that messages are sent from or received into. If an exception ends a call, messages may
+// still be in flight: the destructor then leaks the buffer for them.
 class MessageBuffer {
  public:
   explicit MessageBuffer(std::size_t bytes = 0)
@@ -70,7 +73,7 @@ class MessageBuffer {
   MessageBuffer& operator=(MessageBuffer&&) = default;
   MessageBuffer(const MessageBuffer&) = delete;
   MessageBuffer& operator=(const MessageBuffer&) = delete;
-  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): left to the messages, as said above
+  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): leaked on purpose, see above
   ~MessageBuffer() {
     if (std::uncaught_exceptions() > exceptions_) static_cast<void>(bytes_.release());
   }
@@ -87,7 +90,7 @@ class MessageBuffer {
   std::unique_ptr<std::vector<std::byte>> bytes_;
 };
 
-// Messages of a rank that are under way. What is empty is not sent, and nobody waits for it.
+// The messages in flight of one rank. Empty messages are not sent or received.
 class PendingMessages {
  public:
   // Keeps a reference.
@@ -101,12 +104,12 @@ class PendingMessages {
   }
   std::size_t size() const { return tickets_.size(); }
 
-  // Does not wait. True: none is under way any more.
+  // Does not block. Returns true once no message is in flight.
   bool advance() {
     std::erase_if(tickets_, [this](schedules::Wire::Ticket ticket) { return is_done(ticket); });
     return tickets_.empty();
   }
-  // Whether more came from a rank than there is room for; the rest of it is lost.
+  // Returns whether a message was longer than its buffer; the excess was lost.
   bool is_truncated() const { return is_truncated_; }
 
  private:
@@ -124,10 +127,9 @@ class PendingMessages {
   bool is_truncated_ = false;
 };
 
-// How a rank waits for messages: as it does for its peers' flags.
-
-// Messages: go on by advance(). Where that ends in the middle, they may still come in: what they
-// were to be received into is left to them.
+// Waits until messages->advance() returns true, in the same way as a rank waits for flags; calls
+// meanwhile() once. If an exception ends the wait, the messages and their buffers are leaked
+// because they may still arrive.
 template <typename Messages, typename Meanwhile>
 std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages, context::Waiting& waiting,
                                  const Meanwhile& meanwhile) {

@@ -29,7 +29,8 @@ void NodeBootstrap::bcast(std::span<std::byte> bytes, int root) {
   run(schedules::Operation::bcast, root, bytes.size(), bytes.data(), bytes.data());
 }
 
-// By the algorithm of the fewest rounds. Nothing is known yet of who shares a processor with whom.
+// Uses the algorithm with the fewest rounds. It is not known yet which ranks share a hardware
+// thread.
 void NodeBootstrap::run(schedules::Operation operation, int root, std::size_t block_bytes,
                         const std::byte* input, std::byte* output) {
   const bool gathers = operation == schedules::Operation::allgather;
@@ -46,7 +47,7 @@ void NodeBootstrap::run(schedules::Operation operation, int root, std::size_t bl
 
 namespace {
 
-// Nothing is known yet of who shares a processor with whom.
+// It is not known yet which ranks share a hardware thread.
 context::Waiting patient() { return {{.crowded = true}, nullptr, nullptr}; }
 
 void run(std::string_view algorithm, const schedules::Call& call, int rank,
@@ -76,8 +77,7 @@ void receive(schedules::Wire& wire, int peer, T& received) {
   wait_for(wire, wire.receive(peer, std::as_writable_bytes(std::span(received))));
 }
 
-// Where the steps end in the middle, messages may still come in: what they were to be received into
-// is left to them.
+// If an exception ends the steps, the buffers are leaked because messages may still arrive in them.
 template <class Letters, class Steps>
 void or_leave(std::unique_ptr<Letters>& letters, const Steps& steps) {
   try {
@@ -90,8 +90,8 @@ void or_leave(std::unique_ptr<Letters>& letters, const Steps& steps) {
 
 }  // namespace
 
-// All ranks before the second node's first one are of the first node: if they are as many as it
-// has, they are all of it; and so on.
+// All ranks below the first rank of the second node are on the first node. If the first node has
+// exactly that many ranks, they are consecutive; the same holds for the other nodes.
 bool Seats::are_in_order() const {
   return std::equal(first_ranks.begin(), first_ranks.end(), starts.begin());
 }
@@ -111,7 +111,7 @@ void Meeting::bcast(std::span<std::byte> bytes, int root) {
   run("bcast:knomial", {.ranks = ranks_, .root = root}, rank_, data, {}, wire_);
 }
 
-// Both by key.
+// Both inputs are sorted by key.
 std::vector<Meeting::NodeCount> Meeting::merged(const std::vector<NodeCount>& lower,
                                                 const std::vector<NodeCount>& higher) {
   std::size_t in_both = 0;
@@ -139,7 +139,7 @@ std::vector<Meeting::NodeCount> Meeting::merged(const std::vector<NodeCount>& lo
   return all;
 }
 
-// Up a binomial tree to the first rank, and from there to all; in the order of first ranks.
+// Merges up a binomial tree to rank 0, and broadcasts the result. Sorted by first rank.
 std::vector<Meeting::NodeCount> Meeting::count_nodes(std::uint64_t key) {
   struct Letters {
     std::array<std::uint64_t, 1> number = {};
@@ -203,7 +203,7 @@ Seats Meeting::find_seats(std::uint64_t key, RankWire& hails) {
   return seats;
 }
 
-// All know their node's first rank, which knows only how many they are.
+// Every rank knows the first rank of its node, which knows only their number.
 std::vector<int> Meeting::ranks_of_node(int first, int ranks, RankWire& hails) {
   auto held = std::make_unique<std::vector<int>>(static_cast<std::size_t>(ranks), rank_);
   or_leave(held, [&](std::vector<int>& here) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How the ranks of a communicator that know nothing of each other agree, and find out who sits
-// where: by messages, in as many rounds as their number has doublings. No rank holds what all have
-// said: it holds what has come of that, and 16 bytes of each node.
+// Bootstrap of a communicator over messages: ranks that know nothing of each other agree on facts
+// and find out which ranks share a node, in a logarithmic number of rounds. A rank stores the
+// combined facts and 16 bytes per node, but not the contribution of every rank.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,19 @@
 
 namespace huddle::internode {
 
-// The ranks of one node among others, over a wire, until they share memory: what their team is made
-// from.
+// Bootstrap over a wire for the team of one node, before its ranks share memory.
 class NodeBootstrap {
  public:
-  // Keeps references. Peers of the wire are ranks; here: those of this node, of which this one is
-  // at that place.
+  // Keeps references. Peers of the wire are ranks. `here` contains the ranks of this node; this
+  // rank is here[place].
   NodeBootstrap(schedules::Wire& wire, std::span<const int> here, int place)
       : wire_(wire), here_(here), place_(place) {}
 
   int place() const { return place_; }
   int ranks() const { return static_cast<int>(here_.size()); }
-  // Ranks are places there. It refers to this object.
+  // Returns a bootstrap whose ranks are places. It refers to this object.
   team::Bootstrap bootstrap();
-  // From one place to all.
+  // Broadcasts from the rank at place `root`.
   void bcast(std::span<std::byte> bytes, int root = 0);
 
  private:
@@ -47,20 +46,20 @@ class NodeBootstrap {
   int place_;
 };
 
-// What a rank knows of its node and of the others before there is a map.
+// The placement of ranks as far as a rank knows it before it has a NodeMap.
 struct Seats {
-  std::vector<int> starts;       // by node: how many ranks those before have; and all
+  std::vector<int> starts;       // by node: number of ranks on the nodes before it; last: all
   std::vector<int> first_ranks;  // by node
   int node = 0;
-  std::vector<int> here;  // the ranks of this node, rising
-  int place = 0;          // this one's among them
+  std::vector<int> here;  // the ranks of this node in ascending order
+  int place = 0;          // index of this rank in `here`
 
   int nodes() const { return static_cast<int>(first_ranks.size()); }
-  // Whether the ranks of each node follow each other.
+  // Returns whether the ranks of each node are consecutive.
   bool are_in_order() const;
 };
 
-// The trouble of the lowest rank that has any.
+// The error of the lowest rank that has one.
 struct FirstTrouble {
   int rank = 0;
   team::Trouble why;
@@ -76,39 +75,41 @@ struct FirstTrouble {
 
 class Meeting {
  public:
-  // Keeps a reference. Peers of the wire are ranks. What is sent by it between two ranks is of one
-  // meeting after the other.
+  // Keeps a reference. Peers of the wire are ranks. The messages between two ranks belong to one
+  // collective call after the other.
   Meeting(schedules::Wire& wire, int rank, int ranks) : wire_(wire), rank_(rank), ranks_(ranks) {}
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // All that follow are collective, and throw what the wire throws.
+  // All following functions are collective, and throw what the wire throws.
 
-  // What holds for all of them. fact.meet(higher): becomes what holds for its ranks and for higher
-  // ones; where the brackets are makes no difference.
+  // Combines the facts of all ranks. fact.meet(higher) must combine a fact with that of higher
+  // ranks, and must be associative.
   template <class Fact>
   requires std::is_trivially_copyable_v<Fact> Fact agree(const Fact& mine) {
     Fact all = mine;
     join({reinterpret_cast<std::byte*>(&all), sizeof all}, join_facts<Fact>);
     return all;
   }
-  // Takes the step: after it all have done it, or all throw FailureError.
+  // Runs step() on all ranks. It succeeds on all of them, or all throw FailureError.
   template <class Step>
   void agree_on(const Step& step) {
     agree(FirstTrouble{rank_, team::Trouble::of(step)}).throw_any();
   }
-  // From one to all.
+  // Broadcasts from rank `root`.
   void bcast(std::span<std::byte> bytes, int root);
 
-  // key: equal for ranks of one node, and for no others. Ranks of a node that do not follow each
-  // other find each other by `hails`, by which nothing is sent before this nor, from one node to
-  // another, before all have come to the next meeting.
+  // Finds the ranks that share this rank's node. Requires a key that is equal on the ranks of a
+  // node and differs between nodes. If the ranks of a node are not consecutive, they find each
+  // other by messages over `hails`, which must carry no other messages until all ranks have called
+  // the next function of this object.
   Seats find_seats(std::uint64_t key, RankWire& hails);
 
-  // Among the first ranks of all nodes: the ranks node by node, into the first half of a table for
-  // NodeMap, which is then complete. In slices, since what is under way lies aside in the sender
-  // and in the receiver. pre: seats.place is 0; the slices are equal everywhere.
+  // Gathers the ranks node by node into the first half of a table for NodeMap, and completes the
+  // table. Called by the first rank of each node. Works in slices, because data in transit are
+  // buffered by the sender and the receiver.
+  // Requires: seats.place is 0; slice_bytes is equal on all ranks.
   void fill_table(const Seats& seats, std::span<int> table,
                   std::size_t slice_bytes = std::size_t{256} << 10);
 
@@ -128,7 +129,7 @@ class Meeting {
       std::memcpy(static_cast<std::byte*>(to) + i * sizeof lower, &lower, sizeof lower);
     }
   }
-  // Of messages, which lie anywhere.
+  // Copies a fact out of a message, which may be unaligned.
   template <class Fact>
   static Fact fact_at(const void* facts, std::size_t number) {
     Fact fact;

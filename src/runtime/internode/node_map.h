@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which ranks sit on which node. Nodes are numbered in the order of their first ranks; a rank's
-// place is its number among the ranks of its node. Where each node's ranks follow each other, it is
-// enough to know where each node's begin; else there is a table of 8 bytes a rank, which the ranks
-// of a node can have in common.
+// The placement of ranks on nodes. Nodes are numbered in the order of their lowest ranks; the place
+// of a rank is its index among the ranks of its node. If the ranks of each node are consecutive,
+// the first rank of each node describes the map; otherwise there is a table of 8 bytes per rank,
+// which the ranks of a node may share.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,19 @@ namespace huddle::internode {
 
 class NodeMap {
  public:
-  // By rank: equal for ranks of one node, and for no others. A table is its own.
+  // keys: by rank, equal for the ranks of a node and for no others. Allocates a table if needed.
   explicit NodeMap(std::span<const std::uint64_t> keys);
-  // How many ranks the nodes before each have, and all: their ranks follow each other.
+  // starts: by node, the number of ranks on the nodes before it, and at the end of all ranks.
+  // Requires: the ranks of each node are consecutive.
   explicit NodeMap(std::vector<int> starts) : starts_(std::move(starts)) {}
-  // The same, of ranks that sit anywhere. The table is complete.
+  // The same for ranks in any order.
+  // Requires: a complete table.
   NodeMap(std::vector<int> starts, std::shared_ptr<const int> table)
       : starts_(std::move(starts)), table_(std::move(table)) {}
 
   static constexpr std::size_t table_size(int ranks) { return 2 * static_cast<std::size_t>(ranks); }
-  // Fills in the rest. pre: the first half has all ranks, node by node, those of each rising.
+  // Fills in the second half of a table.
+  // Requires: the first half contains the ranks node by node, in ascending order within a node.
   static void complete(std::span<int> table, std::span<const int> starts);
 
   int ranks() const { return starts_.back(); }
@@ -44,10 +47,11 @@ class NodeMap {
     const int number = ranks_before(node) + place;
     return is_in_order() ? number : table_.get()[number];
   }
-  // Whether the ranks of each node follow each other.
+  // Returns whether the ranks of each node are consecutive.
   bool is_in_order() const { return table_ == nullptr; }
 
-  // Node by node. Action: (first rank, how many follow each other, node, place of the first).
+  // Visits runs of consecutive ranks, node by node: action(first rank, number of ranks, node, place
+  // of the first rank).
   template <typename Action>
   void for_each_run(const Action& action) const {
     for (int node = 0; node < nodes(); ++node) {
@@ -63,28 +67,28 @@ class NodeMap {
   }
 
  private:
-  std::vector<int> starts_;           // by node: how many ranks those before have; and all
+  std::vector<int> starts_;           // by node: number of ranks on the nodes before it; last: all
   std::shared_ptr<const int> table_;  // ranks node by node, then nodes by rank; null: in order
 };
 
-// The ranks of each node that speak with other nodes in one collective. Several share its data by
-// bytes, each with a slice, which it exchanges with those that have the same slice elsewhere: so it
-// does not matter how many ranks a node has. Results are joined element by element, so that slices
-// do not show in them.
-
-// How a call's data are shared out.
+// The split of a call's data into slices and segments.
 struct Sharing {
-  int leaders = 1;   // of each node
-  int segments = 1;  // that follow each other: while one is between nodes, these do their parts
+  int leaders = 1;   // per node
+  int segments = 1;  // pipelined: one is sent between nodes while the nodes work on others
   bool operator==(const Sharing&) const = default;
 };
 
+// The ranks of each node that communicate with other nodes in one collective. Several leaders split
+// the data by bytes: each has a slice, which it exchanges with the leaders of the same slice on
+// other nodes. The number of ranks per node may therefore differ. Slices do not change results,
+// because elements are reduced independently of each other.
 class Leaders {
  public:
-  // Keeps a reference. pre: each node has so many ranks.
+  // Keeps a reference.
+  // Requires: each node has at least `count` ranks.
   explicit Leaders(const NodeMap& map, int count = 1) : map_(&map), count_(count) {}
 
-  // As many as the smallest node has ranks.
+  // Returns the largest possible number of leaders: the ranks of the smallest node.
   static int most(const NodeMap& map) {
     int least = map.ranks_on(0);
     for (int node = 1; node < map.nodes(); ++node) least = std::min(least, map.ranks_on(node));
@@ -92,24 +96,24 @@ class Leaders {
   }
 
   int count() const { return count_; }
-  // Evenly over a node's ranks, which mostly sit in the order of its sockets.
+  // Spreads the leaders evenly over the places of a node, which mostly follow its sockets.
   int place(int node, int leader) const { return leader * map_->ranks_on(node) / count_; }
   int rank(int node, int leader) const { return map_->rank_at(node, place(node, leader)); }
-  // Which one is at that place; -1: none.
+  // Returns the number of the leader at that place; -1 if there is none.
   int at(int node, int place_there) const {
     const int ranks = map_->ranks_on(node);
     const int leader = (place_there * count_ + ranks - 1) / ranks;
     return leader < count_ && place(node, leader) == place_there ? leader : -1;
   }
 
-  // Of so many elements of `unit` bytes. -1: nothing.
+  // Returns the slice of `count` elements of `unit` bytes. For leader -1 it is empty.
   node::Block slice(int leader, std::size_t count, std::size_t unit) const {
     if (leader < 0) return {};
     const schedules::Sizes sizes = schedules::Sizes::cut(count, unit, count_);
     return {static_cast<std::ptrdiff_t>(sizes.offset(leader)), sizes.bytes(leader)};
   }
-  // Of a node's ranks, by place, one behind the other: a slice of so many elements of `unit` bytes
-  // for each leader, nothing for others.
+  // Returns consecutive blocks by place: the slice of `count` elements of `unit` bytes for each
+  // leader, an empty block for other ranks.
   std::vector<node::Block> slices(int node, std::size_t count, std::size_t unit) const {
     std::vector<node::Block> slices;
     std::ptrdiff_t end = 0;
@@ -125,37 +129,39 @@ class Leaders {
   int count_;
 };
 
-// No more leaders than the smallest node has ranks, and one at least, as of segments.
+// Limits the number of leaders to the ranks of the smallest node. There is at least one leader and
+// one segment.
 inline Sharing shared_on(const NodeMap& map, Sharing wanted) {
   return {std::clamp(wanted.leaders, 1, Leaders::most(map)), std::max(wanted.segments, 1)};
 }
 
-// The ranks' blocks of a call as they travel between nodes: those of a node side by side, in the
-// order of places, node after node. What a program hands in lies in the order of ranks, or
-// anywhere.
+// The order of the ranks' blocks between nodes: node by node, and by place within a node. The
+// program's buffer has the blocks in rank order or at any offsets.
 class NodeOrder {
  public:
-  // As large a block for each rank, in the order of ranks.
+  // A block of `bytes` for each rank, in rank order.
   NodeOrder(const NodeMap& map, std::size_t bytes) : NodeOrder(map, node::Blocks::even(bytes)) {}
-  // By rank. Keeps references.
+  // blocks: by rank. Keeps references.
   NodeOrder(const NodeMap& map, const node::Blocks& blocks);
 
   std::size_t bytes() const { return starts_.back(); }
   std::size_t start_of(int node) const { return starts_[static_cast<std::size_t>(node)]; }
   std::size_t bytes_of(int node) const { return start_of(node + 1) - start_of(node); }
-  // A block for each node.
+  // Returns the size of each node's block.
   schedules::Sizes sizes() const;
 
-  // Whether the program's blocks lie in one piece, in this order already.
+  // Returns whether the program's blocks are contiguous and already in this order.
   bool is_as_given() const { return is_as_given_; }
-  // Where the first block is in the program's buffer. pre: is_as_given().
+  // Returns the offset of the first block in the program's buffer.
+  // Requires: is_as_given().
   std::ptrdiff_t first_offset() const { return first_offset_; }
-  // From the program's buffer, and back into it.
+  // Copy all blocks from the program's buffer to the order of nodes, and back.
   void pack(const std::byte* given, std::byte* ordered) const;
   void unpack(const std::byte* ordered, std::byte* given) const;
 
  private:
-  // Bytes that lie in one piece both ways. Action: (offset given, offset in order, bytes).
+  // Visits the pieces that are contiguous in both orders: action(offset given, offset in order,
+  // bytes).
   template <typename Action>
   void for_each_piece(const Action& action) const;
 
@@ -166,7 +172,7 @@ class NodeOrder {
   std::ptrdiff_t first_offset_ = 0;
 };
 
-// Of the ranks of one node, by place, from the node's first block on.
+// Returns the blocks of one node's ranks by place, with offsets from the node's first block.
 std::vector<node::Block> blocks_of_node(const NodeMap& map, int node, const node::Blocks& blocks);
 
 }  // namespace huddle::internode

@@ -20,10 +20,9 @@
 namespace huddle::internode {
 namespace {
 
-// Messages that are under way at once as another distance begins: enough to hide what one takes
-// behind others, few enough for the MPI's memory. All ranks go through distances in the same order,
-// and the least that is not done anywhere is under way on both its ranks: so nobody waits in a
-// circle.
+// Limit for the messages in flight when another distance starts: enough to hide latencies, few
+// enough for the MPI's memory. All ranks process distances in the same order, and both ranks of the
+// lowest unfinished distance have started it, so there is no deadlock.
 constexpr std::size_t most_pending = 128;
 
 }  // namespace
@@ -118,7 +117,7 @@ void place_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-// All ranks of the node hear together that there is no memory, before anything has moved.
+// All ranks of the node get the same failure if there is no memory, before any data have moved.
 template <typename ByTeam, typename ByMessages>
 void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
   try {
@@ -131,7 +130,7 @@ void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
   by_messages();
 }
 
-// pre: Exchange: PendingMessages, or one that tells of truncation like it.
+// Requires: Exchange is PendingMessages or has the same is_truncated().
 template <typename Exchange>
 void NodePart::finish_all(std::unique_ptr<Exchange> exchange) {
   if (!finish(std::move(exchange), team_.waiting())->is_truncated()) return;
@@ -168,7 +167,7 @@ void NodePart::send_from_root(const std::byte* input, const node::Blocks& blocks
   finish_all(std::move(messages));
 }
 
-// As if each were on a node of its own.
+// Uses a map in which each rank is on a node of its own.
 void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
                             const node::Blocks& incoming) {
   std::vector<int> here(static_cast<std::size_t>(ranks()));
@@ -187,7 +186,8 @@ void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing
   finish_all(std::move(exchange));
 }
 
-// Each rank its block, counted in elements, in the node's order (node/reduction_order.h).
+// Gives each rank its block, counted in elements, reduced in the node's order
+// (node/reduction_order.h).
 void NodePart::join_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
                            const memory::Reduction& reduction) {
   const std::size_t element = reduction.element_bytes;
@@ -216,7 +216,8 @@ void NodePart::join_blocks(const std::byte* input, std::byte* output, const node
   place_bytes(output, all.data(), bytes);
 }
 
-// Prefixes are joined from left to right. Without its own, the first one's output is left alone.
+// Reduces prefixes from left to right. If with_own is false, the first rank's output is not
+// written.
 void NodePart::join_before(const std::byte* input, std::byte* output, std::size_t count,
                            const memory::Reduction& reduction, bool with_own) {
   const std::size_t bytes = count * reduction.element_bytes;
@@ -235,8 +236,8 @@ void NodePart::join_before(const std::byte* input, std::byte* output, std::size_
   send_from_root(all.data(), node::Blocks::listed(blocks), output, own_bytes, 0);
 }
 
-// The first rank chooses, for the same reason as in a team (team/decision.h). Its plan goes by
-// messages, which need no memory of the team's.
+// The first rank chooses, as in a team (team/group_configuration.h). It sends its plan by messages,
+// which need no team memory.
 const select::TreeBarrierPlan& NodePart::barrier_plan() {
   if (barrier_plan_) return *barrier_plan_;
   static_assert(std::is_trivially_copyable_v<select::TreeBarrierPlan>);
@@ -311,8 +312,8 @@ void NodePart::allgatherv(const void* input, void* output, const node::Blocks& b
           [&] {
             const std::size_t bytes = blocks.of(place_).bytes;
             const std::vector<node::Block> to_all(static_cast<std::size_t>(ranks()), {0, bytes});
-            // Once, where it begins with what comes: in place each peer would have a copy of its
-            // own.
+            // In place, copy the block once before the exchange starts, so that the exchange does
+            // not copy it for each peer.
             const auto* own = bytes_of(input);
             MessageBuffer copied(input == output ? bytes : 0);
             if (!copied.empty()) {

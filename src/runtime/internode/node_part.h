@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the ranks of one node do of a collective over several: by their team, or by messages where
-// the node has no memory for what the team would run. Other nodes do not know of that, and would
-// wait: the call cannot pass to the MPI any more. Results have the same bits either way.
+// The part of a collective over several nodes that the ranks of one node carry out: by the node's
+// team, or by messages if the node lacks memory for the team's protocol. Falling back to the MPI is
+// not possible at that point, because the other nodes do not know and would wait. Both ways give
+// bitwise identical results.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +25,17 @@
 
 namespace huddle::internode {
 
-// Blocks that a rank exchanges with ranks of other nodes one by one, where only the two of a pair
-// know how large they are: nothing is chosen by a size, and blocks of no bytes are not sent.
+// Exchange of blocks between pairs of ranks on different nodes. Each pair alone knows the sizes of
+// its blocks, so no choice depends on a size, and empty blocks are not sent.
 class PairwiseExchange {
  public:
   struct Ends {
     schedules::Wire& wire;  // peers are ranks
     const NodeMap& map;
     int rank;
-    Traffic* traffic;  // null: nobody wants to know
+    Traffic* traffic;  // null: messages are not counted
   };
-  // A rank's blocks for the others and from them, by rank. Bytes and lists outlive the exchange.
+  // A rank's blocks for and from each rank. Buffers and lists must outlive the exchange.
   struct Data {
     const std::byte* input = nullptr;
     node::Blocks outgoing;
@@ -42,17 +43,17 @@ class PairwiseExchange {
     node::Blocks incoming;
   };
 
-  // With all ranks of other nodes. In place, what goes out is copied first.
+  // Exchanges with all ranks of other nodes. In place, outgoing blocks are copied first.
   PairwiseExchange(const Ends& ends, const Data& data);
-  // A block for that rank alone, or from it.
+  // Sends one block to that rank, or receives one from it.
   static PairwiseExchange to_one(const Ends& ends, int peer, const std::byte* input,
                                  std::size_t bytes);
   static PairwiseExchange from_one(const Ends& ends, int peer, std::byte* output,
                                    std::size_t bytes);
 
-  // Goes on as far as it can without waiting. True: all has been sent and received.
+  // Makes progress without blocking. Returns true once all blocks have been sent and received.
   bool advance();
-  // Whether more came from a rank than there is room for; the rest of it is lost.
+  // Returns whether a received block was larger than its buffer; the excess was lost.
   bool is_truncated() const { return pending_.is_truncated(); }
 
  private:
@@ -60,12 +61,13 @@ class PairwiseExchange {
   bool is_on_other_node(int rank) const;
   int at_distance(int distance) const;
   void copy_outgoing();
-  // What goes to the rank that is so far behind this one, and comes from the one as far before it.
+  // Starts sending to the rank `distance` ranks after this one, and receiving from the rank
+  // `distance` before it.
   void start(int distance);
 
   Ends ends_;
   Data data_;
-  std::vector<std::byte> copied_;  // what goes out, where it must not stay where it was
+  std::vector<std::byte> copied_;  // outgoing blocks of an exchange in place
   std::vector<node::Block> copied_at_;
   int next_distance_;
   int last_distance_;
@@ -74,14 +76,15 @@ class PairwiseExchange {
 
 class NodePart {
  public:
-  // All of them outlive it. by_rank: peers are ranks.
+  // References must outlive this object. Peers of by_rank are ranks.
   NodePart(team::Team& team, schedules::Wire& by_rank, const NodeMap& map, int node, int place)
       : team_(team), by_rank_(by_rank), map_(map), node_(node), place_(place) {}
 
-  // As the team has them (team/team.h): roots and blocks by place.
-  // The two phases of a barrier, which every rank calls in turn. The node's first rank returns from
-  // the first once all ranks of the node have called it; the others return from the second once
-  // the first rank has called it. The first time, all ranks wait for each other in the first one.
+  // Collectives as in team/team.h, with roots and blocks by place.
+  // A barrier consists of two phases that every rank calls in turn. gather_barrier() returns on the
+  // node's first rank once all ranks of the node have called it; release_barrier() returns on the
+  // other ranks once the first rank has called it. In the first barrier all ranks wait for each
+  // other in the gather phase.
   void gather_barrier();
   void release_barrier();
   void bcast(void* buffer, std::size_t bytes, int root);
@@ -128,9 +131,9 @@ class NodePart {
   const NodeMap& map_;
   int node_;
   int place_;
-  std::optional<select::TreeBarrierPlan> barrier_plan_;  // the first rank's, once it is known
-  std::optional<team::Ready> barrier_;                   // once it is set up
-  // Whether the phase that follows runs by the team, as the gather phase did.
+  std::optional<select::TreeBarrierPlan> barrier_plan_;  // chosen by the first rank
+  std::optional<team::Ready> barrier_;                   // once its memory is ready
+  // Whether the release phase uses the team, as the gather phase did.
   bool is_barrier_by_team_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using select::Operation;
 
-// On a line through two points, which may go on behind them; no less than at the first.
+// Returns the value on a line through two points, also beyond them, but at least low_ns.
 std::int64_t on_line(std::int64_t bytes, std::int64_t low, std::int64_t high, std::int64_t low_ns,
                      std::int64_t high_ns) {
   const auto above = static_cast<double>(bytes - low) / static_cast<double>(high - low);
@@ -28,7 +28,7 @@ NodePhase barrier_phase(const NodeTimes& times, select::BarrierPhase phase) {
   return {Operation::barrier, 0, times.barrier_ns(phase), phase};
 }
 
-// Blocks of all ranks, a node's side by side.
+// Returns the sizes of the nodes' blocks, which contain one block per rank.
 schedules::Sizes blocks_by_node(const NodeMap& map, std::size_t bytes) {
   return NodeOrder(map, bytes).sizes();
 }
@@ -120,11 +120,11 @@ std::int64_t Prediction::ns() const {
 
 namespace {
 
-// A tenth of what one leader takes at once. Half of the predictions were off by more
-// (docs/design/inter-node-collectives.md): for less, more messages are not worth it.
+// One tenth of the time with one leader and one segment. Half of the predictions had a larger error
+// (record 38); a smaller gain does not justify more messages.
 constexpr std::int64_t least_gain_divisor = 10;
 
-// Between leaders the largest slice is looked at.
+// Considers the largest slice of a leader.
 Chosen chosen_for_slice(schedules::Operation operation, std::size_t bytes, const NodeMap& map,
                         const Network& network, int leaders, const ForcedAlgorithms& forced) {
   const auto slices = static_cast<std::size_t>(leaders);
@@ -133,8 +133,8 @@ Chosen chosen_for_slice(schedules::Operation operation, std::size_t bytes, const
   return cheapest(demand, network.shared_by(leaders));
 }
 
-// Leaders alone join slices, and get them from a root: that takes what it would if all ranks of the
-// node had slices as large. In the end all ranks get all.
+// Only leaders reduce slices or get them from a root. The time is that of a call in which all ranks
+// of the node have slices of that size. At the end all ranks get all data.
 Prediction predict_shared(Operation operation, std::size_t bytes, const NodeMap& map,
                           const Network& network, const NodeTimes& times, const Sharing& sharing,
                           const ForcedAlgorithms& forced) {
@@ -147,7 +147,7 @@ Prediction predict_shared(Operation operation, std::size_t bytes, const NodeMap&
         phase(times, Operation::scatter, slice),
         chosen_for_slice(schedules::Operation::bcast, bytes, map, network, sharing.leaders, forced),
         after, sharing};
-    // The root's node has it from the root.
+    // The root broadcasts all data to its own node.
     bcast.after->ns = std::max(after.ns, times.ns_at(Operation::bcast, bytes));
     return bcast;
   }
@@ -166,8 +166,8 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
                    const ForcedAlgorithms& forced) {
   Prediction plain = predict(operation, bytes, map, network, node_times, Sharing{}, forced);
   if (!can_share(operation) || network.node_ns_per_mib == 0 || map.nodes() == 1) return plain;
-  // The more there are, the sooner nodes are done, and the more messages a card has to begin: from
-  // the most on, halves, for as long as that gains.
+  // More leaders finish the nodes' parts sooner but make a network card start more messages. Starts
+  // with the maximum and halves it as long as that gains.
   std::optional<Prediction> shared;
   for (int leaders = Leaders::most(map); leaders > 1; leaders /= 2) {
     Prediction fewer = predict(operation, bytes, map, network, node_times, {leaders}, forced);
@@ -175,7 +175,7 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
     shared = std::move(fewer);
   }
   if (shared && shared->ns() >= plain.ns()) shared.reset();
-  // Each is twice as many as the one before, for as long as that gains.
+  // Doubles the number of segments as long as that gains.
   Sharing sharing = shared ? shared->sharing : plain.sharing;
   while (static_cast<std::size_t>(sharing.segments) <= bytes) {
     sharing.segments *= 2;
@@ -269,7 +269,7 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
       const schedules::Sizes largest = largest_pair(map, bytes);
       NodePhase before = in_node(Operation::gather, bytes * ranks);
       NodePhase after = in_node(Operation::scatter, bytes * ranks);
-      // Each sorts what its node has.
+      // Each node reorders its data before and after the exchange.
       before.ns += copying_ns(bytes * most * ranks);
       after.ns += copying_ns(bytes * most * ranks);
       return {before, chosen_for(alltoall_demand(map, bytes, largest)), after};
@@ -287,8 +287,8 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
 
 namespace {
 
-// Few messages between nodes, for more copies in each: all that a node has is gathered, sorted,
-// sorted again and scattered. Or each rank sends to each by itself.
+// Compares fewer messages between nodes plus copies in each node (gather, sort, sort again,
+// scatter) with a message from each rank to each other rank.
 bool is_alltoall_quicker(std::size_t bytes, const NodeMap& map, const Network& network) {
   const int most = map.most_ranks_on_a_node();
   const std::size_t of_node =
@@ -311,14 +311,15 @@ std::string_view why_left_unmeasured(Operation operation, std::size_t bytes, con
   return {};
 }
 
-// Leaders send as much each, of each segment, or an element less.
+// All leaders send the same amount in each segment, up to one element.
 Sent sent_by(const Prediction& prediction) {
   const Chosen& chosen = prediction.between;
   Sent sum;
   std::vector<Sent> by_round;
   schedules::Round round;
   for (std::int64_t number = 0; number < chosen.schedule->rounds(); ++number) {
-    // Rounds are alike in bytes where blocks are of one size, or a round has one of each node.
+    // Rounds that are alike send the same bytes if all blocks have the same size, or if each round
+    // moves one block of each node.
     const bool are_equal = chosen.schedule->call().shares.are_equal();
     const std::int64_t like = are_equal ? chosen.schedule->like(number) : number;
     Sent sent;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a collective over several nodes is predicted to take, a part in the nodes, a schedule
-// between them and a part in the nodes again, and what the MPI's own was measured to take: in whole
-// numbers that are equal on all ranks, so that all come to the same.
+// Predicted times of collectives over several nodes (a part in each node, a schedule between the
+// nodes, and another part in each node), and measured times of the MPI's own collectives. All
+// numbers are integers that are equal on all ranks, so that all ranks make the same choice.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ constexpr select::Request request_of_phase(select::BarrierPhase phase) {
   return {.operation = select::Operation::barrier, .barrier_phase = phase};
 }
 
-// Predicted times of the parts that a node's team carries out, each on its slowest node: those of
-// data at a few sizes, and the two phases of a barrier.
+// Predicted times of the parts that a node's team carries out, each on its slowest node: of data
+// parts at a few sizes, and of the two phases of a barrier.
 class NodeTimes {
  public:
   static constexpr std::array parts = {
@@ -42,7 +42,7 @@ class NodeTimes {
   static constexpr std::array<std::int64_t, 9> sizes = {64,      256,     1 << 10, 1 << 12, 1 << 14,
                                                         1 << 16, 1 << 18, 1 << 20, 1 << 22};
 
-  // Predict: (const select::Request&) to nanoseconds.
+  // predict(const select::Request&) returns nanoseconds.
   template <typename Predict>
   static NodeTimes of(const Predict& predict) {
     NodeTimes times;
@@ -57,7 +57,8 @@ class NodeTimes {
     return times;
   }
   void become_slower_of(const NodeTimes& other);
-  // Straight lines between the sizes; beyond the last at its rate. pre: one of `parts`.
+  // Interpolates linearly between the sizes; beyond the last one extrapolates at its rate.
+  // Requires: `part` is one of `parts`.
   std::int64_t ns_at(select::Operation part, std::size_t bytes) const;
   std::int64_t barrier_ns(select::BarrierPhase phase) const;
 
@@ -67,7 +68,7 @@ class NodeTimes {
   std::int64_t release_phase_ns_ = 0;
 };
 
-// What the MPI's own collectives were measured to take.
+// Measured times of the MPI's own collectives.
 class MpiTimes {
  public:
   struct Point {
@@ -77,52 +78,54 @@ class MpiTimes {
   };
 
   MpiTimes() = default;
-  // Of ranks that sit so, under this MPI, as a machine file has it.
+  // Selects the times in a machine file that were measured with this MPI and this placement.
   MpiTimes(const machine::Machine& machine, const std::string& mpi, const NodeMap& map);
   explicit MpiTimes(std::vector<Point> points) : points_(std::move(points)) {}
 
   const std::vector<Point>& points() const { return points_; }
-  // Between what was measured; below the least as that, nothing beyond the largest.
+  // Interpolates between measured sizes. Returns the time of the smallest size for smaller ones,
+  // and nothing beyond the largest.
   std::optional<std::int64_t> ns_at(select::Operation operation, std::size_t bytes) const;
 
  private:
-  std::vector<Point> points_;  // sizes of an operation rise
+  std::vector<Point> points_;  // ascending sizes for each operation
 };
 
-// A part of a collective that is carried out in each node.
+// A part of a collective that each node carries out.
 struct NodePhase {
   select::Operation operation = select::Operation::barrier;
-  std::size_t bytes = 0;  // as a request has them
+  std::size_t bytes = 0;  // as in a Request
   std::int64_t ns = 0;
   select::BarrierPhase barrier_phase = select::BarrierPhase::both;
 
   select::Request request() const;
 };
 
-// Of several segments, all three are of one, the largest.
+// With several segments, `before`, `between` and `after` are those of the largest segment.
 struct Prediction {
   std::optional<NodePhase> before;
-  Chosen between;  // of one leader's slice, the largest
+  Chosen between;  // of the largest slice of a leader
   std::optional<NodePhase> after;
   Sharing sharing = {};
-  // Of what is between nodes, what a leader is busy with, so that its node has to wait for it.
+  // The part of `between` in which a leader computes, so that its node has to wait for it.
   std::int64_t joining_ns = 0;
 
-  // Segments follow each other: while one is between nodes, the nodes do their parts of others.
+  // Returns the total time. Segments are pipelined: the nodes work on some while another one is
+  // sent between nodes.
   std::int64_t ns() const;
 };
 
-// What goes between nodes, of all of them together.
+// Messages between nodes, summed over all nodes.
 struct Sent {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
 };
 
-// How an operation goes between nodes.
+// The communication pattern of an operation between nodes.
 enum class Way : std::uint8_t {
-  schedule,  // between one rank of each: all ranks know how much moves, and it is predicted
-  pairs,     // only the two of a pair know how much they exchange
-  prefix,    // from node to node, where each node's ranks follow each other
+  schedule,  // by leaders: all ranks know the sizes, which are predicted
+  pairs,     // by pairs of ranks, which alone know their sizes
+  prefix,    // from node to node, if the ranks of each node are consecutive
 };
 constexpr Way way_between_nodes(select::Operation operation) {
   switch (operation) {
@@ -150,7 +153,8 @@ constexpr Way way_between_nodes(select::Operation operation) {
   return Way::schedule;
 }
 
-// What such a call is between the nodes. Of what pairs alone know there is none: an all-to-all.
+// Returns the schedule's operation between nodes. Operations with pairwise sizes other than gatherv
+// and scatterv map to an all-to-all.
 constexpr schedules::Operation schedule_of(select::Operation operation) {
   switch (operation) {
     case select::Operation::barrier:
@@ -184,34 +188,38 @@ constexpr schedules::Operation schedule_of(select::Operation operation) {
   return schedules::Operation::barrier;
 }
 
-// An all-to-all is chosen as if every pair of nodes exchanged as much as the largest two: so much.
+// Returns the sizes for which an all-to-all is chosen: every pair of nodes is assumed to exchange
+// as much as the two largest nodes.
 schedules::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
-// pre: those are the sizes.
+// Requires: `largest` is what largest_pair() returned.
 Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const schedules::Sizes& largest);
 
-// Why the MPI's own is taken where nobody has measured it; empty: it is not. bytes: as a request
-// has them. Equal on all ranks.
+// Returns why the call falls back to the MPI if the MPI has not been measured; empty if it does
+// not. `bytes` is the size of a Request. Equal on all ranks.
 std::string_view why_left_unmeasured(select::Operation operation, std::size_t bytes,
                                      const NodeMap& map, const Network& network);
 
-// Whether several leaders may share its data.
+// Returns whether several leaders can share the data of the operation.
 constexpr bool can_share(select::Operation operation) {
   return operation == select::Operation::allreduce || operation == select::Operation::bcast;
 }
 
-// Both: bytes: as a request has them (select/operation.h); of blocks that differ, their mean. The
-// first rank is the root. pre: it goes by a schedule.
-// Shared out so. pre: where that is not by one leader at once, can_share(), and each node has so
-// many ranks.
+// In the following functions `bytes` is the size of a Request (select/operation.h), or the mean
+// size of blocks that differ. The first rank is the root.
+// Requires: the operation uses a schedule.
+// Predicts a call with the given sharing.
+// Requires: can_share() and at least sharing.leaders ranks on each node, unless there is one leader
+// and one segment.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times, const Sharing& sharing,
                    const ForcedAlgorithms& forced = {});
-// Shared out as is predicted to take least, where that gains clearly; among equals by the fewest.
-// By one leader at once where nobody knows what a node's ranks send together.
+// Predicts a call with the best sharing if that clearly gains, and with the fewest leaders and
+// segments among equals. Uses one leader and one segment if the bandwidth of a whole node is
+// unknown.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const ForcedAlgorithms& forced = {});
-// Shared out as is wanted, where it can be and anything is.
+// Uses the sharing `wanted` if there is one and the operation can be shared.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const std::optional<Sharing>& wanted, const ForcedAlgorithms& forced);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The barriers, as they describe themselves.
+// Candidates and predicted times of the barriers.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ std::string_view name(Release release) {
   return {};
 }
 
-// When each rank has heard from all below it: children first.
+// Time until `rank` has the reports of its subtree, children first.
 double gathered_ns(const Prices& prices, const node::Tree& tree, int rank, int flags_per_line) {
   const auto children = tree.children(rank);
   double slowest = 0;
@@ -42,8 +42,8 @@ double gathered_ns(const Prices& prices, const node::Tree& tree, int rank, int f
   return slowest + prices.flags_ns(children, rank, flags_per_line);
 }
 
-// Flags of one's own for each child are as many lines to take back from their last readers: as if
-// each child wrote one. One announced flag is one line for all.
+// If each child has a flag of its own, the parent must take a line back from each child, as if each
+// child wrote one. An announced flag is a single line for all children.
 double release_ns(const Prices& prices, const node::Tree& tree, int rank,
                   const node::TreeBarrier::Parameters& parameters) {
   const auto children = tree.children(rank);
@@ -66,7 +66,7 @@ constexpr int flags_in_line = static_cast<int>(node::line_bytes / node::flag_byt
 std::vector<int> flags_per_line_choices(int flags) {
   std::vector<int> choices = {1};
   if (flags > 1) choices.push_back(2);
-  if (flags > 2) choices.push_back(flags_in_line / 2);  // each may need two words: report, release
+  if (flags > 2) choices.push_back(flags_in_line / 2);  // each may use two: report and release
   return choices;
 }
 
@@ -88,7 +88,7 @@ void add_disseminations(std::vector<Candidate>& list, const Prices& prices, cons
     add_dissemination(list, parameters, dissemination_ns(prices, parameters));
     if (radix >= ranks) break;
   }
-  // All in a line: one line to fetch, which all pull at. Two ranks pull at what they both write.
+  // All flags in one line: all ranks fetch that line. Two ranks contend for a line that both write.
   const node::DisseminationBarrier::Parameters together{ranks, std::min(ranks, flags_in_line)};
   add_dissemination(list, together,
                     ranks == 2 ? prices.shared_line_ns(0, 1) : dissemination_ns(prices, together));
@@ -144,7 +144,8 @@ double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
          release_ns(prices, tree, tree.root(), parameters);
 }
 
-// Each round: the announcements of all that a rank listens to, each with as many listeners.
+// In each round a rank waits for the flags of radix - 1 other ranks while the same number of ranks
+// reads its own flag.
 double dissemination_ns(const Prices& prices,
                         const node::DisseminationBarrier::Parameters& parameters) {
   const int ranks = prices.ranks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The broadcasts, as they describe themselves. The root is taken to be the first rank.
+// Candidates and predicted times of the broadcasts. The root is taken to be rank 0.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int root = 0;
 
-// Looking at everybody's counter before buffers are used again.
+// Time to read every rank's counter before buffers are used again.
 double reuse_ns(const Prices& prices) { return prices.flags_ns(prices.others_than(root), root, 1); }
 
 memory::CopyMethod copy_method_for(const Prices& prices, std::size_t bytes) {
@@ -25,8 +25,8 @@ memory::CopyMethod copy_method_for(const Prices& prices, std::size_t bytes) {
                                 prices.shown_to_all(memory::to_one_reader));
 }
 
-// In which manners a root may answer: where it has just been the only reader, with as much as comes
-// back before lines are used twice.
+// Returns the methods for a root that answers: it was the only reader of the previous broadcast,
+// and the data fit into the lines that it received, so that no line is used twice.
 std::vector<memory::CopyMethod> answers(const Prices& prices, const Request& request,
                                         std::size_t queue_bytes) {
   if (!request.root_moved || prices.ranks() > 2 || request.bytes > queue_bytes) return {};
@@ -109,8 +109,8 @@ double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, 
 
 namespace {
 
-// What each further piece adds while both sides are at work: whichever takes longer, the side that
-// writes or those who read, each after a look at its flag.
+// Time that each further piece adds while writer and readers are both busy: that of the slower
+// side. A reader also waits for the piece's flag.
 double pace_ns(const Prices& prices, const Piece& piece, memory::CopyMethod method, int others,
                double flag_ns) {
   const int far = prices.farthest_from(root);
@@ -121,8 +121,8 @@ double pace_ns(const Prices& prices, const Piece& piece, memory::CopyMethod meth
 
 }  // namespace
 
-// The first fragment is copied in, word of it goes down, the last one is copied out; between those
-// the others follow.
+// The first fragment is copied in, its flag goes down the tree, and the last fragment is copied
+// out; the remaining fragments add their pace in between.
 double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
                           std::size_t bytes, std::size_t fragment_bytes,
                           memory::CopyMethod method) {
@@ -138,8 +138,8 @@ double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::siz
          (ceil_div(bytes, fragment_bytes) - 1) * further_ns;
 }
 
-// Each segment is drawn upon by few readers; all are read at once. A group that begins with the
-// last segment waits until that is full, and then has all to read.
+// Each segment has few readers, and all segments are read at the same time. A group that starts at
+// the last segment waits until that is full and then still has to read all of them.
 double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
                           int readers_at_once, std::size_t bytes,
                           const node::SegmentedBcast::Plan& plan) {

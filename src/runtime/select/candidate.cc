@@ -19,15 +19,15 @@ namespace {
 
 struct Incoming {
   double blocks = 0;
-  double bytes = 0;  // in each
+  double bytes = 0;  // in each block
 };
 
-// What the rank that takes in most does take in, when all share the work as well as they can.
+// Returns the input of the rank that receives the most if the work is shared as evenly as possible.
 Incoming incoming(const Request& request, double ranks) {
   const Operation operation = request.operation;
   const auto bytes = static_cast<double>(request.bytes);
-  // Each reduces its share of what the others have; where all need all of it, they then take in
-  // the others' results.
+  // Each rank reduces its share of the others' data; if all ranks need the whole result, they then
+  // receive the others' results.
   if (operation == Operation::allreduce) return {2 * (ranks - 1), bytes / ranks};
   if (operation == Operation::reduce || reduces_to_blocks(operation)) {
     return {ranks - 1, bytes / ranks};
@@ -38,7 +38,7 @@ Incoming incoming(const Request& request, double ranks) {
   return {gets_all_blocks ? ranks - 1 : 1, bytes};
 }
 
-// 0 where ranks share a processor: then nothing is known.
+// Returns 0 if ranks share a hardware thread, because no line times are known for it.
 double farthest_line_ns(int from, const node::RankLocality& locality,
                         const machine::CostModel& model) {
   double farthest = 0;
@@ -49,7 +49,7 @@ double farthest_line_ns(int from, const node::RankLocality& locality,
   return farthest;
 }
 
-// By whatever way is the fastest, from the nearest peer.
+// Returns the time to read from the nearest peer by the fastest method.
 double read_ns(double bytes, const node::RankLocality& locality, const machine::CostModel& model) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const machine::PathCurve& path : model.machine().paths) {
@@ -77,14 +77,14 @@ double floor_ns(const Request& request, const node::RankLocality& locality,
   }
   const Incoming in = incoming(request, locality.ranks());
   if (in.blocks * in.bytes <= 0) return line_ns;
-  // Small blocks are better read at once, and what outgrows a cache is better read in blocks.
+  // Small blocks are better read all at once; data that exceed a cache are better read in blocks.
   return std::max(line_ns, std::min(in.blocks * read_ns(in.bytes, locality, model),
                                     read_ns(in.blocks * in.bytes, locality, model)));
 }
 
 namespace {
 
-// The innermost level with a group that holds all of a node.
+// Returns the innermost level with a group that contains the whole node.
 std::string_view level_of(const machine::Topology& topology, const machine::CpuSet& node) {
   for (const machine::Level& level : topology.levels) {
     for (const machine::CpuSet& group : level.groups) {
@@ -96,8 +96,8 @@ std::string_view level_of(const machine::Topology& topology, const machine::CpuS
 
 }  // namespace
 
-// A copy reads what it copies, and reads and writes back what it replaces: three streams, which all
-// of a node's cores together carry at the pace of their copies.
+// A copy reads its source, and reads and writes back its target: three memory streams. All cores of
+// a node together sustain them at the rate of their copies.
 double memory_ns(const Request& request, const node::RankLocality& locality,
                  const machine::CostModel& model) {
   if (is_known_to_pairs_only(request.operation)) return 0;
@@ -164,7 +164,7 @@ single_copy::PathNumber path_of(const Plan& plan) {
 
 namespace {
 
-// Those that go through shared memory.
+// Returns the algorithms that copy through shared memory.
 std::vector<Algorithm> shared_algorithms(Operation operation, const TeamResources& resources) {
   switch (operation) {
     case Operation::barrier:
@@ -187,8 +187,8 @@ std::vector<Algorithm> shared_algorithms(Operation operation, const TeamResource
     case Operation::alltoallw:
     case Operation::gatherv:
     case Operation::scatterv:
-      // In this order: what announces large blocks costs the same as what does not where blocks
-      // are small, and is chosen for both.
+      // The order matters: for small blocks both cost the same, and the one that announces large
+      // blocks must be chosen for both.
       return {announced_algorithm(), uneven_algorithm()};
     case Operation::gather:
     case Operation::scatter:
@@ -209,18 +209,19 @@ std::vector<Algorithm> algorithms(Operation operation, const TeamResources& reso
 
 namespace {
 
-// Where the machine file lacks a figure, what needs it has no price that can be compared.
+// A candidate that lacks a figure of the machine file has no time that can be compared.
 double comparable_ns(const Candidate& candidate) {
   return std::isfinite(candidate.ns) ? candidate.ns : std::numeric_limits<double>::infinity();
 }
 
-// It is there only where nothing else could serve.
+// Removes candidates without a predicted time, unless no candidate has one.
 void drop_unpriced(std::vector<Candidate>& list) {
   const auto has_none = [](const Candidate& one) { return !std::isfinite(one.ns); };
   if (!std::all_of(list.begin(), list.end(), has_none)) std::erase_if(list, has_none);
 }
 
-// The order of those that are below stays, by less than any figure is exact to.
+// Raises `ns` to least_ns. Keeps the order of times below it by differences that are smaller than
+// the precision of any figure.
 double no_less(double ns, double least_ns) {
   constexpr double hardly = 1e-6;
   return ns >= least_ns ? ns : std::max(ns, least_ns * (1 - hardly * (1 - ns / least_ns)));

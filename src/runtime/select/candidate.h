@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A way to do an operation: which algorithm, with which plan, and what it is predicted to cost.
-// Algorithms describe themselves: see algorithm.h.
+// Candidates for an operation: an algorithm with a plan and its predicted time, and lower bounds
+// for any algorithm. The algorithms are described in algorithm.h.
 #pragma once
 
 #include <cstddef>
@@ -29,20 +29,20 @@
 
 namespace huddle::select {
 
-// What no algorithm can be faster than, as far as a machine's figures say.
-
-// The longer of two: a line's way from the best placed rank to the one farthest from it, since
-// somebody has to hear from everybody or to tell all; and reading the bytes that one rank has to
-// take in at least, from the nearest peer.
+// Returns a lower bound for the time of any algorithm. It is the larger of two times: that of a
+// cache line from the best placed rank to the one farthest from it, because some rank must receive
+// from or send to all others; and that of reading, from the nearest peer, the bytes that one rank
+// must receive at least.
 double floor_ns(const Request& request, const node::RankLocality& locality,
                 const machine::CostModel& model);
 
-// What the memory of the busiest node takes for what its ranks hand in and want, all together, at
-// the pace of the caches where those hold it. 0 where only pairs know how much that is.
+// Returns the time that the busiest NUMA node needs to read the inputs and write the outputs of its
+// ranks, at the rate of the caches if these hold the data. Returns 0 if only the pairs of ranks
+// know the sizes.
 double memory_ns(const Request& request, const node::RankLocality& locality,
                  const machine::CostModel& model);
 
-// What each algorithm needs to be told for one call.
+// Plans: the parameters of each algorithm for one call.
 struct TreeBarrierPlan {
   node::Shape shape;
   node::TreeBarrier::Parameters parameters;
@@ -57,7 +57,7 @@ struct DisseminationPlan {
 struct InlineBcastPlan {
   int shape = 0;
 };
-// Those that follow reach into peers' memory: by which path.
+// The following plans access peers' memory; `path` selects how.
 struct DirectExchangePlan {
   node::DirectExchange::Plan exchange = {};
   single_copy::PathNumber path = 0;
@@ -66,12 +66,12 @@ struct DirectReducePlan {
   node::DirectReduce::Plan reduction = {};
   single_copy::PathNumber path = 0;
 };
-// Pairs of which the sender announces what is worth a read.
+// A pairwise exchange in which the sender announces blocks that are worth a direct read.
 struct AnnouncedPlan {
   node::PairExchange::Plan pairs;
   single_copy::PathNumber path = 0;
 };
-// A gather in which the root copies nothing but its own: the others write to its memory.
+// A gather in which the senders write to the root's memory; the root copies only its own block.
 struct PushedPlan {
   node::DirectExchange::Plan writers;
   single_copy::PathNumber path = 0;
@@ -87,28 +87,30 @@ using Plan =
                  node::SlicedReduce::Plan, node::SlotExchange::Plan, node::PairExchange::Plan,
                  DirectExchangePlan, DirectReducePlan, AnnouncedPlan, PushedPlan,
                  node::DoublingExchange::Plan>;
-// By the plan's index: "tree", "dissemination", "inline", ...
+// Returns "tree", "dissemination", "inline", ... by the index of the plan.
 std::string_view algorithm_name(const Plan& plan);
-// Whether ranks read each other's memory, or write to it.
+// Returns whether ranks read from or write to each other's memory directly.
 bool is_direct(const Plan& plan);
-// By which path; the first for a plan that reaches for nobody's.
+// Returns the path that the plan uses; 0 if it does not access peers' memory.
 single_copy::PathNumber path_of(const Plan& plan);
 
 struct Candidate {
   Plan plan;
   std::string parameters;  // in words: "4-ary, fragments of 16K"
-  double ns = 0;           // predicted, from the first rank's call until the last one returns
+  double ns = 0;           // predicted time from the first rank's call to the last rank's return
 };
 
-// Everything that can serve the request, in a fixed order, without what the machine file has too
-// few figures to price, unless nothing has a price. Empty only for elements larger than any slot.
-// pre: two ranks or more.
+// Returns all plans that can serve the request, in a fixed order. Plans that cannot be predicted
+// because the machine file lacks figures are left out unless no plan can be predicted. The result
+// is empty only if an element is larger than any slot.
+// Requires: at least two ranks.
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
                                   const machine::CostModel& model, const TeamResources& resources);
-// The cheapest; the first of several.
+// Returns the cheapest candidate, the first one of several that are equal.
 const Candidate& cheapest(const std::vector<Candidate>& candidates);
-// The cheapest by the forced algorithm where that can serve, and else the cheapest of all; `forced`
-// is empty where none is. pre: there is a candidate.
+// Returns the cheapest candidate of the algorithm `forced`; if it is empty or has no candidate, the
+// cheapest of all.
+// Requires: `candidates` is not empty.
 const Candidate& chosen(const std::vector<Candidate>& candidates, std::string_view forced);
 
 }  // namespace huddle::select

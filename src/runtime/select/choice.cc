@@ -33,8 +33,8 @@ bool is_by(std::string_view algorithm, const Candidate& candidate) {
 
 }  // namespace
 
-// What runs where buffers are mapped is worth asking for where it is cheaper by more than that
-// takes; or where nothing else does what is forced.
+// Voting on mapped buffers pays off if the plan for mapped buffers is cheaper by more than the vote
+// takes, or if only that plan uses the forced algorithm.
 std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
                              const machine::CostModel& model, const TeamResources& resources) {
   const auto usual = preferred(request, locality, model, resources);
@@ -54,7 +54,7 @@ std::optional<Choice> choose(const Request& request, const node::RankLocality& l
 
 namespace {
 
-// What the gain is taken from: messages of which nobody would say that they are small.
+// The collectives from which heap_gain() is computed. All sizes are large by any definition.
 constexpr std::array large_operations = {Operation::bcast, Operation::allreduce,
                                          Operation::allgather, Operation::alltoall};
 constexpr std::array<std::size_t, 2> large_bytes = {std::size_t{512} << 10, std::size_t{4} << 20};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is to run for a request: where the ranks' buffers lie anywhere, and where each has mapped
-// what the others hand in.
+// The choice of an algorithm for a request: one for buffers anywhere, and one for calls in which
+// every rank has mapped its peers' buffers. Also predicts what a shared heap gains on a machine.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,25 @@ namespace huddle::select {
 
 struct Choice {
   Candidate usual;
-  // There where it is worth asking, in each such call, whether all have mapped the others' buffers.
+  // Set if it pays off to vote in each such call on whether all ranks have mapped their peers'
+  // buffers.
   std::optional<Candidate> where_mapped;
-  double asking_ns = 0;  // what that takes
+  double asking_ns = 0;  // predicted time of that vote
 };
 
-// Of what is forced where that can serve, else the cheapest. Nothing where nothing can serve the
-// request. pre: two ranks or more; `request.mapped` is false.
+// Chooses among the candidates of the forced algorithm if it can serve the request, otherwise among
+// all. Returns nothing if no algorithm can serve the request.
+// Requires: at least two ranks, and `request.mapped` is false.
 std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
                              const machine::CostModel& model, const TeamResources& resources);
 
-// What a shared heap is worth on a machine.
-
-// Predicted time without it over that with it: geometric mean of some collectives of large messages
-// among all cores.
+// Returns the predicted speed-up by a shared heap: time without it divided by time with it, as the
+// geometric mean over some collectives with large messages among all cores.
 double heap_gain(const machine::Machine& machine);
 
-// Whether it gains something there and costs nothing. How much of its time a program spends in
-// collectives is not known, so no gain makes up for a cost; and what nobody has measured may cost.
+// Returns whether a shared heap gains something on this machine and is known to cost nothing. A
+// gain does not make up for a cost because the share of time that a program spends in collectives
+// is unknown; a cost that has not been measured counts as a cost.
 bool heap_pays(const machine::Machine& machine);
 
 }  // namespace huddle::select

@@ -22,7 +22,7 @@ using memory::CopyMethods;
 
 namespace {
 
-// A name that no machine file can have does not compile.
+// An unknown name of a hand-off kind fails at compile time.
 constexpr std::array<CopyMethodCurves, memory::copy_methods.size()> curves = [] {
   std::array<CopyMethodCurves, memory::copy_methods.size()> all{};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -62,7 +62,7 @@ CopyMethod copy_method_for(const machine::CostModel& model, double bytes, int fr
 
 namespace {
 
-// For each size the kernel whose curve lies lowest; curves are those of `curve(method)`.
+// Returns for each size the kernel with the lowest curve; curve(method) selects the curve.
 template <class Curve>
 memory::KernelBySize kernels(const machine::CostModel& model, Curve curve, int from, int to) {
   memory::KernelBySize by_size;
@@ -99,7 +99,7 @@ using memory::CopyKernel;
 using memory::CopyMethod;
 using memory::LineOwnership;
 
-// Kernels other than the non-temporal one write into the caches.
+// All kernels except the non-temporal one write into the caches.
 bool past_the_caches(CopyMethod method) { return method->in == CopyKernel::nontemporal; }
 
 }  // namespace
@@ -132,7 +132,7 @@ double Prices::flags_ns(std::span<const int> writers, int reader, int flags_a_li
   return model_.flags_ns(pus(writers), pu(reader), flags_a_line) + turn_ns(reader);
 }
 
-// A line that many read is had by one after the other.
+// Several readers of a line get it one after the other.
 double Prices::queue_ns(int from, std::span<const int> readers) const {
   if (readers.empty()) return 0;
   double alone_ns = 0;
@@ -171,7 +171,7 @@ double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others,
                  method);
 }
 
-// No reader of a ring waits for anything but its data.
+// A reader of a ring waits only for data, so the ring bounds the read of non-temporal stores.
 double Prices::read_ns(std::size_t bytes, int from, int to, int others, CopyMethod method) const {
   const double cached_ns = copy_out_ns(bytes, from, to, others, method);
   if (const auto own = curves_of(method).own) {
@@ -185,8 +185,8 @@ double Prices::read_ns(std::size_t bytes, int from, int to, int others, CopyMeth
 
 namespace {
 
-// What a block takes that is a share of so much, by `pass(bytes)`: the rest of it hides all but the
-// way of its first line.
+// Time of a block of `block` bytes that is a part of `all` bytes, given pass(bytes). Transfers of
+// the other parts hide everything but the latency of the block's first line.
 template <class PassNs>
 double share_of_ns(double block, double all, PassNs pass) {
   const double whole_ns = pass(all);
@@ -209,7 +209,8 @@ double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, 
                         CopyMethod method) const {
   const double ns = share_ns(curves_of(method).write, bytes, buffers_bytes, rank, reader);
   if (!method.is_at_hand()) return ns;
-  // The reader has the lines cached, too: so much at the most.
+  // The reader has the lines cached as well, so that a write to lines shared by readers is an upper
+  // bound.
   return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, method.where_readers_share()));
 }
 
@@ -225,7 +226,7 @@ double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, i
                        CopyMethod method) const {
   if (node::fits_behind_flag(bytes)) return 0;
   const double ns = write_ns(bytes, buffers_bytes, rank, reader, method);
-  // What goes past the caches is there before the flag is.
+  // Non-temporal stores complete before the flag is written.
   if (!std::isfinite(ns) || past_the_caches(method)) return ns;
   return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, method));
 }
@@ -270,8 +271,8 @@ double Prices::fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by)
                    : path_ns(by.name, bytes, others) + dearer_to_write_ns(bytes);
 }
 
-// Through the kernel it is the work of fetching one, but that lines are taken from the peer as they
-// are written.
+// Through the kernel it is the same work as a fetch, except that the written lines must be taken
+// from the peer.
 double Prices::push_ns(std::size_t bytes, int others, const PeerCopy& by) const {
   return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::own_cache,
                                     machine::Target::peer_cached)
@@ -286,7 +287,8 @@ double Prices::dearer_to_write_ns(std::size_t bytes) const {
 
 namespace {
 
-// At the pace of a copy of so much, by `copy(bytes)`; no faster than by itself.
+// Time of `bytes` at the rate of a copy of data_bytes, given copy(bytes), but no less than a copy
+// of the block by itself.
 template <class CopyNs>
 double paced_ns(std::size_t bytes, std::size_t data_bytes, CopyNs copy_ns) {
   const auto block = static_cast<double>(bytes);
@@ -355,7 +357,7 @@ CopyMethod Prices::block_copy_method_for(const Piece& piece, int from, int to,
     if (select::is_possible(method, allowed) && ns(method) < ns(best)) best = method;
   }
   if (best != CopyMethod()) return best;
-  // The others that write into the caches were measured as rings only.
+  // The remaining methods that write into the caches have been measured only as rings.
   const CopyMethod streaming = copy_method_for(piece.bytes, from, to, allowed);
   return past_the_caches(streaming) || streaming->ownership != LineOwnership::readers_share
              ? best

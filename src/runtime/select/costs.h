@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The machine's prices, asked by rank: what the closed forms of the algorithms are made of.
+// Predicted times by rank. The closed forms of the algorithms are composed of them.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,7 @@
 
 namespace huddle::select {
 
-// By which method a block goes through shared memory to readers that have its lines cached: by that
-// whose measured hand-off through a ring is predicted to take least, at that size and between those
-// two.
-
-// The curves that a method's descriptor names, as the cost model knows them.
+// The curves of the cost model that a method's descriptor names.
 struct CopyMethodCurves {
   machine::HandoffKind write;
   machine::HandoffKind read;
@@ -32,36 +28,39 @@ struct CopyMethodCurves {
 };
 const CopyMethodCurves& curves_of(memory::CopyMethod method);
 
-// `bytes` through a ring from one processor to another, by this method.
-// Infinity where the machine has no such curve.
+// Predicts `bytes` passed through a ring between two hardware threads by this method. Returns
+// infinity if the machine file has no such curve.
 double ring_ns(const machine::CostModel& model, memory::CopyMethod method, double bytes, int from,
                int to);
 
-// Whether blocks may go so on this processor, to such readers.
+// Returns whether the method is allowed and this CPU supports its kernels.
 bool is_possible(memory::CopyMethod method, memory::CopyMethods allowed);
 
-// The cheapest method of those possible; plain where nothing is known or all the same.
+// Returns the possible method whose measured hand-off through a ring is predicted to be the fastest
+// for this size and pair, given that the reader has the block's lines cached. Returns plain if no
+// curve is known or all are equal.
 memory::CopyMethod copy_method_for(const machine::CostModel& model, double bytes, int from, int to,
                                    memory::CopyMethods allowed);
 
-// By which kernel a block is copied that a peer has written, or that a peer has read and this rank
-// writes, with no plan that could say so.
+// Return the fastest kernel for each size: to read a block that a peer has written, or to write one
+// that a peer has read. For copies that have no plan to select the kernel.
 memory::KernelBySize kernels_of_reads(const machine::CostModel& model, int from, int to);
 memory::KernelBySize kernels_of_writes(const machine::CostModel& model, int from, int to);
 
-// A block, or a piece of one, that passes through buffers of so much memory.
+// A block, or a piece of a block of of_bytes, that passes through buffers of buffers_bytes in
+// total.
 struct Piece {
   std::size_t bytes = 0;
   std::size_t of_bytes = 0;
   std::size_t buffers_bytes = 0;
 };
 
-// How a block is copied between a peer's own memory and this rank's.
+// A method of copying a block between a peer's memory and this rank's.
 struct PeerCopy {
-  // Like any other that a peer has written: there where both have mapped it.
+  // A buffer that is mapped is read like any other data that a peer has written.
   static constexpr PeerCopy of_mapped() { return {single_copy::heap, 0, true}; }
 
-  std::string_view name;  // of a path, as in machine files
+  std::string_view name;  // name of the path in machine files; `heap` if mapped
   single_copy::PathNumber path = 0;
   bool mapped = false;
 };
@@ -73,122 +72,128 @@ class Prices {
   int ranks() const { return locality_.ranks(); }
   const node::RankLocality& locality() const { return locality_; }
 
-  // All that a rank waits for it has to be awake for: where ranks share a processor, it waits for
-  // its turn as well.
+  // Time until `to` sees a line that `from` wrote. If ranks share a hardware thread, the time until
+  // the waiting rank is scheduled is included.
   double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)) + turn_ns(to); }
-  // A line that was written before anybody looks.
+  // The same for a line that was written before the reader accesses it.
   double written_line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)); }
   double shared_line_ns(int a, int b) const {
     return model_.shared_line_ns(pu(a), pu(b)) + turn_ns(b);
   }
-  // Until the last of the readers has a line that `from` wrote.
+  // Time until the last reader has a line that `from` wrote.
   double line_to_ns(int from, std::span<const int> readers) const;
-  // How much longer that takes than for one alone, the one farthest away.
+  // Additional time compared with the farthest reader alone.
   double queue_ns(int from, std::span<const int> readers) const;
-  // Until `reader` has seen the flags of all these.
+  // Time until `reader` has seen the flags of all writers.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
-  // Until everybody has seen the flags of all others, each in a line that all others read.
+  // Time until every rank has seen the flags of all others; each flag is in a line of its own,
+  // which all others read.
   double meeting_ns() const;
 
-  // Data behind a flag that arrives anyway: what the lines after the first add.
+  // Time that data behind a flag add to the flag: that of the lines after the first.
   double rest_ns(std::size_t bytes, int from, int to) const;
-  // A block that `from` has just written, read while `others` read as well.
+  // Time to read a block that `from` has just written, while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const {
     return copy_out_ns(bytes, from, to, others, memory::CopyKernel::plain);
   }
-  // The same passed in this manner: what went past the caches has to be had from there.
+  // The same if the block was written by this method. A block written by non-temporal stores is
+  // read from memory.
   double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyMethod method) const;
-  // The same of a block that is one of several, one after the other, of so much in all.
+  // The same for a block that is one of several read one after the other, of of_bytes in total.
   double read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
                        memory::CopyMethod method) const;
-  // A block written where others have read before, or, where lines return, where this rank has,
-  // into buffers of so much memory in all: the more there are, the longer ago its lines were last
-  // used.
+  // Time to write a block into buffers of buffers_bytes in total, after others (or with ping-pong
+  // this rank) have read them. Larger buffers cost more because their lines were used longer ago.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                   memory::CopyMethod method) const;
-  // The same with its flag behind it: the flag's line and the block's first are on their way
-  // together. What rides in the flag's line costs nothing besides.
+  // The same followed by the block's flag. The flag's line and the block's first line are
+  // transferred at the same time, and data in the flag's line cost nothing.
   double show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                  memory::CopyMethod method) const;
-  // A block that goes through memory shared with `to` while it is still being written.
+  // Time to pass a block through memory shared with `to`, which reads it while it is being written.
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyMethod method) const;
-  // A block of one's own data joined to another, the data being so many bytes in all: they come
-  // from the cache that holds them all.
+  // Time to reduce a block of this rank's data into another. The data come from the cache that
+  // holds all data_bytes.
   double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
 
-  // What takes one rank so long, when so many do it at the same time: those that share a processor
-  // do it one after the other. (A price that is told of others has that in it.)
+  // Time of a step that takes one rank `ns` if at_once ranks perform it at the same time: ranks
+  // that share a hardware thread run one after the other. (Times that have a parameter `others`
+  // include this.)
   double in_turns_ns(double ns, int at_once) const {
     return ns * std::max(1.0, static_cast<double>(at_once) / processors_);
   }
   double by_all_ns(double ns) const { return in_turns_ns(ns, ranks()); }
 
-  // So much of what ranks hand in copied to where they want it, while all do so. All together have
-  // so many bytes of either: it goes at the pace of the caches that hold them, or of memory.
+  // Time to copy `bytes` of a rank's input to an output while all ranks do so. All inputs and
+  // outputs together have all_bytes: the copy runs at the rate of the caches that hold them, or of
+  // memory.
   double move_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const;
-  // By which of the kernels what all want is written in the least time, so much there is in all:
-  // past the caches where they do not hold it. That whoever called has to read it then is counted.
+  // Returns the kernel that writes results of all_bytes in total the fastest: non-temporal if the
+  // caches cannot hold them. The time that the caller needs to read the results afterwards is
+  // included.
   memory::CopyKernel kernel_of_results(std::size_t all_bytes) const;
-  // So much in all.
+  // Returns the total if each hardware thread had `bytes`.
   std::size_t if_every_processor_had(std::size_t bytes) const {
     return static_cast<std::size_t>(processors_ * static_cast<double>(bytes));
   }
-  // A rank's own block, from one of its buffers to the other.
+  // Time to copy a rank's own block from its input to its output.
   double own_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const {
     return by_all_ns(move_ns(bytes, all_bytes, kernel));
   }
 
-  // A block copied straight out of a peer's memory by that path while `others` do so as well;
-  // infinity where the machine has no figures for that.
+  // Time to copy a block directly from a peer's memory by that path while `others` do so as well.
+  // Returns infinity if the machine file has no figures for it.
   double path_ns(std::string_view path, std::size_t bytes, int others) const;
 
-  // The same in either way.
+  // The same for mapped memory or by a path, as `by` selects.
   double fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const;
   // The same into lines that the peer has read since they were last written.
   double fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) const;
-  // A block copied straight into a peer's memory, whose owner has used what was there.
+  // Time to copy a block directly into a peer's memory after the peer has used the old contents.
   double push_ns(std::size_t bytes, int others, const PeerCopy& by) const;
 
-  // In which manner so much passes through memory that readers have cached, `to` being one of them
-  // or the only one, and read meanwhile.
+  // Returns the method for a block that passes through memory that its readers have cached and that
+  // is read while it is written. `to` is the only reader or one of them.
   memory::CopyMethod copy_method_for(std::size_t bytes, int from, int to,
                                      memory::CopyMethods allowed) const;
-  // The same for a piece that is read when it is whole.
+  // The same for a piece that is read once it is complete.
   memory::CopyMethod block_copy_method_for(const Piece& piece, int from, int to,
                                            memory::CopyMethods allowed) const;
 
-  // Of what one rank shows to all others: between two it has a single reader.
+  // Returns the methods for data that one rank publishes to all others: with two ranks it has a
+  // single reader.
   memory::CopyMethods shown_to_all(memory::CopyMethods to_single_reader,
                                    memory::CopyMethods to_several = memory::to_many_readers) const {
     return ranks() == 2 ? to_single_reader : to_several;
   }
 
-  // The rank that is farthest from this one.
+  // Returns the rank that is farthest from this one.
   int farthest_from(int rank) const;
-  // All but this one.
+  // Returns all ranks but this one.
   std::vector<int> others_than(int rank) const;
 
  private:
-  // Until everybody else of its processor has had it once.
+  // Time until every other rank of its hardware thread has run once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
-  // By such a copy, between a peer and a rank.
+  // Predicts the copy if `method` provides the read and write curves.
   double copy_ns(machine::Copy copy, memory::CopyMethod method) const;
   double copy_out_ns(std::size_t bytes, int from, int to, int others,
                      memory::CopyMethod method) const;
-  // From or to what is mapped, by whichever kernel is the fastest.
+  // Time to copy from or to mapped memory by the fastest kernel.
   double copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
                         machine::Target target) const;
-  // By how much it takes longer to write what a peer has cached than to read what it has written.
+  // Additional time to write lines that a peer has cached, compared with reading lines that it has
+  // written.
   double dearer_to_write_ns(std::size_t bytes) const;
-  // By the hand-off curve of that manner at the size of all buffers, the block's share of it.
+  // Returns the block's share of the hand-off curve `kind` at the size of all buffers.
   double share_ns(machine::HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
                   int to) const;
-  // Of the data of all, what a processor has: as much as a copy of so many bytes touches.
+  // Returns one hardware thread's share of all data, as the size of a copy that touches that much.
   std::size_t share_of_processor(std::size_t all_bytes) const {
     constexpr double touched_by_copy = 2;
     return static_cast<std::size_t>(static_cast<double>(all_bytes) / touched_by_copy / processors_);
   }
-  // A copy on a processor while all others copy as well.
+  // Time of a copy on one hardware thread while all others copy as well.
   double copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const;
   int pu(int rank) const { return locality_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
@@ -199,13 +204,14 @@ class Prices {
   double processors_ = 1;
 };
 
-// How many parts of `part` bytes are in `all`, the last one perhaps shorter.
+// Returns how many parts of `part` bytes `all` has; the last one may be shorter.
 inline double ceil_div(std::size_t all, std::size_t part) {
   const std::size_t parts = (all + part - 1) / part;
   return static_cast<double>(parts);
 }
 
-// When each rank has a word that goes down the tree: each parent tells all its children at once.
+// Returns when each rank receives a flag that goes down the tree: a parent signals all its children
+// at the same time.
 std::vector<double> times_down(const Prices& prices, const node::Tree& tree);
 double last(const std::vector<double>& times);
 

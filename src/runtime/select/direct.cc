@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The single-copy algorithms, as they describe themselves.
+// Candidates and predicted times of the single-copy algorithms.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -22,13 +22,13 @@ using node::DirectExchange;
 using node::DirectReduce;
 using node::PairExchange;
 
-// All have to know where everybody's data lie, and at the end that nobody reaches for theirs any
-// more.
+// Two synchronizations: at the start every rank learns where the peers' data lie, and at the end
+// that no peer accesses its data any more.
 double both_meetings_ns(const Prices& prices) { return 2 * prices.meeting_ns(); }
 
 double others_of(const Prices& prices) { return static_cast<double>(prices.ranks() - 1); }
 
-// Calls add(by) for each way to copy that the machine has figures for, and that nobody has been
+// Calls add(by) for each method of copying that the machine file has figures for and that is not
 // refused: the mapped buffers of the request, or each path.
 template <class Add>
 void for_each_peer_copy(const Prices& prices, const TeamResources& resources,
@@ -48,15 +48,15 @@ double plain_own_ns(const Prices& prices, const Request& request) {
   return own_ns(prices, request, memory::CopyKernel::plain);
 }
 
-// What a block takes that is copied between a rank and another, while others do so; by itself, but
-// that the data come from the caches that hold them all.
+// Time of a block that a rank copies from or to a peer while `others` do so as well. It is
+// by_itself_ns, unless the caches or memory that hold all data are slower.
 double among_all_ns(const Prices& prices, const Request& request, int others, double by_itself_ns) {
   const std::size_t all_bytes = data_bytes(request, prices.ranks());
   const double moved_ns = prices.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
   return std::max(by_itself_ns, prices.in_turns_ns(moved_ns, others + 1));
 }
 
-// A block had from another rank, into one's own buffers.
+// Time to read a block from a peer into this rank's buffer.
 double fetched_ns(const Prices& prices, const Request& request, const PeerCopy& by, int others) {
   return among_all_ns(prices, request, others, prices.fetch_ns(request.bytes, others, by));
 }
@@ -77,7 +77,7 @@ void add_gather(std::vector<Candidate>& list, const Prices& prices, const TeamRe
   });
 }
 
-// Of an operation in which all others copy, from the root or to it.
+// For operations in which all ranks but the root copy, from the root or to it.
 template <class PlanOfIt>
 void add_by_others(std::vector<Candidate>& list, const Prices& prices,
                    const TeamResources& resources, const Request& request) {
@@ -94,7 +94,7 @@ void add_by_others(std::vector<Candidate>& list, const Prices& prices,
   });
 }
 
-// Blocks that are read, joined, and out of the way again.
+// Adds plans that read a block, reduce it, and then reuse its place.
 void add_reduce_by(std::vector<Candidate>& list, const Prices& prices,
                    const TeamResources& resources, const Request& request, const PeerCopy& by) {
   for (std::size_t block = node::page_bytes; block <= resources.direct_reduce.block_bytes;
@@ -122,7 +122,7 @@ void add_reduce(std::vector<Candidate>& list, const Prices& prices, const TeamRe
   });
 }
 
-// Of all sizes that anybody might send those for which it pays: as many in a row as there are.
+// The range of sizes for which a predicate holds: the longest run of powers of two.
 struct SizeRange {
   std::size_t from = PairExchange::Plan::never;
   std::size_t up_to = PairExchange::Plan::never;
@@ -142,7 +142,8 @@ SizeRange range_of(Pays pays) {
   return range;
 }
 
-// Each pair's flag, both ways: where the block lies, and that it has been read.
+// Time of the flags of each pair, in both directions: where the block lies, and that it has been
+// read.
 double announced_flags_ns(const Prices& prices) {
   return 2 * prices.flags_ns(prices.others_than(0), 0, 1);
 }
@@ -157,8 +158,8 @@ double read_ns(const Prices& prices, const Request& request, const PeerCopy& by)
   return begin_ns + others_of(prices) * fetched_ns(prices, request, by, at_once);
 }
 
-// A gather's root alone would read: there senders may write in its stead, all at the same time.
-// Another flag says where it is to go. The root moves its own meanwhile.
+// In a gather only the root would read, so the senders may write instead, all at the same time. One
+// more flag contains the target address. The root copies its own block meanwhile.
 double written_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
   if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
   return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
@@ -199,14 +200,14 @@ std::string announced_text(const PairExchange::Plan& plan, const PeerCopy& by) {
   return fmt::format("{}, written {}", all, range_text(from, up_to));
 }
 
-// Blocks announced by one path, and from which size on.
+// The sizes of blocks that are announced, and the path by which they are read.
 struct Announcement {
   PairExchange::Plan plan;
   PeerCopy by;
 };
 
-// One choice serves blocks of all sizes, so there is one plan: by the path that is cheaper for the
-// smallest blocks that both would announce.
+// One choice serves blocks of all sizes, so there is a single plan. Its path is the one that is
+// cheaper for the smallest blocks that both paths would announce.
 std::optional<Announcement> best_announcement(const Prices& prices, const TeamResources& resources,
                                               const Request& request,
                                               const PairExchange::Plan& tiles) {
@@ -224,7 +225,7 @@ std::optional<Announcement> best_announcement(const Prices& prices, const TeamRe
   return best;
 }
 
-// Where buffers are mapped the same blocks are announced.
+// The plan announces the same blocks whether or not buffers are mapped.
 void add_announced(std::vector<Candidate>& list, const Prices& prices,
                    const TeamResources& resources, const Request& request) {
   const Candidate tiles = uneven_candidate(prices, resources, request);
@@ -285,26 +286,27 @@ double direct_by_others_ns(const Prices& prices, const Request& request, const P
 
 namespace {
 
-// A rank's slice of what all others have, joined block by block.
+// Time to reduce one rank's slice of all peers' data block by block.
 double joined_slices_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
                         const Request& request, const PeerCopy& by) {
   const int others = prices.ranks() - 1;
   const std::size_t block = std::min(plan.block_bytes, slice);
   const double blocks = ceil_div(slice, block);
-  // Two blocks that were read, and what is joined.
+  // Two blocks that were read, and their result.
   constexpr std::size_t blocks_at_hand = 3;
   const double joined_again_ns = blocks * prices.join_ns(block, blocks_at_hand * block, 0);
   if (!by.mapped) {
     return others * (blocks * prices.fetch_ns(block, others, by) + joined_again_ns);
   }
-  // The first is joined to this rank's own data, of which all pass once: what of them the caches
-  // hold is read from there.
+  // The first slice is reduced with this rank's own data, all of which are read once: the caches
+  // serve the part that they hold.
   return others * (prices.fetch_ns(slice, others, by) +
                    blocks * prices.line_ns(0, prices.farthest_from(0))) +
          prices.join_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
-// A rank's slice of the result, written to where one other rank has used the one before.
+// Time to write one rank's slice of the result to all peers, each of which has used its previous
+// result.
 double written_results_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
                           const PeerCopy& by) {
   const int others = prices.ranks() - 1;
@@ -315,9 +317,9 @@ double written_results_ns(const Prices& prices, std::size_t slice, const DirectR
 
 }  // namespace
 
-// A rank joins its slice of everybody's data, and then, where all want the result, reads the
-// others' slices of that, or writes its own to them. Where one wants it, that one fetches them from
-// shared memory, or has them joined in its own.
+// A rank reduces its slice of all ranks' data. If all ranks need the result, each then reads the
+// peers' slices of it or writes its own slice to them. If one rank needs it, that rank fetches the
+// slices from shared memory, or the peers reduce into its mapped memory.
 double direct_reduce_ns(const Prices& prices, const Request& request, const PeerCopy& by,
                         const DirectReduce::Plan& plan) {
   const std::size_t mine =
@@ -329,8 +331,9 @@ double direct_reduce_ns(const Prices& prices, const Request& request, const Peer
   if (plan.results == DirectReduce::Results::are_written) {
     return joined_ns + others * written_results_ns(prices, mine, plan, by);
   }
-  // A result lies where another has used the one before; until it is written again, all data and
-  // results have passed the caches. Beside that it takes no time to write it as it is joined.
+  // A result replaces one that a peer has used. All inputs and results have passed through the
+  // caches since it was last written. Apart from that, writing the result adds no time to the
+  // reduction.
   const int far = prices.farthest_from(0);
   const double written_ns = prices.write_ns(mine, 2 * request.bytes, 0, far, {});
   const double rewritten_ns =
@@ -341,7 +344,7 @@ double direct_reduce_ns(const Prices& prices, const Request& request, const Peer
   }
   if (by.mapped) return joined_ns + rewritten_ns;
   const std::size_t block = std::min(plan.block_bytes, mine);
-  // Each block of a result is shown, while the one before is being read.
+  // Each block of the result is published while the previous one is being read.
   const std::size_t buffers = 2 * block;
   return joined_ns + others * ceil_div(mine, block) *
                          (prices.show_ns(block, buffers, far, 0, {}) + prices.line_ns(far, 0) +

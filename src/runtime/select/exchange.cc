@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The exchanges, as they describe themselves.
+// Candidates and predicted times of the exchanges of blocks.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using node::PairExchange;
 using node::SlotExchange;
 using Order = PairExchange::Order;
 
-// How many ranks write at the same time, and how many read.
+// Number of ranks that write, and that read, at the same time.
 struct AtOnce {
   int writers = 1;
   int readers = 1;
@@ -32,8 +32,8 @@ bool is_rooted(Operation operation) {
   return gathers_at_root(operation) || scatters_from_root(operation);
 }
 
-// So much as all together had if each had as much as the fullest: a root has blocks for all, and
-// its processor's caches those of nobody else.
+// Returns the size of all data if each rank had the data of the rank with the most. A root has
+// blocks for all ranks, but only the caches of its own core.
 std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
   const std::size_t all = data_bytes(request, prices.ranks());
   if (!is_rooted(request.operation)) return all;
@@ -41,14 +41,13 @@ std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
   return std::max(all, prices.if_every_processor_had(blocks * request.bytes));
 }
 
-// What is moved: of so much that all have together where it comes from, and where it goes; by which
-// kernel the results are written.
+// Size of all sources and of all results, and the kernel that writes the results.
 struct Data {
   std::size_t sources_bytes = 0;
   std::size_t results_bytes = 0;
   memory::CopyKernel results = memory::CopyKernel::plain;
 };
-// The buffers that it passes through, so much a rank, are in the caches, too.
+// The buffers that the data pass through, buffers_bytes per rank, occupy the caches as well.
 Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results,
              std::size_t buffers_bytes) {
   const std::size_t buffers = static_cast<std::size_t>(prices.ranks()) * buffers_bytes;
@@ -64,15 +63,16 @@ std::string text_of_results(memory::CopyKernel results) {
   return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
 }
 
-// A rank, and whoever it reads from and writes for.
+// A rank and the peer that it reads from and writes to.
 struct Pair {
   int rank = 0;
   int peer = 0;
 };
-// Where every rank meets every other.
+// The pair for algorithms in which every rank exchanges data with every other.
 Pair farthest(const Prices& prices) { return {0, prices.farthest_from(0)}; }
 
-// What one rank writes and another reads: what rides in the flag's line comes with it.
+// Times of a rank that writes and of its peer that reads. Data in the flag's line arrive with the
+// flag.
 struct Moved {
   double write_ns = 0;
   double read_ns = 0;
@@ -84,7 +84,7 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
       prices.in_turns_ns(prices.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const auto [rank, peer] = pair;
-  // What is shown has to come from where the rank has it: half of what a copy of its own moves.
+  // The writer must read its source: half of the time of a copy of its own data.
   const double had_ns = prices.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
   const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, method);
   return {prices.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
@@ -92,13 +92,13 @@ Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const At
                    results_ns)};
 }
 
-// A block in tiles.
+// A block that is sent in tiles.
 struct Tiles {
   double count = 1;
-  // Where it goes on with whoever is ready: how often a channel is full.
+  // Number of times that the channel becomes full; used for the order as_ready.
   double channelfuls = 1;
   Moved each;
-  // What its writer takes to ask for the lines of the next, when it has sent this one.
+  // Time in which the writer prefetches the lines of the next block after it has sent this one.
   double asking_ns = 0;
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
@@ -107,8 +107,8 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
                const PairExchange::Plan& plan) {
   const std::size_t all = std::max<std::size_t>(request.bytes, 1);
   const std::size_t tile = std::min(plan.tile_bytes, all);
-  // Of a channel so much is used before the first cell is used again; where a rank goes on with
-  // whoever is ready, and where there is no more, after that of all others.
+  // Part of the buffers in use before the first cell is used again: one channel, or with the order
+  // as_ready or if the block fits into one channel, those of all peers.
   const std::size_t channel = static_cast<std::size_t>(cells) * tile;
   const bool stays_in_channel = all > channel && plan.order != Order::as_ready;
   const std::size_t buffers =
@@ -121,7 +121,7 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
   };
   Tiles tiles{count, std::ceil(count / cells), by(plan.method)};
   if (plan.method->ownership != memory::LineOwnership::prefetched) return tiles;
-  // Only those were asked for; others are as though nobody ever did.
+  // Only those lines are prefetched; the others cost the same as without prefetch.
   const double ahead = node::PairChannels::asked_ahead(static_cast<context::Sequence>(count),
                                                        static_cast<context::Sequence>(cells));
   const double unasked_ns = by(plan.method.where_readers_share()).write_ns;
@@ -152,28 +152,28 @@ std::string_view name(PairExchange::Order order) {
   return {};
 }
 
-// In which orders pairs may meet, and what may become of their lines.
+// Orders in which pairs exchange data, and the copy methods that each order allows.
 struct Ways {
   std::span<const Order> orders;
   CopyMethods lines;
 };
-// Lines go to and fro where both of a pair turn to each other.
+// Lines are passed back and forth only if both ranks of a pair exchange data at the same time.
 constexpr Order mutual_orders[] = {Order::paired, Order::as_ready};
 constexpr Order one_way_orders[] = {Order::staggered};
 constexpr Ways ways_of_all[] = {{mutual_orders, memory::both_ways},
                                 {one_way_orders, memory::to_one_reader}};
-// One of a pair is always the root: it goes from one to the next.
+// The root is in every pair, and serves one peer after the other.
 constexpr Order orders_of_root[] = {Order::staggered, Order::as_ready};
 constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one_reader},
                                  {orders_of_root, memory::one_way}};
-// What pairs have for each other may differ; so nobody can count on its lines' coming back.
+// The blocks of a pair may differ in size, so a writer cannot rely on getting its lines back.
 constexpr Order orders_of_uneven[] = {Order::as_ready};
 constexpr Ways ways_of_uneven[] = {{orders_of_uneven, memory::to_one_reader}};
-// Little is asked for, and much costs the same.
+// Few lines are prefetched, and large blocks cost the same as without prefetch.
 constexpr Ways ways_of_uneven_root[] = {{orders_of_uneven, memory::one_way},
                                         {orders_of_uneven, memory::to_one_reader}};
 
-// Plans for pairs, at their price by `price(plan)`.
+// Adds plans for pairs; price(plan) predicts their times.
 template <class Price>
 void add_pairs(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
                const Request& request, std::span<const Ways> ways, memory::CopyKernel results,
@@ -183,7 +183,8 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const TeamRes
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     for (const auto& [orders, lines] : ways) {
-      // What comes behind a flag has no line of its own, to be asked for or copied otherwise.
+      // Data behind a flag have no line of their own, so there is nothing to prefetch and no choice
+      // of method.
       const bool is_in_line = node::fits_behind_flag(tile);
       if (is_in_line && lines.front()->ownership == memory::LineOwnership::prefetched) continue;
       const auto method =
@@ -270,8 +271,8 @@ double own_ns(const Prices& prices, const Request& request, memory::CopyKernel r
   return prices.own_ns(request.bytes, bytes_of_fullest(prices, request), results);
 }
 
-// Each round: it is shown, everybody's flag is waited for, and everybody's data are read while all
-// others read as well.
+// In each round every rank publishes its data, waits for the flags of all others, and reads the
+// data of all others while they read as well.
 double slots_allgather_ns(const Prices& prices, const Request& request,
                           const SlotExchange::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
@@ -288,7 +289,7 @@ double slots_allgather_ns(const Prices& prices, const Request& request,
 
 namespace {
 
-// Who reads from the rank so far after it, where that takes longest.
+// Returns the rank that is farthest from the peer `distance` ranks after it, with that peer.
 Pair farthest_at(const Prices& prices, int distance) {
   const auto pair_of = [&](int rank) { return Pair{rank, (rank + distance) % prices.ranks()}; };
   Pair farthest = pair_of(0);
@@ -303,7 +304,7 @@ Pair farthest_at(const Prices& prices, int distance) {
 
 }  // namespace
 
-// Each round: all write a message and read one, whose flag is waited for.
+// In each round every rank writes a message, waits for the flag of another, and reads that one.
 double doubling_ns(const Prices& prices, const Request& request,
                    const DoublingExchange::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
@@ -334,23 +335,24 @@ double slots_alltoall_ns(const Prices& prices, const Request& request,
   const Moved shown = moved(prices, farthest(prices), {all - least, all - least, buffers},
                             {prices.ranks(), 1}, plan.method, data);
   const int far = prices.farthest_from(0);
-  // Blocks are asked for after the flags: of these ways nothing hides the first.
+  // Blocks are requested only after the flags have arrived, so that nothing hides the latency of
+  // the first line.
   const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
                                   prices.move_ns(least, data.results_bytes, data.results));
   return little_ns + shown.write_ns + prices.read_ns(node::line_bytes, far, 0, 0) +
          prices.by_all_ns((prices.ranks() - 1) * read_ns);
 }
 
-// Pairs take turns: in each, both write and read all tiles, and wait for each other's flags.
-// Where a rank goes on with whoever is ready, those of all that fit into the channels are on their
-// way at once.
+// Pairs take turns. In each turn both ranks write and read all tiles and wait for each other's
+// flags. With the order as_ready, all tiles that fit into the channels are transferred at the same
+// time.
 double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request,
                          const PairExchange::Plan& plan) {
   const Tiles tiles = tiles_of(prices, cells, request, {prices.ranks(), prices.ranks()}, plan);
   const int far = prices.farthest_from(0);
   const auto others = static_cast<double>(prices.ranks() - 1);
   const double line_ns = prices.line_ns(far, 0);
-  // In pairs of which both turn to each other there is a turn, now and then, with nobody.
+  // With the order `paired` a rank may have no peer in one of the turns.
   const bool idles = plan.order == PairExchange::Order::paired && prices.ranks() > 2;
   const double turns = idles ? others + 1 : others;
   const double moves_ns = own_ns(prices, request, plan.results) + turns * tiles.ns();
@@ -372,19 +374,20 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
   const double flags_ns =
       to_root ? prices.flags_ns(others, 0, 1) : prices.line_ns(0, prices.farthest_from(0));
-  // All that the root moves and a peer's first or last tile, or all that a peer moves and the
-  // root's one, where a tile takes a peer longer than the root all the others'.
+  // If the root is the bottleneck, it moves all data, before or after one tile of a peer. If a tile
+  // takes a peer longer than the root needs for a tile of each peer, a peer moves all its data,
+  // before or after one tile of the root.
   const double moved_ns =
       std::max(turns * tiles.count * root_ns + peer_ns, root_ns + tiles.count * peer_ns);
-  // Each tile but the first ones, whose flags are on their way all at once, has its own: to be
-  // waited for, or, where others had their turn meanwhile, there already.
+  // The first tiles' flags are transferred at the same time. Each later tile has a flag of its own:
+  // the receiver waits for it, or with the order as_ready finds it written.
   const int far = prices.farthest_from(0);
   const bool is_there = plan.order == Order::as_ready;
   const double waits_ns = is_there ? (tiles.channelfuls - 1) * flags_ns : 0;
   const double later = is_there ? tiles.count - tiles.channelfuls : tiles.count - 1;
   const double line_ns = is_there ? prices.written_line_ns(far, 0) : prices.line_ns(far, 0);
   const double more_ns = waits_ns + turns * later * line_ns;
-  // While others read, whoever has sent asks for lines.
+  // While others read, a rank that has finished sending prefetches lines.
   const double senders_ns =
       (to_root ? 1 : turns) * (tiles.count * tiles.each.write_ns + tiles.asking_ns);
   return own_ns(prices, request, plan.results) +
@@ -420,8 +423,8 @@ double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
 
 namespace {
 
-// Of what a rank gets, which is all that it knows: from how much on results are better written past
-// the caches, if others get as much, or, of a gather, nothing.
+// Returns the size of a rank's output from which non-temporal stores are faster. A rank knows only
+// its own output: it assumes that the others receive the same amount, or nothing in a gather.
 std::size_t past_caches_from(const Prices& prices, Operation operation) {
   constexpr std::size_t largest = std::size_t{1} << 30;
   const bool all_get_some = operation != Operation::gatherv;
@@ -438,8 +441,8 @@ std::size_t past_caches_from(const Prices& prices, Operation operation) {
 
 }  // namespace
 
-// What is best for much will do for little: a small block is one small tile whatever the plan says,
-// and goes first.
+// The plan that is best for large blocks also serves small ones: a small block is a single small
+// tile under any plan and is sent first.
 Candidate uneven_candidate(const Prices& prices, const TeamResources& resources,
                            const Request& request) {
   const int cells = resources.pair_exchange.cells;

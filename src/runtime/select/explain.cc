@@ -15,7 +15,7 @@ Explanation explain(const Request& request, const node::RankLocality& locality,
                     const machine::CostModel& model, const TeamResources& resources) {
   Explanation explanation{
       request, locality.ranks(), machine::calibrated(model.machine()), {}, resources.paths};
-  // One choice serves all sizes of a class: it is made for the largest of them.
+  // One choice serves all sizes of a class: it is made for the largest size.
   Request rounded = request;
   rounded.bytes = largest_in(size_class_of(request.bytes));
   explanation.forced = resources.forcing.algorithm_for(rounded);
@@ -59,7 +59,7 @@ std::vector<Candidate> by_cost(std::vector<Candidate> candidates) {
 
 namespace {
 
-// Of one operation, no two have the same name, parameters and price.
+// No two candidates of an operation have the same name, parameters and time.
 bool is_same(const Candidate& a, const Candidate& b) {
   return algorithm_name(a.plan) == algorithm_name(b.plan) && a.parameters == b.parameters &&
          a.ns == b.ns;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Why a team does what it does: the request, everything that could have served it, and the choice.
+// Explanations of a team's choices: the request, all candidates that could serve it, and the chosen
+// one.
 #pragma once
 
 #include <string>
@@ -19,36 +20,37 @@ struct Explanation {
   Request request;
   int ranks = 1;
   bool calibrated = false;
-  std::vector<Candidate> candidates;  // none: because_there_is_none() says why
-  // By which paths ranks might read each other's memory, and why they do not.
+  std::vector<Candidate> candidates;  // if empty, because_there_is_none() returns the reason
+  // Paths by which ranks might access each other's memory, with the reasons why they cannot.
   std::vector<PathState> paths = {};
-  // The algorithm that was to serve this, whether or not it can; empty: none was named.
+  // The forced algorithm, even if it cannot serve the request; empty if none is forced.
   std::string forced = {};
-  // Whether ranks were told different things to force; then the lowest one's holds.
+  // Ranks have different settings of forced algorithms; the lowest rank's setting applies.
   bool is_forcing_unlike = false;
 };
 
-// Why no rank reads another one's memory, by whatever path; empty where one works, or nobody has
-// tried.
+// Returns why ranks cannot read each other's memory by any path. The result is empty if at least
+// one path works or has not been tried.
 std::string direct_refusal(const Explanation& explanation);
 
-// What a team of such ranks would do.
+// Explains what a team of these ranks would run.
 Explanation explain(const Request& request, const node::RankLocality& locality,
                     const machine::CostModel& model, const TeamResources& resources);
 
-// Of an explanation without candidates.
+// Returns why an explanation has no candidates.
 std::string because_there_is_none(const Explanation& explanation);
 
-// The one that would run. pre: there are candidates.
+// Returns the candidate that would run.
+// Requires: there are candidates.
 const Candidate& chosen(const Explanation& explanation);
-// What is forced, or could not be, in a sentence; empty where nothing is.
+// Returns a sentence about the forced algorithm, or why it cannot be used; empty if none is forced.
 std::string forcing_text(const Explanation& explanation);
 
-// The candidates, cheapest first.
+// Returns the candidates, cheapest first.
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates);
 
 std::string explanation_text(const Explanation& explanation);
-// One object, schema version 1.
+// Returns one JSON object of schema version 1.
 std::string explanation_json(const Explanation& explanation);
 
 }  // namespace huddle::select

@@ -7,7 +7,7 @@
 namespace huddle::select {
 namespace {
 
-// The median of docs/model.md, "How far it can be trusted".
+// The median error in docs/model.md, "How far it can be trusted".
 constexpr double error_of_compared_predictions = 0.16;
 
 template <class Entries>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How far predictions are off: what is nearer to each other than that is as good as equal.
+// The error of the model: predicted times that differ by less than it count as equal.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace huddle::select {
 
-// As a share: half of all predictions on such a machine are off by more. What predictions were off
-// by where they were compared with measurements (docs/model.md), or what this machine's figures
-// spread by themselves, if that is more.
+// Returns the relative error that half of all predictions on this machine exceed: the error found
+// by comparing predictions with measurements (docs/model.md), or the median spread of this
+// machine's figures if that is larger.
 double model_error(const machine::Machine& machine);
 
-// How many of the cheapest are no farther from the first than that. pre: cheapest first.
+// Returns how many of the cheapest candidates are within `error` of the first.
+// Requires: `by_cost` is sorted, cheapest first.
 std::size_t near_ties(const std::vector<Candidate>& by_cost, double error);
 
 }  // namespace huddle::select

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What can be asked of a team, and one such request as far as the choice of an algorithm sees it:
-// only what is equal on all ranks.
+// The collective operations, a request for one as the choice of an algorithm sees it (only
+// properties that are equal on all ranks), and one rank's call.
 #pragma once
 
 #include <array>
@@ -17,29 +17,27 @@
 
 namespace huddle::select {
 
-// Sizes that are treated alike, so that a choice is made once for all of them. Every class ends at
-// a size; a choice made for that size can serve all smaller ones of the class.
-
-// The powers of two and three steps between: rounding up adds a quarter at most.
+// Size classes. One choice serves all sizes of a class: it is made for the largest size, and a
+// choice made for that size can serve all smaller ones. There are four classes per power of two:
+// rounding up adds at most a quarter.
 inline constexpr std::size_t classes_an_octave = 4;
 inline constexpr std::size_t size_classes = 64 * classes_an_octave;
 
-// The largest size of a class.
 constexpr std::size_t largest_in(std::size_t size_class) {
   const std::size_t octave = size_class / classes_an_octave;
   const std::size_t step = size_class % classes_an_octave;
   const std::size_t unit = std::size_t{1} << octave;
-  // Nothing here may pass 2^64, not for the largest class either.
+  // No intermediate result may exceed 2^64, even for the largest class.
   return unit + unit / classes_an_octave * step +
          unit % classes_an_octave * step / classes_an_octave;
 }
 
-// The smallest class that holds a size.
+// Returns the smallest class that contains `bytes`.
 constexpr std::size_t size_class_of(std::size_t bytes) {
   if (bytes <= 1) return 0;
   const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // below `bytes`
   const std::size_t unit = std::size_t{1} << octave;
-  // Quarters of the octave, rounded up, in 1 .. classes_an_octave.
+  // Number of quarters of the octave, rounded up, in 1 .. classes_an_octave.
   const std::size_t above = bytes - unit;
   const std::size_t quarter = unit / classes_an_octave;
   const std::size_t step = quarter == 0 ? (above * classes_an_octave + unit - 1) / unit
@@ -67,14 +65,14 @@ enum class Operation {
   exscan,
 };
 
-// Which phase of a barrier runs. Between nodes, a node's first rank waits for the other nodes after
-// the gather phase and before the release phase.
+// The phases of a barrier that run in a call. Between nodes, a node's first rank waits for the
+// other nodes after the gather phase and before the release phase.
 enum class BarrierPhase : std::uint8_t {
   both,     // an ordinary barrier
   gather,   // the first rank returns once every rank of the node has called
   release,  // every other rank returns once the first rank has called
 };
-// Empty for a whole barrier.
+// Returns an empty name for a whole barrier.
 constexpr std::string_view name(BarrierPhase phase) {
   switch (phase) {
     case BarrierPhase::both:
@@ -87,16 +85,15 @@ constexpr std::string_view name(BarrierPhase phase) {
   return {};
 }
 
-// What a rank has on one side of a call, what it hands in or what it wants: in terms of the bytes
-// of a request.
+// Size of a rank's input or output in a call, relative to the bytes of a request.
 enum class Amount {
   nothing,
-  all,               // of them
-  all_at_root,       // and nothing on the other ranks
-  all_but_at_root,   // and nothing at the root
-  share,             // of them, divided by the ranks
-  for_each,          // a block of them for each rank
-  for_each_at_root,  // and nothing on the other ranks
+  all,
+  all_at_root,       // nothing on the other ranks
+  all_but_at_root,   // nothing on the root
+  share,             // divided by the number of ranks
+  for_each,          // one block of that size for each rank
+  for_each_at_root,  // nothing on the other ranks
 };
 
 struct Traits {
@@ -104,14 +101,14 @@ struct Traits {
   std::string_view name;
   Amount in;
   Amount out;
-  // What it is where its blocks, which may differ, do not.
+  // The operation with equal blocks, for operations whose blocks may differ.
   Operation regular_form;
-  bool reduces = false;  // whether elements are put together, and not only moved
-  // Whether nobody knows how much moves but each pair of ranks for itself: nothing can be chosen by
-  // it.
+  bool reduces = false;  // combines elements instead of only moving them
+  // Each pair of ranks alone knows how much data it moves, so that no choice can depend on the
+  // size.
   bool is_known_to_pairs_only = false;
 };
-// In the order of Operation.
+// Indexed by Operation.
 inline constexpr std::array<Traits, 17> all_traits = [] {
   using enum Operation;
   using enum Amount;
@@ -159,7 +156,7 @@ inline constexpr std::array<std::string_view, operations.size()> operation_names
 }();
 constexpr std::string_view name(Operation operation) { return traits_of(operation).name; }
 
-// By its name, or as MPI spells it: "bcast", "MPI_Bcast".
+// Finds an operation by its name or by its MPI name: "bcast", "MPI_Bcast".
 std::optional<Operation> operation_named(std::string_view word);
 
 constexpr bool is_known_to_pairs_only(Operation operation) {
@@ -170,14 +167,14 @@ constexpr bool reduces(Operation operation) { return traits_of(operation).reduce
 constexpr bool reduces_to_blocks(Operation operation) {
   return traits_of(operation).out == Amount::share;
 }
-// Blocks for the root, one from each rank; and blocks from it.
+// The root receives a block from each rank, or sends one to each.
 constexpr bool gathers_at_root(Operation operation) {
   return traits_of(operation).out == Amount::for_each_at_root;
 }
 constexpr bool scatters_from_root(Operation operation) {
   return traits_of(operation).in == Amount::for_each_at_root;
 }
-// Whether blocks are moved, of which a rank has one for each.
+// Returns whether the operation moves blocks, of which some rank has one for each rank.
 constexpr bool exchanges_blocks(Operation operation) {
   const Traits& traits = traits_of(operation);
   return traits.in == Amount::for_each || traits.out == Amount::for_each ||
@@ -186,21 +183,21 @@ constexpr bool exchanges_blocks(Operation operation) {
 
 struct Request {
   Operation operation = Operation::barrier;
-  // Of one rank's data, in a reduction all of it; of one block where they are only moved, the
-  // largest where they differ.
+  // Size of one rank's data: all of it in a reduction, otherwise one block, the largest one if they
+  // differ.
   std::size_t bytes = 0;
-  std::size_t element_bytes = 1;  // of a reduction
-  // Whether what the ranks hand in, all of them, lies where the others have mapped it.
+  std::size_t element_bytes = 1;  // of a reduction; otherwise 1
+  // Whether the inputs of all ranks lie in memory that the peers have mapped.
   bool mapped = false;
-  // Of a broadcast: whether its root is another than that of the one before. Then whoever receives
-  // where it sent from writes lines that its readers still have cached.
+  // For a broadcast: whether its root differs from that of the previous one. If so, a rank that now
+  // receives into the buffer it sent from writes cache lines that its readers still hold.
   bool root_moved = false;
   BarrierPhase barrier_phase = BarrierPhase::both;
 
   bool operator==(const Request&) const = default;
 };
 
-// On all ranks together, if it is so much of one byte.
+// Returns the total over all ranks if the request is for one byte.
 constexpr std::size_t on_all_ranks(Amount amount, std::size_t ranks) {
   switch (amount) {
     case Amount::nothing:
@@ -218,7 +215,7 @@ constexpr std::size_t on_all_ranks(Amount amount, std::size_t ranks) {
   }
   return 0;
 }
-// On one of them, of so many bytes.
+// Returns the amount on one rank for a request of `bytes`.
 constexpr double on_rank(Amount amount, double bytes, bool is_root, int ranks) {
   switch (amount) {
     case Amount::nothing:
@@ -239,14 +236,14 @@ constexpr double on_rank(Amount amount, double bytes, bool is_root, int ranks) {
   return 0;
 }
 
-// What all ranks hand in and what they want, all together.
+// Returns the size of the inputs and outputs of all ranks together.
 constexpr std::size_t data_bytes(const Request& request, int ranks) {
   const Traits& traits = traits_of(request.operation);
   const auto all = static_cast<std::size_t>(ranks);
   return (on_all_ranks(traits.in, all) + on_all_ranks(traits.out, all)) * request.bytes;
 }
 
-// What one rank hands in and what it wants. Of what is reduced to blocks, where those are alike.
+// Sizes of one rank's input and output. Reductions to blocks are taken to have equal blocks.
 struct OwnData {
   double in_bytes = 0;
   double out_bytes = 0;
@@ -257,8 +254,8 @@ constexpr OwnData own_data(const Request& request, bool is_root, int ranks) {
   return {on_rank(traits.in, bytes, is_root, ranks), on_rank(traits.out, bytes, is_root, ranks)};
 }
 
-// A call of a benchmark: the elements of reductions are doubles, and what is reduced to blocks of
-// so many bytes has a block for each rank.
+// Returns the request of a benchmark's call. Reductions use doubles; a reduction to blocks has one
+// block of `bytes` for each rank.
 constexpr Request request_of(Operation operation, std::size_t bytes, int ranks) {
   const bool in_blocks = reduces_to_blocks(operation);
   return {.operation = operation,
@@ -266,29 +263,29 @@ constexpr Request request_of(Operation operation, std::size_t bytes, int ranks) 
           .element_bytes = reduces(operation) ? sizeof(double) : 1};
 }
 
-// One call of a collective, as this rank makes it.
+// One call of a collective by this rank.
 struct Call {
   Operation operation = Operation::barrier;
   const void* input = nullptr;
   void* output = nullptr;
-  // Elements of a reduction, all of them; bytes of anything else: of what moves in blocks, of a
-  // block, the largest where they differ. Where only pairs know, nothing.
+  // Number of elements of a reduction; otherwise bytes: of one block if data move in blocks, of the
+  // largest block if they differ, 0 if only pairs of ranks know their sizes.
   std::size_t count = 0;
   const memory::Reduction* reduction = nullptr;
   int root = 0;
-  // Of what moves in blocks: what goes to each rank, and what comes from each. In a reduction to
-  // blocks, in elements: what each rank is to have.
+  // For operations on blocks: the blocks sent to and received from each rank. For a reduction to
+  // blocks, `incoming` contains the number of elements that each rank receives.
   node::Blocks outgoing = {};
   node::Blocks incoming = {};
-  // The input is what stands in the output, where the result is to be.
+  // The input is in the output buffer.
   bool in_place = false;
   BarrierPhase barrier_phase = BarrierPhase::both;
 
   std::size_t element_bytes() const { return reduction == nullptr ? 1 : reduction->element_bytes; }
 };
 
-// What moves in blocks of so many bytes, all alike, as that rank makes it: without its buffers.
-// pre: it exchanges blocks.
+// Returns the call that `rank` makes to exchange equal blocks of block_bytes, without its buffers.
+// Requires: the operation exchanges blocks.
 inline Call exchange_of(Operation operation, std::size_t block_bytes, int rank, int root) {
   const Traits& traits = traits_of(operation);
   const bool is_rooted = gathers_at_root(operation) || scatters_from_root(operation);

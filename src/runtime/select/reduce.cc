@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The reductions, as they describe themselves.
+// Candidates and predicted times of the reductions.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -26,14 +26,14 @@ std::vector<int> row(int first, int last) {
   return ranks;
 }
 
-// What a round moves of a rank's data.
+// The part of a rank's data that one round moves.
 struct Block {
   std::size_t bytes = 0;
   std::size_t data_bytes = 0;
   bool is_behind_flag = false;
 };
 
-// All show a block in one of their slots.
+// Time until all ranks have published a block in one of their slots.
 double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
                memory::CopyMethod method) {
   const int far = prices.farthest_from(0);
@@ -48,8 +48,9 @@ ReductionTarget::Kind aim_of(Operation operation) {
                                       : ReductionTarget::Kind::exclusive;
 }
 
-// Contributions are joined where they lie: whoever reads them takes nothing. Of prefixes only those
-// of the ranks before are read, and what nobody has read is not returned.
+// Contributions are reduced in place, so readers do not take ownership of their lines. A prefix
+// reduction reads only the contributions of lower ranks, and lines that no rank has read do not
+// return.
 memory::CopyMethod copy_method_of_exchange(const Prices& prices, std::size_t bytes,
                                            Operation operation) {
   const memory::CopyMethods methods =
@@ -60,9 +61,9 @@ memory::CopyMethod copy_method_of_exchange(const Prices& prices, std::size_t byt
                                       prices.farthest_from(0), methods);
 }
 
-// `reader` joins what these show to its own. What does not ride in a flag's line it asks for when
-// it has seen the flag: of all these ways nothing hides the first. What went past the caches has to
-// be had from there.
+// `reader` reduces the contributions of `writers` with its own. It requests data outside the flag's
+// line after it has seen the flag, so that nothing hides the latency of the first line. Data
+// written by non-temporal stores are read from memory.
 double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
                    const Block& block, memory::CopyMethod shown_by = {}) {
   const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
@@ -94,14 +95,14 @@ std::vector<int> leaders_but_first(const ReductionOrder& association) {
   return leaders;
 }
 
-// A round of a tree reduction: how long it takes alone, and how long the busiest rank works at it,
-// which is the pace at which rounds follow each other.
+// A round of a tree reduction: its time alone, and the time of its busiest rank, which is the
+// interval between successive rounds.
 struct Round {
   double alone_ns = 0;
   double busy_ns = 0;
 };
 
-// How many join the blocks' results.
+// Returns how many ranks reduce the blocks' results.
 int joiners(const Prices& prices, const ReductionOrder& association, TreeReduce::Top top) {
   switch (top) {
     case TreeReduce::Top::first_rank:
@@ -114,7 +115,7 @@ int joiners(const Prices& prices, const ReductionOrder& association, TreeReduce:
   return 1;
 }
 
-// The result that one rank shows and these take.
+// Time for `readers` to get the result that `joiner` publishes.
 double handed_on_ns(const Prices& prices, int joiner, const std::vector<int>& readers,
                     const Block& block) {
   if (readers.empty()) return 0;
@@ -144,14 +145,15 @@ Round tree_round(const Prices& prices, const ReductionOrder& association, const 
   const double top_works_ns =
       prices.flags_ns(leaders, 0, 1) +
       prices.in_turns_ns(joins_ns, to_all ? joiners(prices, association, top) : 1);
-  // Members show theirs to their leader; a leader shows its block's where anybody else wants it.
+  // Members publish their data for their leader; a leader publishes its block's result if other
+  // ranks need it.
   const bool members_show = association.blocks() < prices.ranks();
   const bool leaders_show = !leaders.empty() || (to_all && top == TreeReduce::Top::everybody);
   const int shows = (members_show ? 1 : 0) + (leaders_show ? 1 : 0);
   Round round{.alone_ns = leader_works_ns + shows * shown_ns + top_works_ns,
               .busy_ns = leader_works_ns + shown_ns + top_works_ns};
   if (!to_all) return round;
-  // What a step more costs whoever is busiest: the result has to be shown.
+  // The busiest rank also has to publish the result.
   const double share_ns = shown_ns + join_ns + prices.line_ns(0, far);
   switch (top) {
     case TreeReduce::Top::first_rank:
@@ -163,7 +165,7 @@ Round tree_round(const Prices& prices, const ReductionOrder& association, const 
       round.busy_ns += share_ns;
       break;
     case TreeReduce::Top::everybody:
-      // The blocks' lines are read by all in place of one.
+      // All ranks read the lines of the blocks instead of one rank.
       round.alone_ns += prices.queue_ns(0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
       break;
   }
@@ -182,8 +184,9 @@ std::string_view name(TreeReduce::Top top) {
   return {};
 }
 
-// What a slot may carry in a round: an element or more. Where each rank has its own block of what
-// is joined, all blocks: in a round of some of them one rank would work while the others wait.
+// Returns the sizes that a slot may hold in a round: at least one element. If each rank receives
+// its own block of the result, a round holds all blocks: in a round with some of them one rank
+// would work while the others wait.
 std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacity) {
   std::vector<std::size_t> sizes = piece_sizes(request.bytes, capacity);
   const std::size_t least = reduces_to_blocks(request.operation)
@@ -193,8 +196,8 @@ std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacit
   return sizes;
 }
 
-// Only an allreduce has a choice; where a block is all or one rank, its leader is the first rank or
-// everybody.
+// Only an allreduce has a choice. If there is one block, or one per rank, `leaders` equals
+// first_rank or `everybody`.
 std::vector<TreeReduce::Top> tops_for(const ReductionOrder& association, Operation operation) {
   using Top = TreeReduce::Top;
   if (operation == Operation::reduce) return {Top::first_rank};
@@ -224,7 +227,7 @@ void add_tree(std::vector<Candidate>& list, const Prices& prices, const TeamReso
 void add_exchange(std::vector<Candidate>& list, const Prices& prices,
                   const TeamResources& resources, const Request& request) {
   for (const std::size_t round : round_sizes(request, resources.exchange.capacity_bytes)) {
-    // What is cheapest with one reader need not be with many.
+    // The cheapest method for one reader may not be the cheapest for many.
     std::vector<Candidate> manners;
     for (memory::CopyMethod method :
          {memory::CopyMethod(), copy_method_of_exchange(prices, round, request.operation)}) {
@@ -238,7 +241,7 @@ void add_exchange(std::vector<Candidate>& list, const Prices& prices,
   }
 }
 
-// Whether all of the data are joined to one result, whoever wants it.
+// Returns whether all data are reduced to one result, on one rank or on all.
 bool is_whole(Operation operation) {
   return operation == Operation::reduce || operation == Operation::allreduce;
 }
@@ -253,7 +256,7 @@ std::string_view name(Results results) {
   return {};
 }
 
-// Whether everybody wants as much as it hands in.
+// Returns whether every rank's output is as large as its input.
 bool all_get_all(ReductionTarget::Kind aim) {
   switch (aim) {
     case ReductionTarget::Kind::to_all:
@@ -267,13 +270,14 @@ bool all_get_all(ReductionTarget::Kind aim) {
   return false;
 }
 
-// Whether a result returns to everybody, in the lines of its contribution.
+// Returns whether every rank receives a result in the lines of its contribution.
 bool comes_back_to_all(Results results, ReductionTarget::Kind aim) {
   return results == Results::returned && all_get_all(aim);
 }
 
-// Lines that come and go with data are at hand when they are written. Any other contribution has
-// one reader, who may take it; nothing goes past the caches where some of it returns.
+// Lines that return with results are in the writer's cache when it writes them again. Any other
+// contribution has a single reader, which may take ownership. Non-temporal stores are not used for
+// lines in which results return.
 memory::CopyMethod copy_method_of_slices(const Prices& prices, std::size_t slice,
                                          std::size_t buffers, Results results,
                                          ReductionTarget::Kind aim) {
@@ -311,9 +315,9 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamRe
 
 }  // namespace
 
-// Everybody reads everybody's line: each line has as many readers as there are others. Each round
-// has its flags to wait for, its data to show, and to join all that the others show, or what is the
-// rank's own block, which it need not show.
+// Every rank reads the lines of all others, so each line has ranks() - 1 readers. In each round a
+// rank publishes its data, waits for the flags, and reduces all contributions. In a reduction to
+// blocks it reduces only its own block, which it does not publish.
 double exchange_ns(const Prices& prices, const Request& request,
                    const node::ExchangeReduce::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
@@ -341,17 +345,17 @@ double tree_reduce_ns(const Prices& prices, const ReductionOrder& association, i
 
 namespace {
 
-// What all ranks together hand in and get.
+// Returns the size of the inputs and outputs of all ranks.
 std::size_t data_of_all(std::size_t ranks, std::size_t bytes, ReductionTarget::Kind aim) {
   return (ranks + (all_get_all(aim) ? ranks : 1)) * bytes;
 }
 
 }  // namespace
 
-// A rank copies in what is the others', joins its share, and fetches the rest, all by itself, no
-// faster than its own data come from the caches that hold them, or memory. Each chunk has the
-// others' flags to wait for: that it is shown, that it is joined, and where results have a place of
-// their own, that they were fetched from there. And what comes first is asked for after its flag.
+// A rank copies in the peers' slices, reduces its own slice, and fetches the others' results, no
+// faster than the caches or memory provide its own data. In each chunk it waits for the peers'
+// flags: for published data, for results, and if results have a place of their own, until that has
+// been read. The first data are requested after their flag has arrived.
 double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
                         const SlicedReduce::Plan& plan, ReductionTarget::Kind aim) {
   const bool returned = plan.results == Results::returned;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What makes a plan run, in any world: its protocol, and which of the protocol's calls serves an
-// operation. The engine of a team runs plans so, and whoever wants to know what one would take.
+// Runs a plan in any context: creates its protocol, and calls the member function of the protocol
+// that implements the operation. Used by the engine of a team and to simulate a plan.
 #pragma once
 
 #include "runtime/context/context.h"
@@ -16,7 +16,7 @@
 
 namespace huddle::select {
 
-// Where a protocol is to run: for one rank of a team.
+// The rank and the team for which a protocol is created.
 struct Setting {
   const node::RankLocality& locality;
   const TeamResources& resources;
@@ -79,7 +79,7 @@ inline auto protocol_for(const DirectReducePlan&, const Setting& at) {
   return node::DirectReduce(at.resources.direct_reduce, at.association, context::first_sequence);
 }
 
-// All: one call of the protocol, by this rank.
+// Each overload of run_plan() makes one call of the protocol for this rank.
 
 template <context::Context W>
 void run_plan(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call& call) {
@@ -111,7 +111,7 @@ void run_plan(node::SegmentedBcast& protocol, W& w, const node::SegmentedBcast::
   protocol.run(w, call.count, call.root, plan);
 }
 
-// By protocols that have all reductions, and by those that have some of them.
+// Calls the protocol's member function for the reduction. Some protocols lack some reductions.
 template <class Protocol, context::Context W, class PlanOfIt>
 void run_reduction(Protocol& protocol, W& w, const PlanOfIt& plan, const Call& call) {
   const memory::Reduction& reduction = *call.reduction;
@@ -166,7 +166,7 @@ void run_plan(node::DoublingExchange& protocol, W& w, const node::DoublingExchan
   protocol.allgather(w, call.incoming, call.in_place, plan);
 }
 
-// What is exchanged in place has to be turned to by both of a pair at once.
+// An exchange in place requires that both ranks of a pair turn to each other at the same time.
 template <context::SingleCopyContext W>
 void run_plan(node::PairExchange& protocol, W& w, const node::PairExchange::Plan& plan,
               const Call& call) {

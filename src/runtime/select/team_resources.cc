@@ -30,16 +30,16 @@ std::string_view Forcing::algorithm_for(const Request& request) const {
 
 namespace {
 
-// Data that ride behind a flag: a few lines, fetched together with it.
+// Limit for data that follow a flag: a few lines, fetched together with the flag.
 constexpr std::size_t inline_bytes = 4 * node::line_bytes;
-// A rank that runs ahead looks at the others' counters once in so many calls.
+// Number of slots; a rank that runs ahead checks the others' counters once per round of slots.
 constexpr int slots_in_turn = 16;
-// One is filled, one is read, two are on their way between.
+// One set is written, one is read, and two are in transit.
 constexpr int queue_sets = 4;
 
 constexpr std::size_t smallest_slice = node::line_bytes;
 
-// Degrees beyond these only add readers to a line.
+// Higher degrees only add readers to a line.
 std::vector<node::Shape> shapes_for(const node::RankLocality& locality) {
   using Kind = node::Shape::Kind;
   std::vector<node::Shape> shapes = {{Kind::flat, 1}};
@@ -55,17 +55,17 @@ std::vector<node::Shape> shapes_for(const node::RankLocality& locality) {
   return shapes;
 }
 
-// The memory controller of a node serves about so many copies at full rate (docs/model.md): more
-// readers than that at one segment share it.
+// Number of concurrent copies that the memory controller of a node sustains at full rate
+// (docs/model.md). More readers of one segment would share that rate.
 constexpr int copies_at_full_rate = 4;
 
 constexpr std::size_t least_queue = 4 * queue_sets * node::page_bytes;
 
 }  // namespace
 
-// The larger a queue is, the fewer waits; too large, and its lines fall out of the caches between
-// two uses. After Kurnosov and Tokmasheva's b, by what writing and reading blocks of that size
-// takes here.
+// A larger queue needs fewer waits, but if it is too large its lines are evicted from the caches
+// between two uses. Follows b of Kurnosov and Tokmasheva, with the predicted times of writing and
+// reading blocks of that size.
 std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes) {
   const Prices prices(model, locality);
@@ -96,7 +96,7 @@ void TeamResources::refuse_paths(std::string_view why) {
   for (PathState& path : paths) path.refusal = why;
 }
 
-// All counts are powers of two, for counters wrap.
+// All counts are powers of two because counters wrap around.
 void TeamResources::set_queue(std::size_t bytes) {
   const std::size_t set = bytes / queue_sets;
   pipelined_bcast.set_cells = static_cast<int>(set / node::page_bytes);
@@ -119,8 +119,8 @@ TeamResources team_resources(const node::RankLocality& locality, std::size_t que
   resources.inline_bcast = {resources.shapes, inline_bytes, slots_in_turn};
   resources.pipelined_bcast = {resources.shapes, node::page_bytes, 0, queue_sets};
   resources.segmented_bcast = {copies_at_full_rate, 0};
-  // What is read as whole blocks has no queue: blocks are as large as they are best, by their
-  // price.
+  // Algorithms that read whole blocks have no queue: their blocks have the size with the lowest
+  // predicted time.
   const std::size_t most = std::bit_floor(queue_bytes);
   resources.exchange = {most / node::ExchangeReduce::slots};
   resources.tree_reduce = {0, slots_in_turn};
@@ -131,7 +131,7 @@ TeamResources team_resources(const node::RankLocality& locality, std::size_t que
   resources.doubling_exchange = {most / node::DoublingExchange::calls_in_flight};
   resources.pair_exchange = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
-  // In private memory: a tile, and four blocks.
+  // In private memory: a tile for DirectExchange, four blocks for DirectReduce.
   resources.direct_exchange = {most / 4};
   resources.direct_reduce = {most / 4, 2};
   return resources;

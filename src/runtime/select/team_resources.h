@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How much shared memory a team's protocols get, and what follows from it. Equal on all ranks.
+// The shared memory of a team's protocols, the parameters that follow from it, and forced
+// algorithms. Equal on all ranks.
 #pragma once
 
 #include <cstddef>
@@ -26,33 +27,33 @@
 
 namespace huddle::select {
 
-// Algorithms that somebody wants run, whatever is predicted to be the cheapest.
+// Algorithms that the user wants to run instead of the cheapest.
 class Forcing {
  public:
   Forcing() = default;  // nothing is forced
-  // "bcast:pipelined,allreduce:4K-1M:slices". Throws InputError for what is written otherwise, and
-  // for an operation that there is not.
+  // Parses a text such as "bcast:pipelined,allreduce:4K-1M:slices". Throws InputError if the syntax
+  // is wrong or an operation is unknown.
   explicit Forcing(std::string_view text);
 
-  // The name of the algorithm that is to serve such a request, by the first that fits; empty:
-  // whichever is the cheapest. It lives as long as this.
+  // Returns the name of the algorithm that the first matching entry forces for such a request,
+  // empty if none matches. The result is valid as long as this object.
   std::string_view algorithm_for(const Request& request) const;
 
-  // What makes it again: equal texts, equal forcing.
+  // Returns a text that constructs an equal object.
   std::string text() const { return text_of(choices_); }
 
  private:
   std::vector<ForcedChoice> choices_;
 };
 
-// What a rank gives to each of the algorithms that move much, where nobody says otherwise.
+// Default of the shared memory that a rank provides to each algorithm for large data.
 inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
 
-// A path into peers' memory, as a team knows it.
+// A path into peers' memory and its state in a team.
 struct PathState {
   std::string_view name;
-  // Why ranks cannot reach each other's memory by it, once that is known; empty: they can, or
-  // nobody has tried.
+  // Why ranks cannot access each other's memory by this path. Empty if they can, or if it has not
+  // been tried.
   std::string refusal = {};
 
   bool operator==(const PathState&) const = default;
@@ -60,7 +61,7 @@ struct PathState {
 std::vector<PathState> untried(const single_copy::PeerPaths& paths);
 
 struct TeamResources {
-  std::vector<node::Shape> shapes;  // trees worth a thought in a team of this size
+  std::vector<node::Shape> shapes;  // trees that may pay off in a team of this size
   node::InlineBcast::Parameters inline_bcast;
   node::PipelinedBcast::Parameters pipelined_bcast;
   node::SegmentedBcast::Parameters segmented_bcast;
@@ -72,26 +73,28 @@ struct TeamResources {
   node::PairExchange::Parameters pair_exchange;
   node::DirectExchange::Parameters direct_exchange;
   node::DirectReduce::Parameters direct_reduce;
-  // By number.
+  // Indexed by path number.
   std::vector<PathState> paths = untried(single_copy::peer_paths());
-  // Why ranks cannot map each other's heaps, as with paths.
+  // Why ranks cannot map each other's heaps; empty as for paths.
   std::string heap_refusal = "there is no shared heap";
-  // What somebody wants run in place of the cheapest.
+  // The algorithms that run instead of the cheapest.
   Forcing forcing;
 
-  // The queues of what goes through queues. A power of two.
+  // Sets the size of the queues of all algorithms that use them.
+  // Requires: a power of two.
   void set_queue(std::size_t bytes);
-  // By no path do ranks reach each other's memory, for that reason.
+  // Records `why` as the reason why ranks cannot use any path.
   void refuse_paths(std::string_view why);
 };
 
-// queue_bytes: the most that a rank gives to each of the algorithms that move much. No price is
-// asked for that: queues are as large as they may be.
+// queue_bytes: the most shared memory that a rank provides to each algorithm for large data. Does
+// not predict times: queues are as large as they may be.
 TeamResources team_resources(const node::RankLocality& locality, std::size_t queue_bytes);
-// How large a queue is filled and read fastest, up to so many bytes. pre: two ranks or more.
+// Returns the queue size, up to most_bytes, that is filled and read at the highest rate.
+// Requires: at least two ranks.
 std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes);
-// The same with the best queues.
+// The same with the best queue size.
 TeamResources team_resources(const node::RankLocality& locality, const machine::CostModel& model,
                              std::size_t queue_bytes);
 

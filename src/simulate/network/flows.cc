@@ -26,8 +26,8 @@ void Flows::clear() {
 
 namespace {
 
-// Fills all links at the same pace. The link that is full first holds back all flows that pass it:
-// they keep what they have, and the others go on.
+// Progressive filling: the rates of all flows grow equally. When a link is full, the flows on it
+// keep their rates and the others continue to grow.
 class Filling {
  public:
   Filling(const Flows& flows, std::span<const std::size_t> which, std::span<const double> capacity)
@@ -64,10 +64,10 @@ class Filling {
 
  private:
   struct Link {
-    int number;         // outside
-    double left;        // GB/s that nobody has yet
-    int open = 0;       // flows that can still grow
-    std::size_t first;  // among passers_
+    int number;         // as in Flows
+    double left;        // GB/s that are not allocated yet
+    int open = 0;       // number of flows that can still grow
+    std::size_t first;  // index into passers_
   };
   using Entry = std::pair<double, int>;
 
@@ -77,7 +77,7 @@ class Filling {
   }
   void push(int link) { queue_.push({fair(link), link}); }
 
-  // Only links that somebody passes matter; they get small numbers here.
+  // Considers only links that some flow passes, and gives them consecutive numbers.
   void number_links(std::span<const double> capacity) {
     std::vector<int> inside(capacity.size(), -1);
     for (const std::size_t flow : which_) {
@@ -119,8 +119,8 @@ class Filling {
     return std::span(passers_).subspan(first, end - first);
   }
 
-  // The link whose fair share is the smallest; -1: none has open flows. Fair shares only grow, so
-  // an entry that is too low is put back where it belongs.
+  // Returns the link with the smallest fair share; -1 if no link has open flows. Fair shares only
+  // grow, so an outdated entry is reinserted with its new value.
   int fullest() {
     while (!queue_.empty()) {
       const auto [share, link] = queue_.top();
@@ -157,7 +157,7 @@ class Filling {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-// Times that differ by rounding alone are one.
+// Times that differ only by rounding errors count as equal.
 constexpr double same = 1 + 1e-12;
 
 }  // namespace
@@ -167,16 +167,16 @@ std::vector<Share> max_min(const Flows& flows, std::span<const std::size_t> whic
   return Filling(flows, which, capacity).fill();
 }
 
-// What a flow leaves behind helps others only if it passed a link that holds them back. Where all
-// messages are of one size nobody is ever helped so: who is held back by a link is at least as fast
-// as all others there, so they end together or later. One look at the shares is enough then.
+// The end of a flow helps other flows only if it passed a link that limits them. If all messages
+// have the same size this never happens: a flow that a link limits is at least as fast as all
+// others on that link, so it does not end after them. The shares are then computed only once.
 std::vector<double> through_ns(const Flows& flows, std::span<const double> capacity) {
   std::vector<double> end(flows.count());
   std::vector<double> left(flows.count());
   std::vector<std::size_t> open(flows.count());
   std::iota(open.begin(), open.end(), 0);
   for (std::size_t flow = 0; flow < flows.count(); ++flow) left[flow] = flows.bytes(flow);
-  std::vector<int> held(capacity.size());  // open flows that a link holds back
+  std::vector<int> held(capacity.size());  // number of open flows that a link limits
   double now = 0;
   while (!open.empty()) {
     const std::vector<Share> shares = max_min(flows, open, capacity);

@@ -12,7 +12,7 @@
 namespace huddle::network {
 namespace {
 
-// The words of a question by their keys; every one has to be there.
+// The KEY=VALUE arguments of a question. A missing key is an error.
 class Words {
  public:
   explicit Words(const std::vector<std::string>& words) {
@@ -51,7 +51,7 @@ std::optional<Judge> judge_named(std::string_view name) {
 
 std::string_view smpi_algorithm(std::string_view algorithm) {
   if (algorithm == "allgather:ring")
-    return "NTSLR";  // its "ring" sends every block straight to all
+    return "NTSLR";  // SMPI's "ring" sends every block directly to all ranks
   if (algorithm == "allgather:doubling") return "rdb";
   if (algorithm == "allgather:bruck") return "bruck";
   if (algorithm == "allgather:neighbor") return "ompi_neighborexchange";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle sim --with JUDGE` asks the judge, as words of a command line.
+// The question that `huddle sim --with JUDGE` passes to another simulator as command line
+// arguments.
 #pragma once
 
 #include <array>
@@ -17,16 +18,15 @@
 namespace huddle::network {
 
 enum class Judge {
-  simgrid,  // the same schedule; messages that leave a node at one time share its card evenly
-  simgrid_in_order,  // the same, but the messages of a later round wait for the earlier, as in
-                     // huddle
-  smpi,              // SMPI's own algorithm that is called the same
+  simgrid,           // the same schedule; concurrent messages share a node's card evenly
+  simgrid_in_order,  // messages of later rounds wait for earlier ones, as in huddle
+  smpi,              // SMPI's own algorithm of the same name
 };
 inline constexpr std::array<std::string_view, 3> judge_names = {"simgrid", "simgrid-in-order",
                                                                 "smpi"};
 std::optional<Judge> judge_named(std::string_view name);
 
-// What SMPI calls "allgather:doubling"; "": it has nothing like that.
+// Returns SMPI's name of an algorithm such as "allgather:doubling"; "" if SMPI has none like it.
 std::string_view smpi_algorithm(std::string_view algorithm);
 
 struct Question {
@@ -41,7 +41,7 @@ struct Question {
 };
 
 std::vector<std::string> words_of(const Question& question);
-// Throws UsageError for words that are none of these.
+// Throws UsageError if `words` is not the result of words_of().
 Question question(const std::vector<std::string>& words);
 
 }  // namespace huddle::network

@@ -53,12 +53,12 @@ Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, dou
 
 namespace {
 
-// A message alone, without what it takes with no bytes at all.
+// Time of a single message without the latency of an empty one.
 double curve_ns(const machine::Network& network, double bytes) {
   return time_at(network.curve, bytes) - time_at(network.curve, 0);
 }
 
-// Without one only links set a limit.
+// Without a time on the curve only links limit a message.
 double own_limit_gb_per_s(const machine::Network& network, double bytes) {
   const double ns = curve_ns(network, bytes);
   return ns > 0 ? bytes / ns : std::numeric_limits<double>::max();
@@ -94,8 +94,8 @@ struct NodeBytes {
   }
 };
 
-// Prolongs messages at nodes that send and receive at the same time, by what was measured of two
-// that send to each other. It does not matter whether both peers are one node.
+// Prolongs messages of nodes that send and receive at the same time, by the amount measured for two
+// nodes that send to each other. It does not matter whether both peers are the same node.
 void add_second_way(double more_than_one_way, const Traffic& traffic, std::size_t ranks,
                     SharedRound& round) {
   std::vector<NodeBytes> bytes(ranks);
@@ -160,7 +160,7 @@ SharedRound Simulation::share_out(const Traffic& traffic) const {
   SharedRound round;
   round.by_height.resize(by_height_.size());
   Flows flows;
-  std::vector<std::size_t> flow_of;  // flights with bytes
+  std::vector<std::size_t> flow_of;  // indexes of the flights with bytes
   std::vector<int> links;
   for (const Sent& sent : traffic.messages) {
     links.clear();
@@ -219,20 +219,20 @@ void Simulation::send(const SharedRound& round) {
   const auto rails = static_cast<std::size_t>(network.rails);
   started_ns_.resize(round.flights.size());
   arrived_.resize(round.flights.size());
-  std::size_t first = 0;  // flight of this sender
+  std::size_t first = 0;  // first flight of this sender
   double card_free_ns = 0;
   for (std::size_t i = 0; i < round.flights.size(); ++i) {
     const SharedRound::Flight& flight = round.flights[i];
     double& all_sent_ns = card_free_ns_[static_cast<std::size_t>(flight.from)];
     if (i == 0 || flight.from != round.flights[first].from) {
       first = i;
-      card_free_ns = all_sent_ns;  // by earlier rounds
+      card_free_ns = all_sent_ns;  // after earlier rounds
     }
     Clock& posted = at(processor_, flight.from);
     posted.pass(Cause::processor, network.cpu_ns);
     Clock& way = arrived_[i] = posted;
     if (flight.meets) way.wait_for(at(clocks_, flight.to));
-    // Cards take turns.
+    // A node uses its network cards in turn.
     double free_ns = card_free_ns;
     if (i >= first + rails) free_ns = started_ns_[i - rails] + network.gap_ns;
     if (free_ns > way.ns) way.pass(Cause::card, free_ns - way.ns);
@@ -245,7 +245,7 @@ void Simulation::send(const SharedRound& round) {
   }
 }
 
-// What has come waits until the processor has posted its own sends, and then for its turn.
+// Messages that arrive wait until the CPU has posted its own sends, and are then handled in order.
 void Simulation::receive(const SharedRound& round) {
   std::vector<std::size_t> in_turn;
   for (std::size_t i = 0; i < round.by_receiver.size();) {
@@ -282,11 +282,9 @@ Outcome Simulation::outcome() const {
   return outcome;
 }
 
-// A whole schedule, its rounds one after the other.
-
 namespace {
 
-// Rounds come again soon or never, and one of 16,384 ranks is a megabyte.
+// Rounds repeat soon or never, and a round of 16,384 ranks takes about a megabyte.
 constexpr std::size_t kept_rounds = 32;
 
 class Rounds {
@@ -296,7 +294,8 @@ class Rounds {
 
   const SharedRound& at(std::int64_t number) {
     const std::int64_t like = schedule_.like(number);
-    // The first of them is a round apart: in it ranks may also copy what is theirs.
+    // The first of several equal rounds is stored separately, because in it ranks may also copy
+    // their own data.
     const bool again = number != like;
     for (const Kept& kept : kept_) {
       if (kept.like == like && kept.again == again) return kept.round;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Messages between nodes in simulated time, round by round. What is modelled, and what is not:
-// docs/design/simulation-and-paper-comparison.md.
+// Simulated time of messages between nodes, round by round. What is and is not modelled:
+// docs/records/0027-simulated-networks.md.
 //
-//   A rank's round   its processor posts the sends one after the other (cpu_ns each), then takes
-//                    what comes in the order in which it arrives (cpu_ns each), then does its local
-//                    work; then its next round begins. No rank waits for all others.
-//   A message        leaves when it is posted, a card of the node is free (gap_ns after the one
-//                    before it) and, from rendezvous_bytes on, its receiver has begun the round; it
-//                    arrives after the latency of its way and the time its bytes take.
-//   Bytes            flow as if all messages of the round began together, links shared by max-min
-//                    (flows.h). One alone is no faster than the network's curve. A node that sends
-//                    and receives in one round does both at once, unless two nodes that send to
-//                    each other were measured to take longer (both_ways).
+//   A rank's round   The CPU posts the sends one after the other (cpu_ns each), then handles
+//                    arrivals in order (cpu_ns each), then does the local work. Then the rank's
+//                    next round begins: no rank waits for all others.
+//   A message        It leaves once it is posted, a card of the node is free (gap_ns after the
+//                    previous message), and from rendezvous_bytes on once its receiver has begun
+//                    the round. It arrives after the latency of its route and the time of its
+//                    bytes.
+//   Bytes            They flow as if all messages of the round began at the same time; links are
+//                    shared by max-min fairness (class Flows). A single message is no faster than
+//                    the network's curve. A node sends and receives at the same time without loss,
+//                    unless a measurement shows that two nodes that exchange data need longer
+//                    (both_ways).
 //
-// Schedules are chosen by the same figures (internode/choice.h).
+// The choice of schedules uses the same figures (internode/choice.h).
 #pragma once
 
 #include <array>
@@ -33,15 +35,16 @@
 
 namespace huddle::network {
 
-// A moment in simulated time that knows what the time until then went into: of all that had to
-// happen before it, what was waited for last, and before that, and so on to the beginning.
+// The causes that simulated time is attributed to. A moment knows the causes of the time before it
+// along the critical path: the event that it waited for last, the one that this waited for, and so
+// on.
 enum class Cause {
-  processor,  // busy with messages
+  processor,  // the CPU handles messages
   latency,    // of cards, cables and switches
-  wire,       // bytes on their way, if nobody else used the links
-  sharing,    // what that takes longer because others do
-  card,       // waiting until the node's card is free
-  work,       // local copies and joins
+  wire,       // transfer of bytes over unshared links
+  sharing,    // additional time because links are shared
+  card,       // waiting for the node's card
+  work,       // local copies and reductions
 };
 inline constexpr std::array<std::string_view, 6> cause_names = {"processor", "latency", "wire",
                                                                 "sharing",   "card",    "work"};
@@ -54,13 +57,12 @@ struct Clock {
     ns += more_ns;
     by_cause[static_cast<std::size_t>(cause)] += more_ns;
   }
-  // Waits until that moment; what led there is then what took the time.
+  // Waits until `other`, and takes over its causes if it is later.
   void wait_for(const Clock& other) {
     if (other.ns > ns) *this = other;
   }
 };
 
-// What all ranks send and do in one round of a schedule.
 struct Sent {
   int from = 0;
   int to = 0;
@@ -69,7 +71,7 @@ struct Sent {
   bool operator==(const Sent&) const = default;
 };
 
-// Copies and joins after the messages.
+// Copies and reductions after the messages.
 struct Worked {
   int rank = 0;
   double bytes = 0;
@@ -77,31 +79,30 @@ struct Worked {
   bool operator==(const Worked&) const = default;
 };
 
+// Messages and local work of all ranks in one round of a schedule.
 struct Traffic {
-  std::vector<Sent> messages;  // by sender, and of one sender in the order in which it posts them
-  std::vector<Worked> work;    // by rank, one entry a rank
+  std::vector<Sent> messages;  // ordered by sender, then as posted
+  std::vector<Worked> work;    // by rank, one entry per rank
 
   bool operator==(const Traffic&) const = default;
 };
 
-// The bytes that one rank copies and joins in its round.
+// Returns the bytes that one rank copies and reduces in its round.
 double work_bytes(const schedules::Round& round, double block_bytes);
 
-// Round `number` where every block has so many bytes. Throws FailureError where it has more than
-// `most_messages`: an all-to-all that sends everything at once among more than 4,096 ranks would
-// take more memory than most have.
+// Returns the traffic of round `number` with blocks of block_bytes. Throws FailureError if it has
+// more than most_messages: an all-to-all of more than 4,096 ranks in a single round would need more
+// memory than most machines have.
 inline constexpr std::size_t most_messages = 1 << 24;
 Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, double block_bytes);
 
-// Data that flow through links at the same time, and how they share them: max-min. Nobody's rate
-// can grow without taking from someone who has no more, as many transports do over time. A rate is
-// bytes a nanosecond (GB/s).
-
-// Messages that begin at the same time, each with the links that it passes.
+// Messages that begin at the same time, each with the links of its route. Flows share links by
+// max-min fairness: the rate of a flow cannot grow without reducing that of a flow that is not
+// faster, as with many transports over time. Rates are bytes per nanosecond (GB/s).
 class Flows {
  public:
-  // A flow never gets more than `most_gb_per_s`, whoever else is there. pre: bytes > 0, and the
-  // limit is positive; numbers of links are not negative.
+  // Adds a flow whose rate is at most most_gb_per_s.
+  // Requires: bytes > 0, a positive limit, and link numbers that are not negative.
   void add(double bytes, double most_gb_per_s, std::span<const int> links);
   void clear();
 
@@ -115,11 +116,11 @@ class Flows {
  private:
   std::vector<double> bytes_;
   std::vector<double> most_;
-  std::vector<std::size_t> first_ = {0};  // where a flow's links begin; one more at the end
+  std::vector<std::size_t> first_ = {0};  // index of a flow's first link; one more entry at the end
   std::vector<int> links_;
 };
 
-// What holds a flow back: a link, or its own limit.
+// Value of Share::held_by if a flow is limited by its own maximum and not by a link.
 inline constexpr int own_limit = -1;
 
 struct Share {
@@ -127,39 +128,40 @@ struct Share {
   int held_by = own_limit;
 };
 
-// The shares of those flows whose numbers are given, as if there were no others.
+// Returns the rates of the flows `which` as if there were no others.
 // capacity[link]: GB/s.
 std::vector<Share> max_min(const Flows& flows, std::span<const std::size_t> which,
                            std::span<const double> capacity);
 
-// When each flow is through, if all begin at 0: as some end, the others take what they leave.
+// Returns when each flow ends if all begin at 0. When a flow ends the others use the bandwidth it
+// had.
 std::vector<double> through_ns(const Flows& flows, std::span<const double> capacity);
 
-// What all messages that join at switches of one height add up to.
+// Totals of the messages whose routes meet at switches of one height.
 struct LevelTraffic {
   double messages = 0;
   double bytes = 0;
 };
 
 struct Outcome {
-  Clock end;  // of the rank that is ready last
+  Clock end;  // of the rank that finishes last
   std::int64_t rounds = 0;
   double messages = 0;
   double bytes = 0;
-  std::vector<LevelTraffic> by_height;  // 0: beneath one switch
+  std::vector<LevelTraffic> by_height;  // 0: below one switch
   double fullest_link_bytes = 0;
-  std::string fullest_link;  // "": no message
+  std::string fullest_link;  // "": no messages
 };
 
-// A round whose links have been shared out: it can be run any number of times.
+// A round with its link rates computed. It can be run any number of times.
 struct SharedRound {
   struct Flight {
     int from = 0;
     int to = 0;
     double latency_ns = 0;
-    double wire_ns = 0;     // of its bytes, alone
-    double sharing_ns = 0;  // what they take longer in company
-    bool meets = false;     // waits for its receiver, and its sender until it has arrived
+    double wire_ns = 0;     // of its bytes without other messages
+    double sharing_ns = 0;  // additional time because of other messages
+    bool meets = false;     // rendezvous: waits for the receiver; the sender waits for arrival
   };
   struct LinkBytes {
     int link = 0;
@@ -171,22 +173,22 @@ struct SharedRound {
   };
 
   std::vector<Flight> flights;           // by sender
-  std::vector<std::size_t> by_receiver;  // numbers of flights
+  std::vector<std::size_t> by_receiver;  // indexes into `flights`
   std::vector<LocalWork> work;
-  std::vector<int> ranks;        // that have anything to do, rising
-  std::vector<LinkBytes> links;  // that have anything to carry
+  std::vector<int> ranks;        // ranks that take part, in ascending order
+  std::vector<LinkBytes> links;  // links that carry data
   std::vector<LevelTraffic> by_height;
 };
 
 class Simulation {
  public:
-  // One rank a node: rank r on node_of_rank[r]. The cluster has to outlive it.
+  // There is one rank per node: rank r is on node_of_rank[r]. Keeps a reference to the cluster.
   Simulation(const fabric::Cluster& cluster, std::vector<int> node_of_rank);
 
   SharedRound share_out(const Traffic& traffic) const;
   void run(const SharedRound& round);
 
-  // When a rank's next round begins.
+  // Returns the time when a rank's next round begins.
   const Clock& clock(int rank) const { return clocks_[static_cast<std::size_t>(rank)]; }
   Outcome outcome() const;
 
@@ -203,22 +205,22 @@ class Simulation {
   fabric::Routes routes_;
   machine::CostModel cost_;
   std::vector<double> capacity_;  // of each link
-  double latency_ns_ = 0;         // beneath one switch, without the processors' part
+  double latency_ns_ = 0;         // below one switch, without CPU time
   std::vector<int> node_of_rank_;
 
-  std::vector<Clock> clocks_;         // of each rank: its next round begins
-  std::vector<Clock> processor_;      // within a round, of each rank: what it does next
-  std::vector<Clock> arrived_;        // within a round, of each flight
-  std::vector<double> started_ns_;    // within a round, of each flight
-  std::vector<double> card_free_ns_;  // of each rank: its node's cards have sent all
+  std::vector<Clock> clocks_;         // by rank: start of the next round
+  std::vector<Clock> processor_;      // by rank: current time of the CPU within a round
+  std::vector<Clock> arrived_;        // by flight, within a round
+  std::vector<double> started_ns_;    // by flight, within a round
+  std::vector<double> card_free_ns_;  // by rank: when its node's cards are free
 
   std::int64_t rounds_ = 0;
   std::vector<double> link_bytes_;
   std::vector<LevelTraffic> by_height_;
 };
 
-// The whole of a schedule whose blocks all have so many bytes. Rounds with the same traffic are
-// shared out once. Throws FailureError where a round has more than `most_messages`.
+// Simulates all rounds of a schedule with blocks of block_bytes. Computes link rates once for
+// rounds with the same traffic. Throws FailureError if a round has more than most_messages.
 Outcome simulate(const fabric::Cluster& cluster, const std::vector<int>& node_of_rank,
                  const schedules::Schedule& schedule, double block_bytes);
 

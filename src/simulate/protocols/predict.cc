@@ -23,15 +23,15 @@ using protocols::model::SimulatedContext;
 using select::Call;
 using select::Operation;
 
-// A rank's call, and how much it has and wants.
+// A rank's call and the sizes of its data.
 struct Made {
   Call call;
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
-  std::vector<node::Block> blocks = {};  // what a reduction to blocks refers to
+  std::vector<node::Block> blocks = {};  // referenced by the call of a reduction to blocks
 };
 
-// Blocks of as many elements as can be, one for each rank, of all that a reduction has.
+// Cuts the elements of a reduction into one block per rank of almost equal size.
 std::vector<node::Block> cut_in_blocks(std::size_t count, int ranks) {
   std::vector<node::Block> blocks;
   std::size_t at = 0;
@@ -68,15 +68,16 @@ Made made(const select::Request& request, const memory::Reduction& reduction, in
   return result;
 }
 
-// So often that every place of a queue has been used, and every slot where slots are taken in turn.
+// Returns the number of calls after which every place of a queue, and every slot that is used in
+// turn, has been used.
 int calls_before(const select::Request& request, int ranks, std::size_t slots) {
   const std::size_t of_rank = std::max<std::size_t>(
       1, select::data_bytes(request, ranks) / static_cast<std::size_t>(ranks));
   return static_cast<int>(std::min(slots, select::usual_queue_bytes / of_rank) + 1);
 }
 
-// Turns the simulated time of the call under way into the share of all calls that is done. A call
-// is expected to last as long as the one before it, the first as long as the caller predicts.
+// Converts the simulated time of the current call into the fraction of all calls that is complete.
+// A call is expected to last as long as the previous one, the first as long as the caller predicts.
 class CallProgress {
  public:
   CallProgress(std::function<void(double share)> report, int calls, double expected_ns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a plan would take, by its protocol itself in a modelled world: a second opinion on the
-// closed forms of select, on a machine that need not be here.
+// Predicts a plan by running its protocol in a simulated context: a check of the closed forms in
+// select, for machines that need not be available.
 #pragma once
 
 #include <functional>
@@ -23,19 +23,19 @@ struct Question {
   const select::TeamResources& resources;
   const machine::CostModel& model;
   bool traced = false;
-  int root = 0;  // of operations that have one
-  // Is called again and again with the share of the work that is done: 0 to 1, rising.
+  int root = 0;  // for operations that have one
+  // Called repeatedly with the fraction of the work that is complete, ascending from 0 to 1.
   std::function<void(double share)> progress = {};
   double expected_ns = 0;  // of one call, for the progress of the first; 0: unknown
 };
 
-// Simulates the plan, from the moment when all ranks call until each is through, after calls that
-// have filled the caches and the protocol's queues.
-// Requires: two ranks or more, each with a processor of its own; the plan is one of the request's
-// candidates; the root is one of the ranks.
+// Simulates the plan from the moment when all ranks call until each has finished, after warm-up
+// calls that have filled the caches and the protocol's queues.
+// Requires: at least two ranks, each with its own hardware thread; a plan of one of the request's
+// candidates; a root that is one of the ranks.
 protocols::model::Outcome predict(const Question& question, const select::Plan& plan);
 
-// What Perfetto and chrome://tracing open: a lane for each rank.
+// Returns a trace for Perfetto and chrome://tracing with one lane per rank.
 std::string trace_json(const protocols::model::Outcome& outcome);
 
 }  // namespace huddle::protocols

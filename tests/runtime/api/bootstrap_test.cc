@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The ways in which ranks come together: forked, started apart, by a callback of their own.
+// The ways in which ranks rendezvous: forked, started independently, and by a callback of the
+// program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -31,7 +32,7 @@ void talk(const TeamHandle& team, const huddle_bootstrap& place) {
   must(huddle_barrier(team.get()), team);
 }
 
-TEST(Meeting, OfForkedProcessesMakesManyTeams) {
+TEST(Meeting, OfForkedProcessesCreatesSeveralTeams) {
   for (const int ranks : {1, 2, 5}) {
     run_c_ranks(ranks, [](const huddle_bootstrap& bootstrap) {
       const ContextHandle context = new_context();
@@ -40,7 +41,7 @@ TEST(Meeting, OfForkedProcessesMakesManyTeams) {
   }
 }
 
-TEST(Meeting, AForkedRankThatNeverComesIsNoticedAtOnce) {
+TEST(Meeting, MissingForkedRankIsDetectedAtOnce) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     if (bootstrap.rank == 1) return;
     const ContextHandle context = new_context();
@@ -52,7 +53,7 @@ TEST(Meeting, AForkedRankThatNeverComesIsNoticedAtOnce) {
   });
 }
 
-// Exit statuses of processes that were started one by one, in this order of ranks.
+// Returns the exit statuses of processes that were started one by one, in this order of ranks.
 std::vector<int> statuses_of_strangers(const std::string& path, int ranks,
                                        const std::vector<int>& order) {
   std::vector<pid_t> started;
@@ -78,12 +79,12 @@ std::string own_path(const char* name) {
   return "/tmp/huddle-meeting-test-" + std::to_string(getpid()) + "-" + name;
 }
 
-TEST(Meeting, OfStrangersAtAPath) {
+TEST(Meeting, AtPathConnectsIndependentProcesses) {
   EXPECT_THAT(statuses_of_strangers(own_path("a"), 4, {2, 0, 3, 1}), Each(0));
   EXPECT_THAT(statuses_of_strangers(own_path("b"), 1, {0}), Each(0));
 }
 
-TEST(Meeting, SaysWhoDidNotComeToAPath) {
+TEST(Meeting, AtPathReportsMissingRank) {
   constexpr int short_ms = 200;
   huddle_meeting* meeting = nullptr;
   huddle_message message;
@@ -95,14 +96,14 @@ TEST(Meeting, SaysWhoDidNotComeToAPath) {
   EXPECT_THAT(message.text, HasSubstr("rank 0 did not come"));
 }
 
-// A callback of the program's own: a ring of sockets, each rank passes on what it gets.
+// A callback of the program: a ring of sockets in which each rank forwards what it receives.
 struct Ring {
   int rank = 0;
   int ranks = 1;
   int from = -1;
   int to = -1;
   int calls = 0;
-  int fails_at = -1;  // the call that fails, on purpose
+  int fails_at = -1;  // number of the call that fails on purpose
 };
 
 bool move_whole(ssize_t (*move)(int, void*, std::size_t), int fd, char* bytes, std::size_t count) {
@@ -133,7 +134,7 @@ int ring_allgather(void* arg, const void* mine, std::size_t bytes, void* all) {
   return 0;
 }
 
-// Runs ranks that are joined in a ring.
+// Runs ranks that are connected in a ring.
 void run_ring(int ranks, const std::function<void(Ring& ring)>& function) {
   std::vector<std::array<int, 2>> links(static_cast<std::size_t>(ranks));
   for (auto& link : links) ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, link.data()), 0);
@@ -154,7 +155,7 @@ void run_ring(int ranks, const std::function<void(Ring& ring)>& function) {
   EXPECT_THAT(processes->wait(team::rank_limit), Each(team::RankEnd::How::fine));
 }
 
-TEST(Meeting, ByACallbackOfOnesOwn) {
+TEST(Meeting, ByUserCallback) {
   run_ring(4, [](Ring& ring) {
     const huddle_bootstrap bootstrap{ring.rank, ring.ranks, ring_allgather, &ring};
     const ContextHandle context = new_context();
@@ -162,12 +163,12 @@ TEST(Meeting, ByACallbackOfOnesOwn) {
     const int calls = ring.calls;
     talk(team, bootstrap);
     EXPECT_EQ(ring.calls, calls) << "never after the team is made";
-    // A greeting, what each says of itself, whether all reckon alike, cards, and how it went.
+    // Greeting, properties of each rank, check for equal decisions, addresses, and the result.
     EXPECT_LE(calls, 5);
   });
 }
 
-TEST(Meeting, ACallbackThatFailsIsAFailureOnEveryRank) {
+TEST(Meeting, FailingCallbackIsAFailureOnEveryRank) {
   run_ring(3, [](Ring& ring) {
     if (ring.rank == 1) ring.fails_at = 1;
     const huddle_bootstrap bootstrap{ring.rank, ring.ranks, ring_allgather, &ring};
@@ -176,7 +177,7 @@ TEST(Meeting, ACallbackThatFailsIsAFailureOnEveryRank) {
     huddle_message message;
     EXPECT_EQ(huddle_team_create(context.get(), &bootstrap, &team, &message), HUDDLE_FAILED);
     EXPECT_THAT(message.text, HasSubstr("the allgather of the bootstrap failed"));
-    // Its end of the ring closes with the process, so that the others' callbacks fail as well.
+    // Its end of the ring is closed with the process, so that the others' callbacks fail as well.
   });
 }
 

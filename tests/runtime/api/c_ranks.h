@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that have nothing but the C interface: real processes, which meet as forked ones do.
+// Ranks that use only the C interface: forked processes that rendezvous by a huddle_meeting.
 #pragma once
 
 #include <chrono>
@@ -23,25 +23,25 @@ using ContextHandle = std::unique_ptr<huddle_context, Free>;
 using MeetingHandle = std::unique_ptr<huddle_meeting, Free>;
 using TeamHandle = std::unique_ptr<huddle_team, Free>;
 
-// All zero but the size.
+// All zero except `size`.
 huddle_settings default_settings();
 
-// These throw what the call says where it does not succeed.
+// These functions throw an exception with the message of a call that fails.
 ContextHandle new_context(const huddle_settings& settings = default_settings());
 TeamHandle new_team(const ContextHandle& context, const huddle_bootstrap& bootstrap);
 void must(huddle_status status, const TeamHandle& team);
 
-// A child's place among the forked. The parent, too, has to let its meeting go.
+// Receives the bootstrap of a forked child. The parent must release its meeting as well.
 using CRankFunction = std::function<void(const huddle_bootstrap&)>;
-// Starts them; nobody waits yet.
+// Starts the ranks and does not wait for them.
 std::unique_ptr<team::RankProcesses> start_c_ranks(int ranks, const CRankFunction& function);
-// Expects all to end well.
+// Runs the ranks and expects all of them to succeed.
 void run_c_ranks(int ranks, const CRankFunction& function,
                  std::chrono::milliseconds limit = team::rank_limit);
-// The same where all that is wanted is a team with the default settings.
+// The same for tests that only need a team with the default settings.
 void run_c_teams(int ranks, const std::function<void(const TeamHandle&)>& function);
 
-// A number from the environment that makes a test larger; otherwise `usual`.
+// Returns a number from the environment that makes a test larger; otherwise `usual`.
 long long asked_for(const char* variable, long long usual);
 
 }  // namespace huddle::api

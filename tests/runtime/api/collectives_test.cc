@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every collective through the C interface: all types by all operators, operators of one's own, in
-// place, nothing at all, and more than an int can count.
+// Every collective through the C interface: all types with all operators, user-defined operators,
+// in place, without data, and with more elements than an int can count.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using Bytes = std::vector<std::byte>;
 using memory::Operator;
 using memory::Type;
 
-// The bytes of an element that mean something: between and behind them there may be anything.
+// The meaningful bytes of an element; padding between and after them may have any value.
 struct Part {
   std::size_t offset;
   std::size_t bytes;
@@ -35,7 +35,7 @@ std::vector<Part> parts_of_pair(std::size_t value_bytes) {
   return {{0, value_bytes}, {offsetof(memory::Located<Value>, index), sizeof(int)}};
 }
 std::vector<Part> parts_of(Type type) {
-  // x86 has 80 bits in 16 bytes.
+  // On x86 it has 80 bits in 16 bytes.
   constexpr bool is_padded = std::numeric_limits<long double>::digits == 64;
   constexpr std::size_t long_double_bytes = is_padded ? 10 : sizeof(long double);
   if (type == Type::long_double) return {{0, long_double_bytes}};
@@ -72,7 +72,8 @@ Bytes joined(Type type, Operator op, const Bytes& left, const Bytes& right) {
   return result;
 }
 
-// Three ranks can be joined in two ways, by where they sit; the whole result is by one of them.
+// Three ranks can be combined in two orders, depending on their placement; the whole result uses
+// one of them.
 std::vector<Bytes> possible_results(Type type, Operator op, std::size_t count) {
   const Bytes a = elements_of(0, type, op, count);
   const Bytes b = elements_of(1, type, op, count);
@@ -103,7 +104,7 @@ void check_pair(const TeamHandle& team, Type type, Operator op) {
   }
 }
 
-TEST(Collectives, ReduceEveryTypeByEveryOperator) {
+TEST(Collectives, ReduceEveryTypeWithEveryOperator) {
   run_c_teams(3, [](const TeamHandle& team) {
     int pairs = 0;
     for (const memory::TypeFacts& facts : memory::type_facts) {
@@ -118,7 +119,7 @@ TEST(Collectives, ReduceEveryTypeByEveryOperator) {
   });
 }
 
-// Maps x -> a x + b, joined one after the other: associative, and nothing is commutative about it.
+// Maps x -> a x + b, composed: associative but not commutative.
 struct Map {
   std::uint32_t a;
   std::uint32_t b;
@@ -139,7 +140,7 @@ void join_maps(void* result, const void* left, const void* right, std::size_t co
   ++*static_cast<int*>(arg);
 }
 
-TEST(Collectives, TakeOperatorsThatDoNotCommute) {
+TEST(Collectives, SupportNonCommutativeOperators) {
   for (const int ranks : {1, 4, 7}) {
     run_c_teams(ranks, [ranks](const TeamHandle& team) {
       const int rank = huddle_team_rank(team.get());
@@ -169,8 +170,8 @@ TEST(Collectives, TakeOperatorsThatDoNotCommute) {
   }
 }
 
-// Elements that are larger than any slot cannot be served: on all ranks alike.
-TEST(Collectives, RefuseElementsLargerThanTheTeamsMemory) {
+// Elements larger than any slot are refused on all ranks.
+TEST(Collectives, RefuseElementsLargerThanTeamMemory) {
   run_c_teams(2, [](const TeamHandle& team) {
     constexpr std::size_t huge = std::size_t{64} << 20;
     std::vector<char> data(huge);
@@ -183,7 +184,7 @@ TEST(Collectives, RefuseElementsLargerThanTheTeamsMemory) {
   });
 }
 
-TEST(Collectives, OfNothingMoveNothing) {
+TEST(Collectives, WithoutDataMoveNothing) {
   run_c_teams(3, [](const TeamHandle& team) {
     int never = 17;
     must(huddle_bcast(team.get(), nullptr, 0, 2), team);
@@ -206,7 +207,7 @@ void broadcast_and_compare(const TeamHandle& team, std::size_t bytes, int root) 
   ASSERT_EQ(wrong, 0U);
 }
 
-TEST(Collectives, MoveMuch) {
+TEST(Collectives, MoveLargeData) {
   run_c_teams(3, [](const TeamHandle& team) {
     broadcast_and_compare(team, (std::size_t{32} << 20) + 5, 1);
     constexpr std::size_t count = (std::size_t{8} << 20) + 3;
@@ -217,8 +218,9 @@ TEST(Collectives, MoveMuch) {
   });
 }
 
-// More than an int counts, in bytes and in elements: two ranks of 2 GiB each. BIG_COUNTS=1.
-TEST(Collectives, MoveMoreThanAnIntCounts) {
+// More bytes and elements than an int can count: two ranks with 2 GiB each. Enabled by
+// BIG_COUNTS=1.
+TEST(Collectives, MoveMoreThanIntMax) {
   if (asked_for("BIG_COUNTS", 0) == 0)
     GTEST_SKIP() << "takes 5 GiB: BIG_COUNTS=1, as test-all does";
   constexpr std::chrono::minutes limit{5};

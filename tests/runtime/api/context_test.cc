@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Settings of callers that were compiled with another version's header, and where the machine model
-// comes from.
+// Settings of callers that were compiled with a header of another version, and the sources of the
+// machine model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What the header of some later version may look like.
+// A possible struct of a later header.
 struct LaterSettings {
   huddle_settings known;
   const char* mode;
@@ -35,9 +35,9 @@ Made make(const void* settings) {
   return {status, message.text};
 }
 
-TEST(Settings, NullIsTheDefaults) { EXPECT_EQ(make(nullptr).status, HUDDLE_OK); }
+TEST(Settings, NullSelectsDefaults) { EXPECT_EQ(make(nullptr).status, HUDDLE_OK); }
 
-TEST(Settings, OfALaterVersionAreFineWhereNothingNewIsAskedFor) {
+TEST(Settings, LaterVersionIsAcceptedIfNewFieldsAreZero) {
   LaterSettings later{default_settings(), nullptr};
   later.known.size = sizeof later;
   EXPECT_EQ(make(&later).status, HUDDLE_OK);
@@ -47,7 +47,7 @@ TEST(Settings, OfALaterVersionAreFineWhereNothingNewIsAskedFor) {
   EXPECT_THAT(made.why, HasSubstr("older libhuddle"));
 }
 
-TEST(Settings, AMachineFileThatIsNotThereIsBadInput) {
+TEST(Settings, MissingMachineFileIsBadInput) {
   huddle_settings settings = default_settings();
   settings.machine_file = "/no/such/file.toml";
   const Made made = make(&settings);
@@ -55,20 +55,20 @@ TEST(Settings, AMachineFileThatIsNotThereIsBadInput) {
   EXPECT_THAT(made.why, HasSubstr("/no/such/file.toml"));
 }
 
-TEST(Settings, AMachineFileOfAnotherMachineIsTaken) {
+TEST(Settings, MachineFileOfAnotherMachineIsAccepted) {
   huddle_settings settings = default_settings();
   settings.machine_file = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
   EXPECT_EQ(make(&settings).status, HUDDLE_OK);
 }
 
-TEST(Settings, ACapBelowAPageIsAnError) {
+TEST(Settings, CapBelowOnePageIsAnError) {
   huddle_settings settings = default_settings();
   settings.cap_bytes = 1;
   EXPECT_NE(make(&settings).status, HUDDLE_OK);
   EXPECT_NE(make(&settings).why, "");
 }
 
-TEST(Settings, ACapBeyondTheAddressSpaceIsAFailure) {
+TEST(Settings, CapBeyondAddressSpaceIsAFailure) {
   huddle_settings settings = default_settings();
   settings.cap_bytes = SIZE_MAX / 4;
   const Made made = make(&settings);

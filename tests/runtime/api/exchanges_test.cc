@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What moves in blocks, through the C interface: blocks anywhere, of any sizes, and what is wrong
-// with a call.
+// Collectives on blocks through the C interface: blocks at any place and of any size, and invalid
+// calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ByteValues = std::vector<unsigned char>;
 using Sums = std::vector<std::int64_t>;
 
 constexpr int ranks = 3;
-constexpr std::size_t room = 100;  // for each block, most of it unused
+constexpr std::size_t room = 100;  // for each block, mostly unused
 
 std::size_t bytes_between(int from, int to) {
   return static_cast<std::size_t>(7 * from + 13 * to) % 50;
@@ -28,7 +28,7 @@ unsigned char letter(int from, int to, std::size_t i) {
   return static_cast<unsigned char>(1 + 71 * from + 29 * to + static_cast<int>(i));
 }
 
-// A block for each rank, from the last rank to the first, with room between.
+// Returns a block for each rank, from the last rank to the first, with gaps.
 template <class Size>
 std::vector<huddle_block> blocks_by(Size size) {
   std::vector<huddle_block> blocks;
@@ -61,7 +61,7 @@ TEST(Exchanges, MoveBlocksOfAnySizes) {
     must(huddle_alltoallv(team.get(), input.data(), out.data(), output.data(), in.data()), team);
     EXPECT_EQ(output, wanted);
 
-    // From all, what each has for rank 1; to all; and from rank 1 again.
+    // Gather the blocks for rank 1 on all ranks and on rank 1, and scatter them again.
     const auto all = blocks_by([](int from) { return bytes_between(from, 1); });
     const ByteValues gathered =
         filled(all, [](int from, std::size_t i) { return letter(from, 1, i); });
@@ -105,7 +105,7 @@ TEST(Exchanges, MoveEvenBlocksInRankOrder) {
   });
 }
 
-TEST(Exchanges, ReduceToBlocksAndStepByStep) {
+TEST(Exchanges, ReduceScatterAndScan) {
   run_c_teams(ranks, [](const TeamHandle& team) {
     const auto me = static_cast<std::size_t>(huddle_team_rank(team.get()));
     const std::vector<std::size_t> counts = {2, 0, 3};
@@ -134,7 +134,7 @@ TEST(Exchanges, ReduceToBlocksAndStepByStep) {
   });
 }
 
-// Of digits: 1, then 12, then 123. The last rank's is the longest.
+// Appends decimal digits: 1, then 12, then 123. The last rank's number is the longest.
 void append_digits(void* result, const void* left, const void* right, std::size_t count, void*) {
   const auto digits = [](std::int64_t number) {
     std::int64_t ten = 10;
@@ -148,7 +148,7 @@ void append_digits(void* result, const void* left, const void* right, std::size_
   }
 }
 
-TEST(Exchanges, KeepTheOrderOfAnOperatorOfOnesOwn) {
+TEST(Exchanges, KeepRankOrderOfUserOperators) {
   run_c_teams(ranks, [](const TeamHandle& team) {
     const huddle_reduction by{sizeof(std::int64_t), append_digits, nullptr};
     const int me = huddle_team_rank(team.get());
@@ -170,8 +170,8 @@ TEST(Exchanges, KeepTheOrderOfAnOperatorOfOnesOwn) {
   });
 }
 
-// The last rank sends rank 0 more than that expects, or less.
-TEST(Exchanges, SayToOneRankThatItExpectsAnotherSize) {
+// The last rank sends more or less to rank 0 than rank 0 expects.
+TEST(Exchanges, UnexpectedSizeIsAnErrorOfItsReceiverOnly) {
   run_c_teams(ranks, [](const TeamHandle& team) {
     const int me = huddle_team_rank(team.get());
     struct Sizes {
@@ -204,7 +204,7 @@ TEST(Exchanges, SayToOneRankThatItExpectsAnotherSize) {
   });
 }
 
-TEST(Exchanges, SayWhatIsWrongBeforeAnybodyIsAsked) {
+TEST(Exchanges, RejectInvalidArguments) {
   run_c_teams(1, [](const TeamHandle& team) {
     huddle_team* const t = team.get();
     char data[8] = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a program is told about the choice that a call would make.
+// The explanations that a program gets of the algorithm that a call would use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::string explained(const TeamHandle& team, huddle_operation operation, std::s
   return text;
 }
 
-// A team whose choices do not depend on this machine.
+// Runs a team whose choices do not depend on this machine.
 void run_explained(int ranks, const std::function<void(const TeamHandle&)>& function) {
   run_c_ranks(ranks, [&](const huddle_bootstrap& bootstrap) {
     huddle_settings settings = default_settings();
@@ -43,7 +43,7 @@ void run_explained(int ranks, const std::function<void(const TeamHandle&)>& func
   });
 }
 
-TEST(Explain, IsTextForPeople) {
+TEST(Explain, WritesText) {
   run_explained(4, [](const TeamHandle& team) {
     const std::string text = explained(team, HUDDLE_ALLREDUCE, 8192, 8, HUDDLE_TEXT);
     EXPECT_THAT(text, HasSubstr("allreduce of 64K on 4 ranks"));
@@ -54,7 +54,7 @@ TEST(Explain, IsTextForPeople) {
   });
 }
 
-TEST(Explain, IsJsonForPrograms) {
+TEST(Explain, WritesJson) {
   run_explained(3, [](const TeamHandle& team) {
     for (const huddle_operation operation :
          {HUDDLE_BARRIER, HUDDLE_BCAST, HUDDLE_REDUCE, HUDDLE_ALLREDUCE}) {
@@ -75,7 +75,7 @@ TEST(Explain, IsJsonForPrograms) {
   });
 }
 
-TEST(Explain, CutsWhatDoesNotFit) {
+TEST(Explain, TruncatesToCapacity) {
   run_explained(2, [](const TeamHandle& team) {
     std::vector<char> text(8, 'x');
     std::size_t needed = 0;
@@ -87,7 +87,7 @@ TEST(Explain, CutsWhatDoesNotFit) {
   });
 }
 
-TEST(Explain, OfARankAloneHasNothingToChoose) {
+TEST(Explain, SingleRankHasNoChoice) {
   run_explained(1, [](const TeamHandle& team) {
     const json document = json::parse(explained(team, HUDDLE_BCAST, 1000, 1, HUDDLE_JSON));
     EXPECT_TRUE(document["chosen"].is_null());
@@ -95,8 +95,8 @@ TEST(Explain, OfARankAloneHasNothingToChoose) {
   });
 }
 
-// Elements that few algorithms can take, and what is asked is not changed by asking.
-TEST(Explain, SaysWhyNothingRuns) {
+// Elements that few algorithms support. Asking for an explanation does not change the choice.
+TEST(Explain, ContainsReasonIfNothingRuns) {
   run_explained(2, [](const TeamHandle& team) {
     EXPECT_THAT(explained(team, HUDDLE_BCAST, 0, 1, HUDDLE_TEXT), HasSubstr("no bytes move"));
     constexpr std::size_t gibibyte = std::size_t{1} << 30;
@@ -104,7 +104,7 @@ TEST(Explain, SaysWhyNothingRuns) {
   });
 }
 
-TEST(Explain, KnowsOfTheSizeOfElements) {
+TEST(Explain, DependsOnElementSize) {
   run_explained(3, [](const TeamHandle& team) {
     const auto candidates = [&](std::size_t element_bytes) {
       return json::parse(explained(team, HUDDLE_ALLREDUCE, 1, element_bytes, HUDDLE_JSON))

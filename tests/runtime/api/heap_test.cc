@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Blocks that peers can map, as a C program asks for them.
+// Blocks that peers can map, allocated through the C interface.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t count = 1'000'000;
 
-// A block for as long as this is there.
+// A block that is freed with this object.
 class Block {
  public:
   Block(const ContextHandle& context, std::size_t bytes) : context_(context.get()) {
@@ -37,7 +37,7 @@ class Block {
   void* data_ = nullptr;
 };
 
-TEST(Heap, BlocksAreBuffersLikeAnyOther) {
+TEST(Heap, BlocksAreOrdinaryBuffers) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     const ContextHandle context = new_context();
     const TeamHandle team = new_team(context, bootstrap);
@@ -55,7 +55,7 @@ TEST(Heap, BlocksAreBuffersLikeAnyOther) {
   });
 }
 
-TEST(Heap, SaysWhyThereIsNone) {
+TEST(Heap, MessageContainsReasonOfFailure) {
   huddle_settings settings = default_settings();
   settings.heap_bytes = std::size_t{1} << 20;
   const ContextHandle context = new_context(settings);
@@ -69,14 +69,14 @@ TEST(Heap, SaysWhyThereIsNone) {
   EXPECT_EQ(huddle_alloc(context.get(), 1, nullptr, &why), HUDDLE_MISUSED);
 }
 
-TEST(Heap, TakesBackNothing) {
+TEST(Heap, FreesNull) {
   const ContextHandle context = new_context();
   huddle_free(context.get(), nullptr);
   huddle_free(nullptr, nullptr);
 }
 
-// What a team needs of it stays after its context was given back.
-TEST(Heap, StaysForTheTeams) {
+// The heap remains as long as a team needs it, even if its context is freed.
+TEST(Heap, OutlivesContextWhileTeamsExist) {
   run_c_ranks(2, [](const huddle_bootstrap& bootstrap) {
     ContextHandle context = new_context();
     const TeamHandle team = new_team(context, bootstrap);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""libhuddle.so shows the functions of huddle.h and nothing else: library_test.py NM READELF LIBRARY HEADER"""
+"""Checks that libhuddle.so exports the functions of huddle.h and nothing else.
+
+Usage: library_test.py NM READELF LIBRARY HEADER"""
 import pathlib
 import re
 import subprocess
@@ -22,7 +24,7 @@ assert len(declared) > 15, f"only {declared} found in {header}"
 assert shown == declared, f"shown only: {shown - declared}, declared only: {declared - shown}"
 
 major, minor = (re.search(rf"HUDDLE_VERSION_{part} (\d+)", text).group(1) for part in ("MAJOR", "MINOR"))
-version = f"{major}.{minor}" if major == "0" else major  # what changes when programs would break
+version = f"{major}.{minor}" if major == "0" else major  # part that changes if programs may break
 assert f"huddle_version@@HUDDLE_{version}" in symbols, f"src/runtime/api/exports.map is not of version {version}"
 soname = re.search(r"SONAME.*\[(.*)\]", output(readelf, "-d", library)).group(1)
 assert soname == f"libhuddle.so.{version}", soname

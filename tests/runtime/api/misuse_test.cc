@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every function, called wrongly in every way: a status, one sentence that says what is wrong, and
-// nothing else happens. No two processes are needed for it.
+// Calls every function with every kind of invalid argument: returns a status and a message, and has
+// no other effect. A single process is enough.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,12 +28,12 @@ int gather_alone(void*, const void* mine, std::size_t bytes, void* all) {
   return 0;
 }
 
-// Alone in its team: who calls wrongly is told before anybody else is asked.
+// A team with one rank: invalid calls are detected before any communication.
 class Misuse : public testing::Test {
  protected:
   static huddle_bootstrap alone() { return {0, 1, gather_alone, nullptr}; }
 
-  // The sentence of a call that makes something, which has to be left null.
+  // Returns the message of a call that creates a handle, which must be set to null.
   template <class Handle, class Call>
   std::string sentence_of_making(Call call) {
     huddle_message message;
@@ -44,7 +44,7 @@ class Misuse : public testing::Test {
     EXPECT_EQ(call(&handle, nullptr), HUDDLE_MISUSED) << "nobody has to read why";
     return message.text;
   }
-  // The sentence of a call on the team.
+  // Returns the message of a call on the team.
   std::string sentence_of(huddle_status status) {
     EXPECT_EQ(status, HUDDLE_MISUSED);
     return huddle_team_message(team_.get());
@@ -66,11 +66,11 @@ class Misuse : public testing::Test {
   std::array<double, 4> data_{};
 };
 
-TEST_F(Misuse, OfSettings) {
+TEST_F(Misuse, InvalidSettings) {
   huddle_settings settings = default_settings();
   settings.size = 0;
   EXPECT_THAT(settings_sentence(settings), HasSubstr("sizeof(huddle_settings)"));
-  settings.size = offsetof(huddle_settings, heap_bytes) - 1;  // less than any version had
+  settings.size = offsetof(huddle_settings, heap_bytes) - 1;  // less than in any version
   EXPECT_THAT(settings_sentence(settings), HasSubstr("sizeof(huddle_settings)"));
   settings = default_settings();
   settings.queue_bytes = std::size_t{2} << 30;
@@ -80,7 +80,7 @@ TEST_F(Misuse, OfSettings) {
   EXPECT_THAT(settings_sentence(settings), HasSubstr("cap_bytes"));
 }
 
-TEST_F(Misuse, OfHandlesWithNowhereToGo) {
+TEST_F(Misuse, NullPointersToHandles) {
   huddle_message message;
   const huddle_bootstrap bootstrap = alone();
   EXPECT_EQ(huddle_context_create(nullptr, nullptr, &message), HUDDLE_MISUSED);
@@ -90,7 +90,7 @@ TEST_F(Misuse, OfHandlesWithNowhereToGo) {
   EXPECT_EQ(huddle_meeting_at_path("/x", 0, 1, 1, nullptr, nullptr), HUDDLE_MISUSED);
 }
 
-TEST_F(Misuse, OfAMeetingBeforeAFork) {
+TEST_F(Misuse, InvalidMeetingBeforeFork) {
   for (const int ranks : {0, -1, INT32_MIN}) {
     EXPECT_THAT(sentence_of_making<huddle_meeting>([&](auto** meeting, huddle_message* message) {
                   return huddle_meeting_before_fork(ranks, meeting, message);
@@ -114,7 +114,7 @@ TEST_F(Misuse, OfAMeetingBeforeAFork) {
   EXPECT_THAT(message.text, HasSubstr("has its place already"));
 }
 
-TEST_F(Misuse, OfAMeetingAtAPath) {
+TEST_F(Misuse, InvalidMeetingAtPath) {
   const auto sentence = [&](const char* path, int rank, int ranks, int timeout_ms) {
     return sentence_of_making<huddle_meeting>([&](auto** meeting, huddle_message* message) {
       return huddle_meeting_at_path(path, rank, ranks, timeout_ms, meeting, message);
@@ -132,7 +132,7 @@ TEST_F(Misuse, OfAMeetingAtAPath) {
   EXPECT_EQ(huddle_meeting_take_place(made, 0, nullptr), HUDDLE_MISUSED);
 }
 
-TEST_F(Misuse, OfABootstrap) {
+TEST_F(Misuse, InvalidBootstrap) {
   EXPECT_THAT(team_sentence({0, 1, nullptr, nullptr}), HasSubstr("no allgather"));
   EXPECT_THAT(team_sentence(huddle_meeting_bootstrap(nullptr)), HasSubstr("no allgather"));
   EXPECT_THAT(team_sentence({0, 0, gather_alone, nullptr}), HasSubstr("one rank at least"));
@@ -148,7 +148,7 @@ TEST_F(Misuse, OfABootstrap) {
   EXPECT_THAT(without(context_.get(), nullptr), HasSubstr("bootstrap is null"));
 }
 
-TEST_F(Misuse, OfNoTeam) {
+TEST_F(Misuse, NullTeam) {
   std::array<char, 10> text{};
   const huddle_reduction by{1, [](void*, const void*, const void*, std::size_t, void*) {}, nullptr};
   double* const data = data_.data();
@@ -168,7 +168,7 @@ TEST_F(Misuse, OfNoTeam) {
   huddle_team_free(nullptr);
 }
 
-TEST_F(Misuse, OfABroadcast) {
+TEST_F(Misuse, InvalidBroadcast) {
   EXPECT_THAT(sentence_of(huddle_bcast(team_.get(), data_.data(), 8, 1)), HasSubstr("root"));
   EXPECT_THAT(sentence_of(huddle_bcast(team_.get(), data_.data(), 8, -1)), HasSubstr("root"));
   EXPECT_THAT(sentence_of(huddle_bcast(team_.get(), nullptr, 8, 0)), HasSubstr("buffer is null"));
@@ -176,7 +176,7 @@ TEST_F(Misuse, OfABroadcast) {
               HasSubstr("no memory holds"));
 }
 
-TEST_F(Misuse, OfAReduction) {
+TEST_F(Misuse, InvalidReduction) {
   double* const data = data_.data();
   const auto reduce = [&](std::size_t count, huddle_type type, huddle_operator op, int root) {
     return sentence_of(huddle_reduce(team_.get(), data, data, count, type, op, root));
@@ -200,7 +200,7 @@ TEST_F(Misuse, OfAReduction) {
       << "whose bytes would be 8";
 }
 
-TEST_F(Misuse, OfAnOperatorOfOnesOwn) {
+TEST_F(Misuse, InvalidUserOperator) {
   double* const data = data_.data();
   huddle_reduction by{8, nullptr, nullptr};
   const auto sentence = [&](const huddle_reduction* reduction) {
@@ -213,7 +213,7 @@ TEST_F(Misuse, OfAnOperatorOfOnesOwn) {
   EXPECT_THAT(sentence(&by), HasSubstr("no bytes"));
 }
 
-TEST_F(Misuse, OfAnExplanation) {
+TEST_F(Misuse, InvalidExplanation) {
   std::array<char, 100> text{};
   const auto sentence = [&](huddle_operation operation, std::size_t count,
                             std::size_t element_bytes, huddle_format format, char* buffer) {
@@ -230,7 +230,7 @@ TEST_F(Misuse, OfAnExplanation) {
   EXPECT_THAT(sentence(HUDDLE_BCAST, 1, 1, HUDDLE_TEXT, nullptr), HasSubstr("no buffer"));
 }
 
-TEST_F(Misuse, LeavesTheTeamAsItWas) {
+TEST_F(Misuse, LeavesTheTeamUsable) {
   data_[0] = 4;
   EXPECT_EQ(huddle_bcast(team_.get(), data_.data(), 8, 7), HUDDLE_MISUSED);
   EXPECT_EQ(huddle_allreduce(team_.get(), data_.data(), &data_[1], 1, HUDDLE_DOUBLE, HUDDLE_SUM),
@@ -239,20 +239,20 @@ TEST_F(Misuse, LeavesTheTeamAsItWas) {
   EXPECT_THAT(huddle_team_message(team_.get()), HasSubstr("root")) << "the last that failed";
 }
 
-TEST_F(Misuse, OfNothingAtAllIsFine) {
+TEST_F(Misuse, CallsWithoutDataSucceed) {
   EXPECT_EQ(huddle_bcast(team_.get(), nullptr, 0, 0), HUDDLE_OK);
   EXPECT_EQ(huddle_reduce(team_.get(), nullptr, nullptr, 0, HUDDLE_INT8, HUDDLE_SUM, 0), HUDDLE_OK);
   EXPECT_EQ(huddle_allreduce(team_.get(), nullptr, nullptr, 0, HUDDLE_INT8, HUDDLE_SUM), HUDDLE_OK);
   EXPECT_STREQ(huddle_team_message(team_.get()), "");
 }
 
-TEST(Status, HasWordsForEveryValueAndAnyOther) {
+TEST(Status, HasTextForEveryValue) {
   EXPECT_STREQ(huddle_status_text(HUDDLE_OK), "fine");
   EXPECT_STREQ(huddle_status_text(HUDDLE_PEER_LOST), "a peer is lost");
   EXPECT_STREQ(huddle_status_text(static_cast<huddle_status>(-7)), "unknown status");
 }
 
-TEST(Type, HasBytes) {
+TEST(Type, HasSize) {
   EXPECT_EQ(huddle_type_bytes(HUDDLE_BFLOAT16), 2U);
   EXPECT_EQ(huddle_type_bytes(HUDDLE_COMPLEX_DOUBLE), 16U);
   EXPECT_EQ(huddle_type_bytes(HUDDLE_LONG_DOUBLE), sizeof(long double));

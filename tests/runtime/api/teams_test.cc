@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Many teams: at once in several threads of each process, and made and freed by the thousand.
+// Many teams: in several threads of each process at the same time, and created and freed by the
+// thousand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ void talk(const TeamHandle& team, int rounds) {
   }
 }
 
-// A meeting and a team of each thread's own, under a name that the same threads of all ranks know.
+// Each thread has its own meeting and team, with a name that the same threads of all ranks use.
 void talk_in_thread(const ContextHandle& context, int number, const huddle_bootstrap& place) {
   constexpr int most_ms = 20000;
   huddle_meeting* meeting = nullptr;
@@ -63,13 +64,13 @@ TEST(Teams, OfSeveralThreadsShareAContext) {
   });
 }
 
-TEST(Teams, OfSeveralThreadsHaveContextsOfTheirOwn) {
+TEST(Teams, OfSeveralThreadsUseSeparateContexts) {
   run_c_ranks(2, [](const huddle_bootstrap& place) {
     run_threads(3, [&](int number) { talk_in_thread(new_context(), number, place); });
   });
 }
 
-// All ranks of a team in one process, each in a thread.
+// All ranks of a team are threads of one process.
 TEST(Teams, OfThreadsOnly) {
   run_c_ranks(1, [](const huddle_bootstrap&) {
     const ContextHandle shared = new_context();
@@ -86,7 +87,7 @@ TEST(Teams, OutliveTheirContextAndMeeting) {
   });
 }
 
-TEST(Teams, OfOneProcessTalkInTurn) {
+TEST(Teams, OfOneProcessAreUsedInTurn) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     const ContextHandle first = new_context();
     const ContextHandle second = new_context();
@@ -103,12 +104,12 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
 
-// The number is 100,000 in test-all: TEAMS_TO_MAKE. Nothing piles up.
-TEST(Teams, AreMadeAndFreedByTheThousand) {
+// test-all sets TEAMS_TO_MAKE to 100,000. No resources accumulate.
+TEST(Teams, AreCreatedAndFreedByTheThousand) {
   const long long teams = asked_for("TEAMS_TO_MAKE", 1000);
   constexpr std::chrono::minutes limit{10};
   const auto body = [teams](const huddle_bootstrap& bootstrap) {
-    // Far less than they would take together.
+    // Much less than all teams would need together.
     huddle_settings settings = default_settings();
     settings.cap_bytes = std::size_t{16} << 20;
     const ContextHandle context = new_context(settings);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What goes wrong on one rank: it is killed, or has no memory or descriptors left. The others are
-// told, all alike, and soon.
+// Failures of one rank: it is killed, or has no memory or file descriptors left. The other ranks
+// get the same error, and soon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -27,12 +27,12 @@ using team::RankEnd;
 using ::testing::HasSubstr;
 
 constexpr int victim = 1;
-// A fraction of a second on an idle machine. This only tells it from never, on one that is busy.
+// It takes a fraction of a second on an idle machine. The limit only tells a delay from a hang on a
+// busy one.
 constexpr milliseconds notice_limit{20000};
 constexpr milliseconds at_once{50};
 
-// One rank of four kills itself somewhere in `until_killed`; the others call it until they are
-// told.
+// One of four ranks kills itself in call(team, true); the others repeat the call until it fails.
 void expect_noticed(const std::function<huddle_status(const TeamHandle&, bool kills)>& call) {
   auto processes = start_c_ranks(4, [&](const huddle_bootstrap& bootstrap) {
     const ContextHandle context = new_context();
@@ -60,14 +60,14 @@ void expect_noticed(const std::function<huddle_status(const TeamHandle&, bool ki
 
 void die() { ::kill(getpid(), SIGKILL); }
 
-TEST(PeerLost, IsNoticedInABarrier) {
+TEST(PeerLost, IsDetectedInBarrier) {
   expect_noticed([](const TeamHandle& team, bool kills) {
     if (kills) die();
     return huddle_barrier(team.get());
   });
 }
 
-// In the middle of a reduction, where others wait for what it was about to write.
+// Dies during a reduction, while other ranks wait for its data.
 void join_or_die(void* result, const void* left, const void* right, std::size_t count,
                  void* kills) {
   if (*static_cast<bool*>(kills)) die();
@@ -77,7 +77,7 @@ void join_or_die(void* result, const void* left, const void* right, std::size_t 
   }
 }
 
-TEST(PeerLost, IsNoticedInTheMiddleOfAReduction) {
+TEST(PeerLost, IsDetectedDuringReduction) {
   expect_noticed([](const TeamHandle& team, bool kills) {
     std::vector<char> data(300'000);
     const huddle_reduction by{1, join_or_die, &kills};
@@ -85,22 +85,22 @@ TEST(PeerLost, IsNoticedInTheMiddleOfAReduction) {
   });
 }
 
-// Before its first collective: the others are still setting their protocol up.
-TEST(PeerLost, IsNoticedWhileAProtocolIsSetUp) {
+// Before its first collective: the others are still setting up the protocol.
+TEST(PeerLost, IsDetectedDuringProtocolSetUp) {
   expect_noticed([round = 0](const TeamHandle& team, bool) mutable {
     if (huddle_team_rank(team.get()) == victim && round++ == 0) die();
     return huddle_barrier(team.get());
   });
 }
 
-TEST(PeerLost, LeavesOtherTeamsAlone) {
+TEST(PeerLost, DoesNotAffectOtherTeams) {
   auto processes = start_c_ranks(3, [&](const huddle_bootstrap& all) {
     const ContextHandle context = new_context();
     const TeamHandle everybody = new_team(context, all);
     must(huddle_barrier(everybody.get()), everybody);
     if (all.rank == victim) die();
     EXPECT_EQ(huddle_barrier(everybody.get()), HUDDLE_PEER_LOST);
-    // Those who are left meet anew.
+    // The surviving ranks rendezvous again.
     const std::string path = "/tmp/huddle-survivors-" + std::to_string(getppid());
     huddle_meeting* meeting = nullptr;
     huddle_message message;
@@ -116,7 +116,8 @@ TEST(PeerLost, LeavesOtherTeamsAlone) {
   EXPECT_EQ(ends[2], RankEnd::How::fine);
 }
 
-// All ranks fail alike, whatever `spoil` did to rank 1, and say so with the same words.
+// Expects all ranks to fail with a message that contains `word` if before() and after() have run on
+// rank 1.
 void expect_alike(const std::function<void(huddle_settings&)>& before,
                   const std::function<void()>& after, const std::string& word) {
   run_c_ranks(3, [&](const huddle_bootstrap& bootstrap) {
@@ -133,7 +134,7 @@ void expect_alike(const std::function<void(huddle_settings&)>& before,
   });
 }
 
-TEST(Creation, FailsAlikeWhereOneRankHasNoMemory) {
+TEST(Creation, FailsOnAllRanksIfOneHasNoMemory) {
   expect_alike(
       [](huddle_settings& settings) {
         settings.cap_bytes = static_cast<std::size_t>(getpagesize());
@@ -141,7 +142,7 @@ TEST(Creation, FailsAlikeWhereOneRankHasNoMemory) {
       [] {}, "cap");
 }
 
-TEST(Creation, FailsAlikeWhereOneRankHasNoDescriptors) {
+TEST(Creation, FailsOnAllRanksIfOneHasNoDescriptors) {
   if (team::sanitizer_needs_descriptors) GTEST_SKIP() << team::why_skipped;
   expect_alike(
       [](huddle_settings&) {},
@@ -154,7 +155,7 @@ TEST(Creation, FailsAlikeWhereOneRankHasNoDescriptors) {
       "open files");
 }
 
-TEST(Creation, MayBeTriedAgain) {
+TEST(Creation, CanBeRetried) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     huddle_settings tiny = default_settings();
     tiny.cap_bytes = static_cast<std::size_t>(getpagesize());
@@ -170,11 +171,11 @@ TEST(Creation, MayBeTriedAgain) {
   });
 }
 
-// One rank has room for a team, and not for the buffers of a large reduction.
-TEST(Collectives, FailAlikeWhereOneRankHasNoMemoryAndTheTeamGoesOn) {
+// One rank has enough memory for a team, but not for the buffers of a large reduction.
+TEST(Collectives, FailOnAllRanksIfOneHasNoMemory) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     huddle_settings settings = default_settings();
-    // Pages enough for a team and its flags.
+    // Enough pages for a team and its flags.
     if (bootstrap.rank == victim) settings.cap_bytes = 6 * static_cast<std::size_t>(getpagesize());
     const ContextHandle context = new_context(settings);
     const TeamHandle team = new_team(context, bootstrap);
@@ -189,14 +190,14 @@ TEST(Collectives, FailAlikeWhereOneRankHasNoMemoryAndTheTeamGoesOn) {
   });
 }
 
-// Rank 1 comes only once rank 0's callback has been called some times.
-TEST(Progress, IsMadeByWhoeverWaits) {
+// Rank 1 arrives only after rank 0's callback has been called a number of times.
+TEST(Progress, IsCalledByWaitingRank) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   run_c_ranks(2, [&](const huddle_bootstrap& bootstrap) {
     struct Calls {
       int count = 0;
-      int tell = -1;  // whom, once it is time
+      int tell = -1;  // descriptor to write to after 100 calls
     } calls;
     huddle_settings settings = default_settings();
     settings.progress_arg = &calls;
@@ -220,10 +221,10 @@ TEST(Progress, IsMadeByWhoeverWaits) {
   close(pipe_ends[1]);
 }
 
-// What a callback of a C++ program throws passes no C function, whatever it is.
+// An exception of a C++ callback does not leave a C function.
 void join_or_throw(void*, const void*, const void*, std::size_t, void*) { throw 42; }
 
-TEST(Callbacks, ThatThrowAnythingAreAStatus) {
+TEST(Callbacks, ExceptionsBecomeAStatus) {
   run_c_ranks(2, [](const huddle_bootstrap& bootstrap) {
     const ContextHandle context = new_context();
     const TeamHandle team = new_team(context, bootstrap);
@@ -236,7 +237,7 @@ TEST(Callbacks, ThatThrowAnythingAreAStatus) {
   });
 }
 
-TEST(Callbacks, ThatThrowAnythingWhileATeamIsMadeAreAStatus) {
+TEST(Callbacks, ExceptionsDuringCreationBecomeAStatus) {
   const ContextHandle context = new_context();
   const huddle_bootstrap bootstrap{
       0, 1, [](void*, const void*, std::size_t, void*) -> int { throw 42; }, nullptr};
@@ -247,8 +248,8 @@ TEST(Callbacks, ThatThrowAnythingWhileATeamIsMadeAreAStatus) {
   EXPECT_THAT(message.text, HasSubstr("no std::exception"));
 }
 
-// The end of a thread unwinds like an exception; whoever swallows that ends the process.
-TEST(Callbacks, ThatEndTheirThreadEndNothingElse) {
+// pthread_exit() unwinds like an exception; catching it without rethrowing would abort the process.
+TEST(Callbacks, MayExitTheirThread) {
   const ContextHandle context = new_context();
   const auto in_thread = [](void* arg) -> void* {
     const huddle_bootstrap bootstrap{
@@ -265,7 +266,7 @@ TEST(Callbacks, ThatEndTheirThreadEndNothingElse) {
   EXPECT_EQ(returned, nullptr);
 }
 
-TEST(Forked, ProcessesDoNotUseTheirParentsContext) {
+TEST(Forked, ProcessCannotUseParentContext) {
   run_c_ranks(2, [](const huddle_bootstrap& bootstrap) {
     huddle_meeting* made = nullptr;
     if (bootstrap.rank == 1) return;

@@ -24,7 +24,7 @@ Chosen chosen(schedules::Operation operation, int nodes, std::size_t bytes,
   return cheapest(demand, network);
 }
 
-TEST(Choice, TakesFewRoundsForLittleAndFewBytesForMuch) {
+TEST(Choice, MinimizesRoundsForSmallAndBytesForLargeData) {
   EXPECT_EQ(chosen(schedules::Operation::allreduce, 8, 8, slow).algorithm, "doubling");
   EXPECT_NE(chosen(schedules::Operation::allreduce, 8, 1 << 20, slow).algorithm, "doubling");
   EXPECT_EQ(chosen(schedules::Operation::bcast, 8, 8, slow).algorithm, "knomial");
@@ -39,9 +39,9 @@ std::int64_t ns_of(const char* algorithm, const schedules::Call& call, std::size
   return predicted_ns(*schedule, schedules::Sizes::equal(block_bytes), network);
 }
 
-TEST(Choice, CountsBothDirectionsOfAPairAsThoseOfARing) {
+TEST(Choice, BothDirectionsCostTheSameInPairsAndRings) {
   Network network = byte_a_ns;
-  // Seven rounds of a block, and four: of one block, then of two.
+  // Seven rounds of one block; four rounds, the first of one block and the others of two.
   EXPECT_EQ(ns_of("allgather:ring", {.ranks = 8}, 100, network), 7 * (1000 + 100));
   EXPECT_EQ(ns_of("allgather:neighbor", {.ranks = 8}, 100, network), 4 * 1000 + 7 * 100);
   network.second_way_percent = 50;
@@ -49,15 +49,16 @@ TEST(Choice, CountsBothDirectionsOfAPairAsThoseOfARing) {
   EXPECT_EQ(ns_of("allgather:neighbor", {.ranks = 8}, 100, network), 4 * 1000 + 7 * 150);
 }
 
-// A ring has too many rounds for such blocks; algorithms with fewer rounds gain too little by them.
-TEST(Choice, TakesANeighborExchangeBetweenShortAndLongBlocks) {
+// A ring has too many rounds for blocks of this size, and algorithms with fewer rounds save too
+// little.
+TEST(Choice, UsesNeighborExchangeForMediumBlocks) {
   const Network network = {1000, 100'000, 0};
   EXPECT_EQ(chosen(schedules::Operation::allgather, 12, 64, network).algorithm, "bruck");
   EXPECT_EQ(chosen(schedules::Operation::allgather, 12, 80 << 10, network).algorithm, "neighbor");
   EXPECT_EQ(chosen(schedules::Operation::allgather, 12, 1 << 20, network).algorithm, "ring");
 }
 
-TEST(Choice, CountsEachFurtherMessageOfARound) {
+TEST(Choice, FurtherMessagesOfARoundCostTheGap) {
   Network network = byte_a_ns;
   network.gap_ns = 350;
   const auto barrier_ns = [&](int radix) {
@@ -71,7 +72,7 @@ TEST(Choice, CountsEachFurtherMessageOfARound) {
   EXPECT_EQ(best.ns, barrier_ns(4));
 }
 
-TEST(Choice, CountsTheProcessorsPartOfEachMessage) {
+TEST(Choice, EachMessageCostsCpuTime) {
   Network network = byte_a_ns;
   network.cpu_ns = 200;
   const auto barrier_ns = [&](int radix) {
@@ -81,8 +82,8 @@ TEST(Choice, CountsTheProcessorsPartOfEachMessage) {
   EXPECT_EQ(barrier_ns(16), 2 * 15 * 200) << "busy with sending, then with receiving";
 }
 
-// A float's bits must not depend on what was chosen.
-TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
+// The bits of a floating point result must not depend on the choice.
+TEST(Choice, NeverUsesAlgorithmsThatReorder) {
   for (int nodes = 1; nodes <= 20; ++nodes) {
     for (std::size_t bytes = 1; bytes <= std::size_t{1} << 26; bytes *= 8) {
       EXPECT_NE(chosen(schedules::Operation::allreduce, nodes, bytes, slow).algorithm, "ring");
@@ -90,8 +91,8 @@ TEST(Choice, NeverTakesWhatJoinsInAnyOrder) {
   }
 }
 
-// Nodes of 3, 1, 2 and 1 ranks: the least that the node with one can take is its 6 foreign blocks.
-TEST(Choice, CutsUnevenBlocksSoThatTheLargestHoldsNobodyUp) {
+// Nodes of 3, 1, 2 and 1 ranks: a node with one rank has to receive at least 6 blocks.
+TEST(Choice, CutsLargeBlocksOfUnevenNodes) {
   const std::size_t block = std::size_t{150} << 10;
   const schedules::Sizes sizes =
       schedules::Sizes::listed(std::vector<std::size_t>{3 * block, block, 2 * block, block});
@@ -106,14 +107,14 @@ TEST(Choice, CutsUnevenBlocksSoThatTheLargestHoldsNobodyUp) {
   }
 }
 
-TEST(Choice, TakesWhatIsForced) {
+TEST(Choice, UsesForcedAlgorithm) {
   const ForcedAlgorithms forced("bcast:chain,allreduce:halving");
   EXPECT_EQ(forced.for_operation(schedules::Operation::bcast), "chain");
   EXPECT_EQ(forced.for_operation(schedules::Operation::allgather), "");
   Demand demand{schedules::Operation::bcast, 8, 0, 8, 1};
   demand.algorithm = "chain";
   EXPECT_EQ(cheapest(demand, slow).algorithm, "chain");
-  // One that has to have blocks of one size, with others.
+  // An algorithm that requires equal blocks cannot be forced for others.
   demand = {schedules::Operation::alltoall, 8, 0, 64, 1};
   demand.algorithm = "bruck";
   EXPECT_NE(cheapest(demand, slow).algorithm, "bruck");
@@ -121,11 +122,11 @@ TEST(Choice, TakesWhatIsForced) {
   EXPECT_EQ(cheapest(demand, slow).algorithm, "bruck");
 }
 
-TEST(Choice, PredictsWhatARingTakes) {
+TEST(Choice, PredictsTimeOfRing) {
   EXPECT_EQ(ns_of("allgather:ring", {.ranks = 5}, 100, byte_a_ns), 4 * (1000 + 100));
 }
 
-TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
+TEST(Choice, SecondDirectionCostsTheMeasuredShare) {
   const schedules::Call call{.ranks = 2};
   const auto exchange =
       schedules::make_schedule(schedules::algorithm_named("allreduce:doubling"), call);
@@ -147,8 +148,8 @@ TEST(Choice, CountsOfTheSecondWayOfAnExchangeWhatWasMeasured) {
               one_way_ns + static_cast<double>(network.ns_per_mib) / 4 + join_ns, 10);
 }
 
-// Of 1 GB/s each, until the card carries no more, which takes a while for each message.
-TEST(Choice, SeveralSendersShareWhatTheirNodeCarries) {
+// Each sender has 1 GB/s until the card is at its limit, and the card needs time for each message.
+TEST(Choice, SeveralSendersShareTheBandwidthOfTheirNode) {
   machine::Machine machine =
       machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
   machine.networks.push_back({.name = "one",
@@ -164,7 +165,7 @@ TEST(Choice, SeveralSendersShareWhatTheirNodeCarries) {
   EXPECT_EQ(one.shared_by(8).ns_per_mib, 2 << 20);
 }
 
-TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {
+TEST(Choice, DirectAlltoallSendsOneMessagePerRemoteRank) {
   const Network& network = byte_a_ns;
   EXPECT_EQ(direct_alltoall_ns(8, 2, 100, network), 6 * (1000 + 200));
   Network half = network;
@@ -172,7 +173,7 @@ TEST(Choice, AnAlltoallWithoutNodesSendsAMessageToEachRankElsewhere) {
   EXPECT_EQ(direct_alltoall_ns(8, 2, 100, half), 6 * (1000 + 300));
 }
 
-TEST(Choice, ReckonsWithRoundFiguresWhereNothingWasMeasured) {
+TEST(Choice, UsesGenericFiguresWithoutMeasurements) {
   machine::Machine machine;
   EXPECT_EQ(network_of(machine).is_estimated, 1);
   EXPECT_GT(network_of(machine).message_ns, 0);

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
+<<<<<<< HEAD:tests/runtime/internode/internode_team_test.cc
 // Ranks as threads, seated on nodes that are none: what has to come of each call, and the same bits
 // whatever carries them.
 #include "runtime/internode/internode_team.h"
+=======
+// Ranks as threads on simulated nodes: results of each call, with the same bits for every
+// algorithm.
+#include "runtime/internode/team.h"
+>>>>>>> lang-c:tests/runtime/internode/team_test.cc
 
 #include <gtest/gtest.h>
 
@@ -49,12 +55,13 @@ team::ContextOptions small_options(std::size_t cap_bytes = std::size_t{64} << 20
 
 constexpr std::size_t scant_team_bytes = std::size_t{8} << 10;
 
-// A few rounds against many bytes, and the other way round.
+// Networks that favour few rounds, or few bytes.
 constexpr Network dear_messages = {50'000'000, 1, 1};
 constexpr Network dear_bytes = {1, 1'000'000'000, 1};
 constexpr Network in_pieces = {1, 1'000'000'000, 0, 10, 300};
 
-// Who sits where: 4 x 2 in blocks and in turns, uneven, one a node, all on one, several on each.
+// Layouts: 4 x 2 in blocks and round-robin, uneven, one rank per node, all on one node, several on
+// each node.
 const std::vector<Keys> layouts = {
     {1, 1, 2, 2, 3, 3, 4, 4},
     {1, 2, 3, 4, 1, 2, 3, 4},
@@ -76,7 +83,7 @@ std::vector<int> ranks_on(const NodeMap& map, int node) {
 
 class Teams : public testing::TestWithParam<Keys> {
  protected:
-  // As the ranks of that layout, each with its team.
+  // Runs function as all ranks of the layout, each with its team.
   template <typename Function>
   void run(const Network& network, const Function& function) {
     const NodeMap map(GetParam());
@@ -110,10 +117,10 @@ class Teams : public testing::TestWithParam<Keys> {
     return sum;
   }
 
-  std::vector<Traffic> traffic_;  // by rank, of the latest run
+  std::vector<Traffic> traffic_;  // by rank, of the last run
   MpiTimes mpi_times_;
   std::optional<Sharing> sharing_;
-  bool first_node_is_scant_ = false;  // has memory for a team, and for nothing that it would run
+  bool first_node_is_scant_ = false;  // memory for a team, but not for its protocols
 };
 
 std::vector<std::byte> bytes_of(int rank, std::size_t count, unsigned seed) {
@@ -134,7 +141,7 @@ std::vector<std::byte> blocks_of_all(const Team& team, std::size_t size, unsigne
 
 constexpr std::size_t sizes[] = {0, 1, 8, 1000, 65'537};
 
-TEST_P(Teams, Bcast) {
+TEST_P(Teams, BcastFromEveryRoot) {
   for (const Network& network : {dear_messages, dear_bytes}) {
     run(network, [](Team& team, int rank, Mail&) {
       for (const std::size_t size : sizes) {
@@ -172,7 +179,7 @@ TEST_P(Teams, Allgather) {
   }
 }
 
-// A rank's result for the root only, in place or not.
+// Only the root receives a result; in place and out of place.
 TEST_P(Teams, Gather) {
   for (const Network& network : {dear_messages, dear_bytes}) {
     run(network, [](Team& team, int rank, Mail&) {
@@ -200,7 +207,7 @@ TEST_P(Teams, Gather) {
   }
 }
 
-TEST_P(Teams, Scatter) {
+TEST_P(Teams, ScatterFromEveryRoot) {
   for (const Network& network : {dear_messages, dear_bytes}) {
     run(network, [](Team& team, int rank, Mail&) {
       for (const std::size_t size : sizes) {
@@ -245,8 +252,8 @@ TEST_P(Teams, Alltoall) {
   }
 }
 
-// Few messages for much copying. Of one rank a node: few rounds.
-TEST_P(Teams, AlltoallIsLeftToTheMpiWhereCopiesCostMoreThanMessages) {
+// Fewer messages but more copies. With one rank per node: fewer rounds.
+TEST_P(Teams, AlltoallFallsBackIfCopiesCostMoreThanMessages) {
   const NodeMap map(GetParam());
   const bool saves_messages = map.nodes() > 1;
   run(dear_messages, [&](Team& team, int, Mail&) {
@@ -255,8 +262,8 @@ TEST_P(Teams, AlltoallIsLeftToTheMpiWhereCopiesCostMoreThanMessages) {
   });
 }
 
-// What nobody measured is not left to it; nor is what lies beyond.
-TEST_P(Teams, TheMpiIsACandidateWhereItWasMeasured) {
+// Operations and sizes without measurements do not fall back.
+TEST_P(Teams, MeasuredMpiIsACandidate) {
   const auto allreduce = static_cast<std::int64_t>(select::Operation::allreduce);
   mpi_times_ = MpiTimes({{allreduce, 8, 1}, {allreduce, 1 << 20, std::int64_t{1} << 60}});
   run(dear_messages, [](Team& team, int, Mail&) {
@@ -269,7 +276,7 @@ TEST_P(Teams, TheMpiIsACandidateWhereItWasMeasured) {
   });
 }
 
-// Blocks of other sizes each, some of nothing, in the order of ranks and the other way round.
+// Blocks of different sizes, some of them empty, in rank order and in reverse order.
 TEST_P(Teams, Allgatherv) {
   for (const bool backwards : {false, true}) {
     run(dear_bytes, [&](Team& team, int rank, Mail&) {
@@ -299,8 +306,8 @@ TEST_P(Teams, Allgatherv) {
   }
 }
 
-// Blocks with gaps between them, every third of nothing; what rank a has for rank b is as large as
-// the other way round. Returns how far they go.
+// Lays out blocks with gaps, every third of them empty. The block of rank a for rank b is as large
+// as that of b for a. Returns the total size.
 std::size_t lay_out(int ranks, std::size_t scale, int seed, std::vector<node::Block>& blocks) {
   std::ptrdiff_t end = 1;
   for (int of = 0; of < ranks; ++of) {
@@ -358,7 +365,7 @@ TEST_P(Teams, Scatterv) {
   });
 }
 
-// What goes from one rank to another is as large as both know, and in place as large both ways.
+// Both ranks of a pair know the sizes of their blocks; in place both directions have the same size.
 TEST_P(Teams, Alltoallv) {
   run(dear_bytes, [](Team& team, int rank, Mail&) {
     const int ranks = team.map().ranks();
@@ -385,8 +392,8 @@ TEST_P(Teams, Alltoallv) {
   });
 }
 
-// As inside a node: its receiver alone hears of it, and the team can go on.
-TEST_P(Teams, WhoHasTooLittleRoomSaysSoAndAllGoOn) {
+// Only the receiver gets the error, as within a node, and the team remains usable.
+TEST_P(Teams, TooSmallBufferIsAnErrorOfItsReceiverOnly) {
   run(dear_bytes, [](Team& team, int rank, Mail&) {
     const int last = team.map().ranks() - 1;
     const std::vector<std::byte> mine(100, std::byte{static_cast<unsigned char>(rank)});
@@ -409,7 +416,7 @@ TEST_P(Teams, WhoHasTooLittleRoomSaysSoAndAllGoOn) {
   });
 }
 
-TEST_P(Teams, PrefixesGoFromNodeToNodeWhereRanksFollowEachOther) {
+TEST_P(Teams, ScansRequireConsecutiveRanks) {
   const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
   run(dear_bytes, [&](Team& team, int rank, Mail&) {
     ASSERT_EQ(team.takes(select::Operation::scan), team.map().is_in_order());
@@ -436,8 +443,8 @@ TEST_P(Teams, PrefixesGoFromNodeToNodeWhereRanksFollowEachOther) {
   });
 }
 
-// In a node alone there is something to gain for them.
-TEST_P(Teams, PairsAreLeftToTheMpiWhereNoTwoShareANode) {
+// Operations by pairs gain only inside a node.
+TEST_P(Teams, PairwiseOperationsRequireASharedNode) {
   run(dear_bytes, [](Team& team, int, Mail&) {
     EXPECT_EQ(team.takes(select::Operation::alltoallv), team.map().most_ranks_on_a_node() > 1);
     EXPECT_TRUE(team.takes(select::Operation::bcast));
@@ -484,9 +491,15 @@ std::string words(const Sharing& sharing) {
          std::to_string(sharing.segments) + " segments";
 }
 
+<<<<<<< HEAD:tests/runtime/internode/internode_team_test.cc
 // The brackets are those of docs/design/reductions-and-reproducible-order.md in each node, and of
 // runtime/schedules/reduction_tree.h between nodes.
 TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
+=======
+// The order of reduction is that of docs/records/0007 in each node, and that of
+// runtime/schedules/association.h between nodes.
+TEST_P(Teams, AllreduceBitsDoNotDependOnNetwork) {
+>>>>>>> lang-c:tests/runtime/internode/team_test.cc
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   constexpr std::size_t count = 5000;
   std::mutex mutex;
@@ -505,8 +518,8 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
   }
 }
 
-// Wherever a sum is wanted, it has the bits of an allreduce.
-TEST_P(Teams, ReducesToTheSameBitsWhateverTheRoot) {
+// A reduce gives the bits of an allreduce on any root.
+TEST_P(Teams, ReduceBitsDoNotDependOnRoot) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   for (const Network& network : {dear_messages, dear_bytes}) {
     run(network, [&](Team& team, int rank, Mail&) {
@@ -528,7 +541,7 @@ TEST_P(Teams, ReducesToTheSameBitsWhateverTheRoot) {
   }
 }
 
-TEST_P(Teams, ReduceScatterGivesEachItsBlockWithTheSameBits) {
+TEST_P(Teams, ReduceScatterBitsMatchAllreduce) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   for (const Network& network : {dear_messages, dear_bytes}) {
     run(network, [&](Team& team, int rank, Mail&) {
@@ -552,8 +565,8 @@ TEST_P(Teams, ReduceScatterGivesEachItsBlockWithTheSameBits) {
   }
 }
 
-// Slices lie beside each other, and elements are joined in the same order in each.
-TEST_P(Teams, SumsOfFloatsHaveTheSameBitsHoweverTheyAreShared) {
+// Slices are disjoint, and the elements of each are reduced in the same order.
+TEST_P(Teams, AllreduceBitsDoNotDependOnSharing) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   std::vector<float> expected;
   std::mutex mutex;
@@ -584,7 +597,7 @@ TEST_P(Teams, SumsOfFloatsHaveTheSameBitsHoweverTheyAreShared) {
   }
 }
 
-TEST_P(Teams, DataComeFromAnyRootHoweverTheyAreShared) {
+TEST_P(Teams, BcastWorksWithAnySharing) {
   for (const Sharing& sharing : sharings) {
     sharing_ = sharing;
     first_node_is_scant_ = sharing.leaders == 2;
@@ -601,12 +614,12 @@ TEST_P(Teams, DataComeFromAnyRootHoweverTheyAreShared) {
   }
 }
 
-// By bytes: of an allreduce each leader sends its share of what one alone would send, and nobody
-// else sends anything.
-TEST_P(Teams, LeadersShareWhatIsSent) {
+// In an allreduce each leader sends its share of the bytes that a single leader would send, and
+// other ranks send nothing.
+TEST_P(Teams, LeadersShareTheTraffic) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   const NodeMap map(GetParam());
-  constexpr std::size_t count = 21'600;  // of which all slices are alike
+  constexpr std::size_t count = 21'600;  // all slices have the same size
   const auto allreduce = [&](Team& team, int rank, Mail&) {
     std::vector<float> mine = team_floats(rank, count);
     team.allreduce(mine.data(), mine.data(), count, sum);
@@ -631,8 +644,8 @@ TEST_P(Teams, LeadersShareWhatIsSent) {
   }
 }
 
-// What is put behind each other: the order of ranks shows.
-TEST_P(Teams, JoinsInTheOrderOfRanksOrNotAtAll) {
+// Concatenation, whose result shows the order of ranks.
+TEST_P(Teams, ReducesInRankOrderOrNotAtAll) {
   struct Row {
     int first, last;
     bool broken;
@@ -663,7 +676,7 @@ TEST_P(Teams, JoinsInTheOrderOfRanksOrNotAtAll) {
   }
 }
 
-TEST_P(Teams, NobodyLeavesABarrierBeforeTheLastHasCome) {
+TEST_P(Teams, BarrierWaitsForAllRanks) {
   std::atomic<int> come{0};
   run(dear_messages, [&](Team& team, int, Mail&) {
     for (int times = 1; times <= 20; ++times) {
@@ -674,7 +687,7 @@ TEST_P(Teams, NobodyLeavesABarrierBeforeTheLastHasCome) {
   });
 }
 
-TEST_P(Teams, CutsMessagesIntoThePiecesOfTheNetwork) {
+TEST_P(Teams, CutsMessagesIntoPieces) {
   run(in_pieces, [](Team& team, int, Mail&) {
     std::vector<std::byte> data(3000);
     team.bcast(data.data(), data.size(), 0);
@@ -683,7 +696,7 @@ TEST_P(Teams, CutsMessagesIntoThePiecesOfTheNetwork) {
   EXPECT_GE(sent_messages(), 10U * others);
 }
 
-TEST_P(Teams, CountsWhatGoesToOtherNodes) {
+TEST_P(Teams, CountsTrafficToOtherNodes) {
   run(dear_bytes, [](Team& team, int, Mail&) {
     std::vector<std::byte> data(1000);
     team.bcast(data.data(), data.size(), 0);
@@ -693,8 +706,8 @@ TEST_P(Teams, CountsWhatGoesToOtherNodes) {
   EXPECT_EQ(sent_bytes() == 0, map.nodes() == 1);
 }
 
-// A rank that cannot send lets nobody of its node wait, and the team is of no use to it any more.
-TEST_P(Teams, AWireThatIsCutIsHeardOfByTheWholeNode) {
+// If a rank cannot send, no rank of its node is left waiting, and the team becomes unusable.
+TEST_P(Teams, CutWireIsReportedOnTheWholeNode) {
   if (NodeMap(GetParam()).nodes() == 1) return;
   std::atomic<int> ready{0};
   run(dear_messages, [&](Team& team, int rank, Mail& mail) {
@@ -710,9 +723,8 @@ TEST_P(Teams, AWireThatIsCutIsHeardOfByTheWholeNode) {
   });
 }
 
-// The same in the middle of segments, of which one is between nodes while the node does its part of
-// another.
-TEST_P(Teams, AWireThatIsCutBetweenSegmentsIsHeardOfByTheWholeNode) {
+// The same between segments, while one is sent between nodes and the node works on another.
+TEST_P(Teams, CutWireBetweenSegmentsIsReportedOnTheWholeNode) {
   if (NodeMap(GetParam()).nodes() == 1) return;
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   for (const Sharing& sharing : {Sharing{1, 3}, Sharing{2, 4}}) {

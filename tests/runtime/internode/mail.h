@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A wire between threads: what is sent lies in a box for its receiver.
+// A wire between threads: sent messages are stored in a box for their receiver.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@
 
 namespace huddle::internode::test {
 
-// For the threads of all ranks.
+// Shared by the threads of all ranks.
 class Mail {
  public:
   void put(int from, int to, std::span<const std::byte> bytes) {
     const std::lock_guard lock(mutex_);
     boxes_[{from, to}].emplace_back(bytes.begin(), bytes.end());
   }
-  // Whether there was a message.
+  // Returns whether there was a message.
   bool take(int from, int to, std::span<std::byte> bytes) {
     const std::lock_guard lock(mutex_);
     if (is_cut_) throw std::runtime_error("the wire is cut");
@@ -38,7 +38,7 @@ class Mail {
     if (message.size() > bytes.size()) throw context::SizesDiffer("too large a message");
     return true;
   }
-  // The same of a message from anybody.
+  // The same for a message from any rank.
   bool take_any(int to, std::span<std::byte> bytes) {
     int from = -1;
     {
@@ -49,7 +49,7 @@ class Mail {
     }
     return from >= 0 && take(from, to, bytes);
   }
-  // From now on nothing is received.
+  // After this call all receives fail.
   void cut() {
     const std::lock_guard lock(mutex_);
     is_cut_ = true;
@@ -67,12 +67,12 @@ class Mail {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> boxes_;
   bool is_cut_ = false;
 };
 
-// One rank's end. Receives of a pair are served in their order.
+// One rank's end of the wire. Receives from one peer are served in their order.
 class MailEnd : public RankWire {
  public:
   MailEnd(Mail& mail, int rank) : mail_(mail), rank_(rank) {}

@@ -25,7 +25,7 @@ using test::Mail;
 using test::MailEnd;
 using Keys = std::vector<std::uint64_t>;
 
-// As so many ranks. Function: (meeting, a wire besides).
+// Runs function(meeting, a second wire) as `ranks` ranks.
 template <typename Function>
 void run_meeting(int ranks, const Function& function) {
   Mail letters;
@@ -40,7 +40,7 @@ void run_meeting(int ranks, const Function& function) {
   EXPECT_TRUE(letters.is_empty() && hails.is_empty()) << "messages that nobody received";
 }
 
-// Who is the lowest, the greatest number, and all in their order as far as there is room.
+// The lowest rank, the largest number, and letters in the order of ranks, truncated if necessary.
 struct Fact {
   int lowest = 0;
   int most = 0;
@@ -53,7 +53,7 @@ struct Fact {
   }
 };
 
-TEST(Meeting, AgreesOnWhatHoldsForAllInTheOrderOfRanks) {
+TEST(Meeting, CombinesFactsInRankOrder) {
   for (const int ranks : {1, 2, 3, 5, 8, 13}) {
     run_meeting(ranks, [&](Meeting& meeting, MailEnd&) {
       Fact mine{.lowest = meeting.rank(), .most = ranks - meeting.rank()};
@@ -67,7 +67,7 @@ TEST(Meeting, AgreesOnWhatHoldsForAllInTheOrderOfRanks) {
   }
 }
 
-TEST(Meeting, AllHaveTakenAStepOrAllThrowTheLowestRanksTrouble) {
+TEST(Meeting, StepSucceedsOnAllOrThrowsErrorOfLowestRank) {
   run_meeting(5, [&](Meeting& meeting, MailEnd&) {
     EXPECT_NO_THROW(meeting.agree_on([] {}));
     try {
@@ -81,7 +81,7 @@ TEST(Meeting, AllHaveTakenAStepOrAllThrowTheLowestRanksTrouble) {
   });
 }
 
-TEST(Meeting, TellsAllWhatOneHas) {
+TEST(Meeting, BroadcastsFromAnyRoot) {
   run_meeting(6, [&](Meeting& meeting, MailEnd&) {
     for (int root = 0; root < 6; ++root) {
       std::vector<std::byte> bytes(1000);
@@ -92,8 +92,8 @@ TEST(Meeting, TellsAllWhatOneHas) {
   });
 }
 
-// What all find out by messages is what is in the list of all keys; one meeting after the other.
-TEST(Meeting, FindsWhoSitsWhere) {
+// The result equals that of the list of all keys, for several meetings one after the other.
+TEST(Meeting, FindsPlacementOfRanks) {
   std::minstd_rand random(20261127);
   std::vector<Keys> layouts = {{3}, {5, 5, 5}, {9, 9, 2, 2, 2, 7}, {1, 2, 3, 1, 2, 3}, {4, 3, 2}};
   for (int round = 0; round < 20; ++round) {
@@ -126,7 +126,7 @@ TEST(Meeting, FindsWhoSitsWhere) {
       const std::size_t size = NodeMap::table_size(ranks);
       const std::span<int> table =
           std::span(tables).subspan(size * static_cast<std::size_t>(rank), size);
-      // Two of each node at a time.
+      // Slices with two ranks of each node.
       meeting.fill_table(seats, table, 2 * sizeof(int) * seats.first_ranks.size());
       const NodeMap map(seats.starts,
                         std::shared_ptr<const int>(std::shared_ptr<void>(), table.data()));
@@ -138,7 +138,7 @@ TEST(Meeting, FindsWhoSitsWhere) {
   }
 }
 
-TEST(Meeting, OfALostWireIsAnError) {
+TEST(Meeting, LostWireIsAnError) {
   Mail letters;
   letters.cut();
   MailEnd end(letters, 0);

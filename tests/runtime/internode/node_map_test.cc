@@ -26,7 +26,7 @@ TEST(NodeMap, NumbersNodesByTheirFirstRanks) {
   EXPECT_TRUE(map.is_in_order());
 }
 
-TEST(NodeMap, GoesThroughRunsNodeByNode) {
+TEST(NodeMap, VisitsRunsNodeByNode) {
   const NodeMap map = map_of({1, 1, 2, 1, 2, 2});
   std::vector<std::vector<int>> runs;
   map.for_each_run([&](int first, int count, int node, int place) {
@@ -37,7 +37,7 @@ TEST(NodeMap, GoesThroughRunsNodeByNode) {
   EXPECT_EQ(runs, expected);
 }
 
-TEST(NodeMap, IsMadeFromWhereNodesBegin) {
+TEST(NodeMap, IsConstructedFromStartsOfNodes) {
   const NodeMap map(std::vector<int>{0, 2, 3, 6});
   EXPECT_EQ(map.nodes(), 3);
   EXPECT_EQ(map.node_of(5), 2);
@@ -45,7 +45,7 @@ TEST(NodeMap, IsMadeFromWhereNodesBegin) {
   EXPECT_TRUE(map.is_in_order());
 }
 
-TEST(NodeMap, HasATableOfSomebodyElse) {
+TEST(NodeMap, UsesExternalTable) {
   static std::vector<int> table = {0, 2, 4, 1, 3, -1, -1, -1, -1, -1};
   NodeMap::complete(table, std::vector<int>{0, 3, 5});
   EXPECT_EQ(table, (std::vector<int>{0, 2, 4, 1, 3, 0, 1, 0, 1, 0}));
@@ -56,7 +56,7 @@ TEST(NodeMap, HasATableOfSomebodyElse) {
   EXPECT_EQ(map.rank_at(0, 2), 4);
 }
 
-TEST(NodeMap, KnowsScatteredRanks) {
+TEST(NodeMap, SupportsScatteredRanks) {
   const NodeMap map = map_of({1, 2, 1, 2, 1});
   EXPECT_FALSE(map.is_in_order());
   EXPECT_EQ(map.rank_at(0, 2), 4);
@@ -64,8 +64,8 @@ TEST(NodeMap, KnowsScatteredRanks) {
   EXPECT_EQ(map.place_of(4), 2);
 }
 
-// Against counting.
-TEST(NodeMap, AnyMap) {
+// Compares with a count over all ranks.
+TEST(NodeMap, MatchesReferenceForRandomKeys) {
   std::minstd_rand random(20261125);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint64_t> keys(1 + random() % 40);

@@ -11,7 +11,7 @@
 namespace huddle::internode {
 namespace {
 
-TEST(NodeOrder, IsAsGivenWhereTheRanksOfANodeFollowEachOther) {
+TEST(NodeOrder, IsAsGivenIfRanksAreConsecutive) {
   const NodeMap map(std::vector<std::uint64_t>{5, 5, 2, 2, 2});
   const NodeOrder order(map, 10);
   EXPECT_TRUE(order.is_as_given());
@@ -22,7 +22,7 @@ TEST(NodeOrder, IsAsGivenWhereTheRanksOfANodeFollowEachOther) {
   EXPECT_EQ(order.sizes().bytes(1), 30U);
 }
 
-TEST(NodeOrder, BlocksBehindAGapAreAsGivenWithoutIt) {
+TEST(NodeOrder, IsAsGivenAfterALeadingGap) {
   const NodeMap map(std::vector<std::uint64_t>{5, 5, 2});
   const std::vector<node::Block> blocks = {{7, 4}, {0, 0}, {11, 5}};
   const NodeOrder order(map, node::Blocks::listed(blocks));
@@ -31,14 +31,14 @@ TEST(NodeOrder, BlocksBehindAGapAreAsGivenWithoutIt) {
   EXPECT_EQ(order.start_of(1), 4U);
 }
 
-TEST(NodeOrder, NothingIsNowhere) {
+TEST(NodeOrder, IsEmptyWithoutBlocks) {
   const NodeMap map(std::vector<std::uint64_t>{5, 2});
   const std::vector<node::Block> blocks(2);
   EXPECT_EQ(NodeOrder(map, node::Blocks::listed(blocks)).bytes(), 0U);
 }
 
-// Against laying them out block by block.
-TEST(NodeOrder, AnyMapAndBlocks) {
+// Compares with a layout computed block by block.
+TEST(NodeOrder, MatchesReferenceForRandomMapsAndBlocks) {
   std::minstd_rand random(20261126);
   for (int round = 0; round < 300; ++round) {
     std::vector<std::uint64_t> keys(1 + random() % 12);
@@ -81,7 +81,7 @@ TEST(NodeOrder, AnyMapAndBlocks) {
   }
 }
 
-TEST(NodeOrder, BlocksOfANodeLieSideBySide) {
+TEST(NodeOrder, BlocksOfANodeAreContiguous) {
   const NodeMap map(std::vector<std::uint64_t>{5, 2, 5, 5});
   const std::vector<node::Block> blocks = {{50, 4}, {0, 9}, {20, 0}, {11, 5}};
   const auto here = blocks_of_node(map, 0, node::Blocks::listed(blocks));

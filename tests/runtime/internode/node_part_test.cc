@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks as threads, all on one node, with memory for a team and for nothing that it would run: what
-// has to come of each call all the same, with the bits of a team that has memory.
+// Ranks as threads on one node with memory for a team but not for any of its protocols: each call
+// must succeed with the same bits as in a team that has memory.
 #include "runtime/internode/node_part.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ namespace {
 constexpr int ranks = 5;
 constexpr std::size_t plenty_bytes = std::size_t{64} << 20;
 
-// Two cores a package, so that sums have inner brackets.
+// Two cores per socket, so that sums have inner blocks.
 team::ContextOptions options(std::size_t cap_bytes) {
   team::ContextOptions options;
   options.machine =
@@ -41,7 +41,7 @@ team::ContextOptions options(std::size_t cap_bytes) {
   return options;
 }
 
-// A team takes less of it, what it would run more, but for a barrier.
+// Enough for a team, but not for any protocol except a barrier.
 constexpr std::size_t scant_bytes = std::size_t{8} << 10;
 
 using Function = std::function<void(NodePart& part, int place)>;
@@ -82,7 +82,7 @@ std::vector<float> floats_of(int rank, std::size_t count) {
 constexpr std::size_t count = 30'000;
 constexpr std::size_t bytes = count * sizeof(float);
 
-// What a call brings to each place, with memory and without.
+// Compares the results of a call at each place with and without memory.
 void expect_the_same(const std::function<std::vector<float>(NodePart& part, int place)>& call) {
   std::vector<std::vector<float>> expected(ranks);
   run_node_part(plenty_bytes, [&](NodePart& part, int place) {
@@ -100,7 +100,7 @@ void expect_the_same(const std::function<std::vector<float>(NodePart& part, int 
 
 const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
 
-TEST(NodePart, Reduces) {
+TEST(NodePart, ReduceMatchesTeam) {
   for (const int root : {0, 3}) {
     expect_the_same([root](NodePart& part, int place) {
       std::vector<float> data = floats_of(place, count);
@@ -117,8 +117,8 @@ TEST(NodePart, Reduces) {
   }
 }
 
-// Some ranks have slices, others nothing.
-TEST(NodePart, JoinsSlicesAndBringsThemToAll) {
+// Some ranks have slices, others none.
+TEST(NodePart, ReduceScatterAndAllgathervMatchTeam) {
   const std::vector<std::size_t> elements = {7000, 0, 13'000, 10'000, 0};
   std::vector<node::Block> slices;
   std::vector<node::Block> in_bytes;
@@ -143,7 +143,7 @@ TEST(NodePart, JoinsSlicesAndBringsThemToAll) {
   });
 }
 
-TEST(NodePart, MakesPrefixes) {
+TEST(NodePart, ScansMatchTeam) {
   for (const bool with_own : {true, false}) {
     expect_the_same([with_own](NodePart& part, int place) {
       const std::vector<float> data = floats_of(place, count);
@@ -164,7 +164,7 @@ TEST(NodePart, MakesPrefixes) {
   }
 }
 
-TEST(NodePart, SendsFromAndToRoots) {
+TEST(NodePart, RootedCollectivesMatchTeam) {
   for (const int root : {0, 2}) {
     expect_the_same([root](NodePart& part, int place) {
       std::vector<float> data = floats_of(place, count);
@@ -190,13 +190,13 @@ TEST(NodePart, SendsFromAndToRoots) {
   }
 }
 
-// The first rank stands between the phases as it does while it waits for other nodes.
-TEST(NodePart, OnlyTheFirstRankWaitsInTheGatherPhaseAndReleasesTheOthers) {
+// Between the two phases the first rank would wait for other nodes.
+TEST(NodePart, OnlyFirstRankWaitsInGatherPhase) {
   constexpr int times = 20;
   std::atomic<int> gathered{0};
   std::atomic<int> released{0};
   run_node_part(plenty_bytes, [&](NodePart& part, int place) {
-    // All ranks set the barrier up together.
+    // All ranks set up the barrier together.
     part.gather_barrier();
     part.release_barrier();
     for (int time = 1; time <= times; ++time) {
@@ -215,18 +215,18 @@ TEST(NodePart, OnlyTheFirstRankWaitsInTheGatherPhaseAndReleasesTheOthers) {
   });
 }
 
-// Takes what the team has left, so that no barrier can be set up.
+// Uses up the team's remaining memory, so that no barrier can be set up.
 void use_up(team::Team& team) {
   for (const std::size_t size : {4096, 512, 128}) {
     try {
       while (true) team.common_memory(size);
     } catch (const FailureError&) {
-      // All ranks get it together: it is used up.
+      // All ranks get the failure: the memory is used up.
     }
   }
 }
 
-TEST(NodePart, ABarrierWithoutMemoryGoesByMessages) {
+TEST(NodePart, BarrierWithoutMemoryUsesMessages) {
   constexpr int times = 20;
   std::atomic<int> entered{0};
   std::atomic<int> released{0};
@@ -247,7 +247,7 @@ TEST(NodePart, ABarrierWithoutMemoryGoesByMessages) {
   });
 }
 
-TEST(NodePart, ExchangesBlocksOfPairs) {
+TEST(NodePart, AlltoallvMatchesTeam) {
   for (const bool in_place : {false, true}) {
     expect_the_same([in_place](NodePart& part, int place) {
       std::vector<node::Block> blocks;

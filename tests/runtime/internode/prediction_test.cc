@@ -14,26 +14,26 @@ namespace {
 
 using select::Operation;
 
-// 1 us a message, a byte a nanosecond.
+// 1 us per message, 1 ns per byte.
 constexpr Network network = {1000, std::int64_t{1} << 20, 0};
 const NodeMap blocks(std::vector<std::uint64_t>{1, 1, 2, 2, 3, 3, 4, 4});
 const NodeMap in_turns(std::vector<std::uint64_t>{1, 2, 3, 4, 1, 2, 3, 4});
 const NodeMap uneven(std::vector<std::uint64_t>{1, 1, 1, 2, 3, 3, 4});
 
-// Of a byte a nanosecond, and none of messages.
+// `factor` ns per byte, and nothing per message.
 NodeTimes by_bytes(std::int64_t factor = 1) {
   return NodeTimes::of([factor](const select::Request& part) {
     return factor * static_cast<std::int64_t>(part.bytes);
   });
 }
 
-TEST(NodeTimes, LieOnLinesBetweenSizes) {
+TEST(NodeTimes, AreInterpolatedBetweenSizes) {
   EXPECT_EQ(by_bytes().ns_at(Operation::bcast, 1000), 1000);
   EXPECT_EQ(by_bytes().ns_at(Operation::gather, std::size_t{1} << 30), 1 << 30);
   EXPECT_EQ(by_bytes().ns_at(Operation::reduce, 0), 64);
 }
 
-TEST(NodeTimes, AreOfTheSlowestNode) {
+TEST(NodeTimes, AreThoseOfTheSlowestNode) {
   NodeTimes times = by_bytes();
   times.become_slower_of(by_bytes(3));
   times.become_slower_of(by_bytes(2));
@@ -55,7 +55,7 @@ NodeTimes of_barrier(std::int64_t gather_ns, std::int64_t release_ns) {
   });
 }
 
-TEST(NodeTimes, EachPhaseOfABarrierIsOfItsSlowestNode) {
+TEST(NodeTimes, BarrierPhasesUseTheirSlowestNode) {
   NodeTimes times = of_barrier(300, 20);
   times.become_slower_of(of_barrier(100, 50));
   EXPECT_EQ(times.barrier_ns(select::BarrierPhase::gather), 300);
@@ -63,7 +63,7 @@ TEST(NodeTimes, EachPhaseOfABarrierIsOfItsSlowestNode) {
   EXPECT_EQ(times.barrier_ns(select::BarrierPhase::both), 350);
 }
 
-TEST(MpiTimes, AreTakenOfTheSameMpiOnRanksThatSitAlike) {
+TEST(MpiTimes, AreSelectedByMpiAndPlacement) {
   machine::Machine machine;
   machine.mpi_collectives = {
       {"An MPI 1", "allreduce", 4, 8, true, {{8, 1024}, {100, 1124}, {}}},
@@ -82,8 +82,8 @@ TEST(MpiTimes, AreTakenOfTheSameMpiOnRanksThatSitAlike) {
   EXPECT_EQ(MpiTimes(machine, "An MPI 1", uneven).ns_at(Operation::bcast, 8), 400);
 }
 
-// What machine files can name is what goes between nodes, in the words of requests.
-TEST(MpiTimes, HaveANameForAllThatGoesBetweenNodes) {
+// Machine files can contain times of exactly the operations that use schedules.
+TEST(MpiTimes, HaveNamesForAllScheduledOperations) {
   std::vector<std::string_view> going;
   for (const Operation operation : select::operations) {
     if (way_between_nodes(operation) == Way::schedule) going.push_back(select::name(operation));
@@ -92,7 +92,7 @@ TEST(MpiTimes, HaveANameForAllThatGoesBetweenNodes) {
                                                  machine::collective_names.end()));
 }
 
-TEST(Prediction, IsThreePartsOneAfterTheOther) {
+TEST(Prediction, ConsistsOfThreeParts) {
   const Prediction allreduce = predict(Operation::allreduce, 1024, blocks, network, by_bytes());
   ASSERT_TRUE(allreduce.before && allreduce.after);
   EXPECT_EQ(allreduce.before->operation, Operation::reduce);
@@ -105,7 +105,7 @@ TEST(Prediction, IsThreePartsOneAfterTheOther) {
   EXPECT_FALSE(predict(Operation::gather, 1024, blocks, network, by_bytes()).after);
 }
 
-TEST(Prediction, ABarrierCostsOneNodeBarrierAroundTheLeadersExchange) {
+TEST(Prediction, BarrierCostsBothPhasesAndTheExchange) {
   const Prediction barrier = predict(Operation::barrier, 0, blocks, network, of_barrier(300, 50));
   ASSERT_TRUE(barrier.before && barrier.after);
   EXPECT_EQ(barrier.before->barrier_phase, select::BarrierPhase::gather);
@@ -113,7 +113,7 @@ TEST(Prediction, ABarrierCostsOneNodeBarrierAroundTheLeadersExchange) {
   EXPECT_EQ(barrier.ns(), 300 + barrier.between.ns + 50);
 }
 
-TEST(Prediction, IsThereForAllThatGoesBetweenNodes) {
+TEST(Prediction, ExistsForAllScheduledOperations) {
   for (const NodeMap* map : {&blocks, &in_turns, &uneven}) {
     for (const Operation operation : select::operations) {
       if (way_between_nodes(operation) != Way::schedule) continue;
@@ -124,7 +124,7 @@ TEST(Prediction, IsThereForAllThatGoesBetweenNodes) {
   }
 }
 
-TEST(Prediction, LeavesToTheMpiWhatGainsNothing) {
+TEST(Prediction, CallsWithoutGainFallBackToTheMpi) {
   const NodeMap pair(std::vector<std::uint64_t>{1, 2});
   EXPECT_FALSE(why_left_unmeasured(Operation::bcast, 8, pair, network).empty());
   EXPECT_TRUE(why_left_unmeasured(Operation::bcast, 8, blocks, network).empty());
@@ -133,7 +133,7 @@ TEST(Prediction, LeavesToTheMpiWhatGainsNothing) {
       why_left_unmeasured(Operation::alltoall, std::size_t{1} << 30, blocks, network).empty());
 }
 
-// The same network, of which one rank alone uses a quarter.
+// The same network, of which a single rank uses only a quarter.
 Network of_four_senders(std::int64_t gap_ns) {
   Network of_four = network;
   of_four.gap_ns = gap_ns;
@@ -142,9 +142,9 @@ Network of_four_senders(std::int64_t gap_ns) {
 }
 const NodeMap four_each(std::vector<std::uint64_t>{1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3});
 
-TEST(Prediction, TakesAsManyLeadersAsAreToldToBeSooner) {
+TEST(Prediction, UsesTheFastestNumberOfLeaders) {
   constexpr std::size_t bytes = 1 << 20;
-  // What a node has to do takes next to nothing.
+  // The parts in the nodes take almost no time.
   const NodeTimes nothing;
   for (const Operation operation : {Operation::allreduce, Operation::bcast}) {
     const auto leaders = [&](const NodeMap& map, const Network& by, std::size_t of) {
@@ -163,7 +163,7 @@ TEST(Prediction, TakesAsManyLeadersAsAreToldToBeSooner) {
       << "a card begins messages one after the other";
 }
 
-TEST(Prediction, StaysWithOneLeaderWhereSeveralGainLessThanPredictionsAreOffBy) {
+TEST(Prediction, UsesOneLeaderIfGainIsBelowModelError) {
   const auto leaders = [](std::int64_t gain_percent) {
     Network by = network;
     by.node_ns_per_mib = network.ns_per_mib * (100 - gain_percent) / 100;
@@ -173,8 +173,8 @@ TEST(Prediction, StaysWithOneLeaderWhereSeveralGainLessThanPredictionsAreOffBy) 
   EXPECT_GT(leaders(20), 1);
 }
 
-// What is joined and copied for several leaders has its time as well.
-TEST(Prediction, CountsWhatNodesDoForSeveralLeaders) {
+// The parts in the nodes that several leaders require take time as well.
+TEST(Prediction, IncludesNodePartsOfSeveralLeaders) {
   constexpr std::size_t bytes = 1 << 20;
   const Network by = of_four_senders(0);
   EXPECT_EQ(predict(Operation::allreduce, bytes, four_each, by, by_bytes(100)).sharing.leaders, 4);
@@ -182,7 +182,7 @@ TEST(Prediction, CountsWhatNodesDoForSeveralLeaders) {
       predict(Operation::allreduce, bytes, four_each, by, by_bytes(), Sharing{4});
   ASSERT_TRUE(four.before && four.after);
   EXPECT_EQ(four.before->operation, Operation::reduce_scatter);
-  // The fullest node has five ranks: its leaders' slices are a fourth of the data all the same.
+  // The largest node has five ranks, but its leaders' slices are still a quarter of the data.
   EXPECT_EQ(four.before->ns, 5 * (bytes / 4));
   EXPECT_EQ(four.after->operation, Operation::allgatherv);
   EXPECT_EQ(four.ns(), four.before->ns + four.between.ns + four.after->ns);
@@ -191,8 +191,9 @@ TEST(Prediction, CountsWhatNodesDoForSeveralLeaders) {
   EXPECT_EQ(bcast.after->ns, bytes) << "the root's node has it from the root";
 }
 
-// While one is between nodes, these do their parts of others: what takes longer shows.
-TEST(Prediction, TakesSegmentsWhereNodesHaveSomethingToDoMeanwhile) {
+// While one segment is sent between nodes, the nodes work on others: the slower part determines the
+// time.
+TEST(Prediction, UsesSegmentsIfNodesHaveWorkToOverlap) {
   constexpr std::size_t bytes = 1 << 20;
   const Network by = of_four_senders(0);
   const Prediction whole = predict(Operation::allreduce, bytes, blocks, by, by_bytes(), {1, 1});
@@ -203,14 +204,14 @@ TEST(Prediction, TakesSegmentsWhereNodesHaveSomethingToDoMeanwhile) {
             in_node_ns + quarters.between.ns + 3 * std::max(in_node_ns, quarters.between.ns));
   EXPECT_LT(quarters.ns(), whole.ns());
   EXPECT_GE(predict(Operation::allreduce, bytes, blocks, by, by_bytes()).sharing.segments, 4);
-  // Nothing to do meanwhile, or nothing that it could hide behind.
+  // There is no work to overlap, or no time to hide it behind.
   EXPECT_EQ(predict(Operation::allreduce, bytes, blocks, by, NodeTimes()).sharing.segments, 1);
   EXPECT_EQ(predict(Operation::allreduce, 8, blocks, by, by_bytes()).sharing.segments, 1);
   EXPECT_EQ(predict(Operation::gather, bytes, blocks, by, by_bytes()).sharing.segments, 1);
 }
 
-// A leader that joins keeps its node waiting.
-TEST(Prediction, CountsWhatALeaderJoinsItselfAmongWhatItsNodeDoes) {
+// The node has to wait while its leader reduces.
+TEST(Prediction, ReductionsOfLeadersCountAsNodeTime) {
   Network joining = of_four_senders(0);
   joining.joining_ns_per_mib = std::int64_t{1} << 40;
   const Prediction two =
@@ -219,7 +220,7 @@ TEST(Prediction, CountsWhatALeaderJoinsItselfAmongWhatItsNodeDoes) {
   EXPECT_GE(two.ns(), 2 * two.joining_ns + two.before->ns + two.after->ns);
 }
 
-TEST(Prediction, SeveralLeadersSendNoMoreThanOne) {
+TEST(Prediction, SeveralLeadersSendAsManyBytesAsOne) {
   constexpr std::size_t bytes = 1 << 20;
   for (const Operation operation : {Operation::allreduce, Operation::bcast}) {
     const auto sent = [&](int leaders) {
@@ -231,13 +232,13 @@ TEST(Prediction, SeveralLeadersSendNoMoreThanOne) {
   }
 }
 
-// Each block of another node comes to each node once.
-TEST(Prediction, TellsWhatIsSent) {
+// Each node receives each block of another node once.
+TEST(Prediction, SentByCountsMessagesAndBytes) {
   const Prediction allgather = predict(Operation::allgather, 1000, uneven, network, by_bytes());
   EXPECT_EQ(sent_by(allgather).bytes, (4 - 1) * 7 * 1000);
   const Prediction barrier = predict(Operation::barrier, 0, blocks, network, by_bytes());
   EXPECT_EQ(sent_by(barrier).bytes, 0);
-  // In one round, each to each: no message is waited for twice.
+  // A single round in which each node sends to each other node: no latency is paid twice.
   EXPECT_EQ(sent_by(barrier).messages, 4 * 3);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What algorithms say of themselves is true of the plans that they offer.
+// The descriptions of algorithms match the plans that they offer.
 #include "runtime/select/algorithm.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr std::size_t queue_bytes = 1 << 20;
 constexpr std::size_t most_planned_bytes = std::size_t{1} << 30;
 
-// Ranks that may read each other's memory, on a machine that was measured.
+// Ranks that may read each other's memory, on a machine with measured figures.
 struct Here {
   explicit Here(int ranks)
       : machine(machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml")),
@@ -62,7 +62,7 @@ void each(Check check) {
   }
 }
 
-TEST(Algorithm, HasTheNameOfItsPlans) {
+TEST(Algorithm, NameEqualsThatOfItsPlans) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
     for (std::size_t bytes = 8; bytes <= most_planned_bytes; bytes *= 8) {
       for (const Candidate& plan : here.plans(one, {operation, bytes, 8})) {
@@ -72,13 +72,13 @@ TEST(Algorithm, HasTheNameOfItsPlans) {
   });
 }
 
-TEST(Algorithm, ServesSomeRequest) {
+TEST(Algorithm, ServesAtLeastOneRequest) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
     EXPECT_FALSE(here.plans(one, {operation, 8, 8}).empty());
   });
 }
 
-TEST(Algorithm, ThatNeedsNothingServesEveryRequest) {
+TEST(Algorithm, WithoutNeedsServesEveryRequest) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
     if (!one.needs.empty()) return;
     for (std::size_t bytes = 1; bytes <= most_planned_bytes; bytes *= 8) {
@@ -88,7 +88,7 @@ TEST(Algorithm, ThatNeedsNothingServesEveryRequest) {
   });
 }
 
-TEST(Algorithm, SaysUpToHowMuch) {
+TEST(Algorithm, NeedsContainSizeLimit) {
   const Here here(4);
   const auto serves = [&](const Algorithm& one, Operation operation, std::size_t bytes) {
     return !here.plans(one, {operation, bytes, 1}).empty();
@@ -107,7 +107,7 @@ TEST(Algorithm, SaysUpToHowMuch) {
   EXPECT_FALSE(serves(slots, Operation::alltoall, 64 * 1024 + 1));
 }
 
-TEST(Algorithm, OfLargeElementsSaysWhatTheyHaveToFit) {
+TEST(Algorithm, NeedsContainElementSizeLimit) {
   each([](const Here& here, Operation operation, const Algorithm& one) {
     const bool takes_any =
         !here.plans(one, {operation, most_planned_bytes, most_planned_bytes}).empty();
@@ -116,7 +116,7 @@ TEST(Algorithm, OfLargeElementsSaysWhatTheyHaveToFit) {
   });
 }
 
-TEST(Algorithm, ThatReachesPeersSaysSo) {
+TEST(Algorithm, NeedsContainAccessToPeers) {
   each([](Here here, Operation operation, const Algorithm& one) {
     here.provided.refuse_paths("a container");
     const bool reaches = one.needs.find("each other's memory") != std::string::npos;
@@ -124,8 +124,8 @@ TEST(Algorithm, ThatReachesPeersSaysSo) {
   });
 }
 
-// Whatever serves the regular form alone wants its blocks to be equal.
-TEST(Algorithm, SaysThatItWantsEqualBlocks) {
+// An algorithm that serves only the regular form requires equal blocks.
+TEST(Algorithm, NeedsContainEqualBlocks) {
   const Here here(4);
   for (const Operation operation : operations) {
     if (regular_form(operation) == operation) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Choices on every machine that we have a file of, from two ranks to one a core.
+// Choices on every machine that has a file in machines/, from two ranks to one per core.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,8 +55,8 @@ void everywhere(Check check) {
   }
 }
 
-// What is said of segments is what the protocol does with so many ranks.
-TEST(Choice, CountsSegmentsAndTheirReaders) {
+// The explanation contains the number of segments that the protocol uses.
+TEST(Choice, TextContainsSegmentsAndReaders) {
   const auto words_for = [](int ranks) {
     const machine::Machine machine =
         machine::generic_machine(machine::discover_from_synthetic("pack:1 core:9 pu:1").topology);
@@ -73,7 +73,7 @@ TEST(Choice, CountsSegmentsAndTheirReaders) {
   EXPECT_THAT(words_for(9), testing::StartsWith("2 segments of 4K, 4 readers at a time"));
 }
 
-TEST(Choice, ThereIsOneForEveryRequest) {
+TEST(Choice, ExistsForEveryRequest) {
   everywhere([](const auto& locality, const auto& model, const auto& resources) {
     for (const Operation operation : operations) {
       for (std::size_t bytes = 1; bytes <= (std::size_t{1} << 30); bytes *= 64) {
@@ -88,8 +88,8 @@ TEST(Choice, ThereIsOneForEveryRequest) {
   });
 }
 
-// A calibration that was cut short leaves hand-offs out, any of them.
-TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
+// An interrupted calibration may lack any of the hand-offs.
+TEST(Choice, UnpredictableCandidatesAreDropped) {
   const machine::Machine whole =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-a606becc.toml");
   ASSERT_GT(whole.handoff.size(), 2U);
@@ -113,7 +113,7 @@ TEST(Choice, WhatHasNoPriceIsNoCandidateWhereSomethingElseHas) {
 }
 
 // More data is never predicted to take less time.
-TEST(Choice, CostsRiseWithTheSize) {
+TEST(Choice, CostsGrowWithSize) {
   everywhere([](const auto& locality, const auto& model, const auto& resources) {
     for (const Operation operation : operations) {
       if (operation == Operation::barrier) continue;
@@ -128,8 +128,9 @@ TEST(Choice, CostsRiseWithTheSize) {
   });
 }
 
-// Small messages ride in a line, large ones go through queues: on every machine.
-TEST(Choice, LittleIsInlineAndMuchIsNot) {
+// Small messages are stored in the flag's line, and large ones pass through queues, on every
+// machine.
+TEST(Choice, OnlySmallMessagesAreInline) {
   everywhere([](const auto& locality, const auto& model, const auto& resources) {
     const auto chosen = [&](std::size_t bytes) {
       return algorithm_name(
@@ -140,8 +141,8 @@ TEST(Choice, LittleIsInlineAndMuchIsNot) {
   });
 }
 
-// Nor is much moved in tiles that are mostly flags.
-TEST(Choice, LargeBlocksGoInLargeTiles) {
+// Large blocks are not sent in tiles that consist mostly of flags.
+TEST(Choice, LargeBlocksUseLargeTiles) {
   everywhere([](const auto& locality, const auto& model, TeamResources resources) {
     resources.refuse_paths("only what goes through shared memory");
     for (const Operation operation : {Operation::alltoall, Operation::gather, Operation::scatter,
@@ -156,9 +157,9 @@ TEST(Choice, LargeBlocksGoInLargeTiles) {
   });
 }
 
-// Reading a peer's memory is thought of where the machine's file knows what it costs, and not once
-// it has been refused.
-TEST(Choice, SingleCopyNeedsFiguresAndLeave) {
+// Single copy is considered only if the machine file has figures for it and it has not been
+// refused.
+TEST(Choice, SingleCopyNeedsFiguresAndPermission) {
   const auto is_offered = [](const auto& list) {
     return std::any_of(list.begin(), list.end(),
                        [](const Candidate& one) { return is_direct(one.plan); });
@@ -176,7 +177,7 @@ TEST(Choice, SingleCopyNeedsFiguresAndLeave) {
   });
 }
 
-// The best of those plans of an algorithm.
+// Returns the time of the algorithm's best plan in the list.
 double best_ns_by(std::string_view algorithm, const std::vector<Candidate>& list) {
   double best_ns = std::numeric_limits<double>::infinity();
   for (const Candidate& one : list) {
@@ -185,9 +186,9 @@ double best_ns_by(std::string_view algorithm, const std::vector<Candidate>& list
   return best_ns;
 }
 
-// A root that reads is alone with all blocks; where it is written to, as many work as the machine's
-// figures for several copiers say is worth it. One writer is no more than one reader.
-TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
+// A root that reads copies all blocks alone; if the senders write, several of them copy at the same
+// time if the machine's figures for several copiers justify it. One sender makes no difference.
+TEST(Choice, GatherPushesIfThereAreSeveralSenders) {
   everywhere([](const node::RankLocality& locality, const auto& model,
                 const TeamResources& resources) {
     if (model.machine().paths.empty()) return;
@@ -199,8 +200,8 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
       if (others > 1) {
         EXPECT_LT(written_ns, best_ns_by("direct", list));
       }
-      // No more than when all write at once, or than the root's memory takes for it, and no less
-      // than when nobody hinders anybody.
+      // At most the time of all writing at the same time or of the root's memory, and at least that
+      // of an undisturbed write.
       const double moves_ns = written_ns - 2 * prices.meeting_ns();
       const std::size_t data = data_bytes({Operation::gather, bytes, 1}, locality.ranks());
       const double moved_ns =
@@ -213,9 +214,9 @@ TEST(Choice, ManyWriteToTheRootRatherThanThatItReads) {
   });
 }
 
-// Where only pairs know what moves, whoever sends announces what is predicted to take less time
-// then. Nothing but that differs: what is small costs the same, and one choice serves both.
-TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
+// If pairs alone know their sizes, the sender announces blocks for which that is predicted to be
+// faster. Otherwise both plans cost the same, because one choice serves all sizes.
+TEST(Choice, BlocksAreAnnouncedIfThatIsFaster) {
   int offers = 0;
   everywhere([&](const node::RankLocality& locality, const auto& model, TeamResources resources) {
     for (const Operation operation :
@@ -240,9 +241,8 @@ TEST(Choice, BlocksAreAnnouncedWhereThatPays) {
   EXPECT_GT(offers, 0);
 }
 
-// A gather's root tells those to write that it would take longer to read from, and nobody else
-// does.
-TEST(Choice, WhatIsAnnouncedIsWrittenWhereOneRankWouldReadItAll) {
+// Only the root of a gather lets senders write, if reading would take it longer.
+TEST(Choice, OnlyGathervWritesAnnouncedBlocks) {
   int offers = 0;
   everywhere([&](const node::RankLocality& locality, const auto& model,
                  const TeamResources& resources) {
@@ -264,7 +264,7 @@ TEST(Choice, WhatIsAnnouncedIsWrittenWhereOneRankWouldReadItAll) {
   EXPECT_GT(offers, 0);
 }
 
-TEST(Choice, SaysWhatIsAnnounced) {
+TEST(Choice, TextContainsAnnouncedSizes) {
   const auto machine =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml");
   const machine::CostModel model(machine);
@@ -276,8 +276,8 @@ TEST(Choice, SaysWhatIsAnnounced) {
               testing::MatchesRegex("cma from [0-9]+K? (on|to .*), else tiles of .*"));
 }
 
-// A root answers in cells that it alone has just read, and no more comes back than was there.
-TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
+// A root answers in cells that it alone has just read, and only with as many bytes as it received.
+TEST(Choice, RootAnswersIfItWasTheOnlyReader) {
   everywhere([](const node::RankLocality& locality, const machine::CostModel& model,
                 const TeamResources& resources) {
     const auto answers = [&](std::size_t bytes, bool root_moved) {
@@ -298,7 +298,7 @@ TEST(Choice, ARootAnswersWhereItWasTheOnlyReader) {
   });
 }
 
-// What a rank gives does not grow faster than the number of ranks, whatever the machine.
+// A rank's memory grows at most linearly with the number of ranks, on any machine.
 TEST(Choice, MemoryIsBounded) {
   everywhere([](const node::RankLocality& locality, const auto&, const TeamResources& resources) {
     const node::PipelinedBcast bcast(resources.pipelined_bcast, locality, 0, 0);
@@ -326,9 +326,9 @@ TEST(Choice, MemoryIsBounded) {
   });
 }
 
-// Few messages that grow, where others would look at as many lines as there are ranks; of much, all
-// that counts is how often it is copied.
-TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
+// Doubling sends few messages that grow, while other algorithms read one line per rank. For large
+// blocks only the number of copies matters.
+TEST(Choice, SmallAllgatherOfManyRanksUsesDoubling) {
   everywhere([](const node::RankLocality& locality, const auto& model,
                 const TeamResources& resources) {
     const auto algorithm = [&](std::size_t bytes) {
@@ -346,8 +346,8 @@ TEST(Choice, LittleIsGatheredFromManyInFewMessages) {
   });
 }
 
-// Each result has one reader: it may as well travel where the contribution came from.
-TEST(Choice, OfTwoRanksResultsReturn) {
+// Each result has a single reader, so it can be returned in the lines of the contribution.
+TEST(Choice, TwoRanksReturnResults) {
   using node::SlicedReduce;
   everywhere(
       [](const node::RankLocality& locality, const auto& model, const TeamResources& resources) {
@@ -365,9 +365,9 @@ TEST(Choice, OfTwoRanksResultsReturn) {
       });
 }
 
-// The price of writing a line that one has just read: as measured, but no more than that of a line
-// that the peer has read; and that where nothing was measured.
-TEST(Prices, LinesThatReturn) {
+// The cost of writing a line that this rank has just read is the measured one, but at most that of
+// a line that the peer has read, which is also used if there is no measurement.
+TEST(Prices, ReturnedLinesCostAtMostAsMuchAsCachedOnes) {
   using machine::HandoffKind;
   auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/i7-6700.toml");
   constexpr std::size_t bytes = 1 << 16;
@@ -395,8 +395,8 @@ TEST(Prices, LinesThatReturn) {
   EXPECT_EQ(measured(cached_ns * 4), cached_ns);
 }
 
-// The multicore paper's finding, out of prices alone: on a machine of several sockets a barrier
-// over its levels beats a flat one.
+// A result of the multicore paper, from predictions alone: on a machine with several sockets a
+// barrier that follows its levels is faster than a flat one.
 TEST(Choice, LevelsBeatAFlatBarrierAcrossSockets) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
@@ -408,7 +408,7 @@ TEST(Choice, LevelsBeatAFlatBarrierAcrossSockets) {
   EXPECT_LT(ns(node::Shape::Kind::levels), ns(node::Shape::Kind::flat));
 }
 
-TEST(Choice, BothPhasesOfABarrierUseTheCheapestTree) {
+TEST(Choice, BothBarrierPhasesUseTheCheapestTree) {
   for (const char* file : {"dawning-5000a", "songshan", "epyc-2x64-estimate"}) {
     const auto machine =
         machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + std::string(file) + ".toml");
@@ -429,7 +429,7 @@ TEST(Choice, BothPhasesOfABarrierUseTheCheapestTree) {
   }
 }
 
-TEST(Choice, ADisseminationBarrierHasNoPhases) {
+TEST(Choice, DisseminationBarrierHasNoPhases) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
   const node::RankLocality locality = seats_on(machine, 4);
@@ -439,8 +439,9 @@ TEST(Choice, ADisseminationBarrierHasNoPhases) {
   EXPECT_EQ(algorithm_name(chosen(list, "dissemination").plan), "tree");
 }
 
-// Where ranks share a processor every wait costs a turn: one round beats several.
-TEST(Choice, FewWaitsWhereRanksOutnumberCores) {
+// If ranks share a hardware thread, every wait costs a time slice: one round is faster than
+// several.
+TEST(Choice, OversubscribedBarrierUsesOneRound) {
   const auto machine =
       machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-1b1d3050.toml");
   const machine::CostModel model(machine);

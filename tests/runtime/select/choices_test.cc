@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is chosen on every machine that we have a file of, for every operation and sizes from a word
-// to more than the caches hold: as it was when golden/choices.txt was written. A change of
-// structure leaves all of it as it is; a change of prices shows here what it changes.
+// Compares the choices on every machine file, for every operation and for sizes from a word to more
+// than the caches hold, with golden/choices.txt. Refactoring must not change them; changes of the
+// cost model show up here.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::string text_of(const Candidate& candidate) {
   return fmt::format("{} {}", algorithm_name(candidate.plan), candidate.parameters);
 }
 
-// Where ranks' arrays are in the shared heap as well.
+// If the ranks' buffers are also in the shared heap, the text contains that choice as well.
 std::string text_of(const std::optional<Choice>& choice) {
   if (!choice) return "nothing";
   std::string text = text_of(choice->usual);
@@ -78,7 +78,7 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-TEST(Choices, AreAsTheyWereOnEveryMachine) {
+TEST(Choices, MatchGoldenFile) {
   if (!memory::is_native(memory::CopyKernel::nontemporal)) {
     GTEST_SKIP() << "this processor has one copy kernel: what it chooses among is less";
   }

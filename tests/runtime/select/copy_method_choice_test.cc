@@ -37,8 +37,7 @@ TEST(CopyMethodChoice, EveryCopyMethodHasItsOwnCurve) {
   EXPECT_EQ(kinds.size(), memory::to_one_reader.size());
 }
 
-// Each of two kernels wins where its curve lies lower; nothing but the curves decides where that
-// is.
+// Each of two kernels is chosen where its curve is lower; only the curves decide.
 TEST(CopyMethodChoice, FollowsTheCurves) {
   if (!memory::is_native(CopyKernel::nontemporal)) GTEST_SKIP() << "this processor has one kernel";
   Machine machine = two_cores();
@@ -59,8 +58,8 @@ TEST(CopyMethodChoice, FollowsTheCurves) {
   }
 }
 
-// However cheap that is: others would read what changes.
-TEST(CopyMethodChoice, LetsNobodyTakeWhatOthersRead) {
+// Taking ownership is not chosen even if it is cheap, because other ranks read the same lines.
+TEST(CopyMethodChoice, DoesNotTakeOwnershipOfSharedLines) {
   Machine machine = two_cores();
   machine.handoff.clear();
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
@@ -70,7 +69,7 @@ TEST(CopyMethodChoice, LetsNobodyTakeWhatOthersRead) {
   EXPECT_EQ(copy_method_for(model, 1000, 0, 1, memory::to_many_readers), CopyKernel::plain);
 }
 
-TEST(CopyMethodChoice, IsPlainWhereNothingIsKnown) {
+TEST(CopyMethodChoice, IsPlainWithoutCurves) {
   Machine machine = two_cores();
   machine.handoff.clear();
   const CostModel model(machine);
@@ -78,8 +77,8 @@ TEST(CopyMethodChoice, IsPlainWhereNothingIsKnown) {
   EXPECT_TRUE(std::isinf(ring_ns(model, CopyKernel::plain, 1e6, 0, 1)));
 }
 
-// A file from before these curves were measured names two kernels only.
-TEST(CopyMethodChoice, TakesNoKernelWithoutACurve) {
+// A machine file from before these curves were measured contains two kernels only.
+TEST(CopyMethodChoice, IgnoresKernelsWithoutCurve) {
   Machine machine = two_cores();
   machine.handoff.clear();
   set_ring(machine, CopyKernel::plain, {{1000}, {100}, {}});
@@ -91,8 +90,8 @@ void set_handoff(Machine& machine, HandoffKind kind, const machine::Curve& curve
   machine.handoff.push_back({machine.line.front().level, kind, curve, machine::Origin::measured});
 }
 
-// Reads by their own curves, writes by theirs.
-TEST(CopyMethodChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
+// Reads and writes follow their own curves.
+TEST(CopyMethodChoice, SelectsKernelBySizeForCopiesWithoutPlan) {
   if (!memory::is_native(CopyKernel::interleaved)) GTEST_SKIP() << "this processor has one kernel";
   Machine machine = two_cores();
   machine.handoff.clear();
@@ -109,7 +108,7 @@ TEST(CopyMethodChoice, OfWhatNoPlanKnowsIsAKernelForEachSize) {
   EXPECT_EQ(writes.of(1 << 20), CopyKernel::plain);
 }
 
-TEST(CopyMethodChoice, OfWhatNoPlanKnowsIsPlainWhereNothingIsKnown) {
+TEST(CopyMethodChoice, IsPlainForCopiesWithoutPlanAndCurves) {
   Machine machine = two_cores();
   machine.handoff.clear();
   const CostModel model(machine);
@@ -117,8 +116,8 @@ TEST(CopyMethodChoice, OfWhatNoPlanKnowsIsPlainWhereNothingIsKnown) {
   EXPECT_EQ(kernels_of_writes(model, 0, 1).of(1 << 20), CopyKernel::plain);
 }
 
-// Uncalibrated: nothing goes past the caches, for nobody knows whether that pays here.
-TEST(CopyMethodChoice, IsSensibleOnAnUncalibratedMachine) {
+// Without calibration no non-temporal stores are used, because it is unknown whether they pay off.
+TEST(CopyMethodChoice, IsPlainOnUncalibratedMachine) {
   const Machine machine = two_cores();
   const CostModel model(machine);
   EXPECT_EQ(copy_method_for(model, 256, 0, 1, memory::to_one_reader), CopyKernel::plain);

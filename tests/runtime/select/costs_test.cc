@@ -21,8 +21,8 @@ using memory::CopyKernel;
 
 constexpr double MiB = 1 << 20;
 
-// Four cores below a cache of 32 MiB. Through the caches a copy of up to 16 MiB takes a nanosecond
-// for 32 bytes, a larger one four; past them all take two.
+// Four cores below a cache of 32 MiB. A copy through the caches of up to 16 MiB takes 1 ns per 32
+// bytes, a larger one 4 ns; non-temporal copies take 2 ns.
 Machine four_cores() {
   Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3(size=32MB):1 core:4 pu:1").topology);
@@ -44,27 +44,27 @@ CopyKernel kernel_of_results(const Machine& machine, double all_bytes,
   return Prices(model, locality).kernel_of_results(static_cast<std::size_t>(all_bytes));
 }
 
-TEST(KernelOfResults, GoesPastTheCachesWhereTheyDoNotHoldWhatAllHave) {
+TEST(KernelOfResults, IsNontemporalIfCachesAreTooSmall) {
   const Machine machine = four_cores();
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 1 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 16 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::nontemporal);
 }
 
-// Half as many processors: each has twice as much.
-TEST(KernelOfResults, KnowsWhatAProcessorHas) {
+// With half the hardware threads, each has twice the data.
+TEST(KernelOfResults, DependsOnDataPerHardwareThread) {
   const Machine machine = four_cores();
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 12 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 12 * MiB, {0, 0, 1, 1}), CopyKernel::nontemporal);
 }
 
-TEST(KernelOfResults, IsPlainWhereNobodyHasMeasuredAnother) {
+TEST(KernelOfResults, IsPlainWithoutOtherMeasurements) {
   Machine machine = four_cores();
   machine.copy_past_caches.clear();
   EXPECT_EQ(kernel_of_results(machine, 2 * 4 * 40 * MiB, {0, 1, 2, 3}), CopyKernel::plain);
 }
 
-// By four ranks, through shared memory.
+// The choice for four ranks that copy through shared memory.
 Candidate chosen(Operation operation, std::size_t bytes) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
@@ -74,19 +74,19 @@ Candidate chosen(Operation operation, std::size_t bytes) {
   return cheapest(candidates({operation, bytes, 1}, locality, model, provided));
 }
 
-// What nobody knows all of goes by what a rank gets.
-TEST(KernelOfResults, IsLeftToEachRankWhereBlocksDiffer) {
+// If no rank knows the total size, each decides by the size of its own output.
+TEST(KernelOfResults, DependsOnOwnOutputIfBlocksDiffer) {
   const auto from = [](Operation operation) {
     return std::get<node::PairExchange::Plan>(chosen(operation, 4096).plan).past_caches_from;
   };
   EXPECT_EQ(from(Operation::alltoallv), std::size_t{32} << 20);
   EXPECT_EQ(from(Operation::scatterv), std::size_t{32} << 20);
-  // Its root alone gets something.
+  // Only its root has an output.
   EXPECT_EQ(from(Operation::gatherv), std::size_t{128} << 20);
 }
 
-// Of all that moves blocks through shared memory.
-TEST(KernelOfResults, IsInThePlan) {
+// Holds for all operations that move blocks through shared memory.
+TEST(KernelOfResults, IsPartOfThePlan) {
   for (const Operation operation : {Operation::alltoall, Operation::allgather, Operation::gather,
                                     Operation::scatter, Operation::allgatherv}) {
     const auto chosen_for = [operation](std::size_t bytes) {
@@ -97,9 +97,9 @@ TEST(KernelOfResults, IsInThePlan) {
   }
 }
 
-// Two halves of a copy more than a rank's own block takes: of one's own data to be shown, and of
-// what the other shows to be written.
-TEST(PairsAlltoall, IsNoFasterThanTheDataComeFromWhereTheyLie) {
+// Two half copies in addition to the copy of the rank's own block: one to publish its data and one
+// to write the data of its peer.
+TEST(PairsAlltoall, IsNoFasterThanItsMemory) {
   Machine machine = four_cores();
   for (machine::HandoffCurve& handoff : machine.handoff) {
     for (double& ns : handoff.curve.ns) ns /= 1000;
@@ -113,7 +113,8 @@ TEST(PairsAlltoall, IsNoFasterThanTheDataComeFromWhereTheyLie) {
   EXPECT_GT(pairs_alltoall_ns(prices, 4, request, plan), 2.4 * moved_ns);
 }
 
-// What is read takes so much longer than on another machine, and a line at hand nothing.
+// Reads take `longer` times as long as on four_cores(), and writes to lines in the writer's cache
+// take nothing.
 Machine four_cores_that_read(double longer) {
   Machine machine = four_cores();
   for (machine::HandoffCurve& handoff : machine.handoff) {
@@ -144,8 +145,9 @@ Gathered gathered(std::size_t bytes, double reads_longer) {
           prices.write_ns(tile, tile, 0, 1, CopyKernel::plain)};
 }
 
-// Whoever asked has lines at hand when it writes; to ask takes as long, while others read.
-TEST(PairsRooted, OfLinesThatWereAskedForHaveThemAtHand) {
+// A rank that prefetched has the lines in its cache when it writes. The prefetch takes as long as
+// the write would, but overlaps with reads of other ranks.
+TEST(PairsRooted, PrefetchedLinesAreInTheCache) {
   const Gathered slowly_read = gathered(tile, 10);
   EXPECT_LT(slowly_read.asking_ns, slowly_read.plain_ns - 0.8 * slowly_read.write_ns);
   const Gathered quickly_read = gathered(tile, 0.001);
@@ -153,8 +155,8 @@ TEST(PairsRooted, OfLinesThatWereAskedForHaveThemAtHand) {
   EXPECT_GT(quickly_read.asking_ns, quickly_read.write_ns);
 }
 
-// 24 MiB of a root's do not fit where 16 of each do, on average.
-TEST(PairsRooted, KnowThatARootHasBlocksForAll) {
+// 24 MiB of a root do not fit into the cache, although the average of 16 MiB per rank does.
+TEST(PairsRooted, AccountForAllBlocksOfTheRoot) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
@@ -169,14 +171,14 @@ TEST(PairsRooted, KnowThatARootHasBlocksForAll) {
   }
 }
 
-TEST(PairsRooted, AskForNothingWhereAllCellsAreFilled) {
+TEST(PairsRooted, DoNotPrefetchIfAllCellsAreFilled) {
   const Gathered much = gathered(4 * tile, 1);
   EXPECT_DOUBLE_EQ(much.asking_ns, much.plain_ns);
 }
 
 using machine::HandoffKind;
 
-// Of what is mapped, where the machine hands over so by these and so much slower by those.
+// Times of copies of mapped memory on a machine whose hand-offs `slow` take 100 times as long.
 struct Mapped {
   double fetched_ns;
   double fetched_again_ns;
@@ -197,7 +199,7 @@ Mapped mapped_where_slow(const std::vector<HandoffKind>& slow) {
           prices.push_ns(bytes, 0, PeerCopy::of_mapped())};
 }
 
-TEST(CopyOfMapped, IsByWhicheverKernelIsTheSooner) {
+TEST(CopyOfMapped, UsesTheFasterKernel) {
   const Mapped quick = mapped_where_slow({});
   const Mapped by_pages = mapped_where_slow({HandoffKind::read_dirty, HandoffKind::write_cached});
   EXPECT_LE(by_pages.fetched_ns, quick.fetched_ns * 1.5);
@@ -205,8 +207,8 @@ TEST(CopyOfMapped, IsByWhicheverKernelIsTheSooner) {
   EXPECT_LE(by_pages.fetched_again_ns, quick.fetched_again_ns * 1.5);
 }
 
-// Into lines that the peer has read it takes the one and the other.
-TEST(CopyOfMapped, ReadsWhatIsFetchedAndTakesWhatIsPushed) {
+// A fetch into lines that the peer has read both reads and takes lines.
+TEST(CopyOfMapped, FetchReadsLinesAndPushTakesLines) {
   const Mapped quick = mapped_where_slow({});
   const Mapped reads = mapped_where_slow({HandoffKind::read_dirty, HandoffKind::read_interleaved});
   const Mapped writes =

@@ -15,7 +15,8 @@ bool is_of_writing_cached(machine::HandoffKind kind) {
          kind == machine::HandoffKind::write_interleaved;
 }
 
-// Predicted on four cores where it takes so long to write what a peer has cached.
+// Predicts on four cores that need writing_is_slower times as long to write lines that a peer has
+// cached.
 template <class Predict>
 auto on_slow_writers(double writing_is_slower, Predict predict) {
   machine::Machine machine = machine::generic_machine(
@@ -46,33 +47,33 @@ double reduced_ns(Operation operation, double writing_is_slower,
   });
 }
 
-// The root has used what it gathered before.
-TEST(DirectByOthers, OfAPushedGatherTakesLinesFromTheRoot) {
+// The root has used the data that it gathered before.
+TEST(DirectByOthers, PushedGatherTakesLinesFromTheRoot) {
   const Request gather{Operation::gather, 1 << 20, 1, true};
   EXPECT_GT(by_others_ns(gather, 100), 10 * by_others_ns(gather, 1));
 }
 
-// Who receives has sent from there before.
-TEST(DirectByOthers, OfABroadcastTakesLinesFromItsReadersWhereTheRootHasMoved) {
+// The receivers have sent from the same buffer before.
+TEST(DirectByOthers, BcastWithNewRootTakesLinesFromReaders) {
   Request bcast{.operation = Operation::bcast, .bytes = 1 << 20, .mapped = true};
   EXPECT_EQ(by_others_ns(bcast, 100), by_others_ns(bcast, 1));
   bcast.root_moved = true;
   EXPECT_GT(by_others_ns(bcast, 100), 10 * by_others_ns(bcast, 1));
 }
 
-TEST(DirectByOthers, OfAScatterWritesWhereNobodyElseReads) {
+TEST(DirectByOthers, ScatterWritesUnsharedLines) {
   const Request scatter{Operation::scatter, 1 << 20, 1, true};
   EXPECT_EQ(by_others_ns(scatter, 100), by_others_ns(scatter, 1));
 }
 
-// All have read the result before, or the root has used it.
-TEST(DirectReduction, TakesTheResultsLinesFromWhoeverUsedTheOneBefore) {
+// All ranks have read the previous result, or the root has used it.
+TEST(DirectReduction, TakesResultLinesFromReadersOfThePreviousResult) {
   EXPECT_GT(reduced_ns(Operation::allreduce, 100), 10 * reduced_ns(Operation::allreduce, 1));
   EXPECT_GT(reduced_ns(Operation::reduce, 100), 10 * reduced_ns(Operation::reduce, 1));
 }
 
-// Nobody asks for them, but where to write is slow each rank does so for all others.
-TEST(DirectReduction, WritesResultsWhereThatIsNotDearerThanToReadThem) {
+// Written results need no requests, but if writes are slow each rank writes slowly to all others.
+TEST(DirectReduction, WritesResultsOnlyIfWritesAreFast) {
   const auto ns = [](double writing_is_slower, Results results) {
     return reduced_ns(Operation::allreduce, writing_is_slower, results);
   };
@@ -80,13 +81,13 @@ TEST(DirectReduction, WritesResultsWhereThatIsNotDearerThanToReadThem) {
   EXPECT_GT(ns(100, Results::are_written), 2 * ns(100, Results::are_read));
 }
 
-TEST(DirectReduction, OfABlockForEachWritesWhereNobodyElseReads) {
+TEST(DirectReduction, ReduceScatterWritesUnsharedLines) {
   EXPECT_EQ(reduced_ns(Operation::reduce_scatter_block, 100),
             reduced_ns(Operation::reduce_scatter_block, 1));
 }
 
-// The data of others are read, and one's own as well.
-TEST(DirectReduction, TakesLongerThanToReadWhatIsJoined) {
+// Each rank reads the others' data and its own.
+TEST(DirectReduction, TakesLongerThanReadingItsInputs) {
   const Request request{Operation::reduce_scatter_block, 4 << 20, 4, true};
   on_slow_writers(1, [&](const Prices& prices) {
     const double read_ns = 3 * prices.fetch_ns(1 << 20, 3, PeerCopy::of_mapped());

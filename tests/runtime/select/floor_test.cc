@@ -26,12 +26,12 @@ class FloorTest : public testing::Test {
       node::locality(machine_.topology, machine::first_pu_of_cores(machine_.topology));
 };
 
-TEST_F(FloorTest, OfABarrierIsTheLineToTheFarthest) {
+TEST_F(FloorTest, BarrierFloorIsTheFarthestLine) {
   EXPECT_EQ(floor_of(Operation::barrier, 0),
             std::min(model_.line_ns(0, 7), model_.shared_line_ns(0, 7)));
 }
 
-TEST_F(FloorTest, OfMuchDataIsReadingIt) {
+TEST_F(FloorTest, LargeDataFloorIsReadingThem) {
   const double read_ns = model_.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_dirty);
   EXPECT_EQ(floor_of(Operation::bcast, 1 << 22), read_ns);
   EXPECT_GT(read_ns, model_.line_ns(0, 7));
@@ -39,8 +39,8 @@ TEST_F(FloorTest, OfMuchDataIsReadingIt) {
   EXPECT_LT(floor_of(Operation::reduce, 1 << 22), read_ns);
 }
 
-// By whichever kernel reads the fastest.
-TEST_F(FloorTest, KnowsThatPagesAreReadAbreast) {
+// The floor uses the kernel that reads the fastest.
+TEST_F(FloorTest, UsesInterleavedReadsIfFaster) {
   machine::Machine machine = machine_;
   for (machine::HandoffCurve& handoff : machine.handoff) {
     if (handoff.kind != machine::HandoffKind::read_interleaved) continue;
@@ -51,8 +51,8 @@ TEST_F(FloorTest, KnowsThatPagesAreReadAbreast) {
             model.handoff_ns(1 << 22, 0, 1, machine::HandoffKind::read_interleaved));
 }
 
-// What may be chosen is never predicted to be faster than it can be.
-TEST_F(FloorTest, LiesBelowEveryPrediction) {
+// No candidate is predicted to be faster than the floor.
+TEST_F(FloorTest, IsBelowEveryPrediction) {
   const TeamResources provided = team_resources(locality_, model_, 1 << 20);
   for (const Operation operation : operations) {
     for (std::size_t bytes = 8; bytes <= 1 << 22; bytes *= 8) {
@@ -66,7 +66,7 @@ TEST_F(FloorTest, LiesBelowEveryPrediction) {
   }
 }
 
-TEST_F(FloorTest, IsNothingWhereAllShareAProcessor) {
+TEST_F(FloorTest, IsZeroIfAllShareAHardwareThread) {
   const node::RankLocality one_core = node::locality(machine_.topology, {0, 0});
   EXPECT_EQ(floor_ns({Operation::barrier, 0, 1}, one_core, model_), 0);
 }
@@ -83,19 +83,19 @@ std::vector<Candidate> candidates_on(const std::string& machine_name, int ranks,
   return candidates(request, locality, model, team_resources(locality, model, usual_queue_bytes));
 }
 
-// 130 MB go into a memory that copies 10.6 GB/s, two of a copy's three streams.
-TEST(MemoryFloor, ARootsMemoryTakesAllOfAGather) {
+// 130 MB go into a memory that copies 10.6 GB/s: two of a copy's three streams.
+TEST(MemoryFloor, RootMemoryLimitsGather) {
   for (const Candidate& one : candidates_on("songshan", 32, {Operation::gather, 4 << 20, 1})) {
     EXPECT_GE(one.ns, 8e6) << one.parameters;
   }
 }
-TEST(MemoryFloor, ReadersOfANodeShareItsMemory) {
+TEST(MemoryFloor, NodeMemoryLimitsReaders) {
   for (const Candidate& one : candidates_on("dawning-5000a", 16, {Operation::bcast, 16 << 20, 1})) {
     EXPECT_GE(one.ns, 17e6) << one.parameters;
   }
 }
 
-// Those that would be faster without stay in their order.
+// Candidates below the floor keep their order.
 TEST(MemoryFloor, KeepsTheOrder) {
   const auto all = candidates_on("dawning-5000a", 16, {Operation::bcast, 16 << 20, 1});
   EXPECT_EQ(cheapest(all).parameters, "4 segments of 64K, 4 readers at a time, plain");

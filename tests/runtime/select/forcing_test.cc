@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is forced is run where it can be, on every number of ranks; where it cannot, the cheapest.
+// A forced algorithm runs if it can serve the request, otherwise the cheapest runs.
 #include "runtime/select/team_resources.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t much = std::size_t{1} << 20;
 
-TEST(Forcing, IsOfTheFirstThatFits) {
+TEST(Forcing, UsesFirstMatchingEntry) {
   const Forcing forcing("bcast:4K-1M:segmented,bcast:pipelined,barrier:tree");
   EXPECT_EQ(forcing.algorithm_for({Operation::bcast, 4096}), "segmented");
   EXPECT_EQ(forcing.algorithm_for({Operation::bcast, much}), "segmented");
@@ -34,7 +34,7 @@ std::string_view runs(const char* forcing, const Request& request) {
   return algorithm_name(choose(request, locality, model, given)->usual.plan);
 }
 
-TEST(Forcing, BindsTheChoice) {
+TEST(Forcing, DeterminesTheChoice) {
   for (const char* const one : {"pipelined", "segmented"}) {
     EXPECT_EQ(runs((std::string("bcast:") + one).c_str(), {Operation::bcast, much}), one);
   }
@@ -42,8 +42,8 @@ TEST(Forcing, BindsTheChoice) {
   EXPECT_EQ(runs("barrier:dissemination", {Operation::barrier}), "dissemination");
 }
 
-TEST(Forcing, GivesWayToTheCheapestWhereItCannotServe) {
-  // Too much to ride behind a flag; and the machine has no path into a peer's memory.
+TEST(Forcing, FallsBackToCheapestIfItCannotServe) {
+  // The message is too large to be inline, and the machine file has no path into peers' memory.
   for (const char* const vain : {"bcast:inline", "bcast:direct"}) {
     EXPECT_EQ(runs(vain, {Operation::bcast, much}), runs("", {Operation::bcast, much})) << vain;
   }

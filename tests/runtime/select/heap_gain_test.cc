@@ -16,7 +16,7 @@ using machine::ArrayPlace;
 using machine::Machine;
 using machine::Origin;
 
-// Four cores. What a peer wrote is read so many times as fast as usual.
+// Four cores that read data written by a peer reading_is_faster times as fast as usual.
 Machine machine_where(double reading_is_faster) {
   Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
@@ -33,7 +33,7 @@ Machine with_heap_loads(Machine machine, double load_ns) {
   return machine;
 }
 
-TEST(HeapGain, IsMoreWhereReadingPeersIsFaster) {
+TEST(HeapGain, GrowsWithFasterPeerReads) {
   EXPECT_GT(heap_gain(machine_where(10)), heap_gain(machine_where(1)));
   EXPECT_GT(heap_gain(machine_where(10)), 1);
 }
@@ -42,18 +42,16 @@ Machine core_alone() {
   return machine::generic_machine(machine::discover_from_synthetic("pack:1 core:1 pu:1").topology);
 }
 
-TEST(HeapGain, IsNoneForACoreAlone) { EXPECT_EQ(heap_gain(core_alone()), 1); }
+TEST(HeapGain, IsOneForASingleCore) { EXPECT_EQ(heap_gain(core_alone()), 1); }
 
-TEST(HeapPays, WhereItCostsNothing) {
+TEST(HeapPays, IfItCostsNothing) {
   EXPECT_TRUE(heap_pays(with_heap_loads(machine_where(10), 10)));
   EXPECT_FALSE(heap_pays(with_heap_loads(machine_where(10), 16)));
 }
 
-TEST(HeapPays, NotWhereNothingIsGained) {
-  EXPECT_FALSE(heap_pays(with_heap_loads(core_alone(), 10)));
-}
+TEST(HeapPays, NotWithoutGain) { EXPECT_FALSE(heap_pays(with_heap_loads(core_alone(), 10))); }
 
-TEST(HeapPays, NotWhereNobodyHasMeasured) { EXPECT_FALSE(heap_pays(machine_where(10))); }
+TEST(HeapPays, NotWithoutMeasurement) { EXPECT_FALSE(heap_pays(machine_where(10))); }
 
 }  // namespace
 }  // namespace huddle::select

@@ -14,7 +14,7 @@ machine::Machine guessed() {
   return machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
 }
 
-TEST(ModelError, IsWhatWasFoundWhereFiguresAreSteady) {
+TEST(ModelError, IsThePublishedErrorIfFiguresAreSteady) {
   machine::Machine steady = guessed();
   EXPECT_GT(model_error(steady), 0);
   for (auto& line : steady.line) line.origin = machine::Origin::measured;
@@ -22,7 +22,7 @@ TEST(ModelError, IsWhatWasFoundWhereFiguresAreSteady) {
   EXPECT_EQ(model_error(steady), model_error(guessed()));
 }
 
-TEST(ModelError, IsNoLessThanHalfOfTheMeasuredFiguresSpreadBy) {
+TEST(ModelError, IsAtLeastTheMedianSpread) {
   machine::Machine shaky = guessed();
   for (auto& line : shaky.line) line.spread = 0.5;
   EXPECT_EQ(model_error(shaky), model_error(guessed())) << "nobody has measured them";
@@ -30,7 +30,7 @@ TEST(ModelError, IsNoLessThanHalfOfTheMeasuredFiguresSpreadBy) {
   EXPECT_EQ(model_error(shaky), 0.5);
 }
 
-TEST(NearTies, AreNoFartherFromTheFirstThanTheError) {
+TEST(NearTies, AreWithinErrorOfTheFirst) {
   const std::vector<Candidate> candidates = {{{}, "", 100}, {{}, "", 110}, {{}, "", 111}};
   EXPECT_EQ(near_ties(candidates, 0.1), 2U);
   EXPECT_EQ(near_ties(candidates, 0), 1U);

@@ -7,8 +7,8 @@
 namespace huddle::select {
 namespace {
 
-// What each rank has makes up what all have.
-TEST(Operation, OwnDataOfAllRanksAreAllData) {
+// The data of all ranks add up to the total.
+TEST(Operation, OwnDataAddUpToAllData) {
   for (const Operation operation : operations) {
     for (const int ranks : {2, 4, 8}) {
       const Request request{.operation = operation, .bytes = 4096};
@@ -23,8 +23,8 @@ TEST(Operation, OwnDataOfAllRanksAreAllData) {
   }
 }
 
-// Nothing but how blocks may differ tells an operation from its regular form.
-TEST(Operation, IsLikeItsRegularForm) {
+// An operation differs from its regular form only in the sizes of its blocks.
+TEST(Operation, EqualsItsRegularFormExceptForSizes) {
   for (const Operation operation : operations) {
     const Operation regular = regular_form(operation);
     EXPECT_EQ(regular_form(regular), regular) << name(operation);
@@ -43,8 +43,8 @@ TEST(Operation, IsFoundByItsName) {
   EXPECT_EQ(operation_named("nothing"), std::nullopt);
 }
 
-// Who hands in and gets what, by the definition of MPI: rank 1 of 3, root 0 and root 1.
-TEST(Exchange, HasTheBlocksOfItsRank) {
+// Inputs and outputs as defined by MPI: rank 1 of 3, with root 0 and root 1.
+TEST(Exchange, ContainsBlocksOfItsRank) {
   constexpr std::size_t bytes = 8;
   const auto total = [](const node::Blocks& blocks) { return blocks.total(3); };
   const Call all = exchange_of(Operation::allgatherv, bytes, 1, 0);

@@ -14,8 +14,8 @@ namespace {
 
 using machine::HandoffKind;
 
-// Predicted where ranks sit on these processors of four, and what this kind of hand-off takes is
-// this many times as long.
+// Predicts an exchange by ranks on the hardware threads `locality` (of four), on a machine on which
+// hand-offs of this kind take times_as_long times as long.
 double exchange_by(const node::ExchangeReduce::Plan& plan, std::size_t bytes,
                    const std::vector<int>& locality, HandoffKind kind = HandoffKind::ring,
                    double times_as_long = 1) {
@@ -34,8 +34,8 @@ constexpr std::size_t bytes = 65536;
 constexpr node::ExchangeReduce::Plan plain{bytes, memory::CopyKernel::plain};
 constexpr node::ExchangeReduce::Plan nontemporal{bytes, memory::CopyKernel::nontemporal};
 
-// The kernels' rings tell what it takes to have from memory what went past the caches.
-TEST(ExchangeReduce, ReadsFromMemoryWhatWentPastTheCaches) {
+// The ring curves of the kernels contain the time to read non-temporal stores from memory.
+TEST(ExchangeReduce, ReadsNontemporalStoresFromMemory) {
   const auto by = [](const node::ExchangeReduce::Plan& plan, double times_as_long) {
     return exchange_by(plan, bytes, {0, 1}, HandoffKind::ring_nontemporal, times_as_long);
   };
@@ -43,11 +43,11 @@ TEST(ExchangeReduce, ReadsFromMemoryWhatWentPastTheCaches) {
   EXPECT_EQ(by(plain, 100), by(plain, 1));
 }
 
-TEST(ExchangeReduce, WorksInTurnsWhereRanksShareProcessors) {
+TEST(ExchangeReduce, TakesTurnsIfRanksShareHardwareThreads) {
   EXPECT_GT(exchange_by(plain, bytes, {0, 1, 0, 1}), 1.5 * exchange_by(plain, bytes, {0, 1, 2, 3}));
 }
 
-// Two ranks, on cores that take so many times as long to copy more than what a rank joins.
+// Two ranks on cores on which copies larger than a rank's slice take times_as_long times as long.
 double slices_ns(std::size_t data_bytes, double times_as_long) {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
@@ -63,8 +63,8 @@ double slices_ns(std::size_t data_bytes, double times_as_long) {
                           node::ReductionTarget::Kind::to_each);
 }
 
-// However fast shared memory is, and whoever's slice it is.
-TEST(SlicedReduce, IsNoFasterThanItsDataComeFromWhereTheyLie) {
+// Shared memory may be faster, but a rank still has to read its own data.
+TEST(SlicedReduce, IsNoFasterThanItsMemory) {
   EXPECT_GT(slices_ns(8 << 20, 100), 10 * slices_ns(8 << 20, 1));
 }
 

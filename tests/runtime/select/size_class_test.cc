@@ -9,10 +9,10 @@
 namespace huddle::select {
 namespace {
 
-// What the C interface lets through.
+// The limit that the C interface accepts.
 constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
 
-// The class holds the size, the one below does not, and not much is added.
+// The class contains the size, the class below does not, and little is added.
 void expect_tight(std::size_t bytes) {
   const std::size_t size_class = size_class_of(bytes);
   ASSERT_LT(size_class, size_classes) << bytes;
@@ -22,7 +22,7 @@ void expect_tight(std::size_t bytes) {
   EXPECT_LT(largest_in(size_class - 1), bytes) << bytes;
 }
 
-TEST(SizeClass, HoldsEverySizeAroundEveryPowerOfTwo) {
+TEST(SizeClass, ContainsSizesAroundPowersOfTwo) {
   for (std::size_t bytes = 2; bytes <= 5000; ++bytes) expect_tight(bytes);
   for (int bit = 3; bit < 63; ++bit) {
     const std::size_t power = std::size_t{1} << bit;

@@ -36,7 +36,7 @@ TEST(MaxMin, TwoFlowsShareALinkFairly) {
   EXPECT_THAT(rates(flows, {10}), testing::ElementsAre(5, 5));
 }
 
-TEST(MaxMin, WhatOneCannotUseTheOthersGet) {
+TEST(MaxMin, UnusedBandwidthGoesToOtherFlows) {
   Flows flows;
   flows.add(1000, 2, std::vector{0});
   flows.add(1000, unlimited, std::vector{0, 1});
@@ -44,7 +44,7 @@ TEST(MaxMin, WhatOneCannotUseTheOthersGet) {
   EXPECT_THAT(rates(flows, {10, 3}), testing::ElementsAre(2, 3, 5));
 }
 
-TEST(MaxMin, SaysWhatHoldsAFlowBack) {
+TEST(MaxMin, ReportsTheLimitOfAFlow) {
   Flows flows;
   flows.add(1000, 2, std::vector{0});
   flows.add(1000, unlimited, std::vector{0, 1});
@@ -75,8 +75,8 @@ Case any_case(bool same_size) {
   return any;
 }
 
-// The plainest way: raise all open flows by the same small amount until something is full, again
-// and again, with no queue and no numbering.
+// The simplest algorithm: repeatedly increases all open flows by the same amount until a link or
+// limit is reached, without a queue and numbering of links.
 std::vector<double> reference(const Case& any) {
   const std::size_t count = any.flows.count();
   std::vector<double> rate(count, 0);
@@ -115,14 +115,14 @@ void expect_near(double seen, double expected) {
   RC_ASSERT(std::abs(seen - expected) <= 1e-6 * std::max(1.0, expected));
 }
 
-RC_GTEST_PROP(MaxMinProperty, IsWhatThePlainestWayFinds, ()) {
+RC_GTEST_PROP(MaxMinProperty, MatchesReference, ()) {
   const Case any = any_case(false);
   const std::vector<double> expected = reference(any);
   const std::vector<double> seen = rates(any.flows, any.capacity);
   for (std::size_t flow = 0; flow < seen.size(); ++flow) expect_near(seen[flow], expected[flow]);
 }
 
-RC_GTEST_PROP(MaxMinProperty, NoLinkCarriesMoreThanItCan, ()) {
+RC_GTEST_PROP(MaxMinProperty, NoLinkExceedsItsCapacity, ()) {
   const Case any = any_case(false);
   const std::vector<double> seen = rates(any.flows, any.capacity);
   std::vector<double> load(any.capacity.size(), 0);
@@ -135,7 +135,7 @@ RC_GTEST_PROP(MaxMinProperty, NoLinkCarriesMoreThanItCan, ()) {
   }
 }
 
-// Shares anew whenever one ends.
+// Recomputes the shares whenever a flow ends.
 std::vector<double> through_reference(const Case& any) {
   std::vector<double> left;
   std::vector<double> end(any.flows.count(), 0);
@@ -159,16 +159,15 @@ std::vector<double> through_reference(const Case& any) {
   return end;
 }
 
-RC_GTEST_PROP(ThroughProperty, IsWhatSharingAnewAtEveryEndFinds, ()) {
+RC_GTEST_PROP(ThroughProperty, MatchesReference, ()) {
   const Case any = any_case(*rc::gen::arbitrary<bool>());
   const std::vector<double> expected = through_reference(any);
   const std::vector<double> seen = through_ns(any.flows, any.capacity);
   for (std::size_t flow = 0; flow < seen.size(); ++flow) expect_near(seen[flow], expected[flow]);
 }
 
-// All bytes that go through a link need at least its time, and nobody needs more than all of them
-// one after the other.
-RC_GTEST_PROP(ThroughProperty, BytesAreNeitherLostNorCarriedForNothing, ()) {
+// The last flow on a link cannot end before the link has carried the bytes of all its flows.
+RC_GTEST_PROP(ThroughProperty, LinksNeedAtLeastTheTimeOfTheirBytes, ()) {
   const Case any = any_case(false);
   const std::vector<double> seen = through_ns(any.flows, any.capacity);
   std::vector<double> bytes(any.capacity.size(), 0);
@@ -185,7 +184,7 @@ RC_GTEST_PROP(ThroughProperty, BytesAreNeitherLostNorCarriedForNothing, ()) {
   }
 }
 
-TEST(Through, WhoIsLeftTakesWhatOthersLeave) {
+TEST(Through, RemainingFlowsUseFreedBandwidth) {
   Flows flows;
   flows.add(100, unlimited, std::vector{0});
   flows.add(300, unlimited, std::vector{0});

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# All allgathers of 8 B, 8 KB and 120 KB among 16,384 nodes of a fat tree and of a dragonfly, within 10
-# minutes of one core and 4 GiB: tests/simulate/network/large_test.sh HUDDLE
+# Simulates all allgathers of 8 B, 8 KB and 120 KB among 16,384 nodes of a fat tree and of a
+# dragonfly. Limits: 10 minutes of CPU time and 4 GiB. Usage: tests/simulate/network/large_test.sh
+# HUDDLE
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -15,7 +16,7 @@ for fabric in fat-tree-1to1 dragonfly; do
     echo
   done
 done
-# What children took: user and system time, in ticks.
+# CPU time of the child processes: user and system, in ticks.
 read -r user system < <(awk '{ print $16, $17 }' "/proc/$$/stat")
 seconds=$(((user + system) / $(getconf CLK_TCK)))
 echo "$seconds seconds of a processor, $seconds_allowed allowed"

@@ -30,14 +30,14 @@ std::string refused(std::vector<std::string> words) {
   return "";
 }
 
-TEST(Question, ComesBackFromItsWords) {
+TEST(Question, SurvivesRoundTrip) {
   for (const Judge judge : {Judge::simgrid, Judge::simgrid_in_order, Judge::smpi}) {
     const std::vector<std::string> words = words_of(some_question(judge));
     EXPECT_THAT(words_of(question(words)), ElementsAreArray(words));
   }
 }
 
-TEST(Question, NeedsAllItsWords) {
+TEST(Question, RequiresAllKeys) {
   const std::vector<std::string> words = words_of(some_question(Judge::smpi));
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::vector<std::string> fewer = words;
@@ -46,7 +46,7 @@ TEST(Question, NeedsAllItsWords) {
   }
 }
 
-TEST(Question, NamesAJudgeThatIsNone) {
+TEST(Question, RejectsUnknownJudge) {
   std::vector<std::string> words = words_of(some_question(Judge::smpi));
   words[0] = "judge=luck";
   EXPECT_THAT(refused(words), HasSubstr("'luck'"));

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What huddle's simulator says against SimGrid, which runs the same schedules on the same links without
-rounds: simgrid_test.py HUDDLE [--thorough]. `huddle-judge-simgrid` has to lie beside that huddle.
+"""Compares huddle's simulator with SimGrid, which runs the same schedules on the same links without rounds.
 
-The same schedule   Where no link is shared both have to agree within 10 %, elsewhere within 25 %. At 95 % of
-                    the points both name the same winner, or huddle's is within 5 % of SimGrid's.
-Cards               In huddle a card sends one round after the other, in SimGrid whatever is there, evenly. One
-                    algorithm on Fast Ethernet takes twice as long for that: both figures are held.
-SMPI's algorithms   SimGrid's own MPI has four of them. Both put them into the same order; two that are within
-                    5 % of each other have none."""
+Usage: simgrid_test.py HUDDLE [--thorough]. `huddle-judge-simgrid` must be in the directory of HUDDLE.
+
+The same schedule   Times must agree within 10 % if no link is shared, otherwise within 25 %. At 95 % of the
+                    points both must have the same winner, or huddle's must be within 5 % of SimGrid's.
+Cards               In huddle a card sends one round after the other; in SimGrid all pending messages share it
+                    evenly. One algorithm on Fast Ethernet takes twice as long for that reason: the test checks
+                    both figures.
+SMPI's algorithms   SimGrid's own MPI has four of them. Both simulators must give the same order, except for
+                    algorithms within 5 % of each other."""
 import argparse
 import itertools
 import json
@@ -20,15 +22,16 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SIZES = ("8", "8K", "120K")
 ALONE, SHARED, TIE, POINTS = 0.10, 0.25, 0.05, 0.95
-# One switch is a fat tree's first.
+# A single switch is the first level of a fat tree.
 FEW = [("fat-tree-1to1", 16), ("fat-tree-2to1", 64)]
 MANY = FEW + [("fat-tree-1to1", 32), ("fat-tree-1to1", 64), ("dragonfly", 64), ("fat-tree-2to1", 256),
               ("deepcomp-6800-qsnet", 64), ("deepcomp-6800-ethernet", 64), ("fat-tree-1to1", 1024),
               ("fat-tree-2to1", 1024)]
-# SimGrid's time of far-first in huddle's, where cards are shared.
+# Time of far-first in SimGrid relative to huddle if messages share the cards.
 CARDS = ("dawning-4000a-ethernet", 64, "allgather:far-first", {"8K": (1.9, 2.4), "120K": (2.1, 2.6)})
 FEW_SMPI = [("fat-tree-2to1", 16)]
-# SMPI moves real bytes, twice the ranks' square of blocks: 256 ranks with 120 KB would take 16 GB.
+# SMPI moves real data, twice the square of the number of ranks in blocks: 256 ranks with 120 KB
+# would need 16 GB.
 MANY_SMPI = [("fat-tree-2to1", 16), ("fat-tree-2to1", 64), ("dragonfly", 64), ("deepcomp-6800-qsnet", 64),
              ("deepcomp-6800-ethernet", 64), ("dawning-4000a-ethernet", 64)]
 
@@ -86,7 +89,7 @@ def smpi_order(huddle, points):
             for row in rows), flush=True)
         if len(rows) != 4:
             yield f"{where}: {len(rows)} algorithms that SMPI has, and not four"
-        for first, second in itertools.combinations(rows, 2):  # the faster first
+        for first, second in itertools.combinations(rows, 2):  # faster one first
             apart = second["ns"] > first["ns"] * (1 + TIE)
             if apart and second["judge_ns"] * (1 + TIE) < first["judge_ns"]:
                 yield f"{where}: {second['algorithm']} before {first['algorithm']} in SMPI"

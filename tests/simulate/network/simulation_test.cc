@@ -18,7 +18,7 @@ const std::string two_levels =
     "schema = 1\nname = \"x\"\n[[level]]\nname = \"leaf\"\nof = 4\n[[level]]\nname = "
     "\"spine\"\nof = 4\nlinks = 1\ngb_per_s = 1\nlatency_ns = 100\norigin = \"estimated\"\n";
 
-// 1,000 ns of which processors are busy for 2 x 200, then 2 bytes a nanosecond.
+// 1,000 ns latency, of which the CPUs are busy for 2 x 200 ns, and 2 bytes per ns.
 machine::Network plain_network() {
   return {"test", 1, {{8, 1 << 30}, {1004, 1000 + (1 << 29)}, {}}, 0, 2, machine::Origin::estimated,
           200};
@@ -54,15 +54,15 @@ double part(const Outcome& outcome, Cause cause) {
   return outcome.end.by_cause[static_cast<std::size_t>(cause)];
 }
 
-TEST(Simulation, AMessageAloneIsLatencyAndBytesOverBandwidth) {
+TEST(Simulation, SingleMessageTakesLatencyPlusTransfer) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   EXPECT_DOUBLE_EQ(ns_of(cluster, {{{{0, 1, 0}}, {}}}), 1000);
   EXPECT_DOUBLE_EQ(ns_of(cluster, {{{{0, 1, 4000}}, {}}}), 1000 + 4000 / 2.0);
-  // Two links and two switches further, one of them half as wide.
+  // Two more links, one with half the bandwidth, and two more switches.
   EXPECT_DOUBLE_EQ(ns_of(cluster, {{{{0, 5, 4000}}, {}}}), 1000 + 200 + 4000 / 1.0);
 }
 
-TEST(Simulation, SaysWhereTheTimeGoes) {
+TEST(Simulation, AttributesTimeToCauses) {
   const Outcome outcome = of(cluster_with(plain_network()), {{{{0, 4, 1000}, {1, 5, 1000}}, {}}});
   EXPECT_DOUBLE_EQ(part(outcome, Cause::processor), 400);
   EXPECT_DOUBLE_EQ(part(outcome, Cause::latency), 600 + 200);
@@ -76,7 +76,7 @@ TEST(Simulation, SaysWhereTheTimeGoes) {
   EXPECT_EQ(outcome.by_height[0].messages, 0);
 }
 
-TEST(Simulation, AProcessorTakesItsMessagesOneAfterTheOther) {
+TEST(Simulation, CpuHandlesMessagesOneByOne) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   EXPECT_DOUBLE_EQ(ns_of(cluster, {{{{0, 1, 0}, {0, 2, 0}, {0, 3, 0}}, {}}}), 1000 + 2 * 200)
       << "posted in turn";
@@ -84,7 +84,7 @@ TEST(Simulation, AProcessorTakesItsMessagesOneAfterTheOther) {
       << "taken in turn";
 }
 
-TEST(Simulation, CardsNeedAGapBetweenMessages) {
+TEST(Simulation, CardsRequireGapBetweenMessages) {
   machine::Network network = plain_network();
   network.gap_ns = 500;
   const Traffic three{{{0, 1, 0}, {0, 2, 0}, {0, 3, 0}}, {}};
@@ -93,8 +93,8 @@ TEST(Simulation, CardsNeedAGapBetweenMessages) {
   EXPECT_DOUBLE_EQ(ns_of(cluster_with(network), {three}), 1000 + 500) << "the third waits";
 }
 
-// 4,000 bytes take 2,000 ns one way.
-TEST(Simulation, BothDirectionsOfANodeTakeWhatWasMeasuredOfTwo) {
+// 4,000 bytes take 2,000 ns in one direction.
+TEST(Simulation, BothDirectionsCostTheMeasuredFactor) {
   const Traffic one_way{{{0, 1, 4000}}, {}};
   const Traffic pairs{{{0, 1, 4000}, {1, 0, 4000}}, {}};
   const Traffic ring{{{0, 1, 4000}, {1, 2, 4000}, {2, 0, 4000}}, {}};
@@ -109,8 +109,9 @@ TEST(Simulation, BothDirectionsOfANodeTakeWhatWasMeasuredOfTwo) {
   EXPECT_DOUBLE_EQ(ns_of(cluster, {uneven}), 1000 + 2000 + 0.25 * 1000);
 }
 
-// Rank 1 is busy with rank 2 for long; a short message may wait for it, a long one's sender does.
-TEST(Simulation, LongMessagesMeet) {
+// Rank 1 is busy with a long message from rank 2. An eager message waits for it; for a long message
+// its sender waits.
+TEST(Simulation, LongMessagesUseRendezvous) {
   machine::Network network = plain_network();
   const Traffic busy{{{2, 1, 20000}}, {}};
   const Traffic late{{{0, 1, 2000}}, {}};
@@ -129,7 +130,7 @@ TEST(Simulation, LongMessagesMeet) {
   EXPECT_DOUBLE_EQ(meeting.clock(0).ns, 11000 + 600 + 1000);
 }
 
-TEST(Simulation, NoRankWaitsForThoseThatItDoesNotHearOf) {
+TEST(Simulation, RanksWaitOnlyForTheirSenders) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   Simulation simulation(cluster, in_order(16));
   simulation.run(simulation.share_out({{{0, 1, 0}, {2, 3, 100000}}, {}}));
@@ -151,7 +152,7 @@ Traffic any_traffic() {
   return traffic;
 }
 
-RC_GTEST_PROP(SimulationProperty, EveryByteIsCountedOnceAtItsLevel, ()) {
+RC_GTEST_PROP(SimulationProperty, CountsEveryByteOnce, ()) {
   const Traffic traffic = any_traffic();
   const Outcome outcome = of(cluster_with(plain_network()), {traffic, traffic});
   double bytes = 0;
@@ -160,7 +161,7 @@ RC_GTEST_PROP(SimulationProperty, EveryByteIsCountedOnceAtItsLevel, ()) {
   RC_ASSERT(outcome.messages == 2.0 * static_cast<double>(traffic.messages.size()));
 }
 
-// All messages of one size, the collectives' case, and more of it.
+// All messages have the same size, as in collectives.
 RC_GTEST_PROP(SimulationProperty, MoreBytesAreNeverFaster, ()) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   std::vector<Traffic> rounds = {any_traffic(), any_traffic(), any_traffic()};
@@ -175,14 +176,14 @@ RC_GTEST_PROP(SimulationProperty, MoreBytesAreNeverFaster, ()) {
   }
 }
 
-RC_GTEST_PROP(SimulationProperty, TheSameAgainIsTheSame, ()) {
+RC_GTEST_PROP(SimulationProperty, IsDeterministic, ()) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   const std::vector<Traffic> rounds = {any_traffic(), any_traffic()};
   RC_ASSERT(ns_of(cluster, rounds) == ns_of(cluster, rounds));
 }
 
-// Simulated with rounds that come again taken from memory, and with each worked out anew.
-TEST(Simulate, RoundsThatComeAgainAreTheSameRounds) {
+// Compares a simulation that reuses repeated rounds with one that computes each round.
+TEST(Simulate, RepeatedRoundsGiveTheSameResult) {
   const fabric::Cluster cluster = cluster_with(plain_network());
   for (const char* name : {"allgather:ring", "allgather:neighbor"}) {
     for (const int ranks : {2, 7, 8, 15, 16}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The modelled world by itself: how copies share, what a line takes, and who is told of a stall.
+// Tests of the simulated context: shares of concurrent copies, times of cache lines, and the report
+// of a deadlock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,15 +38,15 @@ Outcome outcome_of(const machine::Machine& machine, std::vector<int> pus,
 
 context::Address flag_of(int rank) { return {context::Region::shared, rank, 0}; }
 
-TEST(Sharing, TwoOfOneResourceTakeTwiceAsLong) {
+TEST(Sharing, TwoCopiesOnOneResourceTakeTwiceAsLong) {
   Sharing sharing({10});
   sharing.begin(0, 0, 1000, 100, {{0, 1000}});
   sharing.begin(1, 0, 1000, 100, {{0, 1000}});
   EXPECT_NEAR(sharing.next_end_ns(), 200, 1e-6);
 }
 
-// Who is slow by itself leaves the rest to the other.
-TEST(Sharing, NobodyGetsMoreThanAlone) {
+// A copy that is slow by itself leaves the remaining bandwidth to the other.
+TEST(Sharing, CopyIsNeverFasterThanAlone) {
   Sharing sharing({10});
   sharing.begin(0, 0, 1000, 1000, {{0, 1000}});
   sharing.begin(1, 0, 900, 10, {{0, 900}});
@@ -54,7 +55,7 @@ TEST(Sharing, NobodyGetsMoreThanAlone) {
   EXPECT_NEAR(sharing.next_end_ns(), 1000, 1e-6);
 }
 
-TEST(Sharing, CarriesAllAndNoMoreThanItCan) {
+TEST(Sharing, TransfersAllBytesWithinCapacity) {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     std::mt19937 random(seed);
     const auto between = [&](double least, double most) {
@@ -96,7 +97,7 @@ TEST(Sharing, CarriesAllAndNoMoreThanItCan) {
   }
 }
 
-TEST(SimulatedContext, ALineTakesItsWay) {
+TEST(SimulatedContext, LineTakesItsLatency) {
   const machine::Machine machine = songshan();
   const machine::CostModel model(machine);
   for (const int other : {1, 4, 31}) {
@@ -115,7 +116,7 @@ TEST(SimulatedContext, ALineTakesItsWay) {
   }
 }
 
-// The last of several readers waits for the others, as the closed form has it.
+// The last of several readers waits for the others, as in the closed form.
 TEST(SimulatedContext, ReadersOfALineAreServedInTurn) {
   const machine::Machine machine = songshan();
   const machine::CostModel model(machine);
@@ -130,8 +131,8 @@ TEST(SimulatedContext, ReadersOfALineAreServedInTurn) {
   EXPECT_NEAR(outcome.all_ns(), model.line_to_readers_ns(0, std::vector<int>{1, 2, 3}), 1e-6);
 }
 
-// All of a die write what no cache holds: they have what the die's memory carries.
-TEST(SimulatedContext, CopiesOfADieShareItsMemory) {
+// All cores of a die write data that no cache holds: they share the bandwidth of the die's memory.
+TEST(SimulatedContext, CopiesOnOneDieShareItsMemory) {
   constexpr std::size_t bytes = 64 << 20;
   const auto copied_ns = [](std::vector<int> pus) {
     return outcome_of(songshan(), std::move(pus),
@@ -154,7 +155,7 @@ TEST(SimulatedContext, CopiesOfADieShareItsMemory) {
   EXPECT_NEAR(copied_ns({0, 8, 16, 24}), alone_ns, 0.02 * alone_ns);
 }
 
-// What was copied a moment ago comes from the cache, unless something larger came between.
+// Recently copied data come from the cache, unless larger data were used in between.
 TEST(SimulatedContext, CachesAreFinite) {
   const auto again_ns = [](std::size_t between_bytes) {
     return outcome_of(songshan(), {0},
@@ -172,7 +173,7 @@ TEST(SimulatedContext, CachesAreFinite) {
   EXPECT_LT(2 * again_ns(0), again_ns(64 << 20));
 }
 
-TEST(SimulatedContext, SaysWhoWaitsForWhatWhereNobodyCanGoOn) {
+TEST(SimulatedContext, DeadlockIsReportedWithWaitingRanks) {
   try {
     outcome_of(songshan(), {0, 1}, [](SimulatedContext& w) {
       w.wait(flag_of(1 - w.rank()), context::until_reached(context::first_sequence + 1));

@@ -26,7 +26,7 @@ machine::Machine machine_named(const std::string& name) {
   return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + name + ".toml");
 }
 
-// A team on the first processors of a machine.
+// A team on the first cores of a machine.
 struct Team {
   Team(machine::Machine described, int ranks) : machine(std::move(described)), model(machine) {
     std::vector<int> pus = first_pu_of_cores(machine.topology);
@@ -53,7 +53,7 @@ struct Team {
   select::TeamResources resources;
 };
 
-// Lines of flags and data between each two ranks, in the last of some calls.
+// Compares the lines of flags and data between each two ranks in the last of several calls.
 template <class OfPlan>
 void expect_lines_as_counted(const Team& team, const Request& request, const OfPlan& plan,
                              const std::string& words) {
@@ -71,7 +71,7 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
     const auto bytes = select::protocol_for(plan, setting(rank)).shared_bytes();
     counted.sizes.shared = std::max(counted.sizes.shared, round_up(bytes, node::apart_bytes));
   }
-  // Pieces of no bytes may begin a piece further on.
+  // Pieces of no bytes may begin after the end of the data.
   counted.sizes.input = counted.sizes.output =
       request.bytes + team.resources.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
@@ -102,8 +102,8 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   }
 }
 
-// Where flags of several writers lie in one line, who gets it from whom depends on who is first: it
-// is another one in a world without time.
+// If a line contains flags of several writers, its transfers depend on which rank is first: the
+// order differs in a context without time.
 bool has_lines_of_several_writers(const select::Plan& plan) {
   if (const auto* tree = std::get_if<select::TreeBarrierPlan>(&plan)) {
     return tree->parameters.flags_per_line > 1;
@@ -132,10 +132,10 @@ void expect_lines_as_counted(int ranks, const Request& request) {
   }
 }
 
-TEST(Predict, BarriersMoveTheLinesThatAreCounted) {
+TEST(Predict, BarriersMoveTheCountedLines) {
   for (const int ranks : {2, 5, 8}) expect_lines_as_counted(ranks, {Operation::barrier, 0, 1});
 }
-TEST(Predict, BroadcastsMoveTheLinesThatAreCounted) {
+TEST(Predict, BroadcastsMoveTheCountedLines) {
   for (const std::size_t bytes : {8U, 200U, 4096U}) {
     expect_lines_as_counted(8, {Operation::bcast, bytes, 1});
   }
@@ -174,8 +174,8 @@ TEST(Predict, MoreRanksAreNeverCheaper) {
   }
 }
 
-// All that 31 ranks have goes into one die's memory: by no way is that faster than it is.
-TEST(Predict, ARootsMemoryTakesAllOfAGather) {
+// The data of 31 ranks are written to the memory of one die, whose bandwidth bounds any algorithm.
+TEST(Predict, RootMemoryLimitsGather) {
   const Team team(machine_named("songshan"), 32);
   const Request request{Operation::gather, 4U << 20U, 1};
   const select::Candidate chosen = select::cheapest(team.candidates(request));
@@ -183,8 +183,9 @@ TEST(Predict, ARootsMemoryTakesAllOfAGather) {
   EXPECT_GE(team.ns(request, chosen.plan), 8e6);
 }
 
-// A barrier by levels keeps lines inside; that pays where the ways outside are long.
-TEST(Predict, SwappedLatenciesTurnTheChoice) {
+// A barrier by levels keeps lines inside groups, which pays off if latencies between groups are
+// long.
+TEST(Predict, SwappedLatenciesReverseTheChoice) {
   const auto flat_over_levels = [](bool swapped) {
     machine::Machine machine = machine_named("songshan");
     if (swapped) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle-judge-simgrid: the same schedule on the same links as `huddle sim`, run by SimGrid, which
-// has no rounds; or the algorithm of that name that SMPI has, SimGrid's own MPI. Called by `huddle
-// sim
-// --with JUDGE`, with words KEY=VALUE (sim/question.h); prints the nanoseconds until the last rank
-// is ready.
+// huddle-judge-simgrid: runs the same schedule on the same links as `huddle sim` with SimGrid,
+// which has no rounds, or the algorithm of the same name in SMPI, SimGrid's own MPI. `huddle sim
+// --with JUDGE` calls it with arguments KEY=VALUE (question.h). It prints the nanoseconds until the
+// last rank has finished.
 //
-// Both know the time of a processor, latencies, rates, a message's own limit and who waits for
-// whom. The gap between two messages of a card only huddle knows.
+// Both simulators model CPU time, latencies, rates, the limit of a single message, and the
+// dependencies between ranks. Only huddle models the gap between two messages of a card.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -51,7 +50,7 @@ double answer(const judge::Job& job) {
 int main(int argc, char** argv) {
   try {
     const judge::Job job = job_of(network::question({argv + 1, argv + argc}));
-    // SimGrid reads settings from a command line; of what it logs only errors are of interest.
+    // SimGrid reads settings from a command line. Logs only its critical errors.
     std::string log = "--log=root.thres:critical";
     std::vector<char*> own = {argv[0], log.data(), nullptr};
     int count = 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The links of a fabric as SimGrid's: one host a rank.
+// The links of a fabric as a SimGrid platform with one host per rank, and the simulations that run
+// on it.
 #pragma once
 
 #include <limits>
@@ -20,12 +21,11 @@
 
 namespace huddle::judge {
 
-// What is asked of the judge, with all that the question names, and what of a network's figures
-// SimGrid is told.
-
-// SimGrid's clock counts seconds and rounds to parts of them; here one of its seconds is 1 us.
+// SimGrid's clock counts seconds and rounds to fractions of them; one of its seconds stands for 1
+// us.
 constexpr double ns_a_tick = 1000;
 
+// A question to the simulator with everything that it names.
 struct Job {
   network::Question question;
   fabric::Cluster cluster;
@@ -36,12 +36,12 @@ struct Job {
   int ranks() const { return schedule->ranks(); }
 };
 
-// Its sender waits for the receiver.
+// Returns whether the sender waits for the receiver (rendezvous protocol).
 inline bool meets(const machine::Network& network, double bytes) {
   return network.rendezvous_bytes && bytes >= *network.rendezvous_bytes;
 }
 
-// How fast one message alone is; without an answer only links set a limit.
+// Returns the rate of a single message; infinity if only links limit it.
 inline double own_limit_gb_per_s(const machine::Network& network, double bytes) {
   const double ns = time_at(network.curve, bytes) - time_at(network.curve, 0);
   return ns > 0 ? bytes / ns : std::numeric_limits<double>::infinity();
@@ -51,7 +51,7 @@ using Pairs = std::set<std::pair<int, int>>;
 
 class Platform {
  public:
-  // Ways only between ranks that talk. Everything named has to outlive it.
+  // Creates routes only between `pairs` of ranks. Keeps a reference to `job`.
   Platform(const Job& job, const Pairs& pairs);
 
   simgrid::s4u::Host* host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
@@ -65,18 +65,18 @@ class Platform {
   simgrid::s4u::NetZone* zone_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::map<int, simgrid::s4u::Link*> links_;
-  simgrid::s4u::Link* base_ = nullptr;  // what is beneath every switch
+  simgrid::s4u::Link* base_ = nullptr;  // the latency of the innermost switch
 };
 
-// Who simulates instead of huddle: each says the nanoseconds until the last rank is ready. A
-// process asks one of them, once; a simgrid::s4u::Engine has to be there.
-
-// huddle's schedule, every rank an actor that sends and receives. Links are shared out whenever a
-// message begins or ends; messages of one card share it evenly, or with `cards_in_order` those of a
-// later round wait for those of earlier ones, as in huddle's model.
+// Both simulations return the nanoseconds until the last rank has finished.
+// Requires: a simgrid::s4u::Engine exists, and the process has not called either before.
+//
+// Runs huddle's schedule; every rank is an actor that sends and receives. Link rates are recomputed
+// whenever a message begins or ends. Messages of one card share it evenly, or if cards_in_order is
+// true those of later rounds wait for those of earlier rounds, as in huddle's model.
 double schedule_ns(const Job& job, bool cards_in_order);
 
-// SMPI, SimGrid's own MPI, with its own algorithm of that name (network::smpi_algorithm).
+// Runs the algorithm of the same name in SMPI (network::smpi_algorithm).
 double smpi_ns(const Job& job);
 
 }  // namespace huddle::judge

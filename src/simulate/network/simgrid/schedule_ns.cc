@@ -23,7 +23,8 @@ Platform::Platform(const Job& job, const Pairs& pairs)
   for (int rank = 0; rank < job.ranks(); ++rank) {
     hosts_.push_back(zone_->create_host(fmt::format("r{}", rank), 1e9)->seal());
   }
-  // The latency beneath one switch, which all messages have, is a link that never is full.
+  // The latency of the innermost switch, which every message has, is a link with unlimited
+  // capacity.
   base_ = zone_->create_link("base", 1e30)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
   const double ns = time_at(job.network().curve, 0) - 2 * job.network().cpu_ns;
   base_->set_latency(ns / ns_a_tick)->seal();
@@ -55,12 +56,13 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-// Short messages are taken in whoever waits for them, long ones not before.
+// Eager messages are delivered before the receive is posted, rendezvous messages only afterwards.
 s4u::Mailbox* mailbox(int from, int to, bool meets) {
   return s4u::Mailbox::by_name(fmt::format("{}-{}-{}", from, to, meets));
 }
 
-// A node's card that begins the messages of a round when all of the rounds before it are through.
+// A node's card. It starts the messages of a round after all messages of earlier rounds have
+// arrived.
 class Card {
  public:
   void post(std::int64_t round, const s4u::CommPtr& message) {
@@ -68,7 +70,7 @@ class Card {
     waiting_->release();
   }
 
-  // An actor of its own: never ends.
+  // Runs as an actor of its own and never returns.
   void run() {
     std::vector<s4u::CommPtr> on_their_way;
     std::int64_t round = 0;
@@ -94,15 +96,15 @@ class Card {
   s4u::SemaphorePtr waiting_ = s4u::Semaphore::create(0);
 };
 
-// What all ranks have in common.
+// State that all ranks share.
 struct Run {
   const Job& job;
   bool cards_in_order;
   s4u::BarrierPtr all_ready;
-  double end_ns = 0;  // of the last
+  double end_ns = 0;  // when the last rank has finished
 };
 
-// One rank, from its first round to its last.
+// One rank, which executes its rounds as an actor.
 class Rank {
  public:
   Rank(Run& common, int rank) : common_(common), rank_(rank), cost_(common.job.cluster.machine) {}
@@ -118,7 +120,7 @@ class Rank {
       run(round, number);
     }
     common_.end_ns = std::max(common_.end_ns, s4u::Engine::get_clock() * ns_a_tick);
-    // What a rank has sent is lost if it ends before that has arrived.
+    // The messages that a rank has sent are lost if it ends before they arrive.
     common_.all_ready->wait();
   }
 
@@ -138,7 +140,7 @@ class Rank {
     return receives;
   }
 
-  // Those that the rank has to wait for.
+  // Returns the messages that the rank has to wait for.
   std::vector<s4u::CommPtr> send(const schedules::Round& round, std::int64_t number) {
     std::vector<s4u::CommPtr> meeting;
     for (const schedules::Message& message : round.sends) {
@@ -213,7 +215,7 @@ double schedule_ns(const Job& job, bool cards_in_order) {
     actors.push_back(s4u::Actor::create("rank", platform.host(rank),
                                         std::ref(ranks[static_cast<std::size_t>(rank)])));
   }
-  // Eager messages move as soon as they are sent, whether or not the receiver has asked for them.
+  // Eager messages are transferred as soon as they are sent, whether or not the receive is posted.
   for (const auto& [from, to] : pairs) {
     mailbox(from, to, false)->set_receiver(actors[static_cast<std::size_t>(to)]);
   }

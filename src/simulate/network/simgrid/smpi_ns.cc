@@ -24,8 +24,8 @@ void set(const std::string& key, const std::string& value) {
   s4u::Engine::set_config(fmt::format("{}:{}", key, value));
 }
 
-// Of a message alone, for all that these algorithms send: one block, or powers of two of them. SMPI
-// wants a part of what the links on its way carry.
+// Returns the rate of a single message for all sizes that these algorithms send: powers of two of a
+// block. SMPI expects it as a fraction of the bandwidth of the links on the route.
 std::string parts_of_bandwidth(const Job& job) {
   std::string parts = "0:1";
   double bytes = job.question.block_bytes;
@@ -36,7 +36,7 @@ std::string parts_of_bandwidth(const Job& job) {
   return parts;
 }
 
-// A processor's time for a message, and from which size both sides wait for each other.
+// Sets the CPU time per message and the size from which both sides wait for each other.
 void set_costs(const Job& job) {
   const machine::Network& network = job.network();
   for (const char* key : {"smpi/os", "smpi/ois", "smpi/or"}) {
@@ -58,7 +58,7 @@ Pairs all_pairs(int ranks) {
   return pairs;
 }
 
-// Returns when this rank is ready. MPI_Init takes no time.
+// Returns the time when this rank has finished. MPI_Init takes no simulated time.
 double gather(const Job& job) {
   const auto bytes = static_cast<std::size_t>(job.question.block_bytes);
   std::vector<char> mine(bytes);

@@ -15,7 +15,9 @@
 namespace huddle::protocols::model {
 namespace {
 
-// What differs by rounding alone is equal.
+std::size_t index(int number) { return static_cast<std::size_t>(number); }
+
+// Values that differ only by rounding errors count as equal.
 constexpr double rounding = 1 + 1e-12;
 
 }  // namespace
@@ -58,8 +60,9 @@ void Sharing::set(Open& one, double gb_per_s) {
   }
 }
 
-// All grow at the same pace until one is as fast as it would be alone, or a resource is full: then
-// those are set, and the others go on with what is left.
+// Progressive filling: the rates of all copies grow equally until one reaches the rate it has alone
+// or a resource is full. Those copies keep their rates, and the others share the remaining
+// capacity.
 void Sharing::share() {
   is_shared_ = true;
   touched_.clear();
@@ -96,7 +99,7 @@ void Sharing::share() {
         })) {
       continue;
     }
-    // Which are full is looked at before anything is taken from them.
+    // Determines all full resources before any capacity is subtracted.
     std::vector<char>& full = full_;
     full.assign(free_.size(), 0);
     for (const int resource : touched_) {
@@ -148,7 +151,7 @@ using machine::Level;
 using machine::Machine;
 using machine::Topology;
 
-// A plain copy reads what it copies, reads what it is about to replace, and writes that back.
+// A plain copy reads its source, reads the lines that it overwrites, and writes these back.
 constexpr double memory_streams = 3;
 
 std::vector<CpuSet> groups_of(const Topology& topology, std::string_view level) {
@@ -156,14 +159,14 @@ std::vector<CpuSet> groups_of(const Topology& topology, std::string_view level) 
   return found == nullptr ? std::vector<CpuSet>{topology.pus} : found->groups;
 }
 
-// How many of these lie in a group of that level; nothing where they do not lie inside.
+// Returns how many of `inner` lie in a group of `outer`; 0 if they do not lie inside one.
 int how_many_in(const std::vector<CpuSet>& inner, const std::vector<CpuSet>& outer) {
   const CpuSet& group = outer.front();
   return static_cast<int>(std::count_if(inner.begin(), inner.end(),
                                         [&](const CpuSet& one) { return group.contains(one); }));
 }
 
-// Where each node's memory is local.
+// Returns for each NUMA node the hardware threads for which its memory is local.
 std::vector<CpuSet> nodes_of(const Topology& topology) {
   std::vector<CpuSet> nodes;
   for (const machine::NumaNode& node : topology.numa) {
@@ -219,8 +222,8 @@ int Figures::add_resource(std::string name, double gb_per_s, bool is_controller)
   return static_cast<int>(resources_.size()) - 1;
 }
 
-// What a cache carries is what several did together that copied what it holds, and what no cache
-// further in holds.
+// The capacity of a cache is the total rate of several cores that copied data which fit into it but
+// not into an inner cache.
 void Figures::find_caches() {
   const Machine& machine = model_.machine();
   const Topology& topology = machine.topology;
@@ -280,8 +283,8 @@ void Figures::find_caches() {
   }
 }
 
-// What a node's controller carries is what those did together whose memory it was; what lies
-// between some of its processors and it, what they did.
+// The capacity of a memory controller is the total rate of all cores of its node. The capacity of
+// the path from some of these cores to it is the total rate of those cores.
 void Figures::find_memory() {
   const Machine& machine = model_.machine();
   const Topology& topology = machine.topology;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the world takes from a machine's figures, asked by rank: the ways of lines, the caches, the
-// times of copies that have the machine for themselves, and how much each thing that they pass
-// through carries. No figure is made up: what a machine file does not tell is named.
+// The figures of a machine file by rank, as the simulated context uses them: latencies of cache
+// lines, caches, times of undisturbed copies, and capacities of the resources that copies share. No
+// figure is invented: what a machine file lacks is listed in not_derived().
 #pragma once
 
 #include <algorithm>
@@ -19,35 +19,33 @@
 
 namespace huddle::protocols::model {
 
-// Copies that go on at the same time, and how they share what they pass through: max-min. Nobody's
-// rate can grow without taking from someone who has no more. A copy loads each resource with so
-// many bytes for each of its own: a memory controller carries a plain copy three times, a cache
-// that holds one side of it half. Rates are bytes a nanosecond (GB/s).
-
-// What a copy asks of one resource.
+// The load of a copy on one resource. It can differ from the size of the copy: a memory controller
+// transfers a plain copy three times, a cache that holds one side of it transfers half.
 struct Load {
   int resource = 0;
-  double bytes = 0;  // while the whole copy goes through
+  double bytes = 0;  // for the whole copy
 };
 
+// Concurrent copies that share resources by max-min fairness: the rate of a copy cannot grow
+// without reducing that of a copy that is not faster. Rates are bytes per nanosecond (GB/s).
 class Sharing {
  public:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  // gb_per_s of each resource; infinity: it holds nobody back.
+  // gb_per_s: capacity of each resource; infinity: it limits no copy.
   explicit Sharing(std::vector<double> gb_per_s);
 
-  // At `now_ns` the copy of that number begins, of so many bytes. Alone it takes so long. pre:
-  // now_ns is not before what was said last, alone_ns > 0, bytes > 0, and the copy is not under
-  // way.
+  // Starts copy number `copy` of `bytes` bytes at now_ns. Without other copies it takes alone_ns.
+  // Requires: now_ns is not before the time of an earlier call, alone_ns > 0, bytes > 0, and the
+  // copy is not in progress.
   void begin(int copy, double now_ns, double bytes, double alone_ns,
              const std::vector<Load>& loads);
-  // When the next copy is through, as long as none begins before; never: none is under way.
+  // Returns when the next copy ends if none begins before; `never` if none is in progress.
   double next_end_ns();
-  // Takes that one out, at that time, and returns its number; of several the lowest.
+  // Ends that copy at that time and returns its number; the lowest number of several.
   int finish_next();
 
-  // What has passed through each resource since the last clear().
+  // Returns the bytes that have passed through each resource since the last clear_passed().
   const std::vector<double>& passed_bytes() const { return passed_bytes_; }
   void clear_passed() { passed_bytes_.assign(passed_bytes_.size(), 0); }
 
@@ -55,9 +53,9 @@ class Sharing {
   struct Open {
     int copy = 0;
     double left_bytes = 0;
-    double most_gb_per_s = 0;  // alone
+    double most_gb_per_s = 0;  // without other copies
     double gb_per_s = 0;
-    std::vector<Load> loads;  // for each of its bytes
+    std::vector<Load> loads;  // per byte copied
   };
 
   void advance(double now_ns);
@@ -71,23 +69,23 @@ class Sharing {
   bool is_shared_ = true;
   std::size_t next_ = 0;
   double next_end_ns_ = never;
-  // Of share(): kept for their memory.
+  // Buffers of share(), kept to avoid allocations.
   std::vector<char> full_;
   std::vector<double> free_, asked_;
   std::vector<int> touched_;
   std::vector<std::size_t> unset_;
 };
 
-// Where one side of a copy finds its lines.
+// The location of the lines of one side of a copy.
 struct Side {
   enum class Where : std::uint8_t {
-    own_cache,   // in the copier's, `which` of its caches from the inside out
-    peer_cache,  // in that of rank `which`: to be had from there, or to be taken from there
-    memory,      // in that of rank `which`, the owner of the place
+    own_cache,   // of the copier; `which` counts its caches from the innermost
+    peer_cache,  // of rank `which`: read or taken from there
+    memory,      // of rank `which`, which owns the place
   };
   Where where = Where::own_cache;
   int which = 0;
-  // To be taken: in which manner.
+  // Kind of hand-off if lines are taken from a peer's cache.
   machine::HandoffKind manner = machine::HandoffKind::write_cached;
 
   bool operator==(const Side&) const = default;
@@ -95,34 +93,35 @@ struct Side {
 
 class Figures {
  public:
-  // The processor of each rank. Keeps a reference to the model. pre: no two ranks share one.
-  // path: by which peers' memory is copied, as in machine files; empty: by none.
+  // pus: the hardware thread of each rank. path: the path for copies of peers' memory, as in
+  // machine files; empty: none. Keeps a reference to the model.
+  // Requires: no two ranks share a hardware thread.
   Figures(const machine::CostModel& model, const std::vector<int>& pus, std::string path);
 
   int ranks() const { return static_cast<int>(pus_.size()); }
 
-  // A line on its way from one rank to another; see machine::LineCost.
+  // Times of a cache line between two ranks; see machine::LineCost.
   struct Way {
     double line_ns = 0;
     double shared_ns = 0;
     double reader_step_ns = 0;
     double writer_step_ns = 0;
-    int level = 0;  // where both meet
+    int level = 0;  // innermost level that contains both
   };
   const Way& way(int from, int to) const {
     return ways_[static_cast<std::size_t>(from) * pus_.size() + static_cast<std::size_t>(to)];
   }
   double shortest_way_ns() const { return shortest_way_ns_; }
-  // Of Way::level: the topology's, and the whole machine.
+  // Names for Way::level: the topology's levels, and the whole machine.
   const std::vector<std::string>& levels() const { return levels_; }
 
   struct Cache {
     std::uint64_t bytes = 0;
-    std::vector<int> ranks;  // that share it
-    int resource = -1;       // -1: it holds nobody back, as far as is known
+    std::vector<int> ranks;  // ranks that share it
+    int resource = -1;       // -1: capacity unknown, limits no copy
   };
   const std::vector<Cache>& caches() const { return caches_; }
-  // From the inside out.
+  // From the innermost cache.
   const std::vector<int>& caches_of(int rank) const {
     return caches_of_[static_cast<std::size_t>(rank)];
   }
@@ -133,23 +132,25 @@ class Figures {
     bool is_controller = false;
   };
   const std::vector<Resource>& resources() const { return resources_; }
-  // Capacities that the machine's figures do not tell, in words: what is so named is never full.
+  // Descriptions of the capacities that the machine's figures lack. Such resources are never full.
   const std::vector<std::string>& not_derived() const { return not_derived_; }
 
-  // A copy that nobody else disturbs. pre: bytes > 0.
+  // Returns the time of a copy without other copies.
+  // Requires: bytes > 0.
   double copy_ns(int rank, const Side& from, const Side& to, std::size_t bytes,
                  memory::CopyKernel kernel) const;
-  // By the path into a peer's memory; infinity where the machine's figures do not tell.
+  // The same by the path into a peer's memory; infinity if the machine's figures lack it.
   double path_ns(std::size_t bytes) const;
 
-  // What a copy asks of the resources, for `add(resource, bytes)`.
+  // Call add(resource, bytes) for the load of a copy on each resource.
   template <class Add>
   void loads_of_read(int rank, const Side& from, std::size_t bytes, Add add) const;
   template <class Add>
   void loads_of_write(int rank, const Side& to, int owner, std::size_t bytes,
                       memory::CopyKernel kernel, Add add) const;
   int path_resource() const { return path_resource_; }
-  // What such a copy asks of it: as much as so many together have shown that each takes of it.
+  // Returns the load of a copy by the path on path_resource(), as measured for several ranks that
+  // copy at the same time.
   double path_load_bytes(std::size_t bytes) const;
 
  private:
@@ -175,20 +176,20 @@ class Figures {
   double shortest_way_ns_ = 0;
   std::vector<Cache> caches_;
   std::vector<std::vector<int>> caches_of_;
-  std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, of its caches: a copy inside one
+  std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, cache: a copy inside it
   std::vector<Resource> resources_;
-  std::vector<int> controller_of_;                // by rank, of its memory; -1: not known
-  std::vector<std::vector<int>> memory_ways_of_;  // by rank: between its caches and any memory
+  std::vector<int> controller_of_;                // by rank: controller of its memory; -1: unknown
+  std::vector<std::vector<int>> memory_ways_of_;  // by rank: between caches and memory
   std::string path_;
   int path_resource_ = -1;
-  int path_copiers_ = 1;  // the most that were measured together
+  int path_copiers_ = 1;  // the most that were measured at the same time
   std::vector<std::string> not_derived_;
   mutable std::unordered_map<std::uint64_t, double> known_;
 };
 
 template <class Add>
 void Figures::loads_of_side(int rank, const Side& side, double bytes, Add add) const {
-  // The curve of a cache counts a stream in and a stream out: a side is half of that.
+  // The curve of a cache counts one stream in and one stream out; each side is half of that.
   const auto through = [&](const Cache& cache) {
     if (cache.resource >= 0) add(cache.resource, bytes / 2);
   };
@@ -228,7 +229,7 @@ void Figures::loads_of_write(int rank, const Side& to, int owner, std::size_t by
     return;
   }
   loads_of_side(rank, to, n, add);
-  // What a plain store changes is brought in first, and goes back later.
+  // A plain store first reads the line, and writes it back later.
   if (to.where == Side::Where::memory) loads_of_memory(rank, owner, 2 * n, add);
 }
 

@@ -11,7 +11,8 @@ Holdings::Holdings(const Figures& figures)
       pieces_(static_cast<std::size_t>(figures.ranks()) * 4),
       taken_in_(figures.caches().size()) {}
 
-// The piece that begins at that line, or the first one behind it.
+// Returns the piece that begins at `line`, or the first one after it. Cuts a piece that contains
+// it.
 Holdings::Pieces::iterator Holdings::cut(Pieces& pieces, std::int64_t line) {
   auto at = pieces.lower_bound(line);
   if (at == pieces.begin() || (at != pieces.end() && at->first == line)) return at;
@@ -40,7 +41,7 @@ int Holdings::peer_with(const Piece& piece, int rank, bool nearest) const {
   for (const Holder& holder : piece.holders) {
     if (!is_in(holder)) continue;
     const auto& ranks = figures_.caches()[static_cast<std::size_t>(holder.cache)].ranks;
-    // A cache that both use is looked at through those further in.
+    // A cache that both ranks use is represented by the caches inside it.
     if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) continue;
     const bool is_writers =
         piece.writer >= 0 && std::find(ranks.begin(), ranks.end(), piece.writer) != ranks.end();
@@ -69,7 +70,8 @@ void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
     if (has(piece, cache)) continue;
     std::erase_if(piece.holders, [&](const Holder& holder) { return !is_in(holder); });
     std::uint64_t& taken = taken_in_[static_cast<std::size_t>(cache)];
-    // A piece is gone when its first line is; one that is larger than the cache is never in it.
+    // A piece is evicted as a whole with its first line. A piece larger than the cache never stays
+    // in it.
     piece.holders.push_back(
         {cache, taken + figures_.caches()[static_cast<std::size_t>(cache)].bytes});
     taken += bytes;

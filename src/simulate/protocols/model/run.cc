@@ -19,7 +19,7 @@ std::vector<double> capacities(const Figures& figures) {
   return gb_per_s;
 }
 
-// A turn takes well below a microsecond: reports come a thousand times a second.
+// A turn takes well below a microsecond, so reports are made about a thousand times per second.
 constexpr unsigned turns_between_reports = 1024;
 
 constexpr Side nearest{Side::Where::own_cache, 0, {}};
@@ -60,7 +60,7 @@ int Run::live(int rank) {
   return next();
 }
 
-// After a failure only those who have frames to leave.
+// After a failure, returns a rank that has started and must unwind its stack.
 int Run::next_to_leave() const {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (ranks_[rank].has_begun && !ranks_[rank].has_ended) return static_cast<int>(rank);
@@ -123,7 +123,7 @@ void Run::finish_work(int rank) {
       spans_.push_back({rank, Span::Kind::copy, begin_ns, me.clock_ns,
                         static_cast<std::size_t>(me.work.bytes), rank});
     }
-    // Nobody looks ahead of so much.
+    // The CPU does not speculate across a copy of that length.
     if (me.clock_ns - begin_ns > figures_.shortest_way_ns()) me.looks_since_ns.reset();
   }
   me.work.alone_ns = me.work.bytes = 0;
@@ -173,8 +173,8 @@ Run::Line* Run::line_around(context::Address place, std::size_t bytes) {
   return known == lines.end() ? nullptr : &known->second;
 }
 
-// Stores leave when their time comes, and nobody waits for them: what it takes until others see
-// them is in the way of the line. But who takes a line from another writer has to be given it.
+// Stores complete immediately and no rank waits for them: the time until others see them is part of
+// the line's latency. But a rank that takes a line from another writer has to wait for it.
 void Run::take_over(int rank, Line& line) {
   const double now = now_ns(rank);
   line.written_ns = now;
@@ -243,7 +243,7 @@ context::Sequence Run::change(int rank, context::Address flag, context::Sequence
   return before;
 }
 
-// All who look at that line get it again, whether or not it has what they wait for.
+// All ranks that wait for this line fetch it again, whether or not it has the expected value.
 void Run::wake(Line& written) {
   std::vector<int> still;
   for (const int rank : std::exchange(written.waiting, {})) {
@@ -286,7 +286,7 @@ int Run::await(int rank, std::span<const context::AwaitedFlag> awaited) {
   me.awaited.assign(awaited.begin(), awaited.end());
   for (const context::AwaitedFlag& each : awaited) {
     Line& it = line(each.flag);
-    (void)fetch_ns(rank, it, me.clock_ns);  // a look in vain
+    (void)fetch_ns(rank, it, me.clock_ns);  // an unsuccessful check
     if (std::find(it.waiting.begin(), it.waiting.end(), rank) == it.waiting.end()) {
       it.waiting.push_back(rank);
     }
@@ -311,7 +311,7 @@ void Run::add_load(int rank, int resource, double bytes) {
 
 namespace {
 
-// Ranges that are found alike and lie one after the other are one.
+// Merges consecutive ranges that were found on the same side.
 void join_alike(std::vector<Holdings::Found>& found) {
   std::size_t last = 0;
   for (std::size_t i = 1; i < found.size(); ++i) {
@@ -355,7 +355,7 @@ void Run::find_written(int rank, context::Address place, std::size_t bytes,
   join_alike(found);
 }
 
-// What was found of both sides, range by range.
+// Copies the ranges in found_from_ to those in found_to_.
 void Run::do_copy(int rank, int owner, memory::CopyKernel kernel) {
   Work& work = of(rank).work;
   const auto add = [&](int resource, double bytes) { add_load(rank, resource, bytes); };

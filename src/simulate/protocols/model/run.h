@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One run of a modelled job: the ranks' clocks, who goes on next, the lines of flags, and the
-// copies that are under way.
+// A run of a simulated job: the ranks' clocks, their scheduling, the cache lines of flags, and the
+// copies in progress.
 #pragma once
 
 #include <array>
@@ -24,51 +24,50 @@
 
 namespace huddle::protocols::model {
 
-// Who has which lines of the ranks' data, in ranges and never line by line, and nothing of what is
-// in them. Caches are finite: what came in first goes first, and a range leaves each cache by
-// itself.
+// Tracks which caches hold which lines of the ranks' data, without their contents and in ranges
+// instead of single lines. Caches are finite and evict in FIFO order; a range leaves each cache
+// independently.
 class Holdings {
  public:
   static constexpr std::size_t line_bytes = 64;
 
   explicit Holdings(const Figures& figures);
 
-  // So much of what was asked about is found there.
+  // A part of a place and where it was found.
   struct Found {
     std::size_t bytes = 0;
     Side side;
   };
-  // Lines that a rank gets that another one wrote: `count(writer, lines)`.
-  // Both add what they find to `found`, in order, whole places even where lines are shared.
+  // Call count(writer, lines) for lines that the rank gets from another writer, and append the
+  // parts of the place to `found` in order. Parts are whole even if they share lines.
   template <class Count>
   void read(int rank, context::Address place, std::size_t bytes, std::vector<Found>& found,
             Count count);
-  // past: by stores past the caches.
+  // past: by non-temporal stores.
   template <class Count>
   void write(int rank, context::Address place, std::size_t bytes, bool past, bool by_pages,
              std::vector<Found>& found, Count count);
-  // From now on they are this rank's alone, as if it had just written them.
+  // Makes the lines exclusive to this rank, as if it had just written them.
   void own(int rank, context::Address place, std::size_t bytes);
 
  private:
   struct Holder {
     int cache = 0;
-    std::uint64_t until = 0;  // it goes when the cache has taken in so much
+    std::uint64_t until = 0;  // evicted once the cache has taken in this many bytes
   };
   struct Piece {
-    std::int64_t end = 0;  // line
+    std::int64_t end = 0;  // the line after its last
     int writer = -1;
-    std::vector<std::uint64_t> readers;  // ranks that have had it since it was written
+    std::vector<std::uint64_t> readers;  // ranks that have read it since it was written
     std::vector<Holder> holders;
   };
-  using Pieces =
-      std::map<std::int64_t, Piece>;  // by first line, without gaps where they were asked
+  using Pieces = std::map<std::int64_t, Piece>;  // by first line; no gaps in accessed places
 
   Pieces& pieces_of(context::Address place) {
     return pieces_[static_cast<std::size_t>(place.owner) * 4 +
                    static_cast<std::size_t>(place.region)];
   }
-  // `visit(bytes, piece)` for all pieces of the place, cut at its ends.
+  // Calls visit(bytes, first line, piece) for all pieces of the place, cut at its ends.
   template <class Visit>
   void each(context::Address place, std::size_t bytes, Visit visit);
   static Pieces::iterator cut(Pieces& pieces, std::int64_t line);
@@ -77,17 +76,17 @@ class Holdings {
     return holder.until > taken_in_[static_cast<std::size_t>(holder.cache)];
   }
   bool has(const Piece& piece, int cache) const;
-  // How far out in a rank's own caches; -1: in none of them.
+  // Returns the index of the innermost of the rank's caches that holds the piece; -1 if none does.
   int own_cache_with(const Piece& piece, int rank) const;
-  // Whether another rank wrote it, has it nearer than any cache that both use, and this one has not
-  // had it since.
+  // Returns whether another rank wrote the piece and holds it in a cache that it does not share
+  // with this rank, which has not read it since.
   bool is_still_with_writer(const Piece& piece, int rank) const {
     if (piece.writer < 0 || piece.writer == rank || has_had(piece, rank)) return false;
     const auto& theirs = figures_.caches_of(piece.writer);
     return !theirs.empty() && has(piece, theirs.front());
   }
-  // Of those that have it in caches that are not the rank's own: the nearest or the farthest; -1:
-  // none does.
+  // Returns the nearest or farthest rank that holds the piece in a cache that this rank does not
+  // use; -1 if there is none.
   int peer_with(const Piece& piece, int rank, bool nearest) const;
   void take_in(Piece& piece, int rank, std::uint64_t bytes);
   bool has_had(const Piece& piece, int rank) const {
@@ -106,14 +105,15 @@ class Holdings {
     piece.readers.clear();
     note(piece, rank);
   }
-  // In this rank's caches, and in no others. pre: it has written it.
+  // Removes the piece from all caches that are not this rank's.
+  // Requires: this rank has written it.
   void keep_alone(std::int64_t first, Piece& piece, int rank);
   static std::size_t lines_bytes(std::int64_t first, const Piece& piece) {
     return static_cast<std::size_t>(piece.end - first) * line_bytes;
   }
 
   const Figures& figures_;
-  std::vector<Pieces> pieces_;           // by owner, then by region
+  std::vector<Pieces> pieces_;           // indexed by owner and region
   std::vector<std::uint64_t> taken_in_;  // by cache: bytes so far
 };
 
@@ -208,7 +208,7 @@ class Run {
 
   Outcome run();
 
-  // What SimulatedContext asks for.
+  // Called by SimulatedContext.
   int ranks() const { return figures_.ranks(); }
   bool lets_reach() const { return job_.reachable; }
   void caller_read(int rank, context::Address place, std::size_t bytes);
@@ -216,9 +216,9 @@ class Run {
   context::Sequence look(int rank, context::Address flag);
   void put(int rank, context::Address flag, context::Sequence value);
   context::Sequence change(int rank, context::Address flag, context::Sequence amount);
-  // Until one of them holds; returns which.
+  // Waits until one of the flags has its value; returns its index.
   int await(int rank, std::span<const context::AwaitedFlag> awaited);
-  // Joined: `left` is read as well, and the other is `from`.
+  // If `left` is set, reduces `left` and `from` into `to`.
   void copy(int rank, context::Address to, context::Address from, std::size_t bytes,
             memory::CopyKernel kernel, bool takes,
             std::optional<context::Address> left = std::nullopt);
@@ -228,23 +228,22 @@ class Run {
   context::Address exposed(int rank, context::Address at);
 
  private:
-  // Thrown through a rank's frames when another one has failed.
+  // Unwinds the stack of a rank after another one has failed.
   struct Abandoned {};
 
-  // A line of flags, and whatever lies beside them.
+  // A cache line that contains flags, and possibly data next to them.
   struct Line {
     std::array<context::Sequence, Holdings::line_bytes / sizeof(context::Sequence)> values{};
     int writer = -1;
     int writer_before = -1;
-    std::vector<char> has;  // by rank: since it was last written
+    std::vector<char> has;  // by rank: has it since the last write
     double written_ns = 0;
-    double writable_ns = 0;  // whoever takes it from its writer waits until then
-    double readable_ns = 0;  // the next reader is served then
+    double writable_ns = 0;  // the next writer waits until then
+    double readable_ns = 0;  // the next reader gets it then
     std::vector<int> waiting;
   };
 
-  // What a rank does between two looks at flags of which it has to wait for one, or two stores: it
-  // goes on in one piece.
+  // The copies of a rank between two operations on flags, which are simulated as one.
   struct Work {
     double alone_ns = 0;
     double bytes = 0;
@@ -254,8 +253,8 @@ class Run {
   struct Rank {
     double clock_ns = 0;
     Work work;
-    // Looks that follow each other overlap, also over stores and short copies: the processor looks
-    // ahead. When the first one began.
+    // Start of the first of several consecutive checks of flags. Such checks overlap, also across
+    // stores and short copies, because the CPU executes speculatively.
     std::optional<double> looks_since_ns;
     std::vector<context::AwaitedFlag> awaited;  // while it waits
     double waits_since_ns = 0;
@@ -273,20 +272,22 @@ class Run {
     return one.until.holds(line(one.flag).values[slot(one.flag)]);
   }
 
-  // Whose turn it is: of those that are ready and the copies that end, the earliest.
+  // Returns the rank that runs next: the earliest of those that are ready and of the copies that
+  // end.
   int next();
   int next_to_leave() const;
   void give_way();
-  // Until nobody is behind this rank's clock.
+  // Lets other ranks run until none is behind this rank's clock.
   void catch_up(int rank);
   void finish_work(int rank);
   double now_ns(int rank) { return of(rank).clock_ns + of(rank).work.alone_ns; }
   void take_over(int rank, Line& line);
-  // When the rank has it, who asked for it at that time.
+  // Returns when the rank has the line if it requested it at asked_ns.
   double fetch_ns(int rank, Line& line, double asked_ns);
   void look_at(int rank, Line& line);
   void wake(Line& line);
-  // The line of flags in which all of it lies, such as a payload that rides behind its flag.
+  // Returns the line of flags that contains the whole place, such as a payload behind its flag;
+  // otherwise null.
   Line* line_around(context::Address place, std::size_t bytes);
   void find_read(int rank, context::Address place, std::size_t bytes,
                  std::vector<Holdings::Found>& found);
@@ -310,7 +311,7 @@ class Run {
   context::Fibers fibers_;
   std::vector<Rank> ranks_;
   std::set<std::pair<double, int>> ready_;
-  std::vector<std::map<std::size_t, Line>> lines_;  // by owner, by number
+  std::vector<std::map<std::size_t, Line>> lines_;  // by owner, then by line number
   std::map<std::pair<int, std::size_t>, context::Address> exposed_;
   int met_ = 0;
   int meetings_ = 0;

@@ -40,7 +40,7 @@ void SimulatedContext::wait_all(std::span<const context::Address> flags, context
   for (const context::Address flag : flags) wait(flag, until);
 }
 
-// That goes on while the rank does something else.
+// The prefetch is performed while the rank does other work.
 void SimulatedContext::prefetch_write(context::Address place, std::size_t bytes) {
   run_.own(rank_, place, bytes);
 }
@@ -56,7 +56,7 @@ void SimulatedContext::keep(context::Address place, std::size_t bytes) {
   run_.own(rank_, place, bytes);
 }
 
-// Elements are put together while they pass: arithmetic takes nothing.
+// A reduction takes as long as the copy of its data: arithmetic takes no time.
 void SimulatedContext::reduce(context::Address to, context::Address left, context::Address right,
                               std::size_t count, const memory::Reduction& reduction) {
   run_.copy(rank_, to, right, count * reduction.element_bytes, CopyKernel::plain, false, left);

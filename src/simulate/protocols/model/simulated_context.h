@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The world in which a protocol is timed on a machine that need not be here: each rank has a clock,
-// and the one with the smallest goes on. Flags move line by line, as the machine's latencies have
-// it; data move in ranges, without contents, and copies share what they pass through. The same job
-// gives the same times, always. What it leaves out: docs/model.md.
+// SimulatedContext predicts the time of a protocol on a machine that need not be available. Each
+// rank has a clock, and the rank with the earliest clock runs next. Flags move by cache line with
+// the machine's latencies; data move in ranges, without contents, and concurrent copies share
+// resources. Results are deterministic. docs/model.md describes what is not modelled.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +32,15 @@ class SimulatedContext {
   int rank() const { return rank_; }
   int ranks() const;
 
-  // Between calls: what the caller has just written, and what it has just read. Takes no time.
+  // Data that the caller has just written or read between calls. Takes no simulated time.
   void caller_wrote(context::Address place, std::size_t bytes);
   void caller_read(context::Address place, std::size_t bytes);
-  // Goes on when all have come: all at the same time. Only what follows the last one is reported.
+  // Barrier: all ranks continue at the same time. Only what follows the last one is reported.
   void meet();
 
   context::Sequence load(context::Address flag);
   void store(context::Address flag, context::Sequence value);
-  // All ranks make equal calls here, and a stamp moves with its flag's line.
+  // Stamps take no time: all ranks make equal calls, and a stamp is in the line of its flag.
   void store_stamped(context::Address flag, context::Sequence value) { store(flag, value); }
   context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
@@ -51,7 +51,7 @@ class SimulatedContext {
   context::Sequence fetch_sub(context::Address flag, context::Sequence amount) {
     return fetch_add(flag, context::Sequence{0} - amount);
   }
-  // No figure tells what it costs by itself.
+  // No figure describes the cost of a fence alone.
   void fence() {}
   context::Sequence wait(context::Address flag, context::Until until);
   int wait_any(std::span<const context::AwaitedFlag> awaited);
@@ -70,7 +70,7 @@ class SimulatedContext {
                                 std::size_t bytes);
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t bytes);
-  // Nobody dies here.
+  // No rank dies in a simulation.
   void outlast(context::Address flag, context::Until until) { wait(flag, until); }
 
  private:
@@ -80,21 +80,22 @@ class SimulatedContext {
 static_assert(context::SingleCopyContext<SimulatedContext>);
 
 struct Job {
-  std::vector<int> pus;  // the processor of each rank, no two alike
-  // What every flag holds at the beginning.
+  std::vector<int> pus;  // the hardware thread of each rank, all different
+  // The initial value of every flag.
   context::Sequence first = context::first_sequence;
-  // Whether ranks reach what others expose, or have to pull it...
+  // If true, ranks access exposed memory of their peers directly; otherwise they copy it...
   bool reachable = false;
-  // ...by that path, as in machine files.
+  // ...by this path, as named in machine files.
   std::string path = {};
   bool traced = false;
-  // Is called now and then, with how often all have met and the simulated time since then.
+  // Called regularly with the number of barriers by meet() and the simulated time since the last
+  // one.
   std::function<void(int meetings, double ns)> progress = {};
-  // What each rank does.
+  // The work of each rank.
   std::function<void(SimulatedContext&)> body;
 };
 
-// Something that took a rank some time.
+// A period in which a rank copied or waited.
 struct Span {
   enum class Kind { copy, wait };
   int rank = 0;
@@ -102,39 +103,41 @@ struct Span {
   double begin_ns = 0;
   double end_ns = 0;
   std::size_t bytes = 0;  // of a copy
-  int awaited_rank = 0;   // of a wait: whose flag
+  int awaited_rank = 0;   // of a wait: the owner of the flag
 };
 
-// What a job took after all had met for the last time.
+// The result of a job after its last meet().
 struct Outcome {
-  std::vector<double> ns;  // until each rank was through
-  double all_ns() const;   // until the last was
+  std::vector<double> ns;  // until each rank finished
+  double all_ns() const;   // until the last rank finished
 
-  // Lines that went from one rank to another: of flags, and of data that the other one had written.
+  // Number of lines transferred from one rank to another: those of flags, and those of data that
+  // `from` had written.
   std::size_t lines(int from, int to) const {
     return lines_between[static_cast<std::size_t>(from) * ns.size() + static_cast<std::size_t>(to)];
   }
   std::vector<std::size_t> lines_between;
-  std::vector<std::string> levels;          // from the inside out; the last is the whole machine
-  std::vector<std::size_t> lines_by_level;  // where both met
+  std::vector<std::string> levels;          // from the innermost; the last is the whole machine
+  std::vector<std::size_t> lines_by_level;  // by the innermost level that contains both ranks
 
   struct Resource {
     std::string name;
-    double gb_per_s = 0;      // that it carries
+    double gb_per_s = 0;      // capacity
     double passed_bytes = 0;  // that passed through it
     bool is_controller = false;
   };
   std::vector<Resource> resources;
-  double busy_share(const Resource& resource) const;  // of all it could have carried
-  // The busiest; null where the machine's figures tell of none.
+  double busy_share(const Resource& resource) const;  // fraction of its capacity
+  // Returns the busiest resource; null if the machine's figures contain none.
   const Resource* busiest() const;
-  std::vector<std::string> not_derived;  // capacities that the machine's figures do not tell
+  std::vector<std::string> not_derived;  // capacities that the machine's figures lack
 
-  std::vector<Span> spans;  // where the job is traced, in the order of their ends
+  std::vector<Span> spans;  // in order of their ends, if the job is traced
 };
 
-// Throws what a body throws, and FailureError where nobody can go on, with what each waits for.
-// pre: the model's machine has these processors.
+// Simulates a job. Throws what a body throws, and FailureError with the flags that each rank waits
+// for if there is a deadlock.
+// Requires: the model's machine has the hardware threads `pus`.
 Outcome run(const Job& job, const machine::CostModel& model);
 
 }  // namespace huddle::protocols::model

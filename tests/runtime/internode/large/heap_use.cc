@@ -17,7 +17,7 @@ struct Count {
   std::size_t most = 0;
   int uncounted = 0;
 };
-// An operator new has nowhere else to count.
+// operator new has no other place for its counters.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local Count count;
 
@@ -53,7 +53,7 @@ void* operator new(std::size_t bytes) {
   return memory;
 }
 
-// One of the sanitizers' own would not go with our delete.
+// The sanitizers' nothrow new would not match our delete.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   try {
     return ::operator new(bytes);

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What this thread has of the heap: operators new and delete, counted. For a program of its own,
-// where nothing else takes memory meanwhile.
+// Counts the heap memory of this thread in operators new and delete. For a program in which no
+// other code allocates meanwhile.
 #pragma once
 
 #include <cstddef>
 
 namespace huddle::internode::test {
 
-// From where it is made on.
+// Measures from its construction on.
 class HeapUse {
  public:
   HeapUse();
 
-  std::size_t most_bytes() const;  // at any time since
-  std::size_t bytes() const;       // now
+  std::size_t most_bytes() const;  // maximum since construction
+  std::size_t bytes() const;       // current
 
  private:
   std::size_t before_;
 };
 
-// What the test takes for itself is not counted as long as this lives. Whoever takes it gives it
-// back under another one of these.
+// Allocations of the test itself are not counted while an object of this class exists. They must be
+// released under another such object.
 class Uncounted {
  public:
   Uncounted();

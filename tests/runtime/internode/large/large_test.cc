@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a rank of a million takes of the heap, in the very classes that it joins with: those of rank
-// 0, which hears of most. The others' part is played by a wire that knows what they would send.
+// Measures the heap use of one rank of a million during set-up, with the real classes: that of rank
+// 0, which receives the most. A wire generates what the other ranks would send.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,12 +47,12 @@ std::vector<int> nodes_by_rank(Layout layout) {
   return by_rank;
 }
 
-// A node's key, which says nothing of its number.
+// The key of a node. It is unrelated to the node's number.
 std::uint64_t key_of(int node) {
   return static_cast<std::uint64_t>(node + 1) * 0x9e3779b97f4a7c15U;
 }
 
-// What others send to rank 0, in the order in which it asks.
+// Generates the messages of others to rank 0, in the order of its receives.
 class PlayedWire : public RankWire {
  public:
   using Answer = std::function<void(int peer, std::span<std::byte> bytes)>;
@@ -81,7 +81,7 @@ class PlayedWire : public RankWire {
   int messages_ = 0;
 };
 
-// As large as what ranks tell each other when they join.
+// A fact of the size that ranks exchange during set-up.
 struct Fact {
   std::array<std::uint64_t, 40> numbers{};
   void meet(const Fact& higher) { numbers[0] = std::max(numbers[0], higher.numbers[0]); }
@@ -89,8 +89,8 @@ struct Fact {
 
 class Large : public testing::TestWithParam<Layout> {
  protected:
-  // What rank `peer` sends of the nodes of its ranks, which are half of what follows: how many
-  // there are, and then each by its key.
+  // The node counts that rank `peer` sends for the ranks of its subtree: first their number, then
+  // the counts sorted by key.
   PlayedWire::Answer counts() {
     return [this, of = std::vector<std::byte>(), asked = 0](int peer,
                                                             std::span<std::byte> bytes) mutable {
@@ -119,7 +119,7 @@ class Large : public testing::TestWithParam<Layout> {
       std::copy(of.begin(), of.end(), bytes.begin());
     };
   }
-  // The other ranks of its node.
+  // The other ranks of rank 0's node.
   PlayedWire::Answer neighbours() {
     return [this, rank = 0](int /*peer*/, std::span<std::byte> bytes) mutable {
       do ++rank;
@@ -127,8 +127,8 @@ class Large : public testing::TestWithParam<Layout> {
       std::memcpy(bytes.data(), &rank, sizeof rank);
     };
   }
-  // Of the ranks node by node, what first ranks of nodes send in each slice: a slice begins with
-  // the next node, and each message is as long as the ranks here of the nodes that it has.
+  // The slices of the table that the first ranks of nodes send. A slice begins with the message for
+  // node 1; each message contains the ranks of this slice for each of its nodes.
   PlayedWire::Answer slices(const std::vector<int>& starts, const std::vector<int>& first_ranks) {
     return [this, &starts, &first_ranks, place = 0, next_place = 0](
                int peer, std::span<std::byte> bytes) mutable {
@@ -154,7 +154,7 @@ class Large : public testing::TestWithParam<Layout> {
   std::vector<int> by_node_;
 };
 
-TEST_P(Large, JoiningAndChoosingTakeAMiBAtMost) {
+TEST_P(Large, SetUpAndChoiceUseAtMostOneMiB) {
   if (team::sanitizer_owns_new) GTEST_SKIP() << team::why_memory_is_never_scarce;
   std::vector<std::uint64_t> keys;
   for (const int node : by_rank_) keys.push_back(key_of(node));
@@ -186,8 +186,8 @@ TEST_P(Large, JoiningAndChoosingTakeAMiBAtMost) {
   const NodeMap map(std::move(seats.starts), common);
   seats = {};
   EXPECT_LE(use.most_bytes(), mib);
-  // Every part of it takes so many rounds as the ranks have doublings, a message or two each way:
-  // the agreement, the counts, the nodes that all are told of, and each of 16 slices of the table.
+  // Each part takes a logarithmic number of rounds with one or two messages in each direction: the
+  // agreement, the counts, the broadcast of the nodes, and each of 16 slices of the table.
   EXPECT_LE(wire.messages(), 2 * 20 * (1 + 2 + 2 + 16));
 
   for (int rank = 0; rank < ranks; rank += 997) {
@@ -202,7 +202,7 @@ TEST_P(Large, JoiningAndChoosingTakeAMiBAtMost) {
     }
   }
   EXPECT_LE(use.most_bytes(), mib);
-  // What a node has in common.
+  // Memory that the ranks of a node share.
   EXPECT_LE(table.size() * sizeof(int), 8 * mib);
 }
 
