@@ -18,7 +18,8 @@ std::string path_beside(std::string_view file) {
   return own.substr(0, own.rfind('/') + 1).append(file);
 }
 
-// Some go on behind a comma, or for pages, about how they were built; or count the NUL at the end.
+// Some MPIs continue after a comma or with pages of build details, or include the terminating NUL
+// in the length.
 std::string library_title(std::string_view library_version) {
   constexpr std::string_view ends("\0\n\r,", 4);
   std::string first(library_version.substr(0, library_version.find_first_of(ends)));
