@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Linked with an MPI that it never starts. What may be asked before that is asked.
+ * A program that is linked with an MPI and never initializes it. Makes the calls that are permitted
+ * before.
  */
 #include <stdio.h>
 

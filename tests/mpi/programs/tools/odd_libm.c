@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A library of mathematics whose results are off, by as many units in the last place as ODD_LIBM
- * says, up and down in turn.
+ * A mathematical library whose results are off by ODD_LIBM units in the last place, alternately up
+ * and down.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
