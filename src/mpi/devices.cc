@@ -56,8 +56,7 @@ class Cuda : public DeviceDriver {
  public:
   bool look_up_all(void* handle) { return look_up(handle, "cuPointerGetAttribute", get_); }
 
-  // CUDA returns an error for memory that it did not allocate or register; such memory is the
-  // host's.
+  // CUDA returns an error for unregistered host memory.
   bool holds(const void* address) const override {
     unsigned type = 0;
     const auto number = reinterpret_cast<std::uintptr_t>(address);
@@ -207,8 +206,7 @@ struct Loaded {
   std::vector<std::string> paths;
 };
 
-// Callback of dl_iterate_phdr() for one library. Stops the iteration if nothing was loaded since
-// the last time.
+// Callback for one library. Stops the iteration if nothing was loaded since the last time.
 int note_library(dl_phdr_info* info, std::size_t /*bytes*/, void* all) {
   auto& loaded = *static_cast<Loaded*>(all);
   loaded.loads = info->dlpi_adds;
@@ -217,8 +215,7 @@ int note_library(dl_phdr_info* info, std::size_t /*bytes*/, void* all) {
   return 0;
 }
 
-// Returns whether the file name is LIBRARY.so or LIBRARY.so.N: "/usr/lib/libcuda.so.1" matches
-// libcuda.
+// Returns whether the file is LIBRARY.so or LIBRARY.so.N, as in "/usr/lib/libcuda.so.1".
 bool is_of(std::string_view path, std::string_view library) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return name.starts_with(library) && name.substr(library.size()).starts_with(".so");

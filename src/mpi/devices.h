@@ -17,10 +17,9 @@
 
 namespace huddle::mpi {
 
-// Detects with one or two loads whether a library was loaded into this process since the last
-// check, by whatever means. The loader appends new libraries to its list, so the monitor keeps an
-// empty library of its own (the marker) at the end of the list; the marker has a successor once
-// another library is loaded.
+// Detects with one or two loads whether any library was loaded into this process since the last
+// check. The loader appends new libraries to its list, so the monitor keeps an empty library (the
+// marker) at the end of it; the marker has a successor once another library is loaded.
 class LibraryLoadMonitor {
  public:
   // Set by a thread while it reads the end of the list, so that catch_up() does not remove the
@@ -74,8 +73,7 @@ class DeviceDriver {
 // A kind of driver, identified by the name of its library without ".so" and the version.
 struct DriverKind {
   std::string_view library;
-  // Creates the interface from the library's handle, which must stay open. Returns null if the
-  // library lacks a function.
+  // Uses the library's handle, which stays open. Returns null if a function is missing.
   std::unique_ptr<DeviceDriver> (*make)(void* handle);
 };
 

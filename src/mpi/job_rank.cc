@@ -21,8 +21,7 @@ constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", 
 constexpr std::string_view socket_name = "PMI_FD";
 constexpr std::string_view rank_name_with_socket = "PMI_RANK";
 
-// Each of these identifies a job by itself. Variables that identify a whole allocation are not
-// enough.
+// Each of these identifies a job by itself, rather than a whole allocation.
 constexpr std::array<std::string_view, 3> job_names = {"PMIX_NAMESPACE", "SLURM_STEP_ID",
                                                        "PALS_APID"};
 // Appended to make the names above unique: Open MPI 4's namespaces are short numbers, Slurm's steps

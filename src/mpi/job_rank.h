@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The position of a process among the ranks of its job, as set by its launcher. It is available
-// before MPI_Init.
+// A process's position in its job, as set by its launcher and known before MPI_Init.
 #pragma once
 
 #include <optional>
@@ -13,16 +12,14 @@
 namespace huddle::mpi {
 
 struct JobRank {
-  std::string job = {};   // the same on all ranks of the job on this node, and on no other process
-                          // there
+  std::string job = {};   // equal on the job's ranks on this node, and unique there
   int rank = 0;           // in MPI_COMM_WORLD
   int ranks_here = 0;     // on this node; 0: unknown
   bool all_here = false;  // the launcher reports that the whole job is on this node
 };
 
-// Finds the rank in an environment of "NAME=value" lines. Returns nullopt if the environment does
-// not identify both the rank and its job: without a launcher, or with one that huddle does not
-// support.
+// Finds the rank in an environment of "NAME=value" lines. Returns nullopt if that does not identify
+// both rank and job: without a launcher, or with an unsupported one.
 std::optional<JobRank> rank_in_job(const std::vector<std::string>& environment);
 
 // The number of ranks that a launcher has started, and the launcher's description for messages. An
@@ -33,9 +30,8 @@ struct Launched {
 };
 std::optional<Launched> launched(const std::vector<std::string>& environment);
 
-// Returns whether this process prints huddle's messages: rank 0 of the job according to the
-// launcher's variables, because messages may come before MPI_Init, or any process that no launcher
-// started.
+// Returns whether this process prints huddle's messages: rank 0 by the launcher's variables
+// (messages may come before MPI_Init), or a process without a launcher.
 bool is_speaker();
 
 }  // namespace huddle::mpi

@@ -31,9 +31,8 @@ void JoinTerms::meet(const JoinTerms& other) {
 }
 
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
-  // A vote takes as long as a small call, so the next one follows after at least a quarter as many
-  // calls as so far. It follows at the latest when the number of calls has doubled, because later
-  // calls may move more data.
+  // A vote takes as long as a small call, so the next one follows after a quarter of the calls so
+  // far at the earliest, and after their number has doubled at the latest, as calls may grow.
   const std::size_t use_per_call = std::max<std::size_t>(1, of_all.use / calls);
   const auto next_ask = [&](std::uint64_t missing_use) {
     const std::uint64_t use = std::clamp<std::uint64_t>(missing_use, calls / 4, calls);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Decides when huddle activates on a communicator: once the calls so far would have saved as much
-// as the set-up costs, because then the calls to come will probably repay it, and a program that
-// makes fewer calls pays nothing. All ranks compute the decision from the same exchanged integers,
-// so they reach the same result.
+// Decides when huddle activates on a communicator: once the calls so far would have saved the cost
+// of the set-up, because then the calls to come will probably repay it; a program that makes fewer
+// calls pays nothing. All ranks reach the same result from the same exchanged integers.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,7 @@
 
 namespace huddle::mpi {
 
-// The number of calls after which the ranks first exchange their terms. The exchange takes about as
-// long as a call.
+// Calls after which ranks first exchange their terms, which takes about as long as a call.
 inline constexpr std::size_t first_ask = 32;
 
 // The data that a rank contributes to the decision.
@@ -47,9 +45,8 @@ struct JoinVerdict {
   bool is_near = false;      // half of the set-up cost is reached
   std::size_t next_ask = 0;  // the call count at which to vote again if `joins` is false
 };
-// `calls` is the number of calls on this communicator so far. It alone determines when to vote,
-// because it is equal on all ranks even if the program passes different counts. `of_all` holds the
-// combined terms of all ranks.
+// `calls` counts the calls on this communicator. It alone determines when to vote, because it is
+// equal on all ranks even if the program passes different counts. `of_all` holds all ranks' terms.
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all);
 
 // Statistics of freed communicators that never had a team, by their ranks. Thread-safe.

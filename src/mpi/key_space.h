@@ -21,17 +21,14 @@ class KeySpace {
   KeySpace(const KeySpace&) = delete;
   KeySpace& operator=(const KeySpace&) = delete;
 
-  // Publishes this rank's value. Call once, before MPI_Init. Returns false if the value will not be
-  // visible to others.
+  // Publishes this rank's value. Call once, before MPI_Init. Returns false if that is not possible.
   virtual bool tell(const std::string& value) = 0;
   // Returns whether `rank` published exactly `value`.
   // Requires: MPI_Init has returned and tell() returned true.
   virtual bool has_told(int rank, std::string_view value) = 0;
-  // Releases the connection. Call it as early as possible, because the MPI's own finalization must
-  // be the last.
+  // Releases the connection. Call early, because the MPI's own finalization must be the last.
   virtual void close() = 0;
-  // Prepares for an exit of the process without close(): the MPI's last messages must still reach
-  // the launcher.
+  // Prepares for an exit without close(): the MPI's last messages must reach the launcher.
   virtual void leave() {}
 };
 
@@ -43,24 +40,21 @@ std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& enviro
 // Returns a PMI-1 or PMI-2 key space if the launcher is Slurm's srun (--mpi=pmi2), else null.
 std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment);
 
-// The PMI wire protocol: requests and answers on a socket that the launcher passes to the process.
-// A PMI-1 message is a line of space-separated words; a PMI-2 message is a length followed by words
-// that end with semicolons.
+// The PMI wire protocol: requests and answers on a socket from the launcher. A PMI-1 message is a
+// line of words, a PMI-2 message a length followed by words that end with semicolons.
 enum class PmiVersion { one, two };
 
 // Returns the key under which a rank publishes its value.
 std::string pmi_key_of(std::string_view rank);
 
-// Returns the value of one word of a message: "abc" for "value" in "cmd=get_result rc=0
-// value=abc\n".
+// Returns the value of a word: of "rc" in "cmd=get_result rc=0 value=abc\n" it is "0".
 std::string pmi_word(PmiVersion version, std::string_view message, std::string_view name);
 
 // Sends the whole message. Returns false if the peer has closed the connection.
 bool send_pmi(int socket, std::string_view message);
 
-// The result of receive_pmi(), which reads one message and nothing after it. The message is
-// incomplete if the peer has closed the connection, if it is too long, or if `stop` became
-// readable.
+// One message, without anything after it. It is incomplete if the peer has closed the connection,
+// if it is too long, or if `stop` became readable.
 struct PmiMessage {
   std::string text = {};  // including the framing
   bool is_whole = false;
@@ -73,8 +67,7 @@ class PmiClient {
 
   // Sends the introduction that begins a PMI-1 session.
   bool introduce();
-  // Puts a value of arbitrary bytes. It is visible everywhere after the next barrier or fence of
-  // all ranks.
+  // Puts a value of arbitrary bytes, which is visible after the next barrier or fence of all.
   bool put(std::string_view key, std::string_view value);
   // Returns whether exactly `value` was put under `key` and has become visible.
   bool has(std::string_view key, std::string_view value);

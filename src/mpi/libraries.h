@@ -21,8 +21,7 @@ bool look_up(void* library, const char* name, Function*& function) {
   return function != nullptr;
 }
 
-// Extracts the name and version of an MPI from the result of MPI_Get_library_version: "Open MPI
-// v4.1.4".
+// Extracts an MPI's name and version from MPI_Get_library_version, such as "Open MPI v4.1.4".
 std::string library_title(std::string_view library_version);
 
 }  // namespace huddle::mpi

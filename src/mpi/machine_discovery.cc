@@ -26,8 +26,7 @@
 namespace huddle::mpi {
 namespace {
 
-// Returns the environment without LD_PRELOAD, because the preloaded library is only for programs
-// that use MPI.
+// Returns the environment without LD_PRELOAD, which is only for programs that use MPI.
 std::vector<char*> own_environment() {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -37,8 +36,7 @@ std::vector<char*> own_environment() {
   return variables;
 }
 
-// Input of the child until it calls execve(). The child shares the memory of the parent, which is
-// suspended meanwhile.
+// Input of the child, which shares the memory of the suspended parent until execve().
 struct Start {
   const char* program = nullptr;
   char* const* words = nullptr;
@@ -47,8 +45,7 @@ struct Start {
   sigset_t signals = {};  // the child's signal mask
 };
 
-// Resets the signal handlers, because a handler of the program must not run in the child, which
-// shares the program's memory.
+// A handler of the program must not run in the child, which shares the program's memory.
 void forget_handlers() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
@@ -135,8 +132,7 @@ std::string MachineDiscovery::text() {
 bool MachineDiscovery::ended_well() {
   if (child_ <= 0) return true;
   int status = 0;
-  // The kernel treats the child as an ordinary child once it has called execve(). Only __WALL finds
-  // it both before and after.
+  // The child is an ordinary one only after its execve(); __WALL finds it before and after.
   while (waitpid(child_, &status, __WALL) < 0) {
     if (errno != EINTR) break;
   }

@@ -17,16 +17,14 @@ namespace huddle::mpi {
 // when it ends, and wait() does not return it.
 class MachineDiscovery {
  public:
-  // Starts the run. `machine_file` is the machine file that the user named, or empty to search for
-  // one. Throws FailureError.
+  // `machine_file` is the file that the user named; empty: search. Throws FailureError.
   explicit MachineDiscovery(const std::string& machine_file);
   // Blocks until the child has ended.
   ~MachineDiscovery();
   MachineDiscovery(const MachineDiscovery&) = delete;
   MachineDiscovery& operator=(const MachineDiscovery&) = delete;
 
-  // Returns the text of the machine file. Call at most once. Throws FailureError with the output of
-  // huddle-look if it fails.
+  // Returns a machine file's text. Call once. Throws FailureError with huddle-look's output.
   std::string text();
 
  private:

@@ -12,8 +12,7 @@
 namespace huddle::mpi {
 namespace {
 
-// Parses a list of operations: "bcast,allreduce" selects these, "^bcast" all others, an empty list
-// all.
+// Parses a list: "bcast,allreduce" selects these, "^bcast" all others, an empty list all.
 std::array<bool, select::operations.size()> operations_of(std::string_view list) {
   const bool all_but = list.empty() || list.front() == '^';
   std::string names(list.empty() || !all_but ? list : list.substr(1));

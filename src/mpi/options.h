@@ -44,8 +44,7 @@ struct Options {
   std::uint64_t digest() const;
 };
 
-// Reads the options of a running program. Reports an invalid setting to `complain` and ignores it;
-// the other settings apply.
+// Reads the options. Reports invalid settings to `complain`; the others apply.
 using Complain = std::function<void(const std::string& sentence)>;
 Options options_from(const settings::Sources& sources, const Complain& complain);
 

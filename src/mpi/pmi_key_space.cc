@@ -21,8 +21,7 @@ namespace {
 constexpr std::size_t most_message = 4096;
 constexpr std::size_t length_letters = 6;  // in PMI-2
 
-// Encodes a value as hexadecimal digits, because values must not contain spaces, semicolons or line
-// ends.
+// Encodes a value in hexadecimal, because it must not contain spaces, semicolons or line ends.
 std::string as_word(std::string_view value) {
   std::string word;
   for (const char letter : value) {
@@ -31,8 +30,8 @@ std::string as_word(std::string_view value) {
   return word;
 }
 
-// Waits without a timeout, because an answer that is left unread would be read by the MPI. Returns
-// false if `stop` became readable.
+// Waits without a timeout, because the MPI would read an answer that is left unread. Returns false
+// if `stop` is readable.
 bool wait_for(int socket, short event, int stop) {
   std::array<pollfd, 2> waits = {pollfd{socket, event, 0}, pollfd{stop, POLLIN, 0}};
   while (poll(waits.data(), waits.size(), -1) < 0) {
@@ -172,8 +171,7 @@ class HydraKeySpace : public KeySpace {
 
 }  // namespace
 
-// Other launchers also pass such a socket and may accept only one introduction. Only Hydra also
-// sets MPI_LOCALNRANKS.
+// Other launchers pass such a socket as well, but may accept only one introduction.
 std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment) {
   const auto socket = whole_number(settings::value_of(environment, "PMI_FD"));
   std::string rank = settings::value_of(environment, "PMI_RANK");

@@ -91,9 +91,8 @@ class PmixKeySpace : public KeySpace {
   // `version` is the version of the launcher's PMIx.
   explicit PmixKeySpace(std::string version) : version_(std::move(version)) {}
 
-  // A process must not connect to its launcher twice, through a bundled library of the MPI and
-  // through this one. An MPI with a bundled PMIx has the launcher's version, and this library has
-  // another one.
+  // A process must not connect to its launcher by two libraries. An MPI with a bundled PMIx has the
+  // launcher's version, and this library has another one.
   bool tell(const std::string& value) override {
     if (functions_ || version_.empty()) return false;
     void* const library = open_library();

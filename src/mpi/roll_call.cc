@@ -41,8 +41,7 @@ void RollCall::sign_in() {
   if (!probe.is_open() || !own.is_open()) return;
   const AbstractAddress address(name_of(place_->rank));
   const int yes = 1;
-  // If the name is already in use, other ranks find this rank all the same. It matters only that
-  // all ranks see the same.
+  // A name in use makes this rank visible as well; all that matters is that all ranks agree.
   can_hear_ = setsockopt(own.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
               bind(own.number(), address.generic(), address.length) == 0;
   probe_ = std::move(probe);

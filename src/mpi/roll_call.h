@@ -25,8 +25,7 @@ class RollCall {
   RollCall(std::optional<JobRank> place, const std::string& kind);
 
   void sign_in();
-  // Removes this rank if `rank`, which the MPI reports, differs from the launcher's rank, so that
-  // the other ranks do not find it.
+  // Hides this rank if the MPI's `rank` differs from the launcher's.
   void confirm(int rank);
 
   bool is_here(int rank);
@@ -43,8 +42,7 @@ class RollCall {
   std::optional<int> own_rank() const {
     return place_ ? std::optional(place_->rank) : std::nullopt;
   }
-  // Returns true if all ranks are known to be on this node, so that a rank that is not present runs
-  // without huddle.
+  // Returns true if all ranks are on this node, so that missing ones run without huddle.
   bool is_job_on_one_node() const { return place_ && place_->all_here; }
 
  private:

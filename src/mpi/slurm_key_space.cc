@@ -114,8 +114,7 @@ class PmiRelay {
     send_pmi(mpi_.number(), answer.text);
   }
 
-  // Forwards a request of the MPI to the launcher. Stores the launcher's answer in `answer` and
-  // does not forward it yet.
+  // Forwards a request of the MPI, and stores the launcher's answer without forwarding it.
   PmiMessage forward(PmiVersion version, PmiMessage& answer) {
     answer = {};
     PmiMessage request = receive_pmi(mpi_.number(), version, stop_.number());
@@ -125,8 +124,7 @@ class PmiRelay {
     return request;
   }
 
-  // Forwards in both directions until the MPI has closed its end, or until it is to stop and no
-  // data are pending.
+  // Forwards in both directions, until the MPI closes its end or all is quiet after a stop.
   void pass() {
     const int stop = stop_.number();
     std::array<pollfd, 3> waits = {pollfd{mpi_.number(), POLLIN, 0},
@@ -195,8 +193,7 @@ class SlurmKeySpace : public KeySpace {
 
 }  // namespace
 
-// A step that starts another kind of launcher leaves its variables to that launcher's processes, so
-// PMI_JOBID must match the step.
+// PMI_JOBID must match the step, because other launchers in a step inherit its variables.
 std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment) {
   const auto value = [&](std::string_view name) { return settings::value_of(environment, name); };
   const auto socket = whole_number(value("PMI_FD"));

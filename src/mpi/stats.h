@@ -26,8 +26,7 @@ struct Reason {
   std::string_view words;
 };
 
-// Returns why a call never reaches the back end, from its name: huddle handles no call of this
-// kind.
+// Returns why huddle never handles calls of this name.
 std::string_view kind_never_taken(std::string_view name);
 
 // Returns all reasons that occurred, the most frequent one first. Includes the calls that the stub
@@ -57,8 +56,7 @@ class Stats {
   // Adds a sentence to the end of the report. Repeated sentences are printed once.
   void remark(std::string_view sentence);
 
-  // Returns a human-readable table. Takes the calls that never reached the back end from the stub's
-  // counters.
+  // Returns a human-readable table, including the calls that the stub counts.
   std::string report(const huddle_door& door) const;
   // Returns the remarks, one per line.
   std::string remarks() const;
@@ -102,8 +100,7 @@ struct Run {
 // Returns a sentence with the share of the run spent in collectives; empty if it was not timed.
 std::string times(const Shares& shares, const Run& run);
 
-// Returns a one-line summary, followed by times() if the run was timed. Calls that never reached
-// the back end count as fallbacks.
+// Returns a one-line summary, and times() if timed. The stub's calls count as fallbacks.
 std::string summary(const Shares& shares, const huddle_door& door, const Run& run);
 
 }  // namespace huddle::mpi

@@ -29,8 +29,7 @@ TEST(JoinPrice, IsReachedOnceTheCallsWouldHaveSavedIt) {
   EXPECT_TRUE(judge_small(first_ask, price - first_ask).joins);
 }
 
-// Each vote costs a call, so votes are rare, and the last one is when the cost is reached, if that
-// is predictable.
+// Each vote costs a call, so votes are rare, and the last one is expected to reach the cost.
 TEST(JoinPrice, VotesAreRareAndInTime) {
   EXPECT_EQ(judge_small(64).next_ask, 128U) << "the calls to come may move more";
   const JoinVerdict far = judge_small(price / 3);

@@ -185,8 +185,7 @@ constexpr std::optional<memory::Type> complex_of(bool is_fortran, std::size_t by
   return std::nullopt;
 }
 
-// Returns the type as which huddle reduces such elements, or nullopt if it has none. Pairs need the
-// overload below.
+// Returns the type as which huddle reduces such elements, or nullopt. For pairs, see below.
 constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t bytes) {
   switch (kind) {
     case ElementKind::signed_integer:
@@ -213,8 +212,7 @@ constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t
   return std::nullopt;
 }
 
-// MPI_Type_size of a pair excludes its padding. A larger size means that the pair consists of
-// larger integers.
+// MPI_Type_size of a pair excludes its padding. A larger pair consists of larger integers.
 constexpr std::optional<memory::Type> element_type(const Element& element, std::size_t bytes) {
   if (element.kind != ElementKind::pair) return element_type(element.kind, bytes);
   if (element.pair && bytes > memory::type_bytes(*element.pair)) return std::nullopt;

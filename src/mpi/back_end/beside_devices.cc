@@ -10,8 +10,7 @@
 namespace huddle::mpi {
 namespace {
 
-// A packed view of a part that the MPI copies even if the part is dense, because the data may be in
-// device memory.
+// A packed view of data that may be in device memory: the MPI copies even dense parts.
 class HostRow {
  public:
   HostRow(const UnderlyingMpi& real, Comm comm, const Part& part)
@@ -75,8 +74,7 @@ bool has_data(const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.bytes() > 0; });
 }
 
-// Tests where each part begins, as MPIs do. Data of types that contain addresses begin far from the
-// program's address.
+// Tests where each part begins, as MPIs do, because types may contain addresses.
 bool is_any_on_device(const Devices& devices, const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     return part.bytes() > 0 && devices.hold(moved(part.place.address, part.facts->first_byte));

@@ -18,8 +18,7 @@
 
 namespace huddle::mpi {
 
-// A copy of one buffer of a call in host memory, with the same layout. The MPI copies the data in
-// both directions.
+// A copy of one buffer of a call in host memory, with the same layout, made by the MPI.
 class HostCopy {
  public:
   // Copies all parts that contain data. `address` is the buffer argument of the call. Throws if

@@ -88,8 +88,7 @@ Route ReduceCall::objection(const Process& process, const Communicator& communic
   return fine ? Route::huddle : Route::for_judgement;
 }
 
-// Returns whether the root's output is wrong, which only the root can detect and the MPI will
-// report.
+// Returns whether the root's output is invalid, which only the root can detect.
 bool ReduceCall::is_wrong_at_root() const {
   const bool is_alias = input == output && count > 0;
   return is_alias || output == in_place() || !is_plain(output, count, *facts);

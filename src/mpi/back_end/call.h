@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The collectives that huddle handles, as objects that hold a program's arguments. Each object
-// computes its sizes, checks its arguments, and runs by huddle or by the MPI. This file contains
-// the first four; the others are in calls/.
+// The collectives that huddle handles, as objects that hold a program's arguments. Each computes
+// its sizes, checks its arguments, and runs by huddle or by the MPI. The other calls are in calls/.
 //
 // look() determines the properties of the datatypes and comes before everything but native().
 // read() returns the input that a rank contributes unless it is in place, written() the output;
-// both return only data that huddle accesses. Arguments that are not significant on a rank are not
-// examined there.
+// both return only data that huddle accesses. Arguments that are not significant are not examined.
 #pragma once
 
 #include <fmt/format.h>

@@ -45,9 +45,8 @@ std::size_t bytes_of_request(const Communicator& communicator, const Call& call)
   return is_of_all_blocks ? bytes / static_cast<std::size_t>(communicator.ranks) : bytes;
 }
 
-// Returns whether the MPI is predicted to be faster. The MPI reduces in an order of its own, and
-// the bits of a result must not depend on the choice, so only reductions that are exact in any
-// order are left to it.
+// Returns whether the MPI is predicted to be faster. Its order of reduction differs, and the bits
+// of a result must not depend on the choice, so only reductions that are exact are left to it.
 template <class Call>
 bool is_left_to_mpi(const Process& process, const Communicator& communicator, const Call& call) {
   if (!communicator.internode) return false;
@@ -60,8 +59,7 @@ bool is_left_to_mpi(const Process& process, const Communicator& communicator, co
   return true;
 }
 
-// Returns the fallback reason of this call, or Route::huddle. All ranks get the same answer if
-// their arguments are right.
+// Returns the fallback reason of a call, or Route::huddle: the same on all ranks if it is valid.
 template <class Call>
 Route reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
   if (communicator == nullptr) return Route::for_judgement;
@@ -111,8 +109,7 @@ int error_of(Process& process, const Communicator& communicator, const Call& cal
   return success;
 }
 
-// The same for a failure that kept this rank out of a call which the other ranks may have entered:
-// they must not wait for it.
+// The same for a failure that kept this rank out of a call: the others must not wait for it.
 template <class Call>
 int failed_alone(Process& process, Communicator* communicator, const Call& call,
                  const std::exception& error) {
@@ -120,9 +117,8 @@ int failed_alone(Process& process, Communicator* communicator, const Call& call,
   return failed(process, call, error, error_other);
 }
 
-// Returns whether the MPI rejects the call on entry because of its arguments: no other rank has
-// entered such a call, or counts it. The root of a gather is an exception, because the other ranks
-// have sent by then.
+// Returns whether the MPI rejects the call on entry, so that no other rank enters or counts it. The
+// root of a gather is an exception, because the other ranks have sent by then.
 template <class Call>
 bool is_refused_at_once(const Process& process, const Communicator& communicator,
                         const Call& call) {
@@ -134,8 +130,7 @@ bool is_refused_at_once(const Process& process, const Communicator& communicator
 
 template <class Call>
 void look_and_count(Process& process, Communicator* communicator, Call& call) {
-  // Calls on intercommunicators are not inspected: other arguments are significant there, and no
-  // statistics use them.
+  // Other arguments are significant on intercommunicators, so these are not inspected.
   if (communicator == nullptr || communicator->passed == Route::between_groups) return;
   call.look(process, *communicator);
   const bool is_young = communicator->passed == Route::too_young;

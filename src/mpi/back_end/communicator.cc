@@ -164,8 +164,7 @@ bool Communicators::may_recycle(Communicator& communicator) {
   return false;
 }
 
-// Resets everything that a later communicator in the same entry must not inherit, including the
-// team.
+// Resets everything that a later communicator in this entry must not inherit.
 void Communicators::retire(Communicator& communicator) {
   at_end_(communicator);
   communicator.team.reset();

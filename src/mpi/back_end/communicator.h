@@ -39,8 +39,7 @@ struct InvalidCommunicator : std::exception {
   int status;  // the MPI's result, which the program's call has to return
 };
 
-// For one thread at a time: the thread that makes the communicator's collective calls, as MPI
-// requires.
+// For one thread at a time, as MPI requires of collective calls on a communicator.
 struct Communicator {
   // Atomic because threads that search for another communicator may read it at any time.
   std::atomic<Comm> handle{};
@@ -55,8 +54,7 @@ struct Communicator {
   LibraryLoadMonitor::Looking looks{false};
   LatestFacts latest;
   std::unique_ptr<team::Team> team;
-  std::unique_ptr<internode::Team> internode;  // instead of `team` if the ranks are on several
-                                               // nodes
+  std::unique_ptr<internode::Team> internode;  // replaces `team` over several nodes
   // The pool entry of the team, whose `team` is empty while this communicator owns it; the team
   // returns to the pool when the communicator is freed.
   team::TeamPool::Entry entry;
@@ -134,8 +132,7 @@ class Communicators {
   // Sum over all current and freed communicators.
   // Requires: no other thread makes calls.
   Shares shares() const;
-  // Blocks until every thread that is checking for loaded libraries has finished (see
-  // LibraryLoadMonitor).
+  // Blocks until every thread has left LibraryLoadMonitor::has_news().
   void outlast_lookers() const;
 
  private:

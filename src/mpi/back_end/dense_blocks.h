@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Packed views of the blocks of one buffer argument: each block is the program's memory or, if its
-// type has gaps, a copy.
+// Packed views of a call's blocks: the program's memory or, if the type has gaps, copies.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +14,9 @@
 
 namespace huddle::mpi {
 
-// The block that a rank sends to itself, resized to its block in the output: the end of a short
-// block is filled from the output, and a long block is truncated. It is the only block of which a
-// rank knows both ends; a program with different sizes is erroneous, but must not cause stray
-// writes.
+// The block that a rank sends to itself, resized to its block in the output: a short block is
+// filled up from the output, and a long one is truncated. It is the only block of which a rank
+// knows both ends; different sizes are erroneous, but must not cause stray writes.
 class OwnSendBlock {
  public:
   // If the call is in place, `given` equals `own`.
@@ -65,8 +63,7 @@ class DenseBlocks {
   DenseBlocks(const DenseBlocks&) = delete;
   DenseBlocks& operator=(const DenseBlocks&) = delete;
 
-  // The base of the offsets. Differs between buffers that share no bytes, because a team detects
-  // in-place calls by it.
+  // The base of the offsets. It differs for disjoint buffers: teams detect in-place calls by it.
   std::byte* base() { return base_; }
   node::Blocks blocks() const { return node::Blocks::listed(blocks_); }
   std::byte* data(int rank) { return base_ + blocks_[static_cast<std::size_t>(rank)].offset; }

@@ -46,8 +46,7 @@ std::string library_version(const UnderlyingMpi& real) {
   return text.data();
 }
 
-// Returns whether the MPI tolerates that the process initializes PMIx first. Open MPI 5 does not:
-// its MPI_Init fails.
+// Returns whether MPI_Init succeeds after the process has initialized PMIx, unlike in Open MPI 5.
 bool shares_pmix(std::string_view version) { return version.starts_with("Open MPI v4"); }
 
 // Returns the same kind of key space on all ranks of a job.
@@ -61,8 +60,7 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   return of_hydra ? std::move(of_hydra) : slurm_key_space(environment);
 }
 
-// Ranks of the world by their number in the team. Consecutive ranks, as in most large
-// communicators, take no memory.
+// Ranks of the world by their number in the team. Consecutive ranks take no memory.
 class Peers {
  public:
   explicit Peers(std::span<const int> ranks) : first_(ranks.front()) {
@@ -209,9 +207,8 @@ bool InterNode::are_found_here(int ranks) {
 }
 
 // Only the lowest rank of a node queries all ranks, because queries of all ranks about all ranks
-// would take the launcher longer than starting them. It sends the result to the other ranks,
-// provided it published the same value as they did; a rank that does not receive it queries the
-// launcher, with the same result.
+// would take the launcher longer than starting them. It sends the result to the others, if it
+// published the same value as they did; a rank that does not receive it queries by itself.
 bool InterNode::have_all_told(int ranks) {
   const std::optional<int> first = roll_call_.first_here(ranks);
   const std::optional<int> own = roll_call_.own_rank();

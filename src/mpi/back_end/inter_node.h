@@ -33,8 +33,7 @@ class InterNode {
   InterNode(const InterNode&) = delete;
   InterNode& operator=(const InterNode&) = delete;
 
-  // Call before MPI_Init. Inter-node teams are disabled with MPI_THREAD_MULTIPLE, for which they
-  // have not been tested.
+  // Call before MPI_Init. `has_threads` disables inter-node teams, which are not tested with it.
   void sign_in(bool has_threads);
   // A session may have initialized the MPI, so that values published later may not be distributed.
   void note_session() { had_session_ = true; }
@@ -44,12 +43,10 @@ class InterNode {
   // Requires: no messages are pending.
   void end();
 
-  // Returns whether all ranks of the job run huddle and the communicator exists. All ranks get the
-  // same answer.
+  // Returns, equally on all ranks, whether all run huddle and the communicator exists.
   bool is_open() const { return is_open_; }
 
-  // Returns a tag above those of all wires of this rank, or 0 if none is left. A new wire uses the
-  // maximum over its ranks.
+  // Returns a tag above this rank's others, or 0. A new wire uses the maximum over its ranks.
   int free_tag() const;
   // Creates a wire that owns `tag` until it is destroyed. `peers` are ranks of the world, in the
   // order of their numbers on the wire.
@@ -58,8 +55,7 @@ class InterNode {
   // The wire throws PeerLost if the MPI cannot deliver a message, SizesDiffer if a message is
   // larger than its receiver expects.
   std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
-  // The same for ranks that have not agreed on a tag yet. Their messages are in the order of their
-  // communicators' calls.
+  // The same for ranks without a common tag yet. Messages follow the order of the calls.
   std::unique_ptr<schedules::Wire> joining_wire(std::span<const int> peers);
 
   // Name and version of the MPI, as in machine files.
@@ -95,8 +91,7 @@ class InterNode {
   std::set<int> tags_;        // tags in use
 
   internode::Traffic traffic_;
-  // MPICH 5 returns success if a communicator has a user-defined error handler, so the handler
-  // stores the error here.
+  // Stored by the handler, because MPICH 5 returns success if there is a user-defined one.
   std::atomic<int> refusal_{success};
 };
 

@@ -26,8 +26,7 @@ namespace {
 // team. It is about what a core copies during a small collective of an MPI.
 constexpr std::size_t bytes_of_a_call = 16 << 10;
 
-// Limit on the unused teams that a rank keeps for later communicators; equal to the free memory
-// that an arena keeps.
+// Limit on the unused teams that a rank keeps, equal to the free memory that an arena keeps.
 constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 
 // Set-up costs that are assumed until this process has measured them: to discover the machine, and
@@ -73,8 +72,7 @@ struct Range {
   }
 };
 
-// The teams that ranks found in their pools: their numbers, 0 for none, and the number of calls
-// made with the newest of them.
+// The teams that ranks found in their pools: numbers (0: none), and calls made with the newest.
 struct Offers {
   Range teams;
   Range calls;
@@ -154,8 +152,7 @@ void Joining::leave(Communicator& communicator) noexcept {
   }
 }
 
-// A rank without memory to translate the ranks still takes part in the agreement, and reports the
-// failure there.
+// A rank without memory to translate the ranks takes part in the agreement to report that.
 void Joining::join(Communicator& communicator) {
   communicator.passed = Route::huddle;
   communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
@@ -204,8 +201,7 @@ Route Joining::judge_missing(int rank, int own) {
 }
 
 Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
-  // Not std::call_once, because an exception for lack of memory would have to pass through the C
-  // library.
+  // Not std::call_once, because a bad_alloc would have to pass through the C library.
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);

@@ -36,8 +36,7 @@ class Joining {
   // an erroneous program may pass different numbers of bytes.
   // Requires: the communicator has no team and its fallback reason is too_young.
   void count(Communicator& communicator, std::size_t bytes);
-  // Returns the team of a freed communicator to the pool, for the next communicator of the same
-  // ranks.
+  // Keeps the team of a freed communicator for the next communicator of the same ranks.
   void leave(Communicator& communicator) noexcept;
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A separate file, so that tests can build the library without it and show which operations then
-// stall.
+// A separate file, so that tests can build the library without it and show what then hangs.
 #include "mpi/back_end/process.h"
 
 namespace huddle::mpi {

@@ -15,9 +15,8 @@
 namespace huddle::mpi {
 namespace {
 
-// Moves data from one layout to another, of any size, by a collective on a communicator of this
-// rank alone. (A receive of the program could match a message to itself on the program's
-// communicator.)
+// Moves data of any size between layouts, by a collective on a communicator of this rank alone. (A
+// receive of the program could match a message to itself on the program's communicator.)
 bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
   const Alone alone(real, comm);
   return alone.is_made() &&
@@ -25,8 +24,7 @@ bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const T
                         static_cast<int>(to.count), to.type, alone.comm()) == success;
 }
 
-// Describes `bytes` contiguous bytes as one element of a datatype, in blocks whose sizes fit an
-// int.
+// Describes contiguous bytes as one element of a datatype, in blocks whose sizes fit an int.
 class PackedRow {
  public:
   PackedRow(const UnderlyingMpi& real, const std::byte* address, std::size_t bytes) : real_(real) {

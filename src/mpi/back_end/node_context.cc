@@ -54,8 +54,7 @@ team::Context& NodeContext::get() const {
 }
 
 void NodeContext::start_heap(const Complain& complain) {
-  // If the setting is "auto", the launcher decides by preloading the heap, depending on
-  // measurements of this machine.
+  // With "auto", `huddle run` decides by preloading the heap, based on this machine's figures.
   if (options_.heap == "off") return;
   const heap::Started started = heap::start(options_.heap_wish);
   if (!started.refusal.empty()) complain("heap: " + started.refusal);
@@ -109,9 +108,8 @@ void NodeContext::make(const std::string& machine_text) {
 
 namespace {
 
-// The result of each rank after its node's team has been created; combined, the result of all
-// ranks. All ranks use the figures of the lowest rank with a measured network, or of the lowest
-// rank if there is none.
+// The result of each rank after its node's team was created; combined, that of all ranks. All use
+// the figures of the lowest rank with a measured network or, without one, of the lowest rank.
 struct Report {
   internode::FirstTrouble trouble;
   int speaker = 0;
@@ -137,8 +135,7 @@ struct Timed {
   }
 };
 
-// Only the node's first rank calls this. On failure it abandons the node's team, because the other
-// ranks of the node wait for it.
+// Called by the node's first rank. Abandons the team on failure, because its peers wait for it.
 void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std::span<int> table,
                 team::Team& node) {
   try {

@@ -28,8 +28,7 @@ namespace huddle::mpi {
 class NodeContext {
  public:
   // `progress` keeps the MPI progressing while a rank waits. `ranks_here` is the number of the
-  // job's ranks on this node, 0 if unknown. `warn` receives a sentence if the machine file is
-  // invalid.
+  // job's ranks on this node, 0 if unknown. `warn` reports an invalid machine file.
   NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
               Complain warn);
 
@@ -37,14 +36,12 @@ class NodeContext {
   // Requires: is_there().
   team::Context& get() const;
 
-  // Starts the heap of this process if it is requested and available. Reports to `complain` if it
-  // is not available.
+  // Starts the heap of this process if requested. Reports to `complain` if it is not available.
   void start_heap(const Complain& complain);
   // Nullopt if the heap was not started.
   std::optional<memory::HeapFacts> heap() const;
 
-  // Starts discovering this machine, unless that was done: machine_text() will be called soon.
-  // machine_text() reports errors.
+  // Starts discovering this machine in advance, if necessary. machine_text() reports errors.
   void begin_to_look() noexcept;
   // Returns the text of the context's machine or, if there is no context yet, of this machine.
   // Throws FailureError after a warning: without a machine all collectives fall back to the MPI.
@@ -76,8 +73,7 @@ class NodeJoining {
     bool has_context = false;  // of this rank
     int tag = 0;               // not used by any team of these ranks
   };
-  // `in_job` holds the members' ranks in the world. All ranks throw the same FailureError, or none
-  // does.
+  // `in_job` holds the ranks in the world. Throws the same FailureError on all ranks, or none.
   std::unique_ptr<internode::Team> make(internode::Meeting& meeting, const Known& known,
                                         std::span<const int> in_job);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A separate file, so that tests can build the library with a wrong result and verify that it is
-// detected.
+// A separate file, so that tests can replace it to check that wrong results are detected.
 #include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {

@@ -73,15 +73,13 @@ class Process {
   bool has_joined() const { return mpi_progress_.is_available(); }
 
   Verification& verification() { return verification_; }
-  // Prints what `--verify` has found so far, unless that was printed before. For a process that
-  // ends without MPI_Finalize.
+  // Prints what `--verify` has found, unless done, in a process that ends without MPI_Finalize.
   void report_verification();
 
   // Prints one line to stderr.
   void complain(std::string_view sentence);
 
-  // sign_in() and sign_in_for_world() are called before the MPI is initialized, begin() after,
-  // end() before MPI_Finalize.
+  // The first two are called before MPI_Init, begin() after it, end() before MPI_Finalize.
   void sign_in();
   void sign_in_for_world(bool has_threads);
   void begin();
@@ -101,8 +99,7 @@ class Process {
   Run run() const;
 
   const huddle_door& door_;
-  // Determined before MPI_Init: MPIs that do not support their launcher set its variables to rank
-  // 0.
+  // Read before MPI_Init, because MPIs without support for their launcher set its variables to 0.
   const bool is_launchers_speaker_;
   bool is_alone_among_many_ = false;
   UnderlyingMpi real_;
@@ -127,8 +124,7 @@ class Process {
   std::atomic<bool> ended_{false};
   std::atomic<bool> has_warned_{false};
   std::once_flag leaving_;
-  pid_t pid_ = 0;                // the process that initialized MPI, as opposed to its forked
-                                 // children
+  pid_t pid_ = 0;                // of the process that uses MPI, not of forked children
   std::atomic<int> world_rank_;  // from the launcher until MPI is initialized
   Verification verification_;
   std::once_flag reporting_;

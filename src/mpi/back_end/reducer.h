@@ -54,8 +54,7 @@ class Reducer {
   Comm comm_;
   Datatype type_;
   Op op_;
-  TypeFacts facts_;  // a copy for calls of the MPI, because the program's operator may free the
-                     // type meanwhile
+  TypeFacts facts_;  // a copy, because the program's operator may free the type
   bool is_packed_ = false;
   memory::Reduction reduction_;
 };

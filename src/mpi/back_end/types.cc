@@ -22,8 +22,7 @@ std::size_t hash_of(Handle handle) {
   return bits ^ (bits >> 6) ^ (bits >> 14);
 }
 
-// The handler stores the error, because MPICH 5 returns success if the program has set an error
-// handler.
+// Stores the error, because MPICH 5 returns success if there is a user-defined error handler.
 void note_type_refusal(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
 
 int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, void* /*in*/,
@@ -85,8 +84,7 @@ void Types::begin(Comm self) {
   if (real_.comm_dup(self, &trial) == success && tell_of_errors(trial)) trial_ = trial;
 }
 
-// Sets an error handler of huddle's own, because implementations of the standard ABI disagree on
-// the value of MPI_ERRORS_RETURN.
+// Uses its own handler, because the value of MPI_ERRORS_RETURN differs in the standard ABI.
 bool Types::tell_of_errors(Comm comm) const {
   Errhandler takes_note{};
   if (real_.comm_create_errhandler(note_type_refusal, &takes_note) != success) return false;
@@ -95,8 +93,7 @@ bool Types::tell_of_errors(Comm comm) const {
   return is_set;
 }
 
-// Sessions may outlive the world model, so one of their threads may be testing a type at this
-// moment.
+// Sessions may outlive the world model, and one of their threads may be testing a type.
 void Types::end() {
   const std::lock_guard lock(mutex_);
   if (trial_ == null_comm_) return;
@@ -110,9 +107,8 @@ const TypeFacts& Types::facts(Datatype type) const {
   return known != nullptr ? known->facts : derived_facts(type);
 }
 
-// Threads that arrive at the same time all query the MPI, and the first result is kept. Published
-// facts are never written again, because a rank that saw them half-written would fall back to the
-// MPI alone.
+// Threads that arrive at the same time all query the MPI; the first result is kept. Published facts
+// never change, because a rank that saw half of them would fall back to the MPI alone.
 const TypeFacts& Types::named_facts(Named& named) const {
   if (named.known.load(std::memory_order_acquire)) return named.facts;
   TypeFacts facts = ask(named.handle);
@@ -137,8 +133,7 @@ Types::Kept* Types::remembered(Datatype type) const {
   return found != 0 ? static_cast<Kept*>(value) : nullptr;
 }
 
-// Uncommitted types are not cached because they may be committed later. Types that cannot hold an
-// attribute are left to the MPI.
+// Uncommitted types may be committed later. Types that take no attribute are left to the MPI.
 const TypeFacts& Types::derived_facts(Datatype type) const {
   const std::lock_guard lock(mutex_);
   if (const Kept* known = remembered(type)) return known->facts;
@@ -200,8 +195,7 @@ bool Types::joins(Datatype type, const TypeFacts& facts, const Operators::Named&
   return is_joined;
 }
 
-// Tests with MPI_Allreduce, because errors of MPI_Reduce_local, which has no communicator, end the
-// program.
+// MPI_Reduce_local is no alternative, because its errors end the program.
 bool Types::try_to_join(Datatype type, const TypeFacts& facts, Op op, Comm alone) const {
   struct alignas(std::max_align_t) Zeros {
     std::array<std::byte, 2 * sizeof(std::max_align_t)> bytes{};
@@ -236,8 +230,7 @@ TypeFacts Types::ask(Datatype type) const {
   return facts;
 }
 
-// Equal extent and size do not imply that a type is dense, because its parts may be in another
-// order.
+// Equal extent and size are not sufficient, because the parts may be in another order.
 bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
   if (facts.first_byte != 0 || facts.span != facts.bytes ||
       facts.extent != static_cast<Aint>(facts.bytes)) {

@@ -20,13 +20,12 @@
 namespace huddle::mpi {
 
 struct TypeFacts {
-  bool is_type = false;   // not null, and committed
-  std::size_t bytes = 0;  // size of the data
-  Aint extent = 0;        // from one element to the next
-  Aint first_byte = 0;    // offset of the data from the element's address
-  std::size_t span = 0;   // from the first byte of data to the end of the last
-  bool dense = false;     // consecutive elements have no gaps and are in the order in which MPI
-                          // sends them
+  bool is_type = false;                // not null, and committed
+  std::size_t bytes = 0;               // size of the data
+  Aint extent = 0;                     // from one element to the next
+  Aint first_byte = 0;                 // offset of the data from the element's address
+  std::size_t span = 0;                // from the first byte of data to the end of the last
+  bool dense = false;                  // elements have no gaps, in MPI's order
   const Element* element = nullptr;    // of predefined types only
   std::optional<memory::Type> number;  // type in huddle's reductions; of predefined types only
 };
@@ -154,8 +153,7 @@ class Types {
   const UnderlyingMpi& real_;
   Comm null_comm_;
   Datatype null_;
-  // The properties of a derived datatype are an attribute of it, so that they are freed with it,
-  // because handles are reused.
+  // Derived datatypes keep their properties as an attribute, because handles are reused.
   mutable std::mutex mutex_;  // guards creation and tests
   // A communicator for tests, private to huddle; errors on it do not end the program.
   Comm trial_;
@@ -170,8 +168,7 @@ class Types {
 // same calls. For one thread at a time.
 class LatestFacts {
  public:
-  // Returns the properties of this datatype, or null if it is not, or may not be, the latest one,
-  // since handles are reused.
+  // Returns the properties, or null if this may not be the latest type, since handles are reused.
   const TypeFacts* of(Datatype type, const Types& types) const {
     const bool is_same = facts_ != nullptr && type_ == type && freed_ == types.freed();
     return is_same ? facts_ : nullptr;
@@ -183,9 +180,8 @@ class LatestFacts {
     freed_ = freed;
   }
 
-  // Returns the reduction of this type and operator, or null if they are not the latest ones. Only
-  // reductions by huddle's kernels are cached: their types and operators are predefined and cannot
-  // be freed.
+  // Returns the reduction, or null if these are not the latest type and operator. Only reductions
+  // by huddle's kernels are cached: their types and operators are predefined and never freed.
   const memory::Reduction* reduction(Datatype type, Op op) const {
     const bool is_same = reduction_.combine != nullptr && reduced_type_ == type && op_ == op;
     return is_same ? &reduction_ : nullptr;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The functions of the underlying MPI that huddle calls, looked up once by their profiling names,
-// and its MPI_BYTE.
+// The functions of the underlying MPI, looked up once by their profiling names, and MPI_BYTE.
 #pragma once
 
 #include <atomic>
@@ -12,8 +11,7 @@
 
 namespace huddle::mpi {
 
-// The MPI's implementations of the collectives that huddle handles. The large-count forms are null
-// before MPI 4.
+// The collectives that huddle handles, by the MPI. Large-count forms are null before MPI 4.
 struct UnderlyingCollectives {
   explicit UnderlyingCollectives(Find find);
 

@@ -125,8 +125,7 @@ std::size_t first_difference(const ReferenceResult& reference, std::size_t from)
 // their size in the program's memory.
 class Padding {
  public:
-  // Determines the offset of each byte of an element, by packing an element whose bytes are the low
-  // bits of their own offsets.
+  // Determines the offset of each byte by packing an element of the low bits of all offsets.
   Padding(const UnderlyingMpi& real, Comm comm, const Part& part) : part_(part) {
     const TypeFacts& facts = *part.facts;
     is_known_ = facts.span <= most_span_bytes;
@@ -279,8 +278,7 @@ Route make_both_ways(Process& process, Communicator& communicator, const Call& c
   return passed;
 }
 
-// Returns the scale of each result's rounding: the magnitudes of all ranks' input, reduced like the
-// input itself.
+// Returns each result's scale: the magnitudes of all inputs, reduced like the inputs.
 template <class Call>
 std::vector<double> scale_of(const Process& process, const ResultComparison& comparison,
                              Call call) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// HUDDLE_VERIFY=1: the MPI repeats every collective that huddle handles, and the results are
-// compared.
+// HUDDLE_VERIFY=1: the MPI repeats the collectives that huddle handles; results are compared.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +20,9 @@
 
 namespace huddle::mpi {
 
-// Obtains the MPI's result of a call that huddle has completed. The input in the output buffer is
-// restored, the MPI runs the call in the same buffer, and then huddle's result is restored. Only
-// data are read and written, because the gaps between them may belong to other threads or to
-// unmapped memory.
+// Obtains the MPI's result of a call that huddle has completed: restores input in the output
+// buffer, lets the MPI run the call there, and restores huddle's result. Only data are read and
+// written, because the gaps may belong to other threads or to unmapped memory.
 class ReferenceResult {
  public:
   // Requires: the buffer holds the input of huddle's call.
@@ -57,8 +55,7 @@ class ReferenceResult {
   std::vector<std::byte> theirs_;
 };
 
-// The result of comparing a call's results with the MPI's: bit by bit, or number by number within
-// the rounding bound.
+// The result of a comparison: bit by bit, or number by number within the rounding bound.
 struct Comparison {
   static Comparison different(std::string first) { return {std::move(first), std::nullopt}; }
   static Comparison impossible(Incomparable why) { return {std::nullopt, why}; }
@@ -80,8 +77,7 @@ class ResultComparison {
 
   // Returns whether the MPI has to compute the scale of each result's rounding.
   bool wants_scale() const;
-  // For that scale, as MPI_DOUBLE: the magnitudes of a rank's input, the operator that reduces
-  // them, and the result.
+  // Magnitudes of the input as MPI_DOUBLE, the operator to reduce them, and the result.
   std::vector<double> magnitudes_of(const void* numbers, Count count) const;
   Op operator_of_scale() const;
   void set_scale(std::vector<double> scale) { scale_ = std::move(scale); }

@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // The part of libfmt that huddle uses, compiled from its headers, because a back end is loaded into
-// programs that may have another libfmt or none. The linker finds it here and does not need
-// libfmt.so.
+// programs that may have another libfmt or none. The linker then needs no libfmt.so.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

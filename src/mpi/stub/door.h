@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The interface between the stub and a back end. Apart from the MPI names it is all that they
- * share.
+ * The interface between the stub and a back end, which share nothing else but the MPI names.
  */
 #ifndef HUDDLE_MPI_STUB_DOOR_H
 #define HUDDLE_MPI_STUB_DOOR_H

@@ -2,8 +2,7 @@
 /* Copyright the huddle contributors */
 /*
  * Macros that define MPI functions which forward their arguments unchanged, one word each:
- * integers, handles and pointers of any ABI use the same registers and stack slots on the machines
- * on which MPI runs under Linux.
+ * integers, handles and pointers of any ABI use the same registers and stack slots under Linux.
  */
 #ifndef HUDDLE_MPI_STUB_FORWARD_H
 #define HUDDLE_MPI_STUB_FORWARD_H

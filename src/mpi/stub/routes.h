@@ -48,8 +48,7 @@ void huddle_hide(void (*function)(void));
 #endif
 
 /*
- * Routes the calls of a preloaded library: to its back end for the program's MPI, to a tool in
- * between, or to the MPI.
+ * Routes a preloaded library's calls to its back end, to a tool in between, or to the MPI.
  */
 #ifndef HUDDLE_MPI_STUB_ROUTES_H
 #define HUDDLE_MPI_STUB_ROUTES_H

@@ -58,8 +58,7 @@ std::uintptr_t bits(Handle handle) {
   }
 }
 
-// Searches only the library, as a back end does: the program's copies of its objects must not be
-// needed.
+// Searches only the library, as a back end does, which must not need the program's copies.
 inline void* find(const char* name) {
   static void* const library = [] {
     Dl_info place = {};

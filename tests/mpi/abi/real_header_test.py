@@ -18,8 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 
-# Handles that only some members of a family have. The others do not define the macro, or define it
-# as the null handle.
+# Handles that only some members of a family have. Others lack the macro, or it is the null handle.
 FORTRAN_OF_SOME = {"MPI_INTEGER16", "MPI_REAL2", "MPI_COMPLEX4"}
 MAY_LACK = {
     "openmpi": FORTRAN_OF_SOME | {"MPI_SESSION_NULL"},

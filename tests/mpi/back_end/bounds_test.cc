@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests the range of memory that a call reads or writes, for datatypes with positive and negative
-// extents and with gaps.
+// Tests the range of memory that a call reads or writes, for datatypes of all extents and gaps.
 #include "mpi/back_end/message.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Replaces src/mpi/back_end/note_ours.cc: flips a bit of huddle's result, so that HUDDLE_VERIFY has
-// to find a difference.
+// Replaces src/mpi/back_end/note_ours.cc: flips a bit of huddle's result for HUDDLE_VERIFY to find.
 #include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {

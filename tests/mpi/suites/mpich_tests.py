@@ -29,8 +29,8 @@ LEFT_OUT = (
     # The ranks pass different sizes to a broadcast, which huddle does not check.
     "errors/coll/bcastlength",
 )
-# If a sum overflows, Open MPI returns the largest integer and huddle wraps as C does, so the
-# results differ.
+# Results differ if a sum overflows: Open MPI returns the largest integer, and huddle wraps as C
+# does.
 LEFT_OUT_OF_OPEN_MPI = ("coll/allred 4 -count=100",)
 # Successful tests print only this.
 FINE = re.compile(r"^\s*(No [Ee]rrors|Test [Pp]assed)\s*$")

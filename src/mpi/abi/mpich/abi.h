@@ -162,10 +162,9 @@ inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN", 0};
 
 // A value denotes the same type in every member of the family that has the type. But some members
 // lack some types: MPI_LOGICAL1 to 16, MPI_INTEGER16, MPI_REAL2 and MPI_COMPLEX4 were added later,
-// and a build without Fortran has none of Fortran's types. Querying a missing type is an error that
-// ends the program, so query the MPI about a type only after a program has used it.
-// MPI_LONG_LONG_INT and MPI_C_COMPLEX are aliases of types listed here; MPI_LB and MPI_UB carry no
-// data.
+// and a build without Fortran has no Fortran types. Querying a missing type ends the program, so
+// query the MPI about a type only after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX
+// are aliases of types listed here; MPI_LB and MPI_UB carry no data.
 inline constexpr std::array<Predefined, 70> datatypes = {{
     // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", 0x4c000118},

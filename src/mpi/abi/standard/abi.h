@@ -158,9 +158,9 @@ inline constexpr Predefined session_null = {"MPI_SESSION_NULL", 0x120};
 inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN", 0};
 
 // An MPI may lack some of these: Intel's lacks MPI_LOGICAL16, MPI_INTEGER16, MPI_REAL2 and
-// MPI_COMPLEX4, and querying it about one is an error that ends the program. So query the MPI about
-// a type only after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are aliases of types
-// listed here.
+// MPI_COMPLEX4, and querying it about one ends the program. So query the MPI about a type only
+// after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are aliases of types listed
+// here.
 inline constexpr std::array<Predefined, 70> datatypes = {{
     // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", 0x244},

@@ -26,8 +26,7 @@ struct AlltoallCall : ForAll<Side, Side> {
 };
 
 // Common part of the other two calls. Only the two ranks of a pair know the size of their exchange,
-// so an error that one rank sees must not keep it out of the call, unless the MPI returns early for
-// it as well.
+// so a rank that sees an error must still take part, unless it would not in the MPI.
 struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {

@@ -53,8 +53,7 @@ std::size_t GathervCall::bytes(const Communicator& communicator) const {
   return input.is_in_place() ? output.bytes(communicator.rank) : input.bytes();
 }
 
-// A root with invalid counts does not know the sizes of the other ranks' blocks, so it cannot take
-// part.
+// A root with invalid counts does not know the sizes of the blocks, so it cannot take part.
 Route GathervCall::objection(const Process& process, const Communicator& communicator) const {
   if (is_wrong_at_root(communicator)) return Route::for_judgement;
   return AnyGather::objection(process, communicator);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The reductions: a common base and MPI_Reduce_scatter, MPI_Reduce_scatter_block, MPI_Scan and
-// MPI_Exscan.
+// The reductions: a common base, and the calls that are not in call.h.
 #pragma once
 
 #include <cstddef>
@@ -74,8 +73,7 @@ struct AnyReduction {
  protected:
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
-  // Checks the arguments of a rank that gets `gotten` elements. Does not examine the output if that
-  // is 0.
+  // Checks the arguments of a rank that gets `gotten` elements; 0: its output is not examined.
   bool is_right(const Process& process, Count gotten) const {
     const bool has_output =
         gotten == 0 || (is_plain(output, gotten, *facts) && output != in_place());
@@ -91,8 +89,7 @@ struct AnyReduction {
     bool is_result;
     Count count;
   };
-  // Calls `join` with the communicator's team, the buffers and the reduction, if the team supports
-  // the reduction.
+  // Calls `join` with the team, the buffers and the reduction, if the team supports it.
   template <class Join>
   Route take_by(const Process& process, Communicator& communicator, Gotten gotten,
                 const Join& join) const {

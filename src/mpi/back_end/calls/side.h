@@ -72,10 +72,9 @@ inline void* moved(void* address, Aint bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
-// Returns whether the MPI rejects that the root's own block is sent from where it is received,
+// Returns whether the MPI rejects that the root sends its own block from where it receives it,
 // without MPI_IN_PLACE. Only cases that every MPI with this check rejects count, because the other
-// ranks have entered the call. MPIs compute a block's position from data sizes, not from extents,
-// hence the test for dense types.
+// ranks are in the call. MPIs derive a block's position from sizes, hence the test for dense types.
 inline bool is_refused_at_root(const Part& given, const Part& gotten) {
   return aliases_are_refused && given.place.address == gotten.place.address &&
          given.place.address != bottom && given.place.type == gotten.place.type &&
@@ -182,8 +181,7 @@ inline std::vector<Part> all_blocks(const ListedSide& side, int ranks) {
   return side.blocks(ranks);
 }
 
-// Common part of the calls in which every rank sends to all and receives from all. The parameters
-// are Side or ListedSide.
+// Common part of calls in which all ranks send to all. The parameters are Side or ListedSide.
 template <class Input, class Output>
 struct ForAll {
   Input input;

@@ -2,8 +2,7 @@
 /* Copyright the huddle contributors */
 /*
  * The same integers, with a different layout on each rank and in each block, move all-to-all, to
- * one rank and from one: they must arrive where the types place them, and the bytes between them
- * must not change.
+ * one rank and from one: they must arrive where the types place them, and no gap may change.
  */
 #include <string.h>
 

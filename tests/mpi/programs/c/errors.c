@@ -3,8 +3,7 @@
 /*
  * errors [WHAT...]: erroneous calls, most of them the same on all ranks. Prints each call before it
  * is made, and then its error class and how often the program's handler was called. The driver runs
- * it with and without huddle, and names the calls to leave out, at which this MPI itself crashes or
- * hangs.
+ * it with and without huddle; WHAT names calls at which this MPI itself crashes or hangs.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * little_stack BYTES OPERATION...: a thread with a small stack is the first to call each
- * collective. The operations are barrier, bcast, allreduce, allgather. Uses two communicators of
- * the same ranks, so that the second one reuses the set-up of the first. Prints how much stack was
- * used.
+ * collective, out of barrier, bcast, allreduce, allgather. Uses two communicators of the same
+ * ranks, so that the second one reuses the set-up of the first. Prints how much stack was used.
  */
 #include <pthread.h>
 #include <stdio.h>

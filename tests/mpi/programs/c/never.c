@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program that is linked with an MPI and never initializes it. Makes the calls that are permitted
- * before.
+ * A program that is linked with an MPI and makes only calls that need no initialization.
  */
 #include <stdio.h>
 

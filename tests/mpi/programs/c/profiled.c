@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program whose calls a tool can count: 20 of each kind. An argument selects the thread level: 0
- * is the lowest.
+ * A program whose calls a tool can count: 20 of each kind. An argument is the thread level, from 0.
  */
 #include <stdlib.h>
 

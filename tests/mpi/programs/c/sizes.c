@@ -2,8 +2,7 @@
 /* Copyright the huddle contributors */
 /*
  * Blocks of another size than their receiver expects, with huddle: that rank alone has an error and
- * nothing of the block, other blocks arrive, and the next call succeeds. The MPIs' own behavior
- * differs.
+ * gets nothing of the block, other blocks arrive, and the next call succeeds. MPIs differ here.
  */
 #include <stdlib.h>
 #include <string.h>

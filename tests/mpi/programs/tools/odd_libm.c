@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A mathematical library whose results are off by ODD_LIBM units in the last place, alternately up
- * and down.
+ * A mathematical library whose results are ODD_LIBM units in the last place too high or too low.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

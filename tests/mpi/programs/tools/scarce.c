@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Makes allocations of huddle fail on request. Allocations of the program and the MPI always
- * succeed.
+ * Makes allocations of huddle fail on request, but not those of the program and the MPI.
  */
 #define _GNU_SOURCE
 #include <errno.h>
