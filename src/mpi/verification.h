@@ -18,10 +18,8 @@
 
 namespace huddle::mpi {
 
-// Results of reductions are compared number by number: reducing in another order may change the
-// rounding, within a bound.
-//
-// Returns the magnitude of every number of an array: |x|, or |z| of complex numbers.
+// Returns the magnitude of every number of an array: |x|, or |z| of complex numbers. Reducing in
+// another order may change the rounding, within a bound that depends on the magnitudes.
 std::vector<double> magnitudes(memory::Type type, const void* numbers, std::size_t count);
 
 struct Difference {
@@ -31,7 +29,7 @@ struct Difference {
 
 // Returns the first number that differs by more than ranks x epsilon x its scale, which is the sum
 // (or product) of the magnitudes that were reduced to it. Numbers that are infinite or NaN in both
-// results are equal.
+// results count as equal.
 // Requires: a real or complex type.
 std::optional<Difference> compare_rounded(memory::Type type, const void* ours, const void* theirs,
                                           std::size_t count, int ranks,
@@ -43,7 +41,7 @@ std::optional<Difference> compare_rounded(memory::Type type, const void* ours, c
 std::optional<Difference> compare_values(memory::Type type, const void* ours, const void* theirs,
                                          std::size_t count);
 
-// Why the results of a call that huddle handled could not be compared.
+// The reason why the results of a call that huddle handled could not be compared.
 enum class Incomparable {
   unknown_rounding,  // the bits differ, and huddle does not know the rounding bound
   far_padding,       // the difference may be in the padding of a long double

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Defines and looks up MPI functions by name.
 #pragma once
 
 #include "abi.h"

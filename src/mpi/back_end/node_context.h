@@ -38,7 +38,7 @@ class NodeContext {
 
   // Starts the heap of this process if requested. Reports to `complain` if it is not available.
   void start_heap(const Complain& complain);
-  // Nullopt if the heap was not started.
+  // Returns nullopt if the heap was not started.
   std::optional<memory::HeapFacts> heap() const;
 
   // Starts discovering this machine in advance, if necessary. machine_text() reports errors.

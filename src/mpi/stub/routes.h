@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
+/* How a preloaded library finds the MPI, hides symbols, and routes calls. */
 #pragma once
 
 /*
- * Finds the MPI of this process, independent of how it was loaded and of its family.
+ * Finds the MPI of this process, however it was loaded and of whatever family it is.
  */
 #ifndef HUDDLE_MPI_STUB_FIND_MPI_H
 #define HUDDLE_MPI_STUB_FIND_MPI_H

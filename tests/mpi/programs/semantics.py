@@ -82,7 +82,7 @@ OF_LARGE_ELEMENTS = ("bcast", "gather", "gatherv", "scatterv", "alltoallw")
 
 
 def large(bench, thorough):
-    """More than 2^31 bytes, which needs four times that memory on each of two ranks."""
+    """Moves more than 2^31 bytes, which needs four times that memory on each of two ranks."""
     if not thorough:
         return
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -118,7 +118,7 @@ def with_a_broken_machine_file(bench):
 
 
 def by_another_launcher(bench):
-    """Each process runs as a singleton, which one line reports."""
+    """Each process runs as a singleton; one line reports that."""
     other = peer_module.Peer("mpich-4" if bench.peer.is_open_mpi() else "openmpi-4")
     if other.lacks():
         print(f"  no launcher of another family: {other.lacks()}", flush=True)

@@ -265,7 +265,7 @@ static void collectives(int ranks) {
   if (world_rank != 1) note('c', 1, 32);
   MPI_Scan(sent, got, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (world_rank + 1 < ranks) note('c', world_rank + 1, 8);
-  /* Twice an equal part to each other. */
+  /* An allreduce counts as two equal messages to each other rank. */
   MPI_Allreduce(sent, got, ranks, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   to_each(MPI_COMM_WORLD, 4);
   to_each(MPI_COMM_WORLD, 4);
