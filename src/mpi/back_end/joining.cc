@@ -43,8 +43,8 @@ std::uint64_t ns_since(Clock::time_point start) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ns.count()));
 }
 
-// Returns an identifier of this node. Ranks are on one node if they run on one kernel and their MPI
-// sees one host, so that containers and testbeds that emulate several nodes remain separate.
+// Returns an identifier of this node. Ranks are on one node if they share kernel, host name and PID
+// namespace, so that containers and testbeds that emulate several nodes remain separate.
 std::uint64_t this_node() {
   const team::ProcessIdentity identity = team::ProcessIdentity::mine();
   utsname names{};
