@@ -238,9 +238,9 @@ Route Joining::agree(Communicator& communicator, Holding& holding) {
   return passed == Route::huddle ? come_by_team(communicator, holding, facts) : passed;
 }
 
-// Combines the facts of all ranks; returns false if that fails. With inter-node communication, a
-// tree of messages is used, in which no rank needs memory for all ranks' facts, but the members
-// must be known. It takes about as long as a small collective of the MPI.
+// Combines the facts of all ranks; returns false if that fails. With inter-node communication,
+// ranks use recursive doubling, which needs no memory for all ranks' facts, but the members must be
+// known. It takes about as long as a small collective of the MPI.
 bool Joining::meet_others(Facts& facts, Communicator& communicator) {
   if (inter_node_.is_open()) {
     if (communicator.entry.members.empty()) return false;
