@@ -9,8 +9,8 @@
 namespace huddle::mpi {
 namespace {
 
-// One part in so many of an MPI's time is what huddle is taken to save: what `huddle bench` says of
-// the best of five MPIs (README).
+// huddle is assumed to save 1/saved_part of an MPI's time: the saving that `huddle bench` shows
+// over the best of five MPIs (README).
 constexpr std::uint64_t saved_part = 3;
 
 constexpr std::size_t most_accounts = 64;
@@ -31,8 +31,8 @@ void JoinTerms::meet(const JoinTerms& other) {
 }
 
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
-  // Asking takes as long as a small call, so that it may be done after a part of the calls so far.
-  // It is done after twice as many at the latest, because the calls to come may move more.
+  // A vote takes as long as a small call, so the next one follows after a quarter of the calls so
+  // far at the earliest, and after their number has doubled at the latest, as calls may grow.
   const std::size_t use_per_call = std::max<std::size_t>(1, of_all.use / calls);
   const auto next_ask = [&](std::uint64_t missing_use) {
     const std::uint64_t use = std::clamp<std::uint64_t>(missing_use, calls / 4, calls);
@@ -57,7 +57,7 @@ PastCalls::Past PastCalls::of(std::span<const int> members) const {
   return {};
 }
 
-// What there is no memory for is forgotten.
+// Drops the entry if there is no memory for it.
 void PastCalls::add(std::vector<int> members, const Past& more) noexcept {
   try {
     const std::scoped_lock lock(mutex_);

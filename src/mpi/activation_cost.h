@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// When it pays for a communicator to have a team: once the calls so far would have saved as much as
-// it costs to join, for then as many to come will pay for it, and a program that makes fewer calls
-// pays nothing. All ranks reckon from what each of them has told, in whole numbers: so all come to
-// the same end.
+// Decides when huddle activates on a communicator: once the calls so far would have saved the cost
+// of the set-up, because then the calls to come will probably repay it; a program that makes fewer
+// calls pays nothing. All ranks reach the same result from the same exchanged integers.
 #pragma once
 
 #include <cstddef>
@@ -16,48 +15,46 @@
 
 namespace huddle::mpi {
 
-// The number of calls after which ranks ask each other for the first time what they have. Asking
-// takes about as long as a call.
+// Calls after which ranks first exchange their terms, which takes about as long as a call.
 inline constexpr std::size_t first_ask = 32;
 
-// What a rank tells when it is asked.
+// The data that a rank contributes to the decision.
 struct JoinTerms {
-  // The calls of this communicator, of which one that moves much counts as several. A rank of an
-  // erroneous program may count more than another one.
+  // Calls on this communicator; a call that moves much data counts as several. Ranks may count
+  // differently in an erroneous program.
   std::uint64_t use = 0;
-  std::uint64_t past_use = 0;  // the same, of communicators of the same ranks that are gone
-  std::uint64_t call_ns = 0;   // what a small collective of the MPI takes here; 0: not known yet
-  std::uint64_t join_ns = 0;   // what joining would take on one node
-  std::uint64_t nodes_join_ns = 0;  // and over several
+  std::uint64_t past_use = 0;  // the same, for freed communicators of the same ranks
+  std::uint64_t call_ns = 0;   // time of a small collective of the MPI on this rank; 0: unknown
+  std::uint64_t join_ns = 0;   // predicted set-up time on one node
+  std::uint64_t nodes_join_ns = 0;  // the same over several nodes
 
-  // Those of ranks on several nodes. Nobody keeps a team over several nodes for communicators to
-  // come: each has to pay by its own calls.
+  // Returns the terms for a communicator over several nodes. Inter-node teams are not kept for
+  // later communicators, so each has to repay its set-up by its own calls, without past_use.
   JoinTerms over_nodes() const { return {use, 0, call_ns, nodes_join_ns, nodes_join_ns}; }
 
-  // Becomes what holds for both: less use, the dearer joining, and the quicker call, for whoever
-  // comes last to one waits for nobody.
+  // Combines both into terms that hold for both ranks: the smaller use, the longer set-up, and the
+  // shorter call time, because the rank that enters a call last does not wait for any other.
   void meet(const JoinTerms& other);
 };
 
-// Of two times, of which 0 is one that is not known.
+// Returns the smaller of two times, where 0 means unknown.
 std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns);
 
 struct JoinVerdict {
   bool joins = false;
-  bool is_near = false;      // half of the price is paid
-  std::size_t next_ask = 0;  // after how many calls to ask again, if it does not join
+  bool is_near = false;      // half of the set-up cost is reached
+  std::size_t next_ask = 0;  // the call count at which to vote again if `joins` is false
 };
-// calls: the number of calls of this communicator so far. Nothing else decides when to ask, because
-// it is equal on all ranks even if the program passes counts that differ. of_all: what holds for
-// all ranks.
+// `calls` counts the calls on this communicator. It alone determines when to vote, because it is
+// equal on all ranks even if the program passes different counts. `of_all` holds all ranks' terms.
 JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all);
 
-// What is known of communicators of some ranks that were freed without a team. For several threads.
+// Statistics of freed communicators that never had a team, by their ranks. Thread-safe.
 class PastCalls {
  public:
   struct Past {
-    std::uint64_t use = 0;      // of all of them
-    std::uint64_t call_ns = 0;  // the quickest; 0: not known
+    std::uint64_t use = 0;      // sum over all of them
+    std::uint64_t call_ns = 0;  // the shortest; 0: unknown
   };
   Past of(std::span<const int> members) const;
   void add(std::vector<int> members, const Past& more) noexcept;
@@ -68,8 +65,8 @@ class PastCalls {
     Past past;
   };
 
-  mutable std::mutex mutex_;     // guards what follows
-  std::list<Account> accounts_;  // the latest first, and not very many
+  mutable std::mutex mutex_;     // guards the member below
+  std::list<Account> accounts_;  // most recently updated first, at most 64
 };
 
 }  // namespace huddle::mpi

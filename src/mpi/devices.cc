@@ -29,7 +29,8 @@ LibraryLoadMonitor::~LibraryLoadMonitor() {
   if (handle_ != nullptr) dlclose(handle_);
 }
 
-// Loaded anew it comes last. Whoever loads something at this moment keeps us waiting.
+// Reloading the marker moves it to the end of the loader's list. Waits while another thread loads a
+// library, because dlopen() takes the loader's lock.
 void LibraryLoadMonitor::catch_up(const std::function<void()>& wait_for_lookers) {
   if (is_missing_) return;
   if (last_.exchange(nullptr) != nullptr) {
@@ -43,19 +44,19 @@ void LibraryLoadMonitor::catch_up(const std::function<void()>& wait_for_lookers)
   last_.store(last, std::memory_order_release);
 }
 
-// The few functions and numbers that are needed of each, as its documentation has them: none of
-// their headers has to be here.
+// The few functions and constants of each driver that huddle needs, declared as in the driver's
+// documentation, so that the build needs none of their headers.
 
 namespace {
 
-// All three report success by this number.
+// The success code of all three drivers.
 constexpr int driver_success = 0;
 
 class Cuda : public DeviceDriver {
  public:
   bool look_up_all(void* handle) { return look_up(handle, "cuPointerGetAttribute", get_); }
 
-  // It does not know what the program has from elsewhere, and answers with an error.
+  // CUDA returns an error for unregistered host memory.
   bool holds(const void* address) const override {
     unsigned type = 0;
     const auto number = reinterpret_cast<std::uintptr_t>(address);
@@ -85,7 +86,7 @@ class Hip : public DeviceDriver {
     const int error_before = peek_();
     Attributes attributes{};
     if (get_(&attributes, address) == driver_success) return is_device(attributes);
-    // The program is not to find an error of ours.
+    // Clears an error that this query caused, so that the program does not find it.
     if (error_before == driver_success) take_error_();
     return false;
   }
@@ -102,7 +103,7 @@ class Hip : public DeviceDriver {
     std::array<std::uint64_t, 8> of_later_versions;
   };
 
-  // The numbers of hipMemoryType are others since ROCm 6.
+  // ROCm 6 renumbered hipMemoryType.
   bool is_device(const Attributes& attributes) const {
     constexpr int first_with_new_types = 60'000'000;
     constexpr int old_host = 0;
@@ -121,7 +122,7 @@ class Hip : public DeviceDriver {
   int (*take_error_)() = nullptr;
 };
 
-// Asks in a context of its own: the driver knows all memory of the process in any.
+// Queries use contexts of huddle's own: the driver knows all memory of the process in any context.
 class LevelZero : public DeviceDriver {
  public:
   bool look_up_all(void* handle) {
@@ -164,7 +165,7 @@ class LevelZero : public DeviceDriver {
     std::uint64_t page_bytes;
   };
 
-  // Of every driver; none before the program has started Level Zero.
+  // Creates one context per driver. Creates none before the program has initialized Level Zero.
   void make_contexts() const {
     std::array<void*, most_drivers> drivers{};
     std::uint32_t found = most_drivers;
@@ -180,7 +181,7 @@ class LevelZero : public DeviceDriver {
   int (*drivers_)(std::uint32_t* count, void** drivers) = nullptr;
   int (*create_context_)(void* driver, const ContextWish*, void** context) = nullptr;
   int (*get_)(void* context, const void* address, Properties*, void** device) = nullptr;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the two members below
   mutable std::array<void*, most_drivers> contexts_{};
   mutable std::size_t count_ = 0;
 };
@@ -200,12 +201,12 @@ std::unique_ptr<DeviceDriver> level_zero_driver(void* handle) { return made<Leve
 namespace {
 
 struct Loaded {
-  unsigned long long loads = 0;  // so far
+  unsigned long long loads = 0;  // number of libraries that the process has loaded so far
   unsigned long long known = 0;
   std::vector<std::string> paths;
 };
 
-// One library after the other; ends where nothing was loaded since last time.
+// Callback for one library. Stops the iteration if nothing was loaded since the last time.
 int note_library(dl_phdr_info* info, std::size_t /*bytes*/, void* all) {
   auto& loaded = *static_cast<Loaded*>(all);
   loaded.loads = info->dlpi_adds;
@@ -214,7 +215,7 @@ int note_library(dl_phdr_info* info, std::size_t /*bytes*/, void* all) {
   return 0;
 }
 
-// "/usr/lib/libcuda.so.1" is libcuda.
+// Returns whether the file is LIBRARY.so or LIBRARY.so.N, as in "/usr/lib/libcuda.so.1".
 bool is_of(std::string_view path, std::string_view library) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return name.starts_with(library) && name.substr(library.size()).starts_with(".so");
@@ -232,10 +233,11 @@ bool Devices::hold(const void* address) const {
   });
 }
 
-// What is loaded after the first step is news next time, what was before is found in the second.
+// A library that is loaded after the first step is detected at the next call; one that was loaded
+// before it is found by the second step.
 void Devices::look_again(LibraryLoadMonitor::Looking& looking) {
   const std::lock_guard lock(mutex_);
-  if (!watch_.has_news(looking)) return;  // somebody else was here first
+  if (!watch_.has_news(looking)) return;  // another thread was faster
   watch_.catch_up(wait_for_lookers_);
   look_for_drivers();
 }
@@ -247,7 +249,7 @@ void Devices::look_for_drivers() {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     for (const std::string& path : loaded.paths) {
       if (drivers_[i].owned || !is_of(path, kinds[i].library)) continue;
-      // Null where somebody has just unloaded it.
+      // Null if another thread has just unloaded the library.
       void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
       if (handle == nullptr) continue;
       drivers_[i].owned = kinds[i].make(handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which memory of this process is a device's. A program may load a device's driver at any time.
+// Detects device memory in this process, whose program may load a device driver at any time.
 #pragma once
 
 #include <link.h>
@@ -17,22 +17,22 @@
 
 namespace huddle::mpi {
 
-// Whether any library was loaded into this process since last time, by whomever and however, told
-// by a load or two: the loader keeps a list of what is loaded, where what is new comes last. So a
-// library of our own with nothing in it stands at its end, until something stands behind it.
+// Detects with one or two loads whether any library was loaded into this process since the last
+// check. The loader appends new libraries to its list, so the monitor keeps an empty library (the
+// marker) at the end of it; the marker has a successor once another library is loaded.
 class LibraryLoadMonitor {
  public:
-  // Where a thread says that it looks at the end of the list right now, so that nobody takes it
-  // away: in a place that it shares with nobody who looks at the same time.
+  // Set by a thread while it reads the end of the list, so that catch_up() does not remove the
+  // marker meanwhile. Concurrent readers use one flag each.
   using Looking = std::atomic<bool>;
 
-  // marker: the file of that library. Where it cannot be loaded there is always news.
+  // `marker` is the file of the empty library. If it cannot be loaded, has_news() is always true.
   explicit LibraryLoadMonitor(std::string marker);
   ~LibraryLoadMonitor();
   LibraryLoadMonitor(const LibraryLoadMonitor&) = delete;
   LibraryLoadMonitor& operator=(const LibraryLoadMonitor&) = delete;
 
-  // Also before the first catch_up().
+  // May be called before the first catch_up(), and then returns true.
   bool has_news(Looking& looking) const {
     looking.store(true, std::memory_order_relaxed);
     fence_.frequent_side();
@@ -42,12 +42,13 @@ class LibraryLoadMonitor {
     return has;
   }
 
-  // What is loaded from here on is news. wait_for_lookers: returns when all who looked when it was
-  // called have done so. pre: for one thread at a time, which does not look meanwhile.
+  // Libraries that are loaded from now on count as news. `wait_for_lookers` must return once every
+  // thread that was in has_news() at the time of the call has left it.
+  // Requires: one thread at a time, which is not in has_news().
   void catch_up(const std::function<void()>& wait_for_lookers);
 
  private:
-  // The loader writes there, under a lock of its own.
+  // Atomic because the loader writes l_next under a lock of its own.
   static bool is_followed(const link_map& library) {
     return __atomic_load_n(&library.l_next, __ATOMIC_RELAXED) != nullptr;
   }
@@ -59,23 +60,20 @@ class LibraryLoadMonitor {
   std::atomic<const link_map*> last_{nullptr};
 };
 
-// What knows of a device's memory in this process: the drivers of CUDA, ROCm and Level Zero, as
-// libraries that somebody else has loaded.
-
-// For several threads.
+// Interface to a device driver (CUDA, ROCm or Level Zero) that the program has loaded. Thread-safe.
 class DeviceDriver {
  public:
   virtual ~DeviceDriver() = default;
-  // Whether it is memory that a host had better not touch: a device's, or what moves between the
-  // two. A host's memory that devices may use is the host's; so is what the driver does not know,
-  // and everything before the program has started it.
+  // Returns true if the host should not access this memory: device memory, or managed memory that
+  // migrates between the two. Host memory that devices may access is the host's, and so is memory
+  // unknown to the driver, which includes all memory before the program has initialized the driver.
   virtual bool holds(const void* address) const = 0;
 };
 
-// By the name of its library, without what follows ".so".
+// A kind of driver, identified by the name of its library without ".so" and the version.
 struct DriverKind {
   std::string_view library;
-  // From its handle, which stays open. Null where it has not what is needed.
+  // Uses the library's handle, which stays open. Returns null if a function is missing.
   std::unique_ptr<DeviceDriver> (*make)(void* handle);
 };
 
@@ -83,13 +81,13 @@ std::unique_ptr<DeviceDriver> cuda_driver(void* handle);
 std::unique_ptr<DeviceDriver> hip_driver(void* handle);
 std::unique_ptr<DeviceDriver> level_zero_driver(void* handle);
 
-// For several threads.
+// Finds device memory by asking the drivers that are loaded. Thread-safe.
 class Devices {
  public:
-  // For LibraryLoadMonitor.
+  // The arguments are those of LibraryLoadMonitor and its catch_up().
   Devices(std::string marker, std::function<void()> wait_for_lookers);
 
-  // Whether anybody is here who might know of a device's memory: nobody in most programs.
+  // Returns whether a driver is loaded, which is false in most programs.
   bool have_driver(LibraryLoadMonitor::Looking& looking) {
     if (watch_.has_news(looking)) [[unlikely]]
       look_again(looking);
@@ -112,7 +110,7 @@ class Devices {
   std::function<void()> wait_for_lookers_;
   LibraryLoadMonitor watch_;
   std::atomic<bool> have_driver_{false};
-  std::mutex mutex_;  // for whoever looks again
+  std::mutex mutex_;  // serializes look_again()
   unsigned long long loads_ = 0;
   std::array<Driver, kinds.size()> drivers_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which way a collective goes: through huddle, or, for one of these reasons, to the MPI underneath.
-// All ranks of the communicator take the same.
+// The route of a collective: through huddle, or to the underlying MPI for one of these reasons. It
+// is the same on all ranks of the communicator.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 namespace huddle::mpi {
 
 enum class Route {
-  huddle,          // huddle took it
+  huddle,          // handled by huddle
   switched_off,    // HUDDLE=off
-  one_rank,        // nobody to talk to
+  one_rank,        // nothing to communicate
   between_groups,  // an intercommunicator
-  several_worlds,  // processes that were spawned, and those that spawned them
+  several_worlds,  // the processes were not all started together
   several_nodes,
-  quicker_by_mpi,   // as is predicted, of several nodes
-  without_huddle,   // ranks of this node that do not have it
-  no_world,         // of several sessions, nobody can tell whose ranks these are
-  unlike_settings,  // ranks with another huddle, or other settings
-  too_young,        // the communicator has not made enough calls to pay for a team
-  being_freed,      // a delete callback of one of its attributes makes the call
-  no_team,          // it could not be made: no memory, no permission
+  quicker_by_mpi,   // predicted for several nodes
+  without_huddle,   // ranks of this node run without huddle
+  no_world,         // several sessions are open, so the ranks cannot be identified
+  unlike_settings,  // ranks with another version or other settings of huddle
+  too_young,        // too few calls on this communicator to repay the set-up
+  being_freed,      // called by a delete callback of the communicator's attributes
+  no_team,          // the set-up failed: no memory, no permission
   not_selected,     // HUDDLE_OPS
-  no_reduction,     // of this type by this operator: the MPI has none either, or one of a kind
-  too_large,        // elements, for every algorithm
-  for_judgement,    // arguments that the MPI will have something to say about
+  no_reduction,     // huddle does not have this operator for this type; the MPI may not either
+  too_large,        // the elements exceed the limit of every algorithm
+  for_judgement,    // arguments that the MPI will probably reject
   no_memory,        // for this algorithm
-  device_memory,    // data of some rank lie where a host does not reach, or had better not
+  device_memory,    // data of a rank are in memory that the host cannot or should not access
 };
 
 inline constexpr std::size_t route_count = static_cast<std::size_t>(Route::device_memory) + 1;

@@ -14,22 +14,22 @@
 namespace huddle::mpi {
 namespace {
 
-// Who says which rank this is. Where MPICH's launcher was started by another one, both do, and the
-// nearer one holds a socket of ours.
+// Variables that contain the rank. If another launcher started MPICH's launcher, both set one; the
+// inner launcher is the one that passes a socket to the process.
 constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                                         "PMI_RANK", "SLURM_PROCID"};
 constexpr std::string_view socket_name = "PMI_FD";
 constexpr std::string_view rank_name_with_socket = "PMI_RANK";
 
-// Each names a job on its own or nothing: what names a whole allocation is no help.
+// Each of these identifies a job by itself, rather than a whole allocation.
 constexpr std::array<std::string_view, 3> job_names = {"PMIX_NAMESPACE", "SLURM_STEP_ID",
                                                        "PALS_APID"};
-// Beside these, what tells apart what a name leaves open: namespaces are short numbers for Open MPI
-// 4, steps count from 0 in each of Slurm's jobs, and children have a job of their own.
+// Appended to make the names above unique: Open MPI 4's namespaces are short numbers, Slurm's steps
+// count from 0 in each job, and spawned children form a job of their own.
 constexpr std::array<std::string_view, 3> more_names = {"PMIX_SERVER_URI2", "SLURM_JOB_ID",
                                                         "PMI_SPAWNED"};
 
-// How many ranks there are on this node, and in all.
+// Numbers of ranks on this node and in the job.
 constexpr std::array<std::string_view, 2> here_names = {"OMPI_COMM_WORLD_LOCAL_SIZE",
                                                         "MPI_LOCALNRANKS"};
 constexpr std::array<std::string_view, 2> all_names = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
@@ -50,8 +50,9 @@ std::optional<int> first_number(const Environment& environment,
   return std::nullopt;
 }
 
-// MPICH's launcher has no name for a job, but one process of it on each node, which made the socket
-// that each rank has to it. 0: there is none, or it is hidden from us.
+// Returns the process that created the socket to the launcher, or 0 if there is no socket or its
+// credentials are not visible. MPICH's launcher does not name jobs, but its proxy process on each
+// node creates the sockets of all its ranks.
 pid_t maker_of_socket(const Environment& environment) {
   ucred maker{};
   socklen_t bytes = sizeof maker;
@@ -60,7 +61,7 @@ pid_t maker_of_socket(const Environment& environment) {
   return maker.pid;
 }
 
-// Empty: nothing that names it.
+// Returns an identifier of the job, empty if no variable identifies it.
 std::string job_of(const Environment& environment) {
   std::string job;
   for (const std::string_view name : job_names) job += settings::value_of(environment, name);
@@ -71,7 +72,7 @@ std::string job_of(const Environment& environment) {
   return job;
 }
 
-// By the nearest launcher first: below Slurm's the others' are started, one on each node.
+// The innermost launcher comes first: below srun, the other launchers are started once per node.
 struct Sayer {
   std::string_view size_name;
   std::string_view words;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What ranks of a job tell each other across nodes by way of their launcher. What is put there
-// before the MPI begins has arrived everywhere once it has begun, for it exchanges its own
-// addresses so.
+// Data exchange between ranks on different nodes through the launcher's key-value space (PMI or
+// PMIx). Values that are put before MPI_Init are visible everywhere after it, because the MPI
+// exchanges its own addresses in the same way.
 #pragma once
 
 #include <memory>
@@ -21,41 +21,42 @@ class KeySpace {
   KeySpace(const KeySpace&) = delete;
   KeySpace& operator=(const KeySpace&) = delete;
 
-  // Before the MPI comes up, once. False: nobody will hear it.
+  // Publishes this rank's value. Call once, before MPI_Init. Returns false if that is not possible.
   virtual bool tell(const std::string& value) = 0;
-  // Whether that rank told just this; after it has. pre: tell() was true.
+  // Returns whether `rank` published exactly `value`.
+  // Requires: MPI_Init has returned and tell() returned true.
   virtual bool has_told(int rank, std::string_view value) = 0;
-  // As early as may be: the MPI's own end of it is the last.
+  // Releases the connection. Call early, because the MPI's own finalization must be the last.
   virtual void close() = 0;
-  // The process ends before that: whatever the MPI says last has to reach the launcher.
+  // Prepares for an exit without close(): the MPI's last messages must reach the launcher.
   virtual void leave() {}
 };
 
-// Where the launcher offers PMIx, by an environment of "NAME=value" lines; else null. If it is
-// there and this process cannot use it, the others see nothing of it.
+// Returns a PMIx key space, or null if the environment ("NAME=value" lines) shows no PMIx server.
+// If this process cannot use the server, tell() returns false and the other ranks see no value.
 std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environment);
-// Where it is Hydra, the launcher of MPICH and its family, that speaks PMI-1; else null.
+// Returns a PMI-1 key space if the launcher is Hydra (MPICH and its derivatives), else null.
 std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment);
-// Where it is Slurm's srun, that speaks PMI-1 or PMI-2 (--mpi=pmi2); else null.
+// Returns a PMI-1 or PMI-2 key space if the launcher is Slurm's srun (--mpi=pmi2), else null.
 std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment);
 
-// PMI as a process speaks it with its launcher, on a socket that it has from it: a request, an
-// answer. In version 1 a message is a line of words, in version 2 they stand behind their length.
+// The PMI wire protocol: requests and answers on a socket from the launcher. A PMI-1 message is a
+// line of words, a PMI-2 message a length followed by words that end with semicolons.
 enum class PmiVersion { one, two };
 
-// Under which a rank tells the others what they need to know of it.
+// Returns the key under which a rank publishes its value.
 std::string pmi_key_of(std::string_view rank);
 
-// "cmd=get_result rc=0 value=abc\n": the value of one of a message's words.
+// Returns the value of a word: of "rc" in "cmd=get_result rc=0 value=abc\n" it is "0".
 std::string pmi_word(PmiVersion version, std::string_view message, std::string_view name);
 
-// All of it; false where the other end is gone.
+// Sends the whole message. Returns false if the peer has closed the connection.
 bool send_pmi(int socket, std::string_view message);
 
-// The next message and nothing behind it. What there was of it where the other end is gone, it is
-// too long to be one, or `stop` can be read from.
+// One message, without anything after it. It is incomplete if the peer has closed the connection,
+// if it is too long, or if `stop` became readable.
 struct PmiMessage {
-  std::string text = {};  // with all that frames it
+  std::string text = {};  // including the framing
   bool is_whole = false;
 };
 PmiMessage receive_pmi(int socket, PmiVersion version, int stop = -1);
@@ -64,11 +65,11 @@ class PmiClient {
  public:
   PmiClient(int socket, PmiVersion version) : socket_(socket), version_(version) {}
 
-  // As version 1 begins.
+  // Sends the introduction that begins a PMI-1 session.
   bool introduce();
-  // A value of any letters. It arrives everywhere with the next barrier or fence of all.
+  // Puts a value of arbitrary bytes, which is visible after the next barrier or fence of all.
   bool put(std::string_view key, std::string_view value);
-  // Whether just this was put, and has arrived.
+  // Returns whether exactly `value` was put under `key` and has become visible.
   bool has(std::string_view key, std::string_view value);
 
  private:
@@ -78,7 +79,7 @@ class PmiClient {
 
   int socket_;
   PmiVersion version_;
-  std::string space_;  // version 1 names it in each request; empty: not asked for yet
+  std::string space_;  // part of each PMI-1 request; empty: not requested yet
 };
 
 }  // namespace huddle::mpi

@@ -18,7 +18,7 @@ std::string path_beside(std::string_view file) {
   return own.substr(0, own.rfind('/') + 1).append(file);
 }
 
-// Some go on behind a comma, or for pages, about how they were built; or count the NUL at the end.
+// Some MPIs append build details, after a comma or on more lines, or a NUL.
 std::string library_title(std::string_view library_version) {
   constexpr std::string_view ends("\0\n\r,", 4);
   std::string first(library_version.substr(0, library_version.find_first_of(ends)));

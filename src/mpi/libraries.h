@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Helpers for shared libraries: paths beside this library, symbols, and the name of an MPI.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,7 +10,7 @@
 
 namespace huddle::mpi {
 
-// What is installed beside the library that this code is in.
+// Returns the path of `file` in the directory of the library that contains this code.
 std::string path_beside(std::string_view file);
 
 // Sets the pointer to the function of this name in a library that dlopen() returned. Returns false
@@ -19,7 +21,7 @@ bool look_up(void* library, const char* name, Function*& function) {
   return function != nullptr;
 }
 
-// Name and version of an MPI, out of all that MPI_Get_library_version says: "Open MPI v4.1.4".
+// Extracts an MPI's name and version from MPI_Get_library_version, such as "Open MPI v4.1.4".
 std::string library_title(std::string_view library_version);
 
 }  // namespace huddle::mpi

@@ -26,7 +26,7 @@
 namespace huddle::mpi {
 namespace {
 
-// Without what was preloaded into this process: that is for programs that use MPI.
+// Returns the environment without LD_PRELOAD, which is only for programs that use MPI.
 std::vector<char*> own_environment() {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -36,17 +36,16 @@ std::vector<char*> own_environment() {
   return variables;
 }
 
-// What the child does until it is another program: it borrows the memory of this one, which waits
-// meanwhile.
+// Input of the child, which shares the memory of the suspended parent until execve().
 struct Start {
   const char* program = nullptr;
   char* const* words = nullptr;
   char* const* variables = nullptr;
   int output = -1;
-  sigset_t signals = {};  // that it blocks when it is there
+  sigset_t signals = {};  // the child's signal mask
 };
 
-// A handler of the program's must not run in the child, whose memory is the program's.
+// A handler of the program must not run in the child, which shares the program's memory.
 void forget_handlers() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
@@ -67,8 +66,8 @@ int start(void* of) {
   _exit(127);
 }
 
-// As posix_spawn() does, but for the signal at its end, which is none: such children belong to
-// whoever knows them, and to no handler or wait() of the program's. -1 where there is none.
+// Starts the child as posix_spawn() does, but without a signal when it ends: neither a handler nor
+// a wait() of the program sees such a child. Returns -1 on failure and sets errno.
 pid_t start_unheard(Start it) {
   constexpr std::size_t stack_bytes = std::size_t{64} << 10;
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
@@ -82,7 +81,7 @@ pid_t start_unheard(Start it) {
   return child;
 }
 
-// Everything that it writes, to either of its outputs, until it ends.
+// Reads standard output and standard error of the child until it ends.
 std::string read_all(int descriptor) {
   std::string text;
   std::array<char, 4096> chunk{};
@@ -129,12 +128,11 @@ std::string MachineDiscovery::text() {
   return text;
 }
 
-// Once; what comes later is well.
+// Reaps the child and returns whether it succeeded. Later calls return true.
 bool MachineDiscovery::ended_well() {
   if (child_ <= 0) return true;
   int status = 0;
-  // Once it runs another program, the kernel counts the child as an ordinary one: only __WALL finds
-  // it before and after.
+  // The child is an ordinary one only after its execve(); __WALL finds it before and after.
   while (waitpid(child_, &status, __WALL) < 0) {
     if (errno != EINTR) break;
   }

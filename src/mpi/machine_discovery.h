@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Asks the program beside this library what machine this is.
+// Runs huddle-look, which is installed beside this library, to discover the machine's topology.
 #pragma once
 
 #include <sys/types.h>
@@ -12,19 +12,19 @@
 
 namespace huddle::mpi {
 
-// One run of that program, which takes a few milliseconds: started early, it is over when it is
-// asked for. To the rest of the process it is no child: no signal comes when it ends, and wait()
-// does not find it.
+// One run of huddle-look. It takes a few milliseconds, so a run that is started early has ended
+// when its result is needed. The rest of the process does not notice the child: no signal is sent
+// when it ends, and wait() does not return it.
 class MachineDiscovery {
  public:
-  // machine_file: the one that was named; empty: whichever is found. Throws FailureError.
+  // `machine_file` is the file that the user named; empty: search. Throws FailureError.
   explicit MachineDiscovery(const std::string& machine_file);
-  // Waits for its end.
+  // Blocks until the child has ended.
   ~MachineDiscovery();
   MachineDiscovery(const MachineDiscovery&) = delete;
   MachineDiscovery& operator=(const MachineDiscovery&) = delete;
 
-  // The text of a machine file. Once. Throws FailureError with what the program says.
+  // Returns a machine file's text. Call once. Throws FailureError with huddle-look's output.
   std::string text();
 
  private:

@@ -12,7 +12,7 @@
 namespace huddle::mpi {
 namespace {
 
-// "bcast,allreduce": these. "^bcast": all but these; nothing: all.
+// Parses a list: "bcast,allreduce" selects these, "^bcast" all others, an empty list all.
 std::array<bool, select::operations.size()> operations_of(std::string_view list) {
   const bool all_but = list.empty() || list.front() == '^';
   std::string names(list.empty() || !all_but ? list : list.substr(1));
@@ -64,7 +64,7 @@ Options options_from(const settings::Sources& sources, const Complain& complain)
   if (const auto calls = whole_number(value("join-after"))) {
     options.join_after = static_cast<std::size_t>(*calls);
   } else if (options.verify) {
-    // Every call is compared from the first one. Its cost does not matter then.
+    // Every call is compared from the first one on; the set-up cost does not matter then.
     options.join_after = 0;
   }
   return options;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the preloaded library was told.
+// The settings of the preloaded library.
 #pragma once
 
 #include <array>
@@ -19,33 +19,32 @@ namespace huddle::mpi {
 
 struct Options {
   std::string machine_file;
-  bool off = false;  // all goes to the MPI, and may be counted
+  bool off = false;  // all calls go to the MPI, but may be counted
   bool stats = false;
   bool summary = false;
-  bool times = false;  // in the summary
+  bool times = false;  // include times in the summary
   bool verify = false;
-  std::optional<std::size_t> join_after;  // calls; nothing: when it pays
+  std::optional<std::size_t> join_after;  // in calls; nullopt: decided by cost
   std::array<bool, select::operations.size()> taken{};
-  std::string algorithms;          // that are forced, as the setting is written
+  std::string algorithms;          // forced algorithms, in the syntax of the setting
   std::string net;                 // measured, auto, on or off
-  std::string net_algorithms;      // that are forced between nodes
-  std::optional<int> net_leaders;  // of each node; nothing: as is predicted to be quickest
+  std::string net_algorithms;      // forced inter-node algorithms
+  std::optional<int> net_leaders;  // per node; nullopt: the number that is predicted to be fastest
   std::string heap;                // auto, on or off
   heap::Wish heap_wish;
 
   bool takes(select::Operation operation) const {
     return taken[static_cast<std::size_t>(operation)];
   }
-  // Whether somebody wants to know how long calls take.
+  // Returns whether the run times of calls are reported.
   bool is_timed() const { return stats || times; }
-  // As the setting is written.
+  // Returns the value in the syntax of the setting.
   std::string join_after_text() const;
-  // Equal where the ranks may work together.
+  // Returns a hash that is equal if the ranks' settings are compatible.
   std::uint64_t digest() const;
 };
 
-// Reads the options of a running program. A wrong setting is reported to `complain` and ignored;
-// all others hold.
+// Reads the options. Reports invalid settings to `complain`; the others apply.
 using Complain = std::function<void(const std::string& sentence)>;
 Options options_from(const settings::Sources& sources, const Complain& complain);
 

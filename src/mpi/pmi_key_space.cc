@@ -19,9 +19,9 @@ namespace huddle::mpi {
 namespace {
 
 constexpr std::size_t most_message = 4096;
-constexpr std::size_t length_letters = 6;  // of version 2
+constexpr std::size_t length_letters = 6;  // in PMI-2
 
-// Values are words: no spaces, no semicolons, no line ends.
+// Encodes a value in hexadecimal, because it must not contain spaces, semicolons or line ends.
 std::string as_word(std::string_view value) {
   std::string word;
   for (const char letter : value) {
@@ -30,17 +30,17 @@ std::string as_word(std::string_view value) {
   return word;
 }
 
-// An answer that is not read would be the MPI's to read: so this waits for as long as it takes.
-// False: `stop` can be read from.
+// Waits without a timeout, because the MPI would read an answer that is left unread. Returns false
+// if `stop` is readable.
 bool wait_for(int socket, short event, int stop) {
   std::array<pollfd, 2> waits = {pollfd{socket, event, 0}, pollfd{stop, POLLIN, 0}};
   while (poll(waits.data(), waits.size(), -1) < 0) {
-    if (errno != EINTR) return true;  // what is wrong will be said by the socket
+    if (errno != EINTR) return true;  // send() or read() will report the error
   }
   return waits[0].revents != 0 || waits[1].revents == 0;
 }
 
-// How long the message is whose beginning this is; 0: not known yet.
+// Returns the length of the message that begins with `beginning`, or 0 if it is not known yet.
 std::size_t length_of(PmiVersion version, std::string_view beginning) {
   if (version == PmiVersion::one) {
     return beginning.ends_with('\n') ? beginning.size() : 0;
@@ -83,7 +83,7 @@ bool send_pmi(int socket, std::string_view message) {
   return true;
 }
 
-// A letter at a time: what comes after the message is not for us.
+// Reads one byte at a time, because data after the message belong to another reader.
 PmiMessage receive_pmi(int socket, PmiVersion version, int stop) {
   PmiMessage message;
   while (!message.is_whole) {
@@ -143,9 +143,9 @@ bool PmiClient::has(std::string_view key, std::string_view value) {
          pmi_word(version_, *answer, "value") == as_word(value);
 }
 
-// PMI-1 on the socket that Hydra gives to each process. The MPI uses the same socket, in MPI_Init
-// and in MPI_Finalize, and nothing that is said here is in its way: it introduces itself once more,
-// and its own barrier carries what was put.
+// PMI-1 on the socket that Hydra passes to each process. The MPI uses the same socket in MPI_Init
+// and MPI_Finalize. Requests that huddle sends before do not disturb it: Hydra accepts a second
+// introduction, and the MPI's own barrier distributes the value.
 namespace {
 
 class HydraKeySpace : public KeySpace {
@@ -153,7 +153,7 @@ class HydraKeySpace : public KeySpace {
   HydraKeySpace(int socket, std::string rank)
       : client_(socket, PmiVersion::one), rank_(std::move(rank)) {}
 
-  // Before a process has introduced itself, what it puts is lost.
+  // Hydra drops values that are put before the introduction.
   bool tell(const std::string& value) override {
     return client_.introduce() && client_.put(pmi_key_of(rank_), value);
   }
@@ -161,7 +161,7 @@ class HydraKeySpace : public KeySpace {
     return client_.has(pmi_key_of(std::to_string(rank)), value);
   }
 
-  // The socket is the MPI's.
+  // Nothing to do: the MPI owns the socket.
   void close() override {}
 
  private:
@@ -171,8 +171,7 @@ class HydraKeySpace : public KeySpace {
 
 }  // namespace
 
-// Others give a process such a socket, too, and may hear its introduction only once: Hydra alone
-// says as well how many ranks are on this node.
+// Other launchers pass such a socket as well, but may accept only one introduction.
 std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment) {
   const auto socket = whole_number(settings::value_of(environment, "PMI_FD"));
   std::string rank = settings::value_of(environment, "PMI_RANK");

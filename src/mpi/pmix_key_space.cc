@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The few functions, structures and numbers of PMIx that are needed, as its standard has them: its
-// headers need not be here.
+// The few functions, structures and constants of PMIx that huddle needs, declared as in the PMIx
+// standard, so that the build does not need its headers.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Process {
   std::uint32_t rank;
 };
 
-// A union of some thirty types; the largest takes three words.
+// A union of about thirty types, of which the largest takes three words.
 struct Value {
   std::uint16_t type;
   union {
@@ -43,7 +43,7 @@ struct Value {
   };
 };
 
-// What a request is told beside it.
+// An attribute of a request (pmix_info_t).
 constexpr std::size_t most_key = 511;  // PMIX_MAX_KEYLEN
 struct Info {
   std::array<char, most_key + 1> key;
@@ -51,8 +51,9 @@ struct Info {
   Value value;
 };
 
-// PMIX_IMMEDIATE: what a rank of this node has not told by now its server does not wait for. Of
-// other nodes' ranks the server would only look at what it happens to have.
+// PMIX_IMMEDIATE: the server does not wait for values that a rank of this node has not yet
+// published. For ranks of other nodes the server would return only values that it happens to have
+// cached, so such requests must not use it.
 Info at_once() {
   constexpr std::string_view immediate = "pmix.immediate";
   constexpr std::uint16_t type_bool = 1;  // PMIX_BOOL
@@ -63,7 +64,7 @@ Info at_once() {
   return info;
 }
 
-// The one that the MPI has loaded, or will.
+// Returns the library that the MPI has loaded or will load.
 void* open_library() {
   void* const loaded = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
   return loaded != nullptr ? loaded : dlopen(library_name, RTLD_NOW);
@@ -87,11 +88,11 @@ struct Functions {
 
 class PmixKeySpace : public KeySpace {
  public:
-  // version: of the launcher's side.
+  // `version` is the version of the launcher's PMIx.
   explicit PmixKeySpace(std::string version) : version_(std::move(version)) {}
 
-  // A process must not come to its launcher twice, by a library of the MPI's own and by this one.
-  // An MPI that brings its own has the launcher's version of it, and this one another.
+  // A process must not connect to its launcher by two libraries. An MPI with a bundled PMIx has the
+  // launcher's version, and this library has another one.
   bool tell(const std::string& value) override {
     if (functions_ || version_.empty()) return false;
     void* const library = open_library();
@@ -131,14 +132,14 @@ class PmixKeySpace : public KeySpace {
     return is_same;
   }
 
-  // It counts how often a process has begun with it.
+  // PMIx counts the initializations of a process.
   void close() override {
     if (functions_) functions_->finalize(nullptr, 0);
     functions_.reset();
   }
 
  private:
-  // The ranks that this node's server has; nothing where it does not say.
+  // Returns the ranks of this node's server, or an empty list if the server does not provide it.
   std::vector<std::string> peers_here() const {
     constexpr std::uint32_t of_the_job = 0xFFFFFFFE;  // PMIX_RANK_WILDCARD
     Process job = functions_->self;
@@ -160,12 +161,12 @@ class PmixKeySpace : public KeySpace {
 
   std::string version_;
   std::vector<std::string> peers_here_;
-  std::unique_ptr<Functions> functions_;  // while it is open
+  std::unique_ptr<Functions> functions_;  // null while it is closed
 };
 
 }  // namespace
 
-// Without a rank it is not this process that the launcher meant.
+// Without a rank, the environment was not set for this process.
 std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environment) {
   if (settings::value_of(environment, "PMIX_RANK").empty() ||
       settings::value_of(environment, "PMIX_NAMESPACE").empty()) {

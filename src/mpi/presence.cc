@@ -37,12 +37,11 @@ void RollCall::sign_in() {
   if (!place_ || own_.is_open()) return;
   FileDescriptor probe(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   FileDescriptor own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  // Whoever cannot look for others does not let itself be found either.
+  // A process that cannot look for others must not be visible either.
   if (!probe.is_open() || !own.is_open()) return;
   const AbstractAddress address(name_of(place_->rank));
   const int yes = 1;
-  // A name that somebody has already is there for the others: all that counts is that everybody
-  // sees the same.
+  // A name in use makes this rank visible as well; all that matters is that all ranks agree.
   can_hear_ = setsockopt(own.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
               bind(own.number(), address.generic(), address.length) == 0;
   probe_ = std::move(probe);
@@ -83,7 +82,7 @@ void RollCall::tell_others(int ranks, bool answer) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == place_->rank || !is_here(rank)) continue;
     const AbstractAddress address(name_of(rank));
-    // Who does not get it asks for itself.
+    // A rank that does not receive the result determines it itself.
     (void)sendto(own_.number(), &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT, address.generic(),
                  address.length);
   }
@@ -103,7 +102,7 @@ std::optional<bool> RollCall::hear(std::chrono::milliseconds limit) {
         receive_message(own_, std::as_writable_bytes(std::span(&word, 1)), MSG_DONTWAIT);
     if (message.bytes < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
     if (message.bytes <= 0 || !message.sender) continue;
-    // Anybody on this node may send to such a name; the system says whose process it was.
+    // Any process on this node may send to this name, so the sender's user ID is checked.
     if (message.sender->uid == getuid()) return word == yes_word;
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who of a job is on this node and has huddle: what can be known before any call that all ranks
-// would have to make. Each process signs in before its MPI comes up, and no MPI comes up on one
-// rank before all have begun with it: so after that, everybody sees the same.
+// Detects which ranks of the job on this node run huddle, without a call that all ranks would have
+// to make. Each process signs in before its MPI_Init, and no MPI_Init returns before all ranks have
+// entered theirs, so all ranks see the same afterwards.
 #pragma once
 
 #include <chrono>
@@ -17,32 +17,32 @@
 
 namespace huddle::mpi {
 
-// For several threads. A name of a socket, which ends with the process: nothing is left of it.
+// Each present rank binds an abstract socket name, which disappears with the process. Thread-safe.
 class RollCall {
  public:
-  // kind: what ranks need to have in common, so that they answer each other. No place: nobody can
-  // sign in, and everybody is taken to be there.
+  // Only ranks with the same `kind` see each other. Without a place this rank cannot sign in, and
+  // all ranks are assumed to be present.
   RollCall(std::optional<JobRank> place, const std::string& kind);
 
   void sign_in();
-  // Where the MPI says that this is another rank than the launcher did: nobody shall meet it here.
+  // Hides this rank if the MPI's `rank` differs from the launcher's.
   void confirm(int rank);
 
   bool is_here(int rank);
-  // The lowest one that is here, who asks for all; nothing: that is not seen, or this rank would
-  // not hear what it is told.
+  // Returns the lowest rank that is present, which determines a result for all. Returns nullopt if
+  // that is unknown or if this rank could not receive messages from it.
   std::optional<int> first_here(int ranks);
-  // What the first one of so many ranks has found out, for the others that are here; once.
+  // Sends the result of the lowest rank to the other present ranks, of `ranks` in total. Call once.
   void tell_others(int ranks, bool answer);
-  // What the first one has told; nothing, once that has taken so long: whoever has its name need
-  // not be the one that tells.
+  // Returns the result of the lowest rank, or nullopt after `limit`: the process that has bound its
+  // name is not necessarily the one that sends.
   std::optional<bool> hear(std::chrono::milliseconds limit);
-  // Of the job, on this node; 0: unknown.
+  // Ranks of the job on this node; 0: unknown.
   int ranks_here() const { return place_ ? place_->ranks_here : 0; }
   std::optional<int> own_rank() const {
     return place_ ? std::optional(place_->rank) : std::nullopt;
   }
-  // Whoever is missing is on this node all the same, without huddle.
+  // Returns true if all ranks are on this node, so that missing ones run without huddle.
   bool is_job_on_one_node() const { return place_ && place_->all_here; }
 
  private:
@@ -50,11 +50,11 @@ class RollCall {
 
   std::optional<JobRank> place_;
   std::string prefix_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   FileDescriptor own_;
-  bool can_hear_ = false;   // its own name is its own
-  FileDescriptor probe_;    // to look for others with
-  std::vector<bool> seen_;  // by rank: who was there once stays
+  bool can_hear_ = false;   // this process bound its name itself
+  FileDescriptor probe_;    // to look for other ranks
+  std::vector<bool> seen_;  // by rank; a rank that was present once stays so
 };
 
 }  // namespace huddle::mpi

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// PMI on the socket that `srun --mpi=pmi2` gives to each process. Slurm hears one introduction of a
-// process and no other, and in which version of PMI is the MPI's to say. So the MPI introduces
-// itself, through a relay that puts what huddle has to tell between its first words and its next,
-// and the MPI's own barrier or fence carries it. After MPI_Init the socket is the MPI's as it was
-// before.
+// PMI on the socket that `srun --mpi=pmi2` passes to each process. Slurm accepts only one
+// introduction per process, and the MPI decides on the version of PMI. So the MPI introduces itself
+// through a relay, which puts huddle's value between the MPI's first and second request; the MPI's
+// own barrier or fence distributes it. After MPI_Init the MPI uses the socket directly again.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -31,15 +30,15 @@ namespace {
 
 constexpr std::size_t most_at_once = 4096;
 
-// What is behind a descriptor, however often it is there.
+// Returns the inode behind a descriptor, which is the same for all duplicates.
 std::optional<ino_t> inode_of(int descriptor) {
   struct stat what {};
   if (fstat(descriptor, &what) != 0) return std::nullopt;
   return what.st_ino;
 }
 
-// Between the MPI, which keeps the number of its descriptor, and the launcher. It ends once; the
-// descriptor is the launcher's socket again.
+// Relays between the MPI, which keeps its descriptor number, and the launcher. When it ends, which
+// happens once, the descriptor is the launcher's socket again.
 class PmiRelay {
  public:
   PmiRelay(int socket, std::string key, std::string value)
@@ -48,7 +47,7 @@ class PmiRelay {
   PmiRelay(const PmiRelay&) = delete;
   PmiRelay& operator=(const PmiRelay&) = delete;
 
-  // False: all is as it was.
+  // Returns false if the relay could not start; nothing has changed then.
   bool begin() {
     std::array<int, 2> ends{};
     launcher_ = FileDescriptor(fcntl(number_, F_DUPFD_CLOEXEC, 0));
@@ -71,22 +70,23 @@ class PmiRelay {
     return false;
   }
 
-  // Whatever was said up to now has got through.
+  // Ends the relay after all data received so far have been forwarded.
   void end() {
     if (!thread_.joinable()) return;
     if (getpid() != process_) {
-      thread_.detach();  // a child has no such thread
+      thread_.detach();  // the thread does not exist in a forked child
       return;
     }
     eventfd_write(stop_.number(), 1);
     thread_.join();
-    // It may have closed it meanwhile, and somebody else have a descriptor of that number.
+    // The MPI may have closed the descriptor, and its number may have been reused.
     if (inode_of(number_) == inode_) dup2(launcher_.number(), number_);
     launcher_ = FileDescriptor();
     mpi_ = FileDescriptor();
   }
 
-  // Of PMI, by what the MPI has said; none: it has not introduced itself. pre: it has ended
+  // Returns the PMI version that the MPI uses, or nullopt if it did not introduce itself.
+  // Requires: end() was called.
   std::optional<PmiVersion> version() const { return version_; }
 
  private:
@@ -95,7 +95,7 @@ class PmiRelay {
     pass();
   }
 
-  // The MPI waits for its answer while this is said.
+  // Puts the value while the MPI waits for the answer to its introduction.
   void introduce() {
     PmiMessage answer;
     const PmiMessage request = forward(PmiVersion::one, answer);
@@ -114,7 +114,7 @@ class PmiRelay {
     send_pmi(mpi_.number(), answer.text);
   }
 
-  // A request of the MPI's goes to the launcher, whose answer is not passed on yet.
+  // Forwards a request of the MPI, and stores the launcher's answer without forwarding it.
   PmiMessage forward(PmiVersion version, PmiMessage& answer) {
     answer = {};
     PmiMessage request = receive_pmi(mpi_.number(), version, stop_.number());
@@ -124,7 +124,7 @@ class PmiRelay {
     return request;
   }
 
-  // Both ways, until it is to stop and nothing is on its way, or the MPI has closed its end.
+  // Forwards in both directions, until the MPI closes its end or all is quiet after a stop.
   void pass() {
     const int stop = stop_.number();
     std::array<pollfd, 3> waits = {pollfd{mpi_.number(), POLLIN, 0},
@@ -157,7 +157,7 @@ class PmiRelay {
   std::string key_, value_;
   pid_t process_;
   FileDescriptor launcher_, mpi_, stop_;
-  std::optional<ino_t> inode_;  // of what the MPI has
+  std::optional<ino_t> inode_;  // of the MPI's end
   std::optional<PmiVersion> version_;
   std::thread thread_;
 };
@@ -188,12 +188,12 @@ class SlurmKeySpace : public KeySpace {
   int socket_;
   std::string rank_;
   std::optional<PmiRelay> relay_;
-  std::optional<PmiClient> client_;  // once the MPI has come up
+  std::optional<PmiClient> client_;  // set after MPI_Init
 };
 
 }  // namespace
 
-// Steps that start a launcher of another kind have its processes' variables as well.
+// PMI_JOBID must match the step, because other launchers in a step inherit its variables.
 std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment) {
   const auto value = [&](std::string_view name) { return settings::value_of(environment, name); };
   const auto socket = whole_number(value("PMI_FD"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What became of a process's collectives: how many huddle took, how, and how long they took; what
-// passed through, and why.
+// Statistics of a process's collectives: the calls that huddle handled, with algorithm and time,
+// and the calls that fell back to the MPI, with the reason.
 #pragma once
 
 #include <array>
@@ -20,14 +20,13 @@
 
 namespace huddle::mpi {
 
-// Why collectives were left to the MPI, for the lines at a program's end.
+// A fallback reason and its number of calls, for the output at the end of a program.
 struct Reason {
   std::size_t calls;
   std::string_view words;
 };
 
-// Returns why a call never reaches the back end, from its name: huddle handles no call of this
-// kind.
+// Returns why huddle never handles calls of this name.
 std::string_view kind_never_taken(std::string_view name);
 
 // Returns all reasons that occurred, the most frequent one first. Includes the calls that the stub
@@ -42,24 +41,24 @@ std::string listed(const std::vector<Reason>& reasons);
 // Returns a number with a comma after each group of three digits.
 std::string grouped(std::size_t number);
 
-// For several threads. What there is no memory to write down is left out: a call that went well is
-// no failure for that.
+// Per-operation statistics. Thread-safe. Drops an entry if there is no memory for it, because a
+// call that succeeded must not fail for that.
 class Stats {
  public:
   struct Taken {
     std::string_view algorithm;
-    std::string_view unserved = {};  // what was to make it by force, and could not
+    std::string_view unserved = {};  // the forced algorithm that could not run the call
   };
   void taken(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
-  // more: what of the call is behind the reason; may be empty.
+  // `more` describes the part of the call that the reason refers to; may be empty.
   void passed(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
               double seconds);
-  // A reason in a sentence, for the report to end with; said once.
+  // Adds a sentence to the end of the report. Repeated sentences are printed once.
   void remark(std::string_view sentence);
 
-  // A table for people. Calls that never came to the back end are counted by the stub.
+  // Returns a human-readable table, including the calls that the stub counts.
   std::string report(const huddle_door& door) const;
-  // What was remarked, a line each.
+  // Returns the remarks, one per line.
   std::string remarks() const;
 
  private:
@@ -71,23 +70,23 @@ class Stats {
   struct Row {
     select::Operation operation;
     Route why;
-    std::string words;  // the algorithm, or more about why
+    std::string words;  // the algorithm, or details of the reason
     auto operator<=>(const Row&) const = default;
   };
   void add(select::Operation operation, Route why, const Taken& words, std::size_t bytes,
            double seconds);
-  std::string remarks_text() const;  // pre: the mutex is held
+  std::string remarks_text() const;  // Requires: the mutex is held.
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<Row, Sum> rows_;
   std::map<std::string, std::size_t> remarks_;
 };
 
-// How a process's collectives were shared between huddle and its MPI.
+// The numbers of calls that huddle and the MPI handled.
 struct Shares {
   std::size_t taken = 0;
-  std::array<std::size_t, route_count> passed{};  // by why
-  double seconds = 0;                             // all of them took, where they are timed
+  std::array<std::size_t, route_count> passed{};  // by reason
+  double seconds = 0;                             // sum of all calls, if they are timed
 
   void count(Route why) { ++passed[static_cast<std::size_t>(why)]; }
   Shares& operator+=(const Shares& other);
@@ -95,13 +94,13 @@ struct Shares {
 
 struct Run {
   bool off = false;
-  std::optional<double> seconds = {};  // from MPI_Init to MPI_Finalize; nothing: not timed
+  std::optional<double> seconds = {};  // from MPI_Init to MPI_Finalize; nullopt: not timed
 };
 
-// A sentence on how much of the run collectives took; empty where that was not timed.
+// Returns a sentence with the share of the run spent in collectives; empty if it was not timed.
 std::string times(const Shares& shares, const Run& run);
 
-// One line for people, and that one. Calls that never came to the back end count as passed.
+// Returns a one-line summary, and times() if timed. The stub's calls count as fallbacks.
 std::string summary(const Shares& shares, const huddle_door& door, const Run& run);
 
 }  // namespace huddle::mpi

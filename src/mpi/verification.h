@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Counts what `--verify` found in one process.
+// Compares results of huddle and of the MPI, and counts what `--verify` found in one process.
 #pragma once
 
 #include <array>
@@ -18,33 +18,33 @@
 
 namespace huddle::mpi {
 
-// Results of two reductions held against each other, number by number: rounding may differ where
-// numbers were joined in another order, by so much and no more.
-
-// The magnitude of every number of an array: |x|, or |z| of complex ones.
+// Returns the magnitude of every number of an array: |x|, or |z| of complex numbers. Reducing in
+// another order may change the rounding, within a bound that depends on the magnitudes.
 std::vector<double> magnitudes(memory::Type type, const void* numbers, std::size_t count);
 
 struct Difference {
   std::size_t at = 0;
-  std::string text;  // "3.5 and 3.25, which may differ by 1e-15"
+  std::string text;  // as in "3.5 and 3.25, which may differ by 1e-15"
 };
 
-// The first number that differs by more than ranks x epsilon x its scale: the sum, or the product,
-// of the magnitudes that went into it. What is infinite or no number may be anything that is.
-// pre: a real or complex type.
+// Returns the first number that differs by more than ranks x epsilon x its scale, which is the sum
+// (or product) of the magnitudes that were reduced to it. Numbers that are infinite or NaN in both
+// results count as equal.
+// Requires: a real or complex type.
 std::optional<Difference> compare_rounded(memory::Type type, const void* ours, const void* theirs,
                                           std::size_t count, int ranks,
                                           const std::vector<double>& scale);
 
-// The first number that has another value; zeros of either sign are one value, and so are all that
-// are no number. pre: a real type.
+// Returns the first number whose value differs. Zeros of either sign are equal, and so is a NaN to
+// any number.
+// Requires: a real type.
 std::optional<Difference> compare_values(memory::Type type, const void* ours, const void* theirs,
                                          std::size_t count);
 
-// Why the results of a call that huddle handled could not be compared.
+// The reason why the results of a call that huddle handled could not be compared.
 enum class Incomparable {
-  unknown_rounding,  // the bits differ, and huddle does not know how much they may
-  far_padding,       // the difference may be in unused bytes of a long double
+  unknown_rounding,  // the bits differ, and huddle does not know the rounding bound
+  far_padding,       // the difference may be in the padding of a long double
   mpi_failed,        // the MPI reported an error for the same call
   huddle_failed,
 };
@@ -84,7 +84,7 @@ class Verification {
   using Counter = std::atomic<std::size_t>;
   static void count(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
-  Counter compared_{0};  // those that differ included
+  Counter compared_{0};  // including those that differ
   Counter differences_{0};
   std::array<Counter, route_count> passed_{};
   std::array<Counter, incomparable_count> incomparable_{};

@@ -39,7 +39,7 @@ std::string operators_of(ElementKind kind) {
   return names;
 }
 
-TEST(Elements, TakeTheOperatorsThatTheStandardGivesThem) {
+TEST(Elements, AllowTheOperatorsOfTheStandard) {
   const std::string order = "MIN MAX ";
   const std::string sum = "SUM PROD ";
   const std::string truth = "LAND LOR LXOR ";
@@ -66,7 +66,7 @@ TEST(Elements, TakeTheOperatorsThatTheStandardGivesThem) {
   }
 }
 
-TEST(Elements, AreReducedOnlyByWhatTheirTypeHas) {
+TEST(Elements, AllowOnlyOperatorsThatTheirTypeDefines) {
   for (const Element& element : elements) {
     for (const std::size_t bytes : {1U, 2U, 4U, 6U, 8U, 12U, 16U, 20U, 32U}) {
       const auto type = element_type(element, bytes);
@@ -80,7 +80,7 @@ TEST(Elements, AreReducedOnlyByWhatTheirTypeHas) {
   }
 }
 
-TEST(Elements, KeepTheirSize) {
+TEST(Elements, MapToATypeOfTheirSize) {
   for (const ElementKind kind : kinds) {
     for (std::size_t bytes = 0; bytes <= 64; ++bytes) {
       const auto type = element_type(kind, bytes);
@@ -89,7 +89,7 @@ TEST(Elements, KeepTheirSize) {
   }
 }
 
-TEST(Elements, BecomeTheTypeOfTheirSize) {
+TEST(Elements, MapToTheTypeOfTheirKindAndSize) {
   EXPECT_EQ(type_of("MPI_LONG", 8), memory::Type::int64);
   EXPECT_EQ(type_of("MPI_LONG", 4), memory::Type::int32);
   EXPECT_EQ(type_of("MPI_UNSIGNED_CHAR", 1), memory::Type::uint8);
@@ -103,7 +103,7 @@ TEST(Elements, BecomeTheTypeOfTheirSize) {
   EXPECT_EQ(type_of("MPI_LONG_DOUBLE", sizeof(long double)), memory::Type::long_double);
 }
 
-TEST(Elements, OfNoTypeOfHuddlesAreLeftToTheMpi) {
+TEST(Elements, WithoutAMatchingTypeMapToNone) {
   EXPECT_EQ(type_of("MPI_INTEGER16", 16), std::nullopt);
   EXPECT_EQ(type_of("MPI_COMPLEX4", 4), std::nullopt);
   EXPECT_EQ(type_of("MPI_PACKED", 1), std::nullopt);
@@ -111,7 +111,7 @@ TEST(Elements, OfNoTypeOfHuddlesAreLeftToTheMpi) {
   EXPECT_EQ(find_element("MPI_NONSENSE"), nullptr);
 }
 
-TEST(Elements, OfFortranAreNeverExtendedPrecision) {
+TEST(Elements, OfFortranNeverMapToExtendedPrecision) {
   const auto long_double =
       long_double_is_quadruple ? std::optional(memory::Type::long_double) : std::nullopt;
   EXPECT_EQ(type_of("MPI_REAL16", 16), long_double);
@@ -120,14 +120,14 @@ TEST(Elements, OfFortranAreNeverExtendedPrecision) {
   EXPECT_EQ(type_of("MPI_COMPLEX32", 32), complex);
 }
 
-TEST(Elements, InPairsGoByTheirName) {
+TEST(Elements, MapPairsByName) {
   EXPECT_EQ(type_of("MPI_SHORT_INT", 6), memory::Type::short_int);
   EXPECT_EQ(type_of("MPI_DOUBLE_INT", 12), memory::Type::float64_int);
   EXPECT_EQ(type_of("MPI_2INTEGER", 8), memory::Type::int_int);
   EXPECT_EQ(type_of("MPI_2INTEGER", 16), std::nullopt) << "two integers of 8 bytes";
 }
 
-TEST(Operators, OfReductionsHaveTheirNames) {
+TEST(Operators, AreFoundByName) {
   EXPECT_EQ(find_operator("MPI_PROD"), memory::Operator::product);
   EXPECT_EQ(find_operator("MPI_LXOR"), memory::Operator::logical_xor);
   EXPECT_EQ(find_operator("MPI_MAXLOC"), memory::Operator::max_location);

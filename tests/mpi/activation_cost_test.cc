@@ -9,28 +9,28 @@ namespace {
 
 constexpr std::uint64_t join_ns = 2'000'000;
 constexpr std::uint64_t call_ns = 1000;
-// At a third saved of each call.
+// If a third of each call is saved.
 constexpr std::uint64_t price = 3 * join_ns / call_ns;
 
-// The verdict after a number of small calls.
+// Returns the verdict after a number of small calls.
 JoinVerdict judge_small(std::size_t calls, std::uint64_t past_use = 0) {
   return judge_price(calls, {calls, past_use, call_ns, join_ns});
 }
 
-TEST(JoinPrice, IsNotKnownBeforeACallWasTimed) {
+TEST(JoinPrice, IsUnknownBeforeACallWasTimed) {
   const JoinVerdict verdict = judge_price(first_ask, {first_ask, 1'000'000, 0, join_ns});
   EXPECT_FALSE(verdict.joins);
   EXPECT_EQ(verdict.next_ask, 2 * first_ask);
 }
 
-TEST(JoinPrice, IsPaidOnceTheCallsWouldHaveSavedAsMuch) {
+TEST(JoinPrice, IsReachedOnceTheCallsWouldHaveSavedIt) {
   EXPECT_FALSE(judge_small(price - 1).joins);
   EXPECT_TRUE(judge_small(price).joins);
   EXPECT_TRUE(judge_small(first_ask, price - first_ask).joins);
 }
 
-// Each time costs a call. Ranks ask seldom, and at the price, if they can foresee it.
-TEST(JoinPrice, IsAskedForSeldomAndInTime) {
+// Each vote costs a call, so votes are rare, and the last one is expected to reach the cost.
+TEST(JoinPrice, VotesAreRareAndInTime) {
   EXPECT_EQ(judge_small(64).next_ask, 128U) << "the calls to come may move more";
   const JoinVerdict far = judge_small(price / 3);
   EXPECT_FALSE(far.is_near);
@@ -43,7 +43,7 @@ TEST(JoinPrice, IsAskedForSeldomAndInTime) {
   EXPECT_EQ(judge_small(first_ask, price - first_ask - 1).next_ask, first_ask + first_ask / 4);
 }
 
-TEST(JoinPrice, IsPaidSoonByLargeCalls) {
+TEST(JoinPrice, IsReachedSoonByLargeCalls) {
   constexpr std::size_t use_per_call = 100;
   const JoinTerms unknown{use_per_call * first_ask, 0, 0, join_ns};
   EXPECT_EQ(judge_price(first_ask, unknown).next_ask, first_ask + 1);
@@ -53,7 +53,7 @@ TEST(JoinPrice, IsPaidSoonByLargeCalls) {
   EXPECT_EQ(verdict.next_ask, first_ask + 1);
 }
 
-TEST(JoinPrice, IsEverybodys) {
+TEST(JoinPrice, CombinesTheTermsOfAllRanks) {
   JoinTerms of_all{50, 100, 700, 40, 400};
   of_all.meet({60, 90, 900, 60, 300});
   EXPECT_EQ(of_all.use, 50U);
@@ -65,8 +65,8 @@ TEST(JoinPrice, IsEverybodys) {
   EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
 }
 
-// Each communicator of a loop would pay for joining anew.
-TEST(JoinPrice, OverSeveralNodesIsForTheCallsOfOneCommunicator) {
+// In a loop that creates communicators, each would pay for a new set-up.
+TEST(JoinPrice, OverSeveralNodesCountsCallsOfOneCommunicator) {
   const JoinTerms few{first_ask, 1'000'000, call_ns, 1, join_ns};
   EXPECT_TRUE(judge_price(first_ask, few).joins);
   EXPECT_FALSE(judge_price(first_ask, few.over_nodes()).joins);
@@ -74,7 +74,7 @@ TEST(JoinPrice, OverSeveralNodesIsForTheCallsOfOneCommunicator) {
   EXPECT_TRUE(judge_price(price, many.over_nodes()).joins);
 }
 
-TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {
+TEST(PastCalls, AreKeptByRanksInOrder) {
   PastCalls past;
   past.add({0, 1}, {10, 400});
   past.add({1, 0}, {5, 0});
@@ -86,7 +86,7 @@ TEST(PastCalls, AreThoseOfTheSameRanksInTheSameOrder) {
   EXPECT_EQ(past.of(std::vector{0, 1, 2}).use, 0U);
 }
 
-TEST(PastCalls, AreForgottenWhereRanksAreAlwaysOthers) {
+TEST(PastCalls, KeepOnlyTheLatestCommunicators) {
   PastCalls past;
   past.add({0, 1}, {10, 0});
   for (int rank = 2; rank < 1000; ++rank) {

@@ -19,7 +19,7 @@ struct Here {
 
 constexpr std::size_t page = 4096;
 
-TEST(Devices, NobodyIsHere) {
+TEST(Devices, WithoutADriverHoldNothing) {
   in_child([] {
     Here here;
     EXPECT_FALSE(here.have_driver());
@@ -29,7 +29,7 @@ TEST(Devices, NobodyIsHere) {
   });
 }
 
-TEST(Devices, OfCuda) {
+TEST(Devices, AskCuda) {
   in_child([] {
     Here here;
     EXPECT_FALSE(here.have_driver());
@@ -48,7 +48,7 @@ TEST(Devices, OfCuda) {
   });
 }
 
-TEST(Devices, OfRocm) {
+TEST(Devices, AskRocm) {
   in_child([] {
     const Library library(fake_driver("libamdhip64.so.6"));
     Here here;
@@ -71,8 +71,8 @@ TEST(Devices, OfRocm) {
   });
 }
 
-// What the runtime says of memory that it does not know is no error of the program's.
-TEST(Devices, LeaveRocmsLastErrorToTheProgram) {
+// A query about memory that is unknown to the runtime must leave no error for the program.
+TEST(Devices, KeepRocmsLastErrorForTheProgram) {
   in_child([] {
     const Library library(fake_driver("libamdhip64.so.6"));
     Here here;
@@ -87,7 +87,7 @@ TEST(Devices, LeaveRocmsLastErrorToTheProgram) {
   });
 }
 
-TEST(Devices, OfLevelZero) {
+TEST(Devices, AskLevelZero) {
   in_child([] {
     const Library library(fake_driver("libze_loader.so.1"));
     Here here;
@@ -106,7 +106,7 @@ TEST(Devices, OfLevelZero) {
   });
 }
 
-// Without the marker each call looks by itself.
+// Without the marker, each call examines the loaded libraries.
 TEST(Devices, AreFoundWithoutTheMarker) {
   in_child([] {
     Devices devices("/nowhere/libhuddle_marker.so", [] {});

@@ -17,14 +17,14 @@ namespace {
 
 using Environment = std::vector<std::string>;
 
-TEST(PlaceInJob, IsNowhereWithoutALauncher) {
+TEST(PlaceInJob, IsUnknownWithoutALauncher) {
   EXPECT_FALSE(rank_in_job({"HOME=/root"}).has_value());
   EXPECT_FALSE(rank_in_job({"PMI_RANK=3"}).has_value()) << "a rank of what?";
   EXPECT_FALSE(rank_in_job({"PMIX_NAMESPACE=1"}).has_value()) << "which rank?";
   EXPECT_FALSE(rank_in_job({"PMIX_NAMESPACE=1", "PMIX_RANK=x"}).has_value());
 }
 
-TEST(PlaceInJob, IsAsOpenMpisLauncherSays) {
+TEST(PlaceInJob, IsReadFromOpenMpisLauncher) {
   const Environment rank = {"PMIX_NAMESPACE=77", "PMIX_SERVER_URI2=here", "PMIX_RANK=3"};
   const auto place = rank_in_job(rank);
   ASSERT_TRUE(place.has_value());
@@ -39,7 +39,7 @@ TEST(PlaceInJob, IsAsOpenMpisLauncherSays) {
   EXPECT_EQ(place->job, rank_in_job(other_rank)->job);
 }
 
-TEST(PlaceInJob, KnowsWhenAllAreOnOneNode) {
+TEST(PlaceInJob, DetectsAJobOnOneNode) {
   Environment rank = {"PMIX_NAMESPACE=77", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4",
                       "OMPI_COMM_WORLD_LOCAL_SIZE=4"};
   EXPECT_TRUE(rank_in_job(rank)->all_here);
@@ -48,7 +48,7 @@ TEST(PlaceInJob, KnowsWhenAllAreOnOneNode) {
   EXPECT_FALSE(rank_in_job(rank)->all_here);
 }
 
-TEST(Launched, AreAsManyAsTheNearestLauncherSays) {
+TEST(Launched, CountsTheRanksOfTheInnermostLauncher) {
   EXPECT_FALSE(launched({"HOME=/root", "SLURM_NTASKS=4"}).has_value()) << "a whole allocation";
   const auto by_mpich = launched({"PMI_RANK=0", "PMI_SIZE=4", "SLURM_STEP_NUM_TASKS=2"});
   ASSERT_TRUE(by_mpich.has_value());
@@ -58,8 +58,8 @@ TEST(Launched, AreAsManyAsTheNearestLauncherSays) {
   EXPECT_EQ(launched({"OMPI_COMM_WORLD_SIZE=3"})->by, "Open MPI's launcher");
 }
 
-// The two ends of a pair of sockets stand for ranks whose launcher made it.
-TEST(PlaceInJob, IsAsMpichsLauncherSays) {
+// The two ends of a socket pair represent ranks whose launcher created it.
+TEST(PlaceInJob, IsReadFromMpichsLauncher) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
   const FileDescriptor first(ends[0]);

@@ -24,15 +24,15 @@ namespace {
 using ::testing::ElementsAre;
 using Environment = std::vector<std::string>;
 
-TEST(PmixKeySpace, IsThereWhereTheLauncherNamedTheJobAndTheRank) {
+TEST(PmixKeySpace, NeedsTheJobAndTheRank) {
   EXPECT_NE(pmix_key_space({"PMIX_NAMESPACE=job", "PMIX_RANK=1", "PMIX_VERSION=4.2.2"}), nullptr);
   EXPECT_EQ(pmix_key_space({"PMIX_NAMESPACE=job"}), nullptr);
   EXPECT_EQ(pmix_key_space({"PMIX_RANK=1"}), nullptr);
   EXPECT_EQ(pmix_key_space(Environment{}), nullptr);
 }
 
-// A process must not come to its launcher by two libraries.
-TEST(PmixKeySpace, TellsNothingByALibraryOfAnotherVersion) {
+// A process must not connect to its launcher through two libraries.
+TEST(PmixKeySpace, PublishesNothingByALibraryOfAnotherVersion) {
   const auto other = pmix_key_space({"PMIX_NAMESPACE=job", "PMIX_RANK=1", "PMIX_VERSION=0.0.1"});
   EXPECT_FALSE(other->tell("kind"));
   const auto unnamed = pmix_key_space({"PMIX_NAMESPACE=job", "PMIX_RANK=1"});
@@ -40,7 +40,7 @@ TEST(PmixKeySpace, TellsNothingByALibraryOfAnotherVersion) {
   other->close();
 }
 
-TEST(HydraKeySpace, IsThereWhereHydraGaveASocket) {
+TEST(HydraKeySpace, NeedsASocketOfHydra) {
   EXPECT_NE(hydra_key_space({"PMI_FD=5", "PMI_RANK=0", "MPI_LOCALNRANKS=1"}), nullptr);
   EXPECT_EQ(hydra_key_space({"PMI_FD=5", "PMI_RANK=0"}), nullptr);
   EXPECT_EQ(hydra_key_space({"PMI_FD=five", "PMI_RANK=0", "MPI_LOCALNRANKS=1"}), nullptr);
@@ -48,8 +48,8 @@ TEST(HydraKeySpace, IsThereWhereHydraGaveASocket) {
   EXPECT_EQ(hydra_key_space(Environment{}), nullptr);
 }
 
-// A launcher's end of a process's socket, that gives these answers in turn; to an empty one it says
-// nothing.
+// The launcher's end of a process's socket. Sends the given answers one after the other; an empty
+// string stands for no answer.
 class Launcher {
  public:
   explicit Launcher(std::vector<std::string> answers) {
@@ -59,7 +59,7 @@ class Launcher {
     process_ = FileDescriptor(ends[1]);
     thread_ = std::thread([this, answers = std::move(answers)] { answer(answers); });
   }
-  // What it was asked.
+  // Closes the process's end and returns the requests that were received.
   std::vector<std::string> end() {
     process_ = FileDescriptor();
     thread_.join();
@@ -77,7 +77,7 @@ class Launcher {
   }
 
  private:
-  // From its first answer but one of version 2 on, messages are of that version.
+  // Messages are in version 2 after the first answer that contains pmi_version=2.
   void answer(const std::vector<std::string>& answers) {
     PmiVersion version = PmiVersion::one;
     for (const std::string& one : answers) {
@@ -95,7 +95,7 @@ class Launcher {
   std::thread thread_;
 };
 
-TEST(HydraKeySpace, PutsAWordUnderItsRankAndAsksForThoseOfOthers) {
+TEST(HydraKeySpace, PublishesAValueAndReadsThoseOfOthers) {
   Launcher launcher({"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
                      "cmd=my_kvsname kvsname=kvs_7\n", "cmd=put_result rc=0 msg=success\n",
                      "cmd=get_result rc=0 msg=success value=612062\n",
@@ -114,7 +114,7 @@ TEST(HydraKeySpace, PutsAWordUnderItsRankAndAsksForThoseOfOthers) {
                           "cmd=get kvsname=kvs_7 key=huddle.kind.2\n"));
 }
 
-TEST(HydraKeySpace, TellsNothingToALauncherThatRefusesOrIsGone) {
+TEST(HydraKeySpace, FailsIfTheLauncherRefusesOrIsGone) {
   Launcher of_another_version({"cmd=response_to_init rc=-1\n"});
   EXPECT_FALSE(of_another_version.of_hydra()->tell("kind"));
   of_another_version.end();
@@ -126,7 +126,7 @@ TEST(HydraKeySpace, TellsNothingToALauncherThatRefusesOrIsGone) {
   gone.end();
 }
 
-TEST(SlurmKeySpace, IsThereForTheTasksOfAStepAndNotForProcessesOfAnotherLauncherInIt) {
+TEST(SlurmKeySpace, ServesOnlyTheTasksOfAStep) {
   const Environment task = {"PMI_FD=5", "PMI_RANK=0", "PMI_JOBID=12.3", "SLURM_JOB_ID=12",
                             "SLURM_STEP_ID=3"};
   EXPECT_NE(slurm_key_space(task), nullptr);
@@ -140,7 +140,7 @@ TEST(SlurmKeySpace, IsThereForTheTasksOfAStepAndNotForProcessesOfAnotherLauncher
   EXPECT_EQ(slurm_key_space(of_another), nullptr);
 }
 
-// What MPI_Init says, and what it hears.
+// Sends a request as MPI_Init would and returns the answer.
 std::string asked_by_mpi(const Launcher& launcher, const std::string& request, PmiVersion version) {
   EXPECT_TRUE(send_pmi(launcher.socket(), request));
   return receive_pmi(launcher.socket(), version).text;
@@ -157,7 +157,7 @@ ino_t behind(int descriptor) {
   return what.st_ino;
 }
 
-TEST(SlurmKeySpace, PutsAWordBehindTheFirstWordsOfAnMpiAndGivesItsSocketBack) {
+TEST(SlurmKeySpace, PublishesAfterTheMpisIntroductionAndReturnsItsSocket) {
   Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n",
                      "cmd=maxes rc=0\n", "cmd=my_kvsname rc=0 kvsname=7.0\n",
                      "cmd=get_result rc=0 value=612062\n", "cmd=get_result rc=1\n",
@@ -180,7 +180,7 @@ TEST(SlurmKeySpace, PutsAWordBehindTheFirstWordsOfAnMpiAndGivesItsSocketBack) {
                           "cmd=get kvsname=7.0 key=huddle.kind.1\n", "cmd=finalize\n"));
 }
 
-TEST(SlurmKeySpace, SpeaksTheSecondVersionWithAnMpiThatDoes) {
+TEST(SlurmKeySpace, UsesPmi2IfTheMpiDoes) {
   const std::string full = "    28cmd=fullinit;pmijobid=7.0;x;";
   const std::string full_answer = "31    cmd=fullinit-response;rc=0;x=1;";
   Launcher launcher({accepted_2, full_answer, "28    cmd=kvs-put-response;rc=0;x;",
@@ -202,7 +202,7 @@ TEST(SlurmKeySpace, SpeaksTheSecondVersionWithAnMpiThatDoes) {
                           "30    cmd=kvs-get;key=huddle.kind.1;"));
 }
 
-TEST(SlurmKeySpace, StandsAsideWhereTheLauncherRefusesOrTheMpiSaysSomethingElse) {
+TEST(SlurmKeySpace, OnlyForwardsAfterAnUnexpectedIntroduction) {
   for (const std::string request : {init_1, "cmd=get_maxes\n"}) {
     Launcher launcher({"cmd=response_to_init rc=1 pmi_version=9\n", "cmd=maxes rc=0\n"});
     const auto space = launcher.of_slurm();
@@ -215,7 +215,7 @@ TEST(SlurmKeySpace, StandsAsideWhereTheLauncherRefusesOrTheMpiSaysSomethingElse)
   }
 }
 
-TEST(SlurmKeySpace, GivesTheSocketBackOfAnMpiThatSaysNothing) {
+TEST(SlurmKeySpace, ReturnsTheSocketOfAnMpiThatSendsNothing) {
   Launcher launcher({});
   const ino_t before = behind(launcher.socket());
   const auto space = launcher.of_slurm();
@@ -226,8 +226,8 @@ TEST(SlurmKeySpace, GivesTheSocketBackOfAnMpiThatSaysNothing) {
   launcher.end();
 }
 
-// As MPI_Init does that fails: others wait for this rank until the launcher ends them.
-TEST(SlurmKeySpace, PassesOnTheLastWordsOfAProcessThatEnds) {
+// As in a failing MPI_Init: the other ranks wait for this rank until the launcher ends them.
+TEST(SlurmKeySpace, ForwardsTheLastMessageOfAProcess) {
   Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n", ""});
   const auto space = launcher.of_slurm();
   ASSERT_TRUE(space->tell("kind"));
@@ -237,7 +237,7 @@ TEST(SlurmKeySpace, PassesOnTheLastWordsOfAProcessThatEnds) {
   EXPECT_EQ(launcher.end().back(), "cmd=abort exitcode=1\n");
 }
 
-TEST(SlurmKeySpace, LeavesAloneWhatHasTheNumberOfASocketThatTheMpiHasClosed) {
+TEST(SlurmKeySpace, KeepsADescriptorThatReusesTheNumberOfTheSocket) {
   Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n"});
   const auto space = launcher.of_slurm();
   ASSERT_TRUE(space->tell("kind"));
@@ -250,7 +250,7 @@ TEST(SlurmKeySpace, LeavesAloneWhatHasTheNumberOfASocketThatTheMpiHasClosed) {
   launcher.end();
 }
 
-TEST(SlurmKeySpace, LetsAnMpiSeeThatItsLauncherIsGone) {
+TEST(SlurmKeySpace, ReportsALostLauncherToTheMpi) {
   Launcher gone({});
   const auto space = gone.of_slurm();
   ASSERT_TRUE(space->tell("kind"));

@@ -26,7 +26,7 @@ struct Watch {
   void catch_up() { watch.catch_up(nobody_looks); }
 };
 
-TEST(LibraryLoadMonitor, WhatIsLoadedIsNewsOnce) {
+TEST(LibraryLoadMonitor, ReportsALoadedLibraryOnce) {
   in_child([] {
     Watch watch;
     EXPECT_TRUE(watch.has_news());
@@ -44,7 +44,7 @@ TEST(LibraryLoadMonitor, WhatIsLoadedIsNewsOnce) {
   });
 }
 
-TEST(LibraryLoadMonitor, SeesWhatAnotherThreadLoads) {
+TEST(LibraryLoadMonitor, ReportsLibrariesOfOtherThreads) {
   in_child([] {
     Watch watch;
     watch.catch_up();
@@ -55,7 +55,7 @@ TEST(LibraryLoadMonitor, SeesWhatAnotherThreadLoads) {
   });
 }
 
-// Whatever comes and goes, in whichever order: nothing is loaded unseen.
+// No sequence of loading and unloading hides a new library.
 TEST(LibraryLoadMonitor, MissesNothing) {
   in_child([] {
     const std::array files{"libcuda.so.1", "libamdhip64.so.6", "libze_loader.so.1"};
@@ -76,7 +76,7 @@ TEST(LibraryLoadMonitor, MissesNothing) {
   });
 }
 
-TEST(LibraryLoadMonitor, WithoutItsMarkerHasAlwaysNews) {
+TEST(LibraryLoadMonitor, WithoutItsMarkerAlwaysReportsNews) {
   LibraryLoadMonitor watch("/nowhere/libhuddle_marker.so");
   LibraryLoadMonitor::Looking looking{false};
   EXPECT_TRUE(watch.has_news(looking));
@@ -84,8 +84,8 @@ TEST(LibraryLoadMonitor, WithoutItsMarkerHasAlwaysNews) {
   EXPECT_TRUE(watch.has_news(looking));
 }
 
-// Some look while another catches up: nobody looks at what is gone.
-TEST(LibraryLoadMonitor, CatchesUpBesideThoseWhoLook) {
+// Threads check while another one catches up: none may access a removed marker.
+TEST(LibraryLoadMonitor, CatchesUpWhileOtherThreadsCheck) {
   in_child([] {
     constexpr int lookers = 3;
     constexpr int loads = 200;

@@ -7,7 +7,7 @@
 namespace huddle::mpi {
 namespace {
 
-TEST(LibraryTitle, IsNameAndVersionAlone) {
+TEST(LibraryTitle, IsNameAndVersionOnly) {
   EXPECT_EQ(library_title("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"),
             "Open MPI v4.1.4");
   EXPECT_EQ(library_title("MPICH Version:\t5.0.0\nMPICH Release date:\tunreleased\n"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Libraries that a test loads while it runs.
+// Helpers for tests that load libraries at run time.
 #pragma once
 
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ class Library {
   void* handle_;
 };
 
-// In a process of its own: what is loaded there is not there for the next test.
+// Runs the test in a child process, so that later tests do not find the loaded libraries.
 inline void in_child(const std::function<void()>& test) {
   EXPECT_EXIT(
       {

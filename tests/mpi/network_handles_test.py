@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""huddle opens no network for what stays in the node: network_handles_test.py HUDDLE
+"""huddle opens no network handle in a job on one node: network_handles_test.py HUDDLE
 
-Under strace the ranks of a job on one node open as many sockets of the Internet and InfiniBand devices
-with huddle as without. (The launcher is not counted: `huddle run` asks it for its version.) Status 77:
-strace, or an MPI to build with, is not there.
+Under strace the ranks open equally many Internet sockets and InfiniBand devices with and without
+huddle. (The launcher is not counted, because `huddle run` starts it to read its version.) Status
+77: strace or an MPI is not installed.
 """
 import pathlib
 import os
@@ -18,12 +18,12 @@ import unittest
 
 HUDDLE = pathlib.Path(sys.argv[1]).resolve()
 PATIENCE_SECONDS = 120
-# Open MPI wants to be told that root and more ranks than processors are meant.
+# Open MPI must be told to run as root and with more ranks than cores.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 JOINED_AT_ONCE = {"HUDDLE_JOIN_AFTER": "1"}
 MPIS = [name for name in ("openmpi", "mpich") if shutil.which(f"mpicc.{name}") and shutil.which(f"mpiexec.{name}")]
-# Enough calls of large messages that huddle takes them.
+# Makes enough large calls for huddle to activate.
 PROGRAM = """
 #include <mpi.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ NETWORK = re.compile(r"socket\(AF_INET|/dev/infiniband|/sys/class/infiniband")
 
 class NetworkHandles(unittest.TestCase):
     def handles(self, folder, mpi, *front):
-        """Of the two ranks, and how many collectives huddle took."""
+        """Returns the number of handles that the two ranks opened, and the line about huddle's
+        collectives."""
         program, trace = folder / f"program.{mpi}", folder / "trace"
         command = ["strace", "-f", "-qq", "-e", "trace=socket,openat,execve", "-o", trace, *front,
                    f"mpiexec.{mpi}", "-n", "2", program]

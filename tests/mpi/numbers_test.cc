@@ -27,15 +27,15 @@ std::optional<Difference> rounded(const std::vector<double>& ours,
                          std::vector<double>(ours.size(), scale));
 }
 
-TEST(Numbers, MagnitudesAreOfWholeNumbers) {
+TEST(Numbers, MagnitudesOfComplexNumbersIncludeBothParts) {
   const std::array<double, 2> reals = {-2.5, 3};
   EXPECT_THAT(magnitudes(Type::float64, reals.data(), 2), ElementsAre(2.5, 3));
   const std::array<std::complex<float>, 1> complex = {{{-3, 4}}};
   EXPECT_THAT(magnitudes(Type::complex32, complex.data(), 1), ElementsAre(5));
 }
 
-TEST(Numbers, MayDifferByWhatRoundingAllowsAndNoMore) {
-  // The result is small beside what was added up: that is what rounding goes by.
+TEST(Numbers, MayDifferByTheRoundingBoundOnly) {
+  // The result is small compared with the summands, which determine the rounding.
   EXPECT_FALSE(rounded({1, 1}, {1, 1 + 3 * 1000 * epsilon}, 1000));
   const auto difference = rounded({1, 1}, {1, 1 + 5 * 1000 * epsilon}, 1000);
   ASSERT_TRUE(difference);
@@ -43,7 +43,7 @@ TEST(Numbers, MayDifferByWhatRoundingAllowsAndNoMore) {
   EXPECT_THAT(difference->text, HasSubstr("may differ by"));
 }
 
-TEST(Numbers, WhatIsInfiniteOnBothSidesIsNoDifference) {
+TEST(Numbers, InfinityOnBothSidesIsNoDifference) {
   EXPECT_FALSE(rounded({infinity, nan}, {nan, -infinity}, 1));
   EXPECT_TRUE(rounded({infinity}, {1}, 1));
   EXPECT_FALSE(rounded({infinity}, {1}, infinity));  // the sum of magnitudes overflowed as well

@@ -43,7 +43,7 @@ Read read(std::vector<std::string> environment) {
   return result;
 }
 
-TEST(Options, TakeEverythingByDefaultAndSayNothing) {
+TEST(Options, SelectAllOperationsByDefault) {
   const Read plain = read({});
   EXPECT_THAT(plain.complaints, IsEmpty());
   EXPECT_THAT(taken_by(plain.options), SizeIs(select::operations.size()));
@@ -55,7 +55,7 @@ TEST(Options, TakeEverythingByDefaultAndSayNothing) {
   EXPECT_GT(plain.options.heap_wish.most_copied_bytes, 0U);
 }
 
-TEST(Options, GoOnBetweenNodesWhereTheyWereMeasuredUnlessTold) {
+TEST(Options, UseMeasuredNetworksByDefault) {
   EXPECT_EQ(read({}).options.net, "measured");
   EXPECT_EQ(read({"HUDDLE_NET=auto"}).options.net, "auto");
   EXPECT_EQ(read({"HUDDLE_NET=1"}).options.net, "on");
@@ -63,7 +63,7 @@ TEST(Options, GoOnBetweenNodesWhereTheyWereMeasuredUnlessTold) {
       << "ranks of which some would go on between nodes";
 }
 
-TEST(Options, TakeTheOperationsThatAreListed) {
+TEST(Options, SelectTheListedOperations) {
   EXPECT_THAT(taken_by(read({"HUDDLE_OPS=reduce,barrier"}).options),
               ElementsAre(Operation::barrier, Operation::reduce));
   const auto all_but_bcast = taken_by(read({"HUDDLE_OPS=^bcast"}).options);
@@ -71,7 +71,7 @@ TEST(Options, TakeTheOperationsThatAreListed) {
   EXPECT_THAT(all_but_bcast, Not(Contains(Operation::bcast)));
 }
 
-TEST(Options, KnowWhatHeapIsWished) {
+TEST(Options, IncludeTheSettingsOfTheHeap) {
   const Options options = read({"HUDDLE_HEAP=on", "HUDDLE_HEAP_BLOCK=128K", "HUDDLE_HEAP_CAP=2G",
                                 "HUDDLE_HEAP_FORK=1M"})
                               .options;
@@ -81,7 +81,7 @@ TEST(Options, KnowWhatHeapIsWished) {
   EXPECT_EQ(options.heap_wish.most_copied_bytes, std::size_t{1} << 20);
 }
 
-TEST(Options, WhatMakesNoSenseIsOneComplaintAndTheRestHolds) {
+TEST(Options, InvalidSettingsAreReportedAndTheOthersApply) {
   const Read read_all = read({"HUDDLE_STATS=1", "HUDDLE_VERIFFY=1", "HUDDLE_JOIN_AFTER=soon",
                               "HUDDLE_OPS=bcast", "PATH=/bin"});
   EXPECT_THAT(read_all.complaints,
@@ -91,7 +91,7 @@ TEST(Options, WhatMakesNoSenseIsOneComplaintAndTheRestHolds) {
   EXPECT_THAT(taken_by(read_all.options), ElementsAre(Operation::bcast));
 }
 
-TEST(Options, AMistakeInAFileLeavesItsOtherSettings) {
+TEST(Options, AMistakeInAFileKeepsItsOtherSettings) {
   const test::Scratch scratch;
   settings::Sources sources;
   sources.user_file =
@@ -109,7 +109,7 @@ TEST(Options, VerifyActivatesAtTheFirstCallUnlessJoinAfterIsSet) {
   EXPECT_EQ(read({"HUDDLE_VERIFY=1", "HUDDLE_JOIN_AFTER=8"}).options.join_after, 8U);
 }
 
-TEST(Options, DigestTellsWhatRanksMustHaveInCommon) {
+TEST(Options, DigestCoversWhatRanksMustHaveInCommon) {
   const Options plain = read({}).options;
   EXPECT_EQ(plain.digest(), read({"HUDDLE_STATS=1"}).options.digest());
   EXPECT_NE(plain.digest(), read({"HUDDLE_VERIFY=1"}).options.digest());

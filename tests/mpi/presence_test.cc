@@ -19,7 +19,7 @@ JobRank place(int rank, const std::string& job = "a job") {
   return {.job = job + std::to_string(getpid()), .rank = rank, .all_here = false};
 }
 
-TEST(RollCall, WhoHasSignedInIsHere) {
+TEST(RollCall, ARankThatHasSignedInIsPresent) {
   RollCall first(place(0), "kind");
   RollCall second(place(1), "kind");
   first.sign_in();
@@ -32,14 +32,14 @@ TEST(RollCall, WhoHasSignedInIsHere) {
   EXPECT_FALSE(second.is_here(2));
 }
 
-TEST(RollCall, WhoHasNotSignedInSeesNobody) {
+TEST(RollCall, ARankThatHasNotSignedInSeesNoOther) {
   RollCall first(place(0), "kind");
   RollCall second(place(1), "kind");
   first.sign_in();
   EXPECT_FALSE(second.is_here(0));
 }
 
-TEST(RollCall, JobsAndKindsDoNotMeet) {
+TEST(RollCall, JobsAndKindsAreSeparate) {
   RollCall first(place(0), "kind");
   RollCall other_job(place(1, "another job"), "kind");
   RollCall other_kind(place(1), "another kind");
@@ -51,8 +51,8 @@ TEST(RollCall, JobsAndKindsDoNotMeet) {
   EXPECT_FALSE(other_kind.is_here(0));
 }
 
-// Everybody has to see the same, or some would wait for the others.
-TEST(RollCall, ANameThatIsTakenIsThereForAll) {
+// All ranks must see the same, or some would wait for the others.
+TEST(RollCall, ANameInUseIsPresentForAll) {
   RollCall first(place(0), "kind");
   RollCall same(place(0), "kind");
   first.sign_in();
@@ -61,7 +61,7 @@ TEST(RollCall, ANameThatIsTakenIsThereForAll) {
   EXPECT_TRUE(same.is_here(0));
 }
 
-TEST(RollCall, WhoIsAnotherRankThanWasSaidIsNotHere) {
+TEST(RollCall, ARankWithAnUnexpectedNumberIsNotPresent) {
   RollCall first(place(0), "kind");
   RollCall second(place(1), "kind");
   first.sign_in();
@@ -72,7 +72,7 @@ TEST(RollCall, WhoIsAnotherRankThanWasSaidIsNotHere) {
   EXPECT_FALSE(second.is_here(0));
 }
 
-TEST(RollCall, TheFirstTellsTheOthers) {
+TEST(RollCall, TheFirstSendsToTheOthers) {
   for (const bool answer : {true, false}) {
     RollCall first(place(3), "kind");
     RollCall second(place(5), "kind");
@@ -85,8 +85,8 @@ TEST(RollCall, TheFirstTellsTheOthers) {
   }
 }
 
-// What it is told would come to the one that has the name.
-TEST(RollCall, WhoseNameIsTakenAsksForItself) {
+// Messages to this rank would go to the process that owns the name.
+TEST(RollCall, ARankWhoseNameIsInUseDecidesAlone) {
   RollCall first(place(0), "kind");
   RollCall second(place(1), "kind");
   RollCall same(place(1), "kind");
@@ -95,8 +95,8 @@ TEST(RollCall, WhoseNameIsTakenAsksForItself) {
   EXPECT_EQ(same.first_here(2), std::nullopt);
 }
 
-// The one that has the name is of another job of the same name, or of somebody who means no good.
-TEST(RollCall, WhoWaitsInVainForTheFirstHearsNothing) {
+// The owner of the name is in another job of the same name, or malicious.
+TEST(RollCall, WaitingForTheFirstTimesOut) {
   RollCall taker(place(0), "kind");
   RollCall first(place(0), "kind");
   RollCall second(place(1), "kind");
@@ -106,7 +106,7 @@ TEST(RollCall, WhoWaitsInVainForTheFirstHearsNothing) {
   EXPECT_EQ(second.hear(at_once), std::nullopt);
 }
 
-TEST(RollCall, NothingIsLeftOfWhoDies) {
+TEST(RollCall, ADeadRankIsNotPresent) {
   const auto child = fork();
   if (child == 0) {
     RollCall gone(JobRank{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
@@ -121,7 +121,7 @@ TEST(RollCall, NothingIsLeftOfWhoDies) {
   EXPECT_FALSE(stays.is_here(1));
 }
 
-TEST(RollCall, WithoutAPlaceEverybodyIsHere) {
+TEST(RollCall, WithoutAPlaceAllRanksArePresent) {
   RollCall nowhere(std::nullopt, "kind");
   nowhere.sign_in();
   EXPECT_TRUE(nowhere.is_here(5));

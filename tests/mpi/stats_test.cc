@@ -32,7 +32,7 @@ TEST(Stats, AddUpByOperationAndAlgorithm) {
                             ContainsRegex("bcast +1 +4096 +1\\.000000  pipelined\n")));
 }
 
-TEST(Stats, NameAndCountWhatWasForcedInVain) {
+TEST(Stats, NameTheForcedAlgorithmThatCannotRun) {
   Stats stats;
   stats.taken(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
   stats.taken(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
@@ -42,14 +42,14 @@ TEST(Stats, NameAndCountWhatWasForcedInVain) {
                     ContainsRegex("bcast +1 +8 .*  inline\n")));
 }
 
-TEST(Stats, SayWhyACallPassed) {
+TEST(Stats, ShowTheFallbackReason) {
   Stats stats;
   stats.passed(Operation::reduce, Route::several_nodes, "", 80, 0);
   EXPECT_THAT(stats.report(door_with(nullptr, 0)),
               ContainsRegex("reduce +1 +80 .*MPI: several nodes\n"));
 }
 
-TEST(Stats, TellReductionsThatPassApart) {
+TEST(Stats, SeparateReductionsThatFallBack) {
   Stats stats;
   stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
   stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
@@ -60,7 +60,7 @@ TEST(Stats, TellReductionsThatPassApart) {
             ContainsRegex("reduce +2 +16 .*MPI: type or operator: MPI_SUM of MPI_WCHAR\n")));
 }
 
-TEST(Stats, NameWhatNeverCameToTheBackEndAndItsKind) {
+TEST(Stats, IncludeCallsThatTheStubForwards) {
   const std::array<huddle_passed, 6> passed = {{{"MPI_Scan", 3},
                                                 {"MPI_Gather", 0},
                                                 {"MPI_Ireduce_c", 4},
@@ -84,7 +84,7 @@ Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Route, int>>
   return shares;
 }
 
-TEST(Summary, SaysWhyCallsPassedTheMostFrequentReasonFirst) {
+TEST(Summary, ListsFallbackReasonsByFrequency) {
   const std::array<huddle_passed, 2> passed = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
   const Shares shares =
       shares_of(12040, {{Route::one_rank, 2}, {Route::too_young, 8}, {Route::no_reduction, 2}});
@@ -96,7 +96,7 @@ TEST(Summary, SaysWhyCallsPassedTheMostFrequentReasonFirst) {
             "huddle: 999 collectives of rank 0 taken, 0 passed to the MPI\n");
 }
 
-TEST(Summary, SaysWhichSideRanAndWhatItSpentInCollectives) {
+TEST(Summary, ShowsTheTimeSpentInCollectives) {
   Shares shares = shares_of(10, {});
   shares.seconds = 1.25;
   EXPECT_EQ(summary(shares, door_with(nullptr, 0), {.seconds = 5}),
@@ -111,13 +111,13 @@ TEST(Summary, SaysWhichSideRanAndWhatItSpentInCollectives) {
             "huddle can save a part of that\n");
 }
 
-TEST(Summary, OfAProgramWithoutCollectivesSaysSo) {
+TEST(Summary, ReportsThatNoCollectiveWasCalled) {
   EXPECT_EQ(summary({}, door_with(nullptr, 0), {}), "huddle: rank 0 called no collective\n");
   EXPECT_EQ(summary({}, door_with(nullptr, 0), {.off = true}),
             "huddle: off; rank 0 called no collective\n");
 }
 
-TEST(Stats, ARemarkIsSaidOnce) {
+TEST(Stats, PrintARemarkOnce) {
   Stats stats;
   stats.remark("no memory left");
   stats.remark("no memory left");

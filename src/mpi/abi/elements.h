@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What MPI's named datatypes and operators are to huddle's reductions: the same for every ABI. How
-// large a type is, only the MPI knows (MPI_Type_size).
+// Maps MPI's named datatypes and operators to the types and operators of huddle's reductions, for
+// every ABI. The size of a type comes from the MPI (MPI_Type_size).
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace huddle::mpi {
 
-// The classes by which the MPI standard says which operator takes which type. Real and complex
-// numbers of C and of Fortran are apart, for 16 bytes mean different formats in the two.
+// The classes by which the MPI standard defines the operators of a type. Real and complex numbers
+// of C and of Fortran are separate because their 16-byte formats differ.
 enum class ElementKind {
   signed_integer,
   unsigned_integer,
@@ -28,16 +28,16 @@ enum class ElementKind {
   complex,
   fortran_complex,
   c_bool,
-  logical,    // Fortran's: an integer
-  c_char,     // MPI_CHAR, which the standard takes for text and MPIs for an integer
+  logical,    // of Fortran, represented by an integer
+  c_char,     // MPI_CHAR, which is text in the standard and an integer in MPIs
   character,  // other text, and packed data
-  pair,       // a value and where it is
+  pair,       // a value and its location
 };
 
 struct Element {
   std::string_view name;
   ElementKind kind;
-  std::optional<memory::Type> pair = std::nullopt;  // which one, if huddle has it
+  std::optional<memory::Type> pair = std::nullopt;  // the corresponding type, if huddle has one
 };
 
 inline constexpr std::array<Element, 72> elements = {{
@@ -109,7 +109,7 @@ inline constexpr std::array<Element, 72> elements = {{
     {"MPI_SHORT_INT", ElementKind::pair, memory::Type::short_int},
     {"MPI_LONG_DOUBLE_INT", ElementKind::pair, memory::Type::long_double_int},
     {"MPI_2INTEGER", ElementKind::pair, memory::Type::int_int},
-    // Where these keep the place as a floating number, huddle has no such pair.
+    // huddle has no pairs whose location is a floating-point number.
     {"MPI_2REAL", ElementKind::pair},
     {"MPI_2DOUBLE_PRECISION", ElementKind::pair},
     {"MPI_2COMPLEX", ElementKind::pair},
@@ -121,7 +121,7 @@ struct NamedOperator {
   memory::Operator op;
 };
 
-// MPI_REPLACE and MPI_NO_OP are for one-sided communication only.
+// Without MPI_REPLACE and MPI_NO_OP, which are for one-sided communication only.
 inline constexpr std::array<NamedOperator, 12> reductions = {{
     {"MPI_SUM", memory::Operator::sum},
     {"MPI_PROD", memory::Operator::product},
@@ -165,7 +165,7 @@ constexpr std::optional<memory::Type> integer_of(bool is_signed, std::size_t byt
   return std::nullopt;
 }
 
-// Fortran's 16 bytes are quadruple precision, which long double is on some machines only.
+// Fortran's 16-byte reals have quadruple precision, as long double has on some machines only.
 inline constexpr bool long_double_is_quadruple = std::numeric_limits<long double>::digits == 113;
 
 constexpr std::optional<memory::Type> real_of(bool is_fortran, std::size_t bytes) {
@@ -185,8 +185,7 @@ constexpr std::optional<memory::Type> complex_of(bool is_fortran, std::size_t by
   return std::nullopt;
 }
 
-// What huddle reduces such elements as; nothing where it has no such type. A pair needs its
-// Element.
+// Returns the type as which huddle reduces such elements, or nullopt. For pairs, see below.
 constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t bytes) {
   switch (kind) {
     case ElementKind::signed_integer:
@@ -213,7 +212,7 @@ constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t
   return std::nullopt;
 }
 
-// MPI's size of a pair leaves out the gap behind it. What is larger is made of larger integers.
+// MPI_Type_size of a pair excludes its padding. A larger pair consists of larger integers.
 constexpr std::optional<memory::Type> element_type(const Element& element, std::size_t bytes) {
   if (element.kind != ElementKind::pair) return element_type(element.kind, bytes);
   if (element.pair && bytes > memory::type_bytes(*element.pair)) return std::nullopt;
@@ -234,7 +233,8 @@ constexpr bool is_logical(memory::Operator op) {
          op == memory::Operator::logical_xor;
 }
 
-// Whether the MPI standard gives these elements this operator. Of others one has to ask the MPI.
+// Returns whether the MPI standard defines this operator for these elements. For other
+// combinations, the MPI must be tested.
 constexpr bool allows(ElementKind kind, memory::Operator op) {
   const bool is_real = is_real_number(kind);
   const bool is_complex = kind == ElementKind::complex || kind == ElementKind::fortran_complex;
@@ -261,8 +261,8 @@ constexpr bool allows(ElementKind kind, memory::Operator op) {
   return false;
 }
 
-// Beyond the standard: whether an MPI that joins them gives what huddle's own kernels give. Whether
-// a char is signed, which its order depends on, is not said.
+// Returns whether an MPI that supports this non-standard combination computes the same as huddle's
+// kernels. The order of chars depends on their signedness, which is not specified.
 constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
   const bool is_order = op == memory::Operator::min || op == memory::Operator::max ||
                         op == memory::Operator::min_location ||
@@ -271,8 +271,8 @@ constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
          (kind == ElementKind::address && is_logical(op));
 }
 
-// What an MPI makes of these in a collective is not what it makes of them in MPI_Reduce_local
-// (Intel MPI 2021), or it ends the program (MPICH 4.0).
+// Returns whether huddle never handles this combination, because an MPI's collective computes
+// another result than its MPI_Reduce_local (Intel MPI 2021) or ends the program (MPICH 4.0).
 constexpr bool is_never_taken(ElementKind kind, memory::Operator op) {
   return is_real_number(kind) && is_logical(op);
 }

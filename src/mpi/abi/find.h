@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How a back end finds what an MPI library exports, by name, since the library may have been loaded
-// privately; and what every abi.h needs to say its values.
+// Helpers for the abi.h headers: how a back end finds symbols of an MPI library, which may have
+// been loaded privately, and how it forms pointers from constants.
 #pragma once
 
 #include <cstdint>
 
 namespace huddle::mpi {
 
-// The address of what the MPI itself exports under this name, null where it has no such thing.
+// Returns the address of a symbol that the MPI itself exports, or null if it has no such symbol.
 using Find = void* (*)(const char* name);
 
-// Some of an MPI's handles and addresses are plain numbers.
+// Some handles and addresses of an MPI are plain integers.
 template <class Pointer>
 Pointer pointer_of(std::uintptr_t value) {
   return reinterpret_cast<Pointer>(value);  // NOLINT(performance-no-int-to-ptr): the ABI says so

@@ -22,19 +22,18 @@
 namespace huddle::mpi {
 namespace {
 
-// A call that moves much gains more from a team than one that moves little: so many bytes count as
-// one call more. About what a core copies in the time that a small collective of an MPI takes.
+// This many bytes count as one more call, because a call that moves more data gains more from a
+// team. It is about what a core copies during a small collective of an MPI.
 constexpr std::size_t bytes_of_a_call = 16 << 10;
 
-// What a rank keeps for communicators to come, of teams that nobody uses: as much as an arena keeps
-// of free memory.
+// Limit on the unused teams that a rank keeps, equal to the free memory that an arena keeps.
 constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 
-// What joining is taken to cost before this process has done it: to learn what machine this is, and
-// to make a team whose protocols are set up at their first calls.
+// Set-up costs that are assumed until this process has measured them: to discover the machine, and
+// to create a team whose protocols are set up in their first calls.
 constexpr std::uint64_t machine_ns = 3'000'000;
 constexpr std::uint64_t usual_team_ns = 500'000;
-// And over several nodes: some fifty messages, one after the other.
+// The same over several nodes: about fifty messages in sequence.
 constexpr std::uint64_t usual_nodes_team_ns = 10'000'000;
 
 using Clock = std::chrono::steady_clock;
@@ -44,8 +43,8 @@ std::uint64_t ns_since(Clock::time_point start) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ns.count()));
 }
 
-// Processes share memory where they run on one kernel, and their MPI says that they are one node:
-// containers and test beds that pass for nodes of their own stay so.
+// Returns an identifier of this node. Ranks are on one node if they share kernel, host name and PID
+// namespace, so that containers and testbeds that emulate several nodes remain separate.
 std::uint64_t this_node() {
   const team::ProcessIdentity identity = team::ProcessIdentity::mine();
   utsname names{};
@@ -58,7 +57,7 @@ std::uint64_t this_node() {
 
 namespace {
 
-// The least and the greatest of a number that each rank has.
+// The minimum and maximum over the ranks.
 struct Range {
   Range() = default;
   explicit Range(std::uint64_t number) : least(number), most(number) {}
@@ -73,14 +72,13 @@ struct Range {
   }
 };
 
-// Teams that ranks took from their pools: their numbers, 0 for none, and how many calls have been
-// made with the newest of them.
+// The teams that ranks found in their pools: numbers (0: none), and calls made with the newest.
 struct Offers {
   Range teams;
   Range calls;
 
   bool are_one() const { return teams.least != 0 && teams.is_one() && calls.is_one(); }
-  // pre: such a team is among them.
+  // Requires: such a team is among them.
   bool are_newer(std::uint64_t team) const { return teams.most > team || !calls.is_one(); }
   void meet(const Offers& other) {
     if (other.teams.most > teams.most) calls = other.calls;
@@ -92,19 +90,19 @@ struct Offers {
 }  // namespace
 
 struct Joining::Facts {
-  bool has_memory;    // false: nothing of the rest holds
-  bool has_context;   // it knows its machine already
-  bool has_progress;  // it can keep the MPI moving
+  bool has_memory;    // false: the other members are invalid
+  bool has_context;   // it has discovered its machine already
+  bool has_progress;  // it can progress the MPI while it waits
   Range node;
   Range settings;
   Offers offers;
-  Range group;                // that it knows; 0: none
-  std::uint64_t next_number;  // the lowest rank's is that of a team that is made
-  int free_tag;               // for a team over several nodes; 0: there is none
+  Range group;                // the known group; 0: none
+  std::uint64_t next_number;  // the number of a new team, taken from the lowest rank
+  int free_tag;               // for a team over several nodes; 0: none is left
   JoinTerms terms;
 
   bool are_on_one_node() const { return node.is_one(); }
-  // Becomes what holds for its ranks and for higher ones.
+  // Combines both into facts that hold for these ranks and for higher ones.
   void meet(const Facts& higher) {
     has_memory = has_memory && higher.has_memory;
     has_context = has_context && higher.has_context;
@@ -154,8 +152,7 @@ void Joining::leave(Communicator& communicator) noexcept {
   }
 }
 
-// A rank that has no memory to find out who is here comes to agree with the others all the same,
-// and says so there.
+// A rank without memory to translate the ranks takes part in the agreement to report that.
 void Joining::join(Communicator& communicator) {
   communicator.passed = Route::huddle;
   communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
@@ -172,8 +169,9 @@ void Joining::join(Communicator& communicator) {
   communicator.entry.calls = holding.entry.calls;
 }
 
-// What each rank finds by itself, and all alike. Whoever is missing is on another node, or would
-// never answer; that all of the job would is known where there is a way between its nodes.
+// Checks what each rank can determine alone, with the same result on all. A rank that is not
+// present is on another node, or would never take part in the agreement; with inter-node
+// communication all ranks of the job are known to run huddle.
 Route Joining::meet(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return Route::huddle;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
@@ -190,7 +188,7 @@ Route Joining::meet(Communicator& communicator) {
 
 Route Joining::judge_missing(int rank, int own) {
   if (!roll_call_.is_job_on_one_node()) return Route::several_nodes;
-  // The lowest rank that has huddle speaks for all.
+  // The lowest rank with huddle prints the warning.
   int lowest = 0;
   while (lowest < own && !roll_call_.is_here(lowest)) ++lowest;
   if (lowest == own) {
@@ -203,8 +201,7 @@ Route Joining::judge_missing(int rank, int own) {
 }
 
 Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
-  // Not by std::call_once: what is thrown for want of memory would have to pass through the C
-  // library.
+  // Not std::call_once, because a bad_alloc would have to pass through the C library.
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
@@ -241,9 +238,9 @@ Route Joining::agree(Communicator& communicator, Holding& holding) {
   return passed == Route::huddle ? come_by_team(communicator, holding, facts) : passed;
 }
 
-// Facts become what holds for all; false where that fails. Where there is a way between the nodes
-// of the job, no rank takes everybody's, but has to know who they are. It takes about as long as a
-// small collective of the MPI.
+// Combines the facts of all ranks; returns false if that fails. With inter-node communication,
+// ranks use recursive doubling, which needs no memory for all ranks' facts, but the members must be
+// known. It takes about as long as a small collective of the MPI.
 bool Joining::meet_others(Facts& facts, Communicator& communicator) {
   if (inter_node_.is_open()) {
     if (communicator.entry.members.empty()) return false;
@@ -278,7 +275,7 @@ Route Joining::come_by_team(Communicator& communicator, Holding& holding, const 
     return Route::too_young;
   }
   if (!all.are_on_one_node()) {
-    // Two alone, each on its node: there is one message each way, whoever sends it.
+    // Two ranks on two nodes exchange one message each way, whichever library sends it.
     const bool is_forced = !options_.net_algorithms.empty();
     return communicator.ranks == 2 && !is_forced ? Route::quicker_by_mpi
                                                  : join_nodes(communicator, all);
@@ -295,7 +292,7 @@ JoinVerdict Joining::verdict(const Communicator& communicator, const Facts& all)
                      all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }
 
-// Of its node, as far as it is known before there is a map.
+// Returns whether this is the lowest present rank, which is the first of its node.
 bool Joining::is_first_here(const Communicator& communicator) {
   const std::span<const int> members = communicator.entry.members;
   const auto lower = members.first(static_cast<std::size_t>(communicator.rank));
@@ -303,9 +300,9 @@ bool Joining::is_first_here(const Communicator& communicator) {
                       [this](int rank) { return roll_call_.is_here(rank); });
 }
 
-// Where all have taken the same team from their pools, and made as many calls with it, they go on
-// with that. One that others have left behind will never be offered by them again, and numbers
-// grow: so it is left here, too.
+// If all ranks took the same team from their pools and made equally many calls with it, they use
+// that team. A team that other ranks have dropped is never offered by them again, and numbers
+// increase, so it is dropped here as well.
 bool Joining::keep_common(Entry& entry, const Facts& all) {
   if (all.offers.are_one()) return true;
   if (!all.offers.are_newer(entry.number)) pool_.put(std::move(entry));
@@ -313,8 +310,8 @@ bool Joining::keep_common(Entry& entry, const Facts& all) {
   return false;
 }
 
-// False where the MPI fails. The MPI only gathers: what it does to reduce may want more stack than
-// the thread has that came here (Debian's MPICH: 130 KiB).
+// Returns false if the MPI fails. Only an allgather is used, because the MPI's reductions may need
+// more stack than the calling thread has (130 KiB in Debian's MPICH).
 template <class Words>
 bool Joining::tell(std::span<Words> all, const Words& mine, const Communicator& communicator) {
   return gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all), communicator);
@@ -336,7 +333,7 @@ bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
                          communicator.handle.load()) == success;
 }
 
-// From the lowest rank to all; true where everybody has it.
+// Broadcasts `text` from the lowest rank. Returns true if all ranks received it.
 bool Joining::share_text(std::string& text, Communicator& communicator) {
   const Comm comm = communicator.handle.load();
   std::uint64_t bytes = text.size();
@@ -347,9 +344,9 @@ bool Joining::share_text(std::string& text, Communicator& communicator) {
          success;
 }
 
-// True where everybody made use of the lowest rank's.
+// Creates the node contexts from the lowest rank's machine. Returns true if all ranks succeeded.
 bool Joining::share_machine(Communicator& communicator) {
-  std::string text;  // stays empty where the lowest rank fails
+  std::string text;  // remains empty if the lowest rank fails
   communicator.why = team::Trouble::of([&] {
     if (communicator.rank == 0) text = context_.machine_text();
   });
@@ -367,12 +364,12 @@ Route Joining::join_nodes(Communicator& communicator, const Facts& all) {
                                          communicator.entry.members);
   });
   if (communicator.why.is_any()) return Route::no_team;
-  // As much again for what its first calls set up.
+  // Doubled to include the set-up in the team's first calls.
   nodes_team_ns_ = quicker(nodes_team_ns_, 2 * ns_since(start));
   return Route::huddle;
 }
 
-// Where all know what the group has agreed on, they say only where their memory is.
+// If all ranks know the agreements of the group, they exchange only the location of their memory.
 void Joining::make_team(Communicator& communicator, Holding& holding) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
@@ -392,7 +389,7 @@ void Joining::make_team(Communicator& communicator, Holding& holding) {
   if (team->is_forcing_unlike() && communicator.rank == 0) {
     warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");
   }
-  // As much again for what its first calls set up.
+  // Doubled to include the set-up in the team's first calls.
   team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));
 }
 

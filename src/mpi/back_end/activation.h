@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// When a communicator gets a team, and how its ranks agree on that: all have one, or none has. They
-// agree by calls of the MPI, which all of them have to make: so first each finds out by itself
-// whether all of them are here to make them.
+// Activates huddle on communicators: decides when a communicator gets a team, and makes its ranks
+// agree, so that all have one or none has. They agree by collectives of the MPI, which all ranks
+// have to call, so each rank first determines whether all of them run huddle.
 #pragma once
 
 #include <atomic>
@@ -27,26 +27,26 @@ namespace huddle::mpi {
 
 class Joining {
  public:
-  // Keeps references.
+  // Keeps references to its arguments.
   Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
           WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context, InterNode& inter_node,
           MpiProgress& mpi_progress, Complain warn);
 
-  // Counts a call that moves `bytes`, and makes the team at the call that is one too many to go on
-  // without. The ranks of an erroneous program may pass different numbers of bytes. pre: it has no
-  // team yet, and is too young for one.
+  // Counts a call that moves `bytes` and creates the team once the savings justify it. The ranks of
+  // an erroneous program may pass different numbers of bytes.
+  // Requires: the communicator has no team and its fallback reason is too_young.
   void count(Communicator& communicator, std::size_t bytes);
-  // It is freed: its team waits for the next one of the same ranks.
+  // Keeps the team of a freed communicator for the next communicator of the same ranks.
   void leave(Communicator& communicator) noexcept;
 
  private:
   using Entry = team::TeamPool::Entry;
-  // What a rank has of the communicator's members, and then what all have.
+  // What a rank has in its pool for the communicator's members, and then what all ranks have.
   struct Holding {
     Entry entry;
     team::TeamPool::Known known;
   };
-  // What a rank says of itself, and what comes of that for all.
+  // The data that a rank contributes to the agreement; combined, the facts about all ranks.
   struct Facts;
 
   void join(Communicator& communicator);
@@ -54,7 +54,7 @@ class Joining {
   Route judge_missing(int rank, int own);
   Route agree(Communicator& communicator, Holding& holding);
   Route find_common_ground(const Facts& all) const;
-  // A team that all of them have in their pools, or what is needed to make one, or neither yet.
+  // Uses a team that all ranks have in their pools, or prepares a new one if its cost is justified.
   Route come_by_team(Communicator& communicator, Holding& holding, const Facts& all);
   Facts facts_of(const Communicator& communicator, const Holding& holding);
   JoinVerdict verdict(const Communicator& communicator, const Facts& all) const;
@@ -82,13 +82,13 @@ class Joining {
   MpiProgress& mpi_progress_;
   Complain warn_;
   std::size_t first_ask_;
-  std::uint64_t settings_;              // their digest
-  std::atomic<std::uint64_t> node_{0};  // 0: not looked at yet
+  std::uint64_t settings_;              // their hash
+  std::atomic<std::uint64_t> node_{0};  // 0: not determined yet
   team::TeamPool pool_;
   PastCalls past_calls_;
-  std::atomic<std::uint64_t> numbers_{0};        // given to teams whose lowest rank this is
-  std::atomic<std::uint64_t> team_ns_;           // what making a team took, at best
-  std::atomic<std::uint64_t> nodes_team_ns_{0};  // and one over several nodes; 0: not known yet
+  std::atomic<std::uint64_t> numbers_{0};        // the last number given to a new team by this rank
+  std::atomic<std::uint64_t> team_ns_;           // shortest time to create a team
+  std::atomic<std::uint64_t> nodes_team_ns_{0};  // the same over several nodes; 0: unknown
 };
 
 }  // namespace huddle::mpi

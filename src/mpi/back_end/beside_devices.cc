@@ -10,7 +10,7 @@
 namespace huddle::mpi {
 namespace {
 
-// The data of a part in a row, by the MPI's own hands even where they lie in a row already.
+// A packed view of data that may be in device memory: the MPI copies even dense parts.
 class HostRow {
  public:
   HostRow(const UnderlyingMpi& real, Comm comm, const Part& part)
@@ -62,7 +62,7 @@ void HostCopy::store(const std::vector<Part>& written) const {
   }
 }
 
-// The same part in the copy.
+// Returns the same part in the copy.
 Part HostCopy::here(const Part& part) const {
   Part copy = part;
   copy.place.address =
@@ -74,7 +74,7 @@ bool has_data(const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.bytes() > 0; });
 }
 
-// As MPIs do, by where a part begins. Types that hold addresses begin far from the program's.
+// Tests where each part begins, as MPIs do, because types may contain addresses.
 bool is_any_on_device(const Devices& devices, const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     return part.bytes() > 0 && devices.hold(moved(part.place.address, part.facts->first_byte));

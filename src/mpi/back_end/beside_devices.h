@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Calls of programs whose data may lie in a device's memory. huddle does not touch it: all ranks
-// have such a call made by the MPI, which may know what to do. They can agree on that only once all
-// ask each other before each call. A rank that comes too late for that, as in the first such call
-// it may, takes part with a copy in host memory, which its MPI makes.
+// Calls whose data may be in device memory, which huddle does not access. All ranks pass such a
+// call to the MPI, which may support device memory. The ranks can agree on that only once they vote
+// before each call, which a rank requests when it first sees device memory. Until the votes begin,
+// the rank runs its call with a copy in host memory, which its MPI makes.
 #pragma once
 
 #include <optional>
@@ -18,18 +18,17 @@
 
 namespace huddle::mpi {
 
-// One side of a call, whose data lie where only a device or its MPI reaches, laid out alike in host
-// memory. The MPI moves them there and back.
+// A copy of one buffer of a call in host memory, with the same layout, made by the MPI.
 class HostCopy {
  public:
-  // Of all these parts, of which some have data. address: as the program names it in the call.
-  // Throws where there is no memory or the MPI does not move them: this rank's trouble alone.
+  // Copies all parts that contain data. `address` is the buffer argument of the call. Throws if
+  // there is no memory or the MPI cannot copy the data; this concerns this rank only.
   HostCopy(const UnderlyingMpi& real, Comm comm, const void* address,
            const std::vector<Part>& parts);
 
-  // To be named in the call instead.
+  // The buffer argument to use instead.
   void* address() const;
-  // What the call has written, to where the program has it.
+  // Copies the parts that the call has written back to the program's buffer.
   void store(const std::vector<Part>& written) const;
 
  private:
@@ -45,7 +44,7 @@ class HostCopy {
 bool has_data(const std::vector<Part>& parts);
 bool is_any_on_device(const Devices& devices, const std::vector<Part>& parts);
 
-// What a call finds where it writes, or has to leave there.
+// Returns the parts of the output whose contents the call reads or must preserve.
 template <class Call>
 std::vector<Part> held_by_output(const Call& call, const Written& written) {
   if constexpr (is_reduction<Call>) {
@@ -60,7 +59,7 @@ bool is_on_device(const Devices& devices, const Communicator& communicator, cons
          is_any_on_device(devices, held_by_output(call, call.written(communicator)));
 }
 
-// A call on one rank, to be made with host memory.
+// A call of this rank with its buffers replaced by copies in host memory.
 template <class Call>
 class OnHost {
  public:
@@ -74,7 +73,7 @@ class OnHost {
         call_ = with_input(call_, input_->address());
       }
     } else if (!read.empty()) {
-      written_.parts.clear();  // the only buffer there is, and it is read
+      written_.parts.clear();  // the only buffer of the call, which it only reads
     }
     if (has_data(held)) {
       output_.emplace(real, call.comm, output_of(call), held);
@@ -83,7 +82,7 @@ class OnHost {
   }
 
   const Call& call() const { return call_; }
-  // Once it is made: what came of it, to where the program wants it.
+  // Copies the result to the program's buffer. Call it after the call.
   void finish() const {
     if (output_) output_->store(written_.parts);
   }

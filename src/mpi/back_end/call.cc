@@ -88,7 +88,7 @@ Route ReduceCall::objection(const Process& process, const Communicator& communic
   return fine ? Route::huddle : Route::for_judgement;
 }
 
-// What only the root can see, and the MPI will say.
+// Returns whether the root's output is invalid, which only the root can detect.
 bool ReduceCall::is_wrong_at_root() const {
   const bool is_alias = input == output && count > 0;
   return is_alias || output == in_place() || !is_plain(output, count, *facts);
@@ -104,7 +104,8 @@ Route ReduceCall::take(const Process& process, Communicator& communicator) const
   return take_by(process, communicator, Gotten{is_root, count}, join);
 }
 
-// The others cannot know, and are in it already: the root takes part, and has nothing of it.
+// The other ranks cannot detect the error and have entered the call: the root takes part with
+// temporary buffers and discards the result.
 Route ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
   const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                         op);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The collectives that huddle takes, as a program calls them: each knows what it moves, what is
-// wrong with it, how huddle does it and how the MPI does. These are the first four, and what all of
-// them have; the others are in calls/.
+// The collectives that huddle handles, as objects that hold a program's arguments. Each computes
+// its sizes, checks its arguments, and runs by huddle or by the MPI. The other calls are in calls/.
 //
-// read() is what a rank gives that is not in place, written() what it gets; both as far as huddle
-// touches it. look() comes before all but the MPI's way: what the datatypes are gets asked once.
-// What is not significant on a rank is not looked at there.
+// look() determines the properties of the datatypes and comes before everything but native().
+// read() returns the input that a rank contributes unless it is in place, written() the output;
+// both return only data that huddle accesses. Arguments that are not significant are not examined.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,21 +29,21 @@ struct BarrierCall {
   Comm comm;
 
   void look(const Process& /*process*/, const Communicator& /*communicator*/) {}
-  // Of this rank's data.
+  // Returns the size of this rank's data.
   std::size_t bytes(const Communicator& /*communicator*/) const { return 0; }
-  // As many on all ranks; nothing where no rank knows.
+  // Returns the size of a call whose size every rank knows, else nullopt.
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
   Route objection(const Process& process, const Communicator& communicator) const;
-  // Throws what the team throws.
+  // Throws what the team's collective throws.
   Route take(const Process& process, Communicator& communicator) const;
   int native(const UnderlyingMpi& real) const { return real.barrier(comm); }
 };
 
 struct BcastCall {
   static constexpr select::Operation operation = select::Operation::bcast;
-  void* output;  // and input
+  void* output;  // the input on the root
   Count count;
   Datatype type;
   int root;
@@ -89,8 +88,7 @@ struct ReduceCall : AnyReduction {
   Route take_for_nothing(const Process& process, Communicator& communicator) const;
 };
 
-// The two addresses that a program names in a call, whatever the call is, and the same call with
-// another in its place.
+// The buffer arguments of any call, and copies of the call with another buffer.
 template <class Call>
 constexpr bool is_reduction = requires(const Call& call) {
   call.op;
@@ -134,7 +132,7 @@ Call with_output(Call call, void* output) {
   return call;
 }
 
-// A call in words, for a complaint about its result.
+// Descriptions of a call for a message about its result.
 std::string described_data(const Written& written);
 std::string_view described_type(const TypeFacts& facts);
 
@@ -144,7 +142,7 @@ std::string described_reduction(const Operators& known, const Call& call) {
   return fmt::format("{} of {}", known.name(call.op), described_type(*call.facts));
 }
 
-// pre: the call has been looked at.
+// Requires: look() was called.
 template <class Call>
 std::string described(const Process& process, const Communicator& communicator, const Call& call) {
   std::string text = fmt::format("{} of {}", select::name(Call::operation),

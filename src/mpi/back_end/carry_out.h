@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What happens to a call: huddle takes it, or the MPI has it; either way it is counted.
+// Runs a collective call of the program by huddle or by the MPI, and counts it.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace huddle::mpi {
 
-// Seconds that pass, where anybody wants to know; else none.
+// Measures elapsed seconds if `runs` is true; otherwise returns 0.
 class StopWatch {
  public:
   explicit StopWatch(bool runs) : runs_(runs) {
@@ -35,7 +35,8 @@ class StopWatch {
   std::chrono::steady_clock::time_point start_;
 };
 
-// Of a call that all ranks know the size of.
+// Returns the size that the selection uses for a call whose size every rank knows: per rank for
+// operations that move a block per rank.
 template <class Call>
 std::size_t bytes_of_request(const Communicator& communicator, const Call& call) {
   const std::size_t bytes = call.common_bytes(communicator).value_or(0);
@@ -44,8 +45,8 @@ std::size_t bytes_of_request(const Communicator& communicator, const Call& call)
   return is_of_all_blocks ? bytes / static_cast<std::size_t>(communicator.ranks) : bytes;
 }
 
-// What the MPI is predicted to do sooner. It joins in an order of its own, and bits must not depend
-// on what was chosen: only reductions that come out the same in any order are left to it.
+// Returns whether the MPI is predicted to be faster. Its order of reduction differs, and the bits
+// of a result must not depend on the choice, so only reductions that are exact are left to it.
 template <class Call>
 bool is_left_to_mpi(const Process& process, const Communicator& communicator, const Call& call) {
   if (!communicator.internode) return false;
@@ -58,7 +59,7 @@ bool is_left_to_mpi(const Process& process, const Communicator& communicator, co
   return true;
 }
 
-// Why this call is not huddle's; the same on all ranks, where the call is right.
+// Returns the fallback reason of a call, or Route::huddle: the same on all ranks if it is valid.
 template <class Call>
 Route reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
   if (communicator == nullptr) return Route::for_judgement;
@@ -72,14 +73,14 @@ Route reason_to_pass(const Process& process, const Communicator* communicator, c
   return is_left_to_mpi(process, *communicator, call) ? Route::quicker_by_mpi : Route::huddle;
 }
 
-// How the call was made that just was.
+// Returns how the latest call was made.
 template <class Call>
 std::string_view algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
   return moves_nothing ? "nothing to move" : communicator.latest_algorithm();
 }
 
-// Which algorithm was to make it by force, and could not.
+// Returns the forced algorithm that could not run the latest call.
 template <class Call>
 std::string_view unserved_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
@@ -96,7 +97,7 @@ int failed(Process& process, const Call& call, const std::exception& error, int 
   return code;
 }
 
-// What huddle took, and what is wrong with it all the same.
+// Reports truncation of this rank's own block in a call that huddle has completed.
 template <class Call>
 int error_of(Process& process, const Communicator& communicator, const Call& call) {
   if constexpr (requires { call.is_truncated(communicator); }) {
@@ -108,8 +109,7 @@ int error_of(Process& process, const Communicator& communicator, const Call& cal
   return success;
 }
 
-// The same of what kept this rank away from a call that the others may be in already: they are not
-// to wait for it.
+// The same for a failure that kept this rank out of a call: the others must not wait for it.
 template <class Call>
 int failed_alone(Process& process, Communicator* communicator, const Call& call,
                  const std::exception& error) {
@@ -117,8 +117,8 @@ int failed_alone(Process& process, Communicator* communicator, const Call& call,
   return failed(process, call, error, error_other);
 }
 
-// What an argument alone shows to be wrong the MPI refuses as it comes in: no other rank is in such
-// a call, or counts it. A root that gathers is another matter: others have sent by then.
+// Returns whether the MPI rejects the call on entry, so that no other rank enters or counts it. The
+// root of a gather is an exception, because the other ranks have sent by then.
 template <class Call>
 bool is_refused_at_once(const Process& process, const Communicator& communicator,
                         const Call& call) {
@@ -130,7 +130,7 @@ bool is_refused_at_once(const Process& process, const Communicator& communicator
 
 template <class Call>
 void look_and_count(Process& process, Communicator* communicator, Call& call) {
-  // Between groups, what is significant is another matter; and nobody asks.
+  // Other arguments are significant on intercommunicators, so these are not inspected.
   if (communicator == nullptr || communicator->passed == Route::between_groups) return;
   call.look(process, *communicator);
   const bool is_young = communicator->passed == Route::too_young;
@@ -138,7 +138,7 @@ void look_and_count(Process& process, Communicator* communicator, Call& call) {
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
 
-// As statistics have it.
+// Size of the call in the statistics.
 template <class Call>
 std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   const bool is_looked_at =
@@ -146,7 +146,7 @@ std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   return is_looked_at ? call.bytes(*communicator) : 0;
 }
 
-// What of the call is behind the reason, in words; empty where the reason says it all.
+// Returns details about a fallback reason; empty if there are none.
 template <class Call>
 std::string more_about(const Process& process, const Call& call, Route why) {
   if constexpr (requires { call.op; }) {
@@ -155,7 +155,7 @@ std::string more_about(const Process& process, const Call& call, Route why) {
   return {};
 }
 
-// pre: all ranks make the call, and it is huddle's.
+// Requires: all ranks make the call, and huddle handles it.
 template <class Call>
 Route make(Process& process, Communicator& communicator, const Call& call) {
   return process.options().verify ? verified(process, communicator, call)
@@ -170,7 +170,7 @@ Route make_on_host(Process& process, Communicator& communicator, const Call& cal
   return passed;
 }
 
-// pre: all ranks make the call.
+// Requires: all ranks make the call.
 template <class Call>
 Route take(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (requires { call.written(communicator); }) {
@@ -226,13 +226,13 @@ int carry_out(Process& process, Call&& call) {
   } catch (const context::SizesDiffer& error) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
-    // Elements too large for any algorithm, which is equal on all ranks.
+    // The elements are too large for every algorithm, on all ranks.
     passed = Route::too_large;
   } catch (const FailureError&) {
-    // Before anything was moved, and on all ranks together.
+    // Thrown on all ranks, before any data were moved.
     passed = Route::no_memory;
   } catch (const context::PathFailed& error) {
-    // All ranks throw it.
+    // Thrown on all ranks.
     return failed(process, call, error, error_other);
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);

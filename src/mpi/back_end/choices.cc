@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a team has chosen and why, for whoever measures it.
+// huddle_choices(): reports the selection of a team's latest call to `huddle bench`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using select::Candidate;
 
-// What would run comes first, and of the rest the cheaper.
+// Returns the cheapest candidate of each algorithm, beginning with the forced one if there is any.
 std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
   std::vector<Candidate> in_order = by_cost(explanation.candidates);
   std::stable_partition(in_order.begin(), in_order.end(), [&](const Candidate& one) {
@@ -34,8 +34,8 @@ std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
   return best;
 }
 
-// Whether all ranks had mapped what the others handed in, and from where the broadcast before came,
-// only the call itself could tell.
+// Returns the variants of a request that the latest call may have been: whether the buffers were
+// mapped and whether the root had changed is known only during the call.
 std::vector<select::Request> all_that_it_may_have_been(const select::Request& request) {
   std::vector<select::Request> all;
   for (const bool mapped : {false, true}) {
@@ -53,8 +53,9 @@ bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidat
   return !candidates.empty() && algorithm_name(candidates.front().plan) == team.latest_algorithm();
 }
 
-// What the team's latest call ran, and the best of each other algorithm, cheapest first: lines as
-// huddle_choices() gives them. pre: that call was such a request.
+// Returns the algorithm that the team's latest call ran, and the best candidate of each other
+// algorithm, cheapest first, in the format of huddle_choices().
+// Requires: the latest call was such a request.
 std::string choices(const team::Team& team, const select::Request& request) {
   for (const select::Request& one : all_that_it_may_have_been(request)) {
     const std::vector<Candidate> candidates = best_of_each(team.explain(one));

@@ -17,7 +17,7 @@ namespace {
 
 std::size_t hash_of_comm(Comm comm) {
   std::uintptr_t bits = 0;
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): the handle is meant, a pointer in some ABIs
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the handle is a pointer in some ABIs
   std::memcpy(&bits, &comm, sizeof comm);
   return bits ^ (bits >> 6) ^ (bits >> 12);
 }
@@ -87,11 +87,12 @@ void Communicators::begin() {
   add_spare();
 }
 
-// Where there is no memory it is tried again the next time. pre: the mutex is held.
+// Does nothing if there is no memory; the next call tries again.
+// Requires: the mutex is held.
 void Communicators::add_spare() {
   if (!free_.empty()) return;
   try {
-    // Freeing a communicator never needs memory.
+    // Reserves memory here so that freeing a communicator never needs any.
     free_.reserve(all_.size() + 1);
     freeing_.reserve(all_.size() + 1);
     free_.push_back(&all_.emplace_back());
@@ -163,7 +164,7 @@ bool Communicators::may_recycle(Communicator& communicator) {
   return false;
 }
 
-// From here on it has no team, and nothing that a communicator to come could find under its handle.
+// Resets everything that a later communicator in this entry must not inherit.
 void Communicators::retire(Communicator& communicator) {
   at_end_(communicator);
   communicator.team.reset();
@@ -241,7 +242,7 @@ WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   real_.group_translate_ranks(group, communicator.ranks, ranks.data(), everybody, in_job.data());
   real_.group_free(&group);
   real_.group_free(&everybody);
-  // Processes that were spawned are of another job than those that spawned them.
+  // Spawned processes are in another job than their parents.
   const bool are_of_it = std::find(in_job.begin(), in_job.end(), undefined) == in_job.end();
   return {std::move(in_job), are_of_it ? Route::huddle : Route::several_worlds};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What huddle keeps of a communicator: how much it has been used and, once that is enough, a team.
+// huddle's data of a communicator: its use so far and, after activation, its team.
 #pragma once
 
 #include <array>
@@ -30,40 +30,42 @@
 
 namespace huddle::mpi {
 
-// Thrown for a communicator that the MPI does not have. Its error handler has been called by then,
-// and must not be called again for the same call of the program.
+// Thrown for an invalid communicator. The MPI has called its error handler, which must not be
+// called again for the same call of the program.
 struct InvalidCommunicator : std::exception {
   explicit InvalidCommunicator(int status_of_mpi) : status(status_of_mpi) {}
   const char* what() const noexcept override { return "the MPI does not have this communicator"; }
 
-  int status;  // what the MPI returned, and the program's call has to return
+  int status;  // the MPI's result, which the program's call has to return
 };
 
-// For the one thread that makes the communicator's collective calls, as MPI asks for.
+// For one thread at a time, as MPI requires of collective calls on a communicator.
 struct Communicator {
-  // Which communicator it is about; threads that look for another one may read it at any time.
+  // Atomic because threads that search for another communicator may read it at any time.
   std::atomic<Comm> handle{};
   int rank = 0;
   int ranks = 0;
-  std::size_t calls = 0;  // before it joined
-  std::size_t use = 0;    // the same calls, each counted by what it moves: see Joining
-  // After how many calls its ranks ask each other whether to join; equal on all ranks.
+  std::size_t calls = 0;  // before activation
+  std::size_t use = 0;    // the same calls, weighted by size: see Joining
+  // The call count at which the ranks next vote on activation; equal on all ranks.
   std::size_t next_ask = 0;
-  std::uint64_t call_ns = 0;  // what a small collective of the MPI takes; 0: not known
-  Shares shares;              // of its calls until now
+  std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
+  Shares shares;              // statistics of its calls so far
   LibraryLoadMonitor::Looking looks{false};
   LatestFacts latest;
   std::unique_ptr<team::Team> team;
-  std::unique_ptr<internode::Team> internode;  // in its stead, where its ranks are on several nodes
-  // Whose team it is or may be: without the team, which waits in a pool once this is freed.
+  std::unique_ptr<internode::Team> internode;  // replaces `team` over several nodes
+  // The pool entry of the team, whose `team` is empty while this communicator owns it; the team
+  // returns to the pool when the communicator is freed.
   team::TeamPool::Entry entry;
-  // Why there is no team.
+  // The reason why there is no team.
   Route passed = Route::too_young;
-  team::Trouble why;  // where that takes a sentence
+  team::Trouble why;  // details of the reason, if any
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
   bool has_joined() const { return team != nullptr || internode != nullptr; }
-  // Calls `action` with the team that it has, of one node or of several. pre: it has joined.
+  // Calls `action` with the team, intra-node or inter-node.
+  // Requires: has_joined().
   template <class Action>
   void with_team(const Action& action) {
     if (internode) {
@@ -72,37 +74,38 @@ struct Communicator {
       action(*team);
     }
   }
-  // Whether its team joins what ranks contribute in an order that the operator allows. pre: it has
-  // joined.
+  // Returns whether the team reduces in an order that the operator permits.
+  // Requires: has_joined().
   bool can_join(const memory::Reduction& reduction) const {
     return internode == nullptr || internode->can_join(reduction);
   }
-  // How the latest call was made. pre: it has joined.
+  // Returns the algorithm of the latest call.
+  // Requires: has_joined().
   std::string_view latest_algorithm() const {
     return internode ? internode->latest_algorithm() : team->latest_algorithm();
   }
-  // Which algorithm was to make it by force, and could not.
+  // Returns the forced algorithm that could not run the latest call.
   std::string_view latest_unserved() const {
     return internode ? internode->latest_unserved() : team->latest_unserved();
   }
-  // For a call that the others may be in already.
+  // Abandons the team in a call that the other ranks may have entered.
   void give_up(std::string_view reason) {
     if (team) team->give_up(reason);
     if (internode) internode->give_up(reason);
   }
 };
 
-// What huddle keeps of each communicator. It is stored as an attribute of the communicator, whose
-// delete callback recycles it; a small cache is searched before the attribute is. Its memory is
-// reused but never released, so that a thread may inspect any of them at any time.
+// huddle's data of all communicators. An entry is stored as an attribute of its communicator, whose
+// delete callback recycles it; a small cache avoids most attribute look-ups. The memory of entries
+// is reused but never released, so that a thread may inspect any entry at any time.
 //
-// The delete callbacks of the program's own attributes may make collective calls on a communicator
-// that is being freed, before or after the MPI has deleted huddle's attribute: the order depends on
-// when each rank set which attribute. So all such calls go to the MPI, on every rank: see Freeing.
+// Delete callbacks of the program's own attributes may make collective calls on a communicator that
+// is being freed, before or after the MPI has deleted huddle's attribute: the order depends on when
+// each rank set which attribute. So all such calls fall back to the MPI on every rank: see Freeing.
 class Communicators {
  public:
-  // While this lives, the calling thread is in MPI_Comm_free or MPI_Comm_disconnect, and its calls
-  // on that communicator go to the MPI.
+  // Marks that the calling thread is in MPI_Comm_free or MPI_Comm_disconnect: its calls on that
+  // communicator fall back to the MPI.
   class Freeing {
    public:
     Freeing(Communicators& communicators, Comm comm);
@@ -115,30 +118,31 @@ class Communicators {
     Communicator* communicator_ = nullptr;  // null if the MPI does not have it
   };
 
-  // Is told of a communicator that is freed, with its team.
+  // Called with each communicator that is freed, before its team is released.
   using AtEnd = std::function<void(Communicator& communicator)>;
-  // young: why a new one has no team yet. at_end never throws.
+  // `young` is the initial fallback reason of a new communicator. `at_end` must not throw.
   Communicators(const UnderlyingMpi& real, Find in_mpi, Route young, AtEnd at_end);
 
-  // From here on there is memory for one communicator more than there are, as long as any is left:
-  // a rank that had none for the next would not count its calls as the others do.
+  // From now on, memory for one more communicator is kept allocated as long as possible: a rank
+  // without memory for an entry would not count its calls as the other ranks do.
   void begin();
   // Returns the entry of a communicator, which is created if there is none yet; null if the MPI
   // cannot store it. Throws InvalidCommunicator.
   Communicator* find(Comm comm);
-  // Of all there are and were. pre: nobody makes calls.
+  // Sum over all current and freed communicators.
+  // Requires: no other thread makes calls.
   Shares shares() const;
-  // Until each thread that looks right now whether something was loaded has done so.
+  // Blocks until every thread has left LibraryLoadMonitor::has_news().
   void outlast_lookers() const;
 
  private:
-  // A communicator that a thread is freeing. Its handle may be in use for another communicator as
-  // soon as the MPI has run the last callback, but then by another thread.
+  // A communicator that a thread is freeing. Another thread may create a communicator with the same
+  // handle as soon as the MPI has run the last callback, hence the thread ID.
   struct Freed {
     Comm comm;
     std::thread::id by;
     Communicator* communicator;
-    bool has_attribute;  // false once the MPI has deleted huddle's
+    bool has_attribute;  // false once the MPI has deleted huddle's attribute
   };
 
   static int forget(Comm comm, int keyval, void* value, void* extra);
@@ -160,40 +164,38 @@ class Communicators {
   Route young_;
   AtEnd at_end_;
   std::array<std::atomic<Communicator*>, 64> cache_{};
-  mutable std::mutex mutex_;  // guards what follows
-  Shares ended_;              // of those that have ended
+  mutable std::mutex mutex_;  // guards the members below
+  Shares ended_;              // statistics of freed communicators
   int keyval_ = keyval_invalid;
   std::deque<Communicator> all_;
   std::vector<Communicator*> free_;
   std::vector<Freed> freeing_;
 };
 
-// Who the ranks of a communicator are in their job.
-
-// For several threads.
+// Translates the ranks of a communicator to ranks of its job. Thread-safe.
 class WorldRanks {
  public:
   WorldRanks(const UnderlyingMpi& real, Comm world) : real_(real), world_(world) {}
 
-  // The program's sessions: where there is no world, they know who is who.
+  // Tracks the program's sessions, which provide the ranks if the world model is not initialized.
   void opened(Session session);
-  // How many are left.
+  // Returns the number of remaining sessions.
   std::size_t closed(Session session);
 
   struct Ranks {
-    std::vector<int> in_job = {};  // by rank of the communicator
-    Route passed = Route::huddle;  // or why nothing can be said
+    std::vector<int> in_job = {};  // by rank in the communicator
+    Route passed = Route::huddle;  // or the reason why the ranks are unknown
   };
   Ranks ranks_of(const Communicator& communicator);
 
  private:
-  // False where it cannot be told: of several sessions a communicator does not say whose it is, and
-  // they must not be mixed.
+  // Returns false if the group of all ranks is unknown: with several sessions, nothing shows to
+  // which one a communicator belongs, and their groups must not be mixed.
   bool take_everybody(Group& everybody);
 
   const UnderlyingMpi& real_;
   Comm world_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the member below
   std::vector<Session> sessions_;
 };
 

@@ -18,11 +18,11 @@ std::size_t hash_of(Handle handle) {
   std::uintptr_t bits = 0;
   // NOLINTNEXTLINE(bugprone-sizeof-expression): it may be a pointer
   std::memcpy(&bits, &handle, sizeof handle);
-  // Handles of the standard's ABI and of MPICH differ in their low bits, addresses above them.
+  // Handles of the standard ABI and of MPICH differ in their low bits, addresses in higher bits.
   return bits ^ (bits >> 6) ^ (bits >> 14);
 }
 
-// MPICH 5 reports success if the program has an error handler of its own.
+// Stores the error, because MPICH 5 returns success if there is a user-defined error handler.
 void note_type_refusal(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
 
 int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, void* /*in*/,
@@ -31,7 +31,7 @@ int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, voi
   return success;
 }
 
-// Types that the MPI has for Fortran's kinds; null: it is none.
+// Returns the element of a type that MPI_Type_create_f90_* returned, or null.
 const Element* element_of_f90(int combiner) {
   static constexpr Element integer{"an integer type of Fortran", ElementKind::fortran_integer};
   static constexpr Element real{"a real type of Fortran", ElementKind::fortran_real};
@@ -60,7 +60,7 @@ Types::Types(const UnderlyingMpi& real, Find find)
     const Element* element = find_element(predefined.name);
     if (type == Datatype{} || type == null_ || element == nullptr) continue;
     std::size_t at = hash_of(type) % named_.size();
-    // The same type may have two names; the first stays.
+    // Two names may denote the same type; the first is kept.
     while (named_[at].element != nullptr && named_[at].handle != type)
       at = (at + 1) % named_.size();
     if (named_[at].element != nullptr) continue;
@@ -78,14 +78,13 @@ Types::Named* Types::find_named(Datatype type) const {
 }
 
 void Types::begin(Comm self) {
-  // Sessions may be older than the world, and their threads make calls already.
+  // Sessions may exist before the world model, and their threads may make calls already.
   const std::lock_guard lock(mutex_);
   Comm trial{};
   if (real_.comm_dup(self, &trial) == success && tell_of_errors(trial)) trial_ = trial;
 }
 
-// By a handler of our own: those that wear the standard's ABI do not all number MPI_ERRORS_RETURN
-// alike.
+// Uses its own handler, because the value of MPI_ERRORS_RETURN differs in the standard ABI.
 bool Types::tell_of_errors(Comm comm) const {
   Errhandler takes_note{};
   if (real_.comm_create_errhandler(note_type_refusal, &takes_note) != success) return false;
@@ -94,7 +93,7 @@ bool Types::tell_of_errors(Comm comm) const {
   return is_set;
 }
 
-// Sessions may outlive the world: a thread of theirs may be trying a type at this moment.
+// Sessions may outlive the world model, and one of their threads may be testing a type.
 void Types::end() {
   const std::lock_guard lock(mutex_);
   if (trial_ == null_comm_) return;
@@ -108,8 +107,8 @@ const TypeFacts& Types::facts(Datatype type) const {
   return known != nullptr ? known->facts : derived_facts(type);
 }
 
-// Threads that come at once all ask, and the first one's answer stays: what has been shown to one
-// of them is never written again, for a rank that sees half of it goes to the MPI alone.
+// Threads that arrive at the same time all query the MPI; the first result is kept. Published facts
+// never change, because a rank that saw half of them would fall back to the MPI alone.
 const TypeFacts& Types::named_facts(Named& named) const {
   if (named.known.load(std::memory_order_acquire)) return named.facts;
   TypeFacts facts = ask(named.handle);
@@ -134,8 +133,7 @@ Types::Kept* Types::remembered(Datatype type) const {
   return found != 0 ? static_cast<Kept*>(value) : nullptr;
 }
 
-// A type may be committed later: only then it is remembered. On which nothing can be kept is left
-// to the MPI.
+// Uncommitted types may be committed later. Types that take no attribute are left to the MPI.
 const TypeFacts& Types::derived_facts(Datatype type) const {
   const std::lock_guard lock(mutex_);
   if (const Kept* known = remembered(type)) return known->facts;
@@ -153,7 +151,7 @@ const TypeFacts& Types::derived_facts(Datatype type) const {
   if (keyval == keyval_invalid || real_.type_set_attr(type, keyval, kept.get()) != success) {
     return no_type;
   }
-  return kept.release()->facts;  // the type's, until forget()
+  return kept.release()->facts;  // owned by the type until forget()
 }
 
 int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* extra) {
@@ -162,7 +160,7 @@ int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* extra) {
   return success;
 }
 
-// MPI has no question for it, but packs nothing of a type that is not.
+// MPI cannot query this, but MPI_Pack rejects uncommitted types even with a count of 0.
 bool Types::is_committed(Datatype type) const {
   if (trial_ == null_comm_) return true;
   std::byte nothing{};
@@ -188,7 +186,7 @@ bool Types::joins(Datatype type, const TypeFacts& facts, const Operators::Named&
   if (trial_ != null_comm_) {
     is_joined = try_to_join(type, facts, op.handle, trial_);
   } else {
-    // A program of sessions.
+    // The program uses only sessions.
     const Alone alone(real_, comm);
     is_joined = alone.is_made() && tell_of_errors(alone.comm()) &&
                 try_to_join(type, facts, op.handle, alone.comm());
@@ -197,7 +195,7 @@ bool Types::joins(Datatype type, const TypeFacts& facts, const Operators::Named&
   return is_joined;
 }
 
-// MPI_Reduce_local, which needs no communicator, has its errors end the program.
+// MPI_Reduce_local is no alternative, because its errors end the program.
 bool Types::try_to_join(Datatype type, const TypeFacts& facts, Op op, Comm alone) const {
   struct alignas(std::max_align_t) Zeros {
     std::array<std::byte, 2 * sizeof(std::max_align_t)> bytes{};
@@ -232,14 +230,14 @@ TypeFacts Types::ask(Datatype type) const {
   return facts;
 }
 
-// The same extent and size do not say it: the parts may come in another order.
+// Equal extent and size are not sufficient, because the parts may be in another order.
 bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
   if (facts.first_byte != 0 || facts.span != facts.bytes ||
       facts.extent != static_cast<Aint>(facts.bytes)) {
     return false;
   }
   if (find_named(type) != nullptr) return true;
-  // Plain repetitions of something dense are dense.
+  // Contiguous repetitions of a dense type are dense.
   const Envelope made = envelope(type);
   if (element_of_f90(made.combiner) != nullptr) return true;
   if (made.combiner != combiner_dup && made.combiner != combiner_contiguous) return false;
@@ -249,7 +247,7 @@ bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
   return dense;
 }
 
-// A long double of x86 has ten bytes in sixteen.
+// An x86 long double has ten bytes of value in sixteen.
 bool Types::holds_padding(Datatype type) const {
   constexpr bool has_padding = std::numeric_limits<long double>::digits == 64;
   if (!has_padding) return false;
@@ -267,7 +265,7 @@ bool Types::holds_padding(Datatype type) const {
 Types::Envelope Types::envelope(Datatype type) const {
   Envelope made;
   if (real_.type_get_envelope_c != nullptr) {
-    // A type that was made with large counts does not answer the older question: it is an error.
+    // MPI_Type_get_envelope is an error for types that were created with large counts.
     real_.type_get_envelope_c(type, &made.integers, &made.addresses, &made.counts, &made.types,
                               &made.combiner);
     return made;
@@ -282,7 +280,7 @@ Types::Envelope Types::envelope(Datatype type) const {
   return made;
 }
 
-// The types in it; each has to be given back.
+// Returns the constituent types, each of which must be passed to give_back().
 std::vector<Datatype> Types::contents(Datatype type, const Envelope& made) const {
   if (made.combiner == combiner_named) return {};
   std::vector<int> integers(static_cast<std::size_t>(made.integers));
@@ -300,7 +298,7 @@ std::vector<Datatype> Types::contents(Datatype type, const Envelope& made) const
   return types;
 }
 
-// What MPI defines itself, by whatever name, is nobody's to free.
+// Predefined types must not be freed.
 void Types::give_back(Datatype inner) const {
   const int combiner = envelope(inner).combiner;
   if (combiner == combiner_named || element_of_f90(combiner) != nullptr) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What huddle has to know of a datatype and of an operator, told by their handles.
+// Properties of datatypes and operators, found by their handles.
 #pragma once
 
 #include <array>
@@ -20,20 +20,20 @@
 namespace huddle::mpi {
 
 struct TypeFacts {
-  bool is_type = false;   // not null, and committed
-  std::size_t bytes = 0;  // of data
-  Aint extent = 0;        // from one element to the next
-  Aint first_byte = 0;    // of the data, from the element's address
-  std::size_t span = 0;   // from the first byte of data to the last
-  bool dense = false;     // elements in a row are all data, in the order in which MPI sends it
-  const Element* element = nullptr;    // of types that the MPI has by itself only
-  std::optional<memory::Type> number;  // what huddle reduces it as; of these only
+  bool is_type = false;                // not null, and committed
+  std::size_t bytes = 0;               // size of the data
+  Aint extent = 0;                     // from one element to the next
+  Aint first_byte = 0;                 // offset of the data from the element's address
+  std::size_t span = 0;                // from the first byte of data to the end of the last
+  bool dense = false;                  // elements have no gaps, in MPI's order
+  const Element* element = nullptr;    // of predefined types only
+  std::optional<memory::Type> number;  // type in huddle's reductions; of predefined types only
 };
 
-// What is known of a null datatype, and of all that no call may be made with.
+// The properties of null and uncommitted datatypes.
 inline constexpr TypeFacts no_type;
 
-// Of a long double of x86; what is behind them is padding.
+// Size of the value in an x86 long double; the other bytes are padding.
 inline constexpr std::size_t long_double_value_bytes = 10;
 
 class Operators {
@@ -41,18 +41,18 @@ class Operators {
   struct Named {
     Op handle{};
     std::string_view name;
-    std::optional<memory::Operator> reduction;  // what it does, where it is for reductions
-    std::size_t number = 0;                     // among those of the ABI
+    std::optional<memory::Operator> reduction;  // nullopt: not for reductions
+    std::size_t number = 0;                     // index in the ABI's list
   };
 
   explicit Operators(Find find);
 
   bool is_null(Op op) const { return op == null_; }
-  // Null where the program has made it, not the MPI.
+  // Returns null for an operator of the program.
   const Named* find(Op op) const;
-  // pre: one of those for reductions.
+  // Requires: a predefined operator for reductions.
   Op named(std::string_view name) const;
-  // For people.
+  // Returns the name for messages.
   std::string_view name(Op op) const;
 
  private:
@@ -60,11 +60,10 @@ class Operators {
   std::array<Named, operators.size()> named_;
 };
 
-// By which operators the MPI joins elements of one type, as far as it has been asked. For several
-// threads.
+// Caches which operators the MPI supports for one type. Thread-safe.
 class Answers {
  public:
-  // Nothing: it has not been asked.
+  // Returns nullopt if the MPI has not been queried.
   std::optional<bool> of(const Operators::Named& op) const {
     if ((asked_.load(std::memory_order_acquire) & bit(op)) == 0) return std::nullopt;
     return (joined_.load(std::memory_order_relaxed) & bit(op)) != 0;
@@ -86,45 +85,48 @@ class Types {
  public:
   Types(const UnderlyingMpi& real, Find find);
 
-  // Where MPI has a world: from here on types can be tried, and until there all are taken to be
-  // committed; and before it goes.
+  // Called when the world model begins and before it ends. In between, types can be tested; before,
+  // all types are assumed to be committed.
   void begin(Comm self);
   void end();
 
-  // The MPI has found fault with a type that is tried.
+  // Called by the error handler if the MPI rejects a type under test.
   void note_refusal() const { refused_ = true; }
 
-  // Datatypes are asked about once. What is known lies where it is as long as the type lives, so
-  // that calls need not copy it. pre: a datatype, not null; MPI is initialized.
+  // Returns the properties of a datatype, querying the MPI once. The reference is valid as long as
+  // the type exists, so calls need not copy the properties.
+  // Requires: MPI is initialized and the type is not null.
   const TypeFacts& facts(Datatype type) const;
   bool is_null(Datatype type) const { return type == null_; }
-  // How many types of which something was known have been freed: as long as it stays, no handle is
-  // another type's than before, and what is known lies where it did.
+  // Returns how many known types have been freed. While the number does not change, all handles
+  // denote the same types and references from facts() remain valid.
   std::uint64_t freed() const { return freed_.load(std::memory_order_acquire); }
-  // A predefined datatype by its MPI name. pre: every MPI has it.
+  // Returns a predefined datatype by its MPI name.
+  // Requires: every MPI has it.
   Datatype named(std::string_view name) const;
-  // Whether the MPI joins its elements by an operator of its own. It is asked once, in a
-  // communicator of this rank alone, and is the same MPI on all ranks. pre: a type that the MPI has
-  // by itself; this rank is in `comm`.
+  // Returns whether the MPI supports a predefined operator for the type. Queries the MPI once, on a
+  // communicator of this rank alone; all ranks get the same answer because they use the same MPI.
+  // Requires: a predefined type; this rank is in `comm`.
   bool joins(Datatype type, const TypeFacts& facts, const Operators::Named& op, Comm comm) const;
-  // Whether there are numbers in it with bytes that are not of their value, and which an MPI sends
-  // along or leaves as they were, as it comes. pre: as of facts().
+  // Returns whether the type contains numbers with padding bytes, which an MPI may or may not
+  // transfer.
+  // Requires: as for facts().
   bool holds_padding(Datatype type) const;
 
  private:
   struct Named {
     Datatype handle{};
     const Element* element = nullptr;
-    TypeFacts facts;  // written once, before they are known
+    TypeFacts facts;  // written once, before `known` is set
     std::atomic<bool> known{false};
     Answers answers;
   };
-  // Of a derived datatype: what lies behind its attribute.
+  // The attribute of a derived datatype.
   struct Kept {
     TypeFacts facts;
     Answers answers;
   };
-  // How a type was made, and by how many of what.
+  // How a type was constructed, with the sizes of its arguments.
   struct Envelope {
     int combiner = combiner_named;
     Count integers = 0;
@@ -151,38 +153,35 @@ class Types {
   const UnderlyingMpi& real_;
   Comm null_comm_;
   Datatype null_;
-  // What is known of a derived datatype is an attribute of it, which goes with it: handles are used
-  // again.
-  mutable std::mutex mutex_;  // guards what is made, and trials
-  // For trials. Nobody but us has it, and its errors end nothing.
+  // Derived datatypes keep their properties as an attribute, because handles are reused.
+  mutable std::mutex mutex_;  // guards creation and tests
+  // A communicator for tests, private to huddle; errors on it do not end the program.
   Comm trial_;
   mutable bool refused_ = false;
   mutable std::atomic<int> keyval_{keyval_invalid};
   mutable std::atomic<std::uint64_t> freed_{0};
-  // By a hash of the handle; an open table, never full.
+  // A hash table by handle with open addressing; never full.
   mutable std::array<Named, 256> named_;
 };
 
-// What was found out at a communicator's latest call, for the next one: programs make the same call
-// again and again.
-
-// For one thread at a time.
+// Caches the results of a communicator's latest call for the next one, because programs repeat the
+// same calls. For one thread at a time.
 class LatestFacts {
  public:
-  // Of this datatype; null: it is another than the latest, or may be, since handles are used again.
+  // Returns the properties, or null if this may not be the latest type, since handles are reused.
   const TypeFacts* of(Datatype type, const Types& types) const {
     const bool is_same = facts_ != nullptr && type_ == type && freed_ == types.freed();
     return is_same ? facts_ : nullptr;
   }
-  // freed: types.freed() from before the facts were asked for.
+  // `freed` is types.freed() before the facts were queried.
   void note(Datatype type, const TypeFacts& facts, std::uint64_t freed) {
     type_ = type;
     facts_ = &facts;
     freed_ = freed;
   }
 
-  // How these are joined; null: they are others than the latest. Only what huddle's own kernels
-  // join is noted: datatypes and operators that the MPI has by itself, which nobody can free.
+  // Returns the reduction, or null if these are not the latest type and operator. Only reductions
+  // by huddle's kernels are cached: their types and operators are predefined and never freed.
   const memory::Reduction* reduction(Datatype type, Op op) const {
     const bool is_same = reduction_.combine != nullptr && reduced_type_ == type && op_ == op;
     return is_same ? &reduction_ : nullptr;

@@ -39,7 +39,7 @@ DenseBlocks::DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide&
 }
 
 std::byte* DenseBlocks::copied(const UnderlyingMpi& real, Comm comm, const Part& part) {
-  // Addresses in it are kept. Most calls need none.
+  // Reserves once, because addresses within the elements are kept. Most calls need no copies.
   if (copies_.empty()) copies_.reserve(blocks_.size());
   return copies_.emplace_back(real, comm, part).data();
 }
@@ -47,7 +47,7 @@ std::byte* DenseBlocks::copied(const UnderlyingMpi& real, Comm comm, const Part&
 void DenseBlocks::shorten(int rank, std::size_t bytes) {
   node::Block& block = blocks_[static_cast<std::size_t>(rank)];
   if (block.bytes <= bytes) return;
-  // What will not come stays as it is.
+  // Bytes that will not be received keep their contents.
   fetch();
   block.bytes = bytes;
 }

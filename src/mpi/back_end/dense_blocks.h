@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The blocks of one side of a call, as bytes without gaps: each where the program has it or, where
-// its type has gaps, in a copy.
+// Packed views of a call's blocks: the program's memory or, if the type has gaps, copies.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +14,12 @@
 
 namespace huddle::mpi {
 
-// What a rank gives to itself in a call: the one block of which it sees both ends. Where the two
-// are not of the same size the program is wrong, and still no byte may go where none belongs.
-
-// What a rank gives, ready for a team: as many bytes as its block in the output has. What is
-// missing is what the output holds already; what is too much is left out.
+// The block that a rank sends to itself, resized to its block in the output: a short block is
+// filled up from the output, and a long one is truncated. It is the only block of which a rank
+// knows both ends; different sizes are erroneous, but must not cause stray writes.
 class OwnSendBlock {
  public:
-  // In place: `given` is `own`.
+  // If the call is in place, `given` equals `own`.
   OwnSendBlock(const UnderlyingMpi& real, Comm comm, const Part& given, const Part& own)
       : given_(real, comm, given) {
     given_.fetch();
@@ -37,7 +34,7 @@ class OwnSendBlock {
   std::vector<std::byte> whole_;
 };
 
-// Where a rank gets its block of the input, ready for a team: there is room for so many bytes.
+// The buffer for the block that a rank sends to itself in a scatter, with room for `bytes` bytes.
 class OwnReceiveBlock {
  public:
   OwnReceiveBlock(const UnderlyingMpi& real, Comm comm, const Part& gotten, std::size_t bytes)
@@ -45,7 +42,7 @@ class OwnReceiveBlock {
     if (gotten_.bytes() != bytes) set_aside(bytes);
   }
   void* data() { return aside_.empty() ? gotten_.data() : aside_.data(); }
-  // Once it is there.
+  // Call after the data have arrived.
   void store() {
     if (!aside_.empty()) store_aside();
     gotten_.store();
@@ -61,20 +58,19 @@ class OwnReceiveBlock {
 
 class DenseBlocks {
  public:
-  // pre: the side is right.
+  // Requires: side.is_right().
   DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide& side, int ranks);
   DenseBlocks(const DenseBlocks&) = delete;
   DenseBlocks& operator=(const DenseBlocks&) = delete;
 
-  // What the offsets are counted from. Never the same for blocks that do not share any bytes: by
-  // that a team tells what is in place.
+  // The base of the offsets. It differs for disjoint buffers: teams detect in-place calls by it.
   std::byte* base() { return base_; }
   node::Blocks blocks() const { return node::Blocks::listed(blocks_); }
   std::byte* data(int rank) { return base_ + blocks_[static_cast<std::size_t>(rank)].offset; }
-  // To no more than so many bytes.
+  // Limits the block to `bytes` bytes.
   void shorten(int rank, std::size_t bytes);
 
-  // From the program's places into the copies, and back.
+  // Copy from the program's buffers to the copies, and back.
   void fetch();
   void store();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where the stub enters, and where a program begins and ends MPI. The names of MPI that this back
-// end takes are in exports/; the stub sends their calls there.
+// The entry point for the stub, and the MPI functions that begin and end MPI, free communicators,
+// allocate memory and test windows. The collectives are exported by call.cc and calls/.
 
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace huddle::mpi;
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): MPI is the process's
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one per process, as MPI is
 Process* the_process = nullptr;
 
 }  // namespace
@@ -71,8 +71,8 @@ HUDDLE_EXPORT int MPI_Session_finalize(Session* session) {
   return process().real().session_finalize(session);
 }
 
-// MPI_Comm_free and MPI_Comm_disconnect: while the MPI runs the delete callbacks of a
-// communicator's attributes, the collective calls that they make on it go to the MPI.
+// MPI_Comm_free and MPI_Comm_disconnect: collective calls that delete callbacks of the
+// communicator's attributes make on it fall back to the MPI.
 
 using namespace huddle::mpi;
 
@@ -84,7 +84,7 @@ HUDDLE_EXPORT int MPI_Comm_disconnect(Comm* comm) {
   return process().free(comm, process().real().comm_disconnect);
 }
 
-// Memory from the MPI, and back to it. Whoever has wishes for it (an info) is left to the MPI.
+// MPI_Alloc_mem and MPI_Free_mem. A call with an info object falls back to the MPI.
 
 using namespace huddle::mpi;
 
@@ -99,16 +99,16 @@ HUDDLE_EXPORT int MPI_Free_mem(void* block) {
   return process().take_back(block) ? success : process().real().free_mem(block);
 }
 
-// Whoever leaves a barrier of the MPI's has seen, on the way, what was sent before it. A barrier of
-// huddle's goes by other ways, and moves the MPI only where somebody waits long. Some MPIs look at
-// a window first and move then, and so would tell of an access epoch that ended before the barrier
-// that it has not.
+// When a rank leaves a barrier of the MPI, it has received what was sent before it. huddle's
+// barrier does not go through the MPI and progresses it only during long waits. Some MPIs examine a
+// window before they make progress, and would report that an access epoch which ended before the
+// barrier is still open. So MPI_Win_test is repeated here.
 
 using namespace huddle::mpi;
 
 namespace {
 
-// How many ranks may have something to say of the window.
+// Returns the number of ranks of the window.
 int ranks_of(const UnderlyingMpi& real, Win window) {
   int ranks = 0;
   Group group{};
@@ -124,7 +124,7 @@ HUDDLE_EXPORT int MPI_Win_test(Win window, int* has_ended) {
   const UnderlyingMpi& real = process().real();
   int status = real.win_test(window, has_ended);
   if (status != success || *has_ended != 0 || !process().has_joined()) return status;
-  // Each look moves the MPI by what one rank has sent.
+  // Each test processes what one rank has sent.
   for (int left = ranks_of(real, window); left > 0 && status == success && *has_ended == 0;
        --left) {
     status = real.win_test(window, has_ended);

@@ -24,16 +24,16 @@
 namespace huddle::mpi {
 namespace {
 
-// Every MPI has these, and most have many more.
+// The least upper bound of tags that MPI permits; most MPIs have a higher one.
 constexpr int most_tag = 32767;
 
-// Longer than a launcher takes to answer for thousands of ranks.
+// Longer than a launcher takes to answer requests about thousands of ranks.
 constexpr std::chrono::seconds hearing_limit{10};
 
-// Of whoever has no other one yet.
+// The tag of ranks that have not agreed on one yet.
 constexpr int joining_tag = 0;
 
-// MPI counts in an int.
+// MPI counts are int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
 std::string library_version(const UnderlyingMpi& real) {
@@ -46,11 +46,10 @@ std::string library_version(const UnderlyingMpi& real) {
   return text.data();
 }
 
-// Whether the MPI goes along with it that the process has come to PMIx before it does. Open MPI 5
-// does not: it fails to begin.
+// Returns whether MPI_Init succeeds after the process has initialized PMIx, unlike in Open MPI 5.
 bool shares_pmix(std::string_view version) { return version.starts_with("Open MPI v4"); }
 
-// The same kind on all ranks of a job.
+// Returns the same kind of key space on all ranks of a job.
 std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   const std::vector<std::string>& environment = settings::process_sources().environment;
   const std::string version = library_version(real);
@@ -61,8 +60,7 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   return of_hydra ? std::move(of_hydra) : slurm_key_space(environment);
 }
 
-// Ranks of the world, by number. Those that follow each other, as they do in most communicators
-// that are large, take no memory.
+// Ranks of the world by their number in the team. Consecutive ranks take no memory.
 class Peers {
  public:
   explicit Peers(std::span<const int> ranks) : first_(ranks.front()) {
@@ -79,7 +77,7 @@ class Peers {
   std::vector<int> listed_;
 };
 
-constexpr int anybody = -1;  // no rank's number
+constexpr int anybody = -1;  // never a rank's number
 
 void note_network_refusal(Comm* /*comm*/, int* code, ...) {
   process().inter_node().note_refusal(*code);
@@ -87,14 +85,15 @@ void note_network_refusal(Comm* /*comm*/, int* code, ...) {
 
 }  // namespace
 
-// A request of the MPI for each message. pre: of no more than most_piece_bytes.
+// One MPI request per message.
+// Requires: messages of at most most_piece_bytes.
 class InterNode::Messages : public schedules::Wire {
  public:
   Messages(InterNode& inter_node, std::span<const int> peers, int tag)
       : inter_node_(inter_node), peers_(peers), tag_(tag) {}
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
-  // A tag of which messages are still under way is never used again.
+  // A tag with pending messages is never reused.
   ~Messages() override {
     if (free_.size() == requests_.size()) inter_node_.give_back(tag_);
   }
@@ -106,7 +105,7 @@ class InterNode::Messages : public schedules::Wire {
                                     &request_of(ticket)));
     return ticket;
   }
-  // peer: may be `anybody`.
+  // `peer` may be `anybody`.
   Ticket receive(int peer, std::span<std::byte> bytes) override {
     const Ticket ticket = free_ticket();
     const int source = peer == anybody ? any_source : peers_[peer];
@@ -154,7 +153,7 @@ class InterNode::Messages : public schedules::Wire {
   std::vector<Ticket> free_;
 };
 
-// Of messages of any size.
+// Messages of any size, sent in pieces.
 class InterNode::MpiWire : public internode::RankWire {
  public:
   MpiWire(InterNode& inter_node, std::span<const int> peers, int tag)
@@ -182,7 +181,7 @@ InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall
 
 InterNode::~InterNode() = default;
 
-// Of a job on one node nobody has to know more than is seen there.
+// A job on one node needs no inter-node communication.
 bool InterNode::is_asked_for(bool has_threads) const {
   return !options_.off && options_.net != "off" && !has_threads && !had_session_ &&
          !roll_call_.is_job_on_one_node();
@@ -199,7 +198,7 @@ void InterNode::sign_in(bool has_threads) {
   if (has_told_) std::atexit([] { process().inter_node().key_space_->leave(); });
 }
 
-// Under some MPIs nothing that is told arrives in a job of one node, nor does it need to.
+// Under some MPIs no values are distributed in a job on one node, and none are needed.
 bool InterNode::are_found_here(int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (!roll_call_.is_here(rank)) return false;
@@ -207,9 +206,9 @@ bool InterNode::are_found_here(int ranks) {
   return true;
 }
 
-// Once a node: of many ranks that each ask for all, the launcher would have more to do than to
-// start them. Whoever has told what this rank has asks as well, and tells the others; where that is
-// not heard, what the launcher says is the same.
+// Only the lowest rank of a node queries all ranks, because queries of all ranks about all ranks
+// would take the launcher longer than starting them. It sends the result to the others, if it
+// published the same value as they did; a rank that does not receive it queries by itself.
 bool InterNode::have_all_told(int ranks) {
   const std::optional<int> first = roll_call_.first_here(ranks);
   const std::optional<int> own = roll_call_.own_rank();
@@ -225,13 +224,13 @@ bool InterNode::have_all_told(int ranks) {
   return all_here;
 }
 
-// Of what all have told alone, so that all come to the same: who is heard on this node depends on
-// who asks, where ranks of a node have networks of their own.
+// Decides by published values only, so that all ranks get the same result: which ranks are visible
+// on this node may depend on the observer if ranks of one node have separate network namespaces.
 bool InterNode::are_all_here(int ranks) {
   if (key_space_ == nullptr) return options_.net == "on";
   if (!has_told_) return false;
   const bool all_here = have_all_told(ranks);
-  // Who has asked for nothing has lost nothing.
+  // Warns only users who requested inter-node teams.
   const bool is_asked = options_.net != "measured";
   if (!all_here && is_asked && !are_found_here(ranks) && is_speaker()) {
     process().complain(
@@ -282,7 +281,7 @@ std::unique_ptr<schedules::Wire> InterNode::joining_wire(std::span<const int> pe
   return std::make_unique<MpiWire>(*this, peers, joining_tag);
 }
 
-// Of messages that are too large the receiver alone hears.
+// A truncated message is reported on the receiver only.
 bool InterNode::is_truncation(int status) {
   const int code = status != success ? status : refusal_.load(std::memory_order_relaxed);
   int kind = success;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What carries huddle's messages between the nodes of a job: one communicator of huddle's own, made
-// as MPI begins, if all ranks of the job are known to have huddle; teams differ by tags.
+// Carries huddle's messages between the nodes of a job: one communicator of huddle's own, created
+// after MPI_Init if all ranks of the job are known to run huddle. Teams use different tags.
 #pragma once
 
 #include <atomic>
@@ -26,42 +26,43 @@ namespace huddle::mpi {
 
 class InterNode {
  public:
-  // kind: what ranks need to have in common, so that they answer each other.
+  // Only ranks with the same `kind` communicate.
   InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
             std::string kind);
   ~InterNode();
   InterNode(const InterNode&) = delete;
   InterNode& operator=(const InterNode&) = delete;
 
-  // Before the world comes up. Where threads make calls at once there is none: not shown to work.
+  // Call before MPI_Init. `has_threads` disables inter-node teams, which are not tested with it.
   void sign_in(bool has_threads);
-  // A session may have brought the MPI up: what is told afterwards may not arrive everywhere.
+  // A session may have initialized the MPI, so that values published later may not be distributed.
   void note_session() { had_session_ = true; }
-  // Once it is there, on all of its ranks that have huddle.
+  // Call after MPI_Init, on all ranks that run huddle.
   void begin(Comm world);
-  // Before it goes. pre: nobody sends.
+  // Call before MPI_Finalize.
+  // Requires: no messages are pending.
   void end();
 
-  // Whether all ranks of the job have huddle, and it has a communicator: the same on all of them.
+  // Returns, equally on all ranks, whether all run huddle and the communicator exists.
   bool is_open() const { return is_open_; }
 
-  // Higher than those of all wires of this rank: for a new one the highest of its ranks' is taken.
-  // 0: none is left.
+  // Returns a tag above this rank's others, or 0. A new wire uses the maximum over its ranks.
   int free_tag() const;
-  // peers: ranks of the world, by the number that the wire is to know them by. It has the tag until
-  // it ends; throws FailureError where another one has it: threads that make wires at the same time
-  // may come upon the same. It throws PeerLost where the MPI does not carry a message, SizesDiffer
-  // where one is larger than its receiver expects.
+  // Creates a wire that owns `tag` until it is destroyed. `peers` are ranks of the world, in the
+  // order of their numbers on the wire.
+  // Throws FailureError if the tag is in use, because threads that create wires at the same time
+  // may choose the same.
+  // The wire throws PeerLost if the MPI cannot deliver a message, SizesDiffer if a message is
+  // larger than its receiver expects.
   std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
-  // The same for ranks that have no tag in common yet. What they send to each other by it keeps the
-  // order of their communicators' calls.
+  // The same for ranks without a common tag yet. Messages follow the order of the calls.
   std::unique_ptr<schedules::Wire> joining_wire(std::span<const int> peers);
 
-  // Of the MPI that carries them, as machine files have it.
+  // Name and version of the MPI, as in machine files.
   std::string mpi_title() const;
 
   internode::Traffic& traffic() { return traffic_; }
-  // What this rank has sent, as a line for people; empty where it has sent nothing.
+  // Returns a line about the messages that this rank sent; empty if it sent none.
   std::string report() const;
   void note_refusal(int code);
 
@@ -80,17 +81,17 @@ class InterNode {
   const Options& options_;
   RollCall& roll_call_;
   std::string kind_;
-  std::unique_ptr<KeySpace> key_space_;  // null: nobody can tell
+  std::unique_ptr<KeySpace> key_space_;  // null: no way to exchange values
   bool is_wanted_ = false;
   bool had_session_ = false;
   bool has_told_ = false;
   Comm comm_{};
   bool is_open_ = false;
-  mutable std::mutex mutex_;  // guards what follows
-  std::set<int> tags_;        // in use
+  mutable std::mutex mutex_;  // guards the member below
+  std::set<int> tags_;        // tags in use
 
   internode::Traffic traffic_;
-  // Behind a handler of the program's own, MPICH 5 says that all went well: what the handler heard.
+  // Stored by the handler, because MPICH 5 returns success if there is a user-defined one.
   std::atomic<int> refusal_{success};
 };
 

@@ -15,8 +15,8 @@
 namespace huddle::mpi {
 namespace {
 
-// Data from one layout to another, however many they are, by a collective of this rank alone. (A
-// message to itself on the program's communicator could be taken by a receive of the program's.)
+// Moves data of any size between layouts, by a collective on a communicator of this rank alone. (A
+// receive of the program could match a message to itself on the program's communicator.)
 bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
   const Alone alone(real, comm);
   return alone.is_made() &&
@@ -24,7 +24,7 @@ bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const T
                         static_cast<int>(to.count), to.type, alone.comm()) == success;
 }
 
-// So many bytes in a row as one element, in blocks that an int counts.
+// Describes contiguous bytes as one element of a datatype, in blocks whose sizes fit an int.
 class PackedRow {
  public:
   PackedRow(const UnderlyingMpi& real, const std::byte* address, std::size_t bytes) : real_(real) {
@@ -75,8 +75,8 @@ bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::siz
 
 namespace {
 
-// A place as MPI_Pack takes it. MPI_BOTTOM is address zero, which MPICH 4.0 refuses to pack at:
-// such data are named from another address, by a type that is moved by as much.
+// A buffer that MPI_Pack accepts. MPI_BOTTOM is address zero, which MPICH 4.0 rejects in MPI_Pack,
+// so such data are described relative to another address, by a shifted type.
 class Packable {
  public:
   Packable(const UnderlyingMpi& real, const TypedBuffer& place) : real_(real), place_(place) {
@@ -105,7 +105,7 @@ class Packable {
 
 }  // namespace
 
-// What a program has with gaps, without them.
+// A packed copy of data that have gaps.
 class Dense::Copy {
  public:
   Copy(const UnderlyingMpi& real, Comm comm, const Part& part)
@@ -125,7 +125,7 @@ class Dense::Copy {
   }
 
  private:
-  // MPI counts elements in an int, and packed bytes.
+  // MPI counts elements and packed bytes in an int.
   template <class Move>
   void in_parts(Move move) {
     if (row_.empty()) return;
@@ -149,7 +149,7 @@ class Dense::Copy {
   const UnderlyingMpi& real_;
   Comm comm_;
   TypedBuffer place_;
-  TypeFacts facts_;  // the program may free the type before what it gets is stored
+  TypeFacts facts_;  // a copy, because the program may free the type before its output is stored
   std::vector<std::byte> row_;
 };
 
@@ -165,7 +165,7 @@ void Dense::fetch_copy() { copy_->fetch(); }
 void Dense::store_copy() { copy_->store(); }
 
 Bounds bounds_of(const void* address, const Part& part) {
-  // Elements may follow one another downwards.
+  // A negative extent places the elements in descending order.
   const Aint last = static_cast<Aint>(part.place.count - 1) * part.facts->extent;
   const Aint begin = number_of(part.place.address) - number_of(address) + part.facts->first_byte +
                      std::min<Aint>(0, last);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The data of one call, where the program has them, and as bytes without gaps, which is how huddle
-// moves them: equal signatures give equal bytes, however different the types are.
+// The data of a call, in the program's buffers and packed, as huddle moves them: equal type
+// signatures give equal bytes, even if the types differ.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,26 @@
 
 namespace huddle::mpi {
 
-// Elements of a datatype into bytes in a row, and back, by the MPI, which alone knows where their
-// data are.
-
-// Elements as the program has them.
+// Elements in a buffer of the program.
 struct TypedBuffer {
   void* address = nullptr;
   Count count = 0;
   Datatype type{};
 };
 
-// As many as MPI_Pack counts, in an int.
+// The largest int, in which MPI_Pack counts bytes.
 inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max();
 
-// Whether the MPI did so, with as many bytes as that; one element may have more than MPI_Pack
-// counts. Nobody else has to take part. pre: there is one element, or no more than
-// most_packed_bytes.
+// Pack and unpack data through the MPI, which alone knows their layout. Return false if the MPI
+// fails or the size differs from `bytes`. Local to this rank. A single element may be larger than
+// MPI_Pack supports.
+// Requires: one element, or at most most_packed_bytes.
 bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
           std::size_t bytes);
 bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
             const TypedBuffer& to);
 
-// What the program names, and what its type is.
+// A buffer with the properties of its type.
 struct Part {
   TypedBuffer place;
   const TypeFacts* facts = &no_type;
@@ -47,11 +45,11 @@ struct Part {
   }
 };
 
-// A view of a place that has no gaps: the place itself, or a copy of its data. Throws
-// std::runtime_error where the MPI will not pack, which is this rank's trouble alone.
+// A packed view of a buffer: the buffer itself if it is dense, else a copy. Throws
+// std::runtime_error on this rank only if the MPI cannot pack the data.
 class Dense {
  public:
-  // The part comes by value, and stays in registers where nothing has to be set aside.
+  // Takes the part by value, so that it stays in registers if no copy is needed.
   Dense(const UnderlyingMpi& real, Comm comm, Part part)
       : data_(static_cast<std::byte*>(part.place.address)), bytes_(part.bytes()) {
     if (!part.facts->dense) set_aside(real, comm, part);
@@ -60,7 +58,7 @@ class Dense {
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  // From the program's place into the view, and back. Nothing where they are the same.
+  // Copy from the program's buffer to the view, and back. Do nothing if they are the same.
   void fetch() {
     if (copy_) fetch_copy();
   }
@@ -83,17 +81,17 @@ class Dense {
   std::unique_ptr<Copy, Delete> copy_;
 };
 
-// Where the data of a call lie, seen from the address that the program names in it.
+// Helpers for the location of a call's data relative to its buffer argument.
 inline std::intptr_t number_of(const void* address) {
   return reinterpret_cast<std::intptr_t>(address);
 }
 
-// In bytes from that address. Nothing between them: there are no data.
+// Offsets in bytes from that address. Equal if there are no data.
 struct Bounds {
   Aint begin = 0;
   Aint end = 0;
 };
-// pre: it has data.
+// Requires: the part contains data.
 Bounds bounds_of(const void* address, const Part& part);
 Bounds bounds_of(const void* address, const std::vector<Part>& parts);
 

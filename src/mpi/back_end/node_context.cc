@@ -24,8 +24,8 @@
 namespace huddle::mpi {
 namespace {
 
-// Parses on a thread of its own, if there can be one: the parser takes 14 KiB of stack, and threads
-// of programs may have little.
+// Parses on a separate thread if one can be created: the parser needs 14 KiB of stack, and a
+// program's threads may have little.
 machine::Machine parsed(const std::string& machine_text) {
   const WithoutSignals without_signals;
   const auto parse = [&] {
@@ -54,7 +54,7 @@ team::Context& NodeContext::get() const {
 }
 
 void NodeContext::start_heap(const Complain& complain) {
-  // Left open, it is the launcher's to say, who has asked what was measured here: by preloading it.
+  // With "auto", `huddle run` decides by preloading the heap, based on this machine's figures.
   if (options_.heap == "off") return;
   const heap::Started started = heap::start(options_.heap_wish);
   if (!started.refusal.empty()) complain("heap: " + started.refusal);
@@ -75,7 +75,7 @@ void NodeContext::begin_to_look() noexcept {
     const std::lock_guard lock(mutex_);
     if (!context_ && !look_) look_ = std::make_unique<MachineDiscovery>(options_.machine_file);
   } catch (const std::exception&) {
-    return;  // it is tried again when the text is wanted
+    return;  // machine_text() tries again
   }
 }
 
@@ -108,13 +108,13 @@ void NodeContext::make(const std::string& machine_text) {
 
 namespace {
 
-// What a rank says once its node has a team, and what holds for all: by whose figures all go, the
-// lowest rank's that were measured, or the lowest rank's.
+// The result of each rank after its node's team was created; combined, that of all ranks. All use
+// the figures of the lowest rank with a measured network or, without one, of the lowest rank.
 struct Report {
   internode::FirstTrouble trouble;
   int speaker = 0;
   internode::Network network;
-  std::uint64_t mpi_points = 0;  // how much the speaker knows of what the MPI takes
+  std::uint64_t mpi_points = 0;  // number of MPI times that rank `speaker` has
 
   void meet(const Report& higher) {
     internode::FirstTrouble first = trouble;
@@ -124,7 +124,7 @@ struct Report {
   }
 };
 
-// What its node takes for its parts, and then what the slowest does.
+// The times of a node's phases; combined, those of the slowest node.
 struct Timed {
   internode::FirstTrouble trouble;
   internode::NodeTimes times;
@@ -135,7 +135,7 @@ struct Timed {
   }
 };
 
-// The others of the node wait for it.
+// Called by the node's first rank. Abandons the team on failure, because its peers wait for it.
 void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std::span<int> table,
                 team::Team& node) {
   try {
@@ -146,7 +146,7 @@ void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std:
   }
 }
 
-// What a node's team would take by its own choice. One rank alone has nothing to do.
+// Returns the predicted times of a node's team. A team of one rank has nothing to do.
 internode::NodeTimes times_of(const team::Team& team) {
   return internode::NodeTimes::of([&](const select::Request& part) -> std::int64_t {
     if (team.ranks() == 1) return 0;
@@ -161,7 +161,7 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
                                                    std::span<const int> in_job) {
   if (known.tag == 0) throw FailureError("there are no more tags for teams over several nodes");
   std::unique_ptr<internode::RankWire> wire;
-  // Nothing is sent by it before all have the tag.
+  // No rank sends on the wire before all ranks have the tag.
   meeting.agree_on([&] { wire = inter_node_.wire(in_job, known.tag); });
   const internode::Seats seats = meeting.find_seats(known.node, *wire);
   std::unique_ptr<team::Team> node;
@@ -181,7 +181,7 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
                       if (seats.place == 0) fill_table(meeting, seats, {table, table_size}, *node);
                       node->barrier();
                     }
-                    // The node's team has the table.
+                    // The table is in the memory of the node's team.
                     parts.emplace(internode::Team::Parts{
                         {seats.starts, std::shared_ptr<const int>(std::shared_ptr<void>(), table)},
                         meeting.rank(),
@@ -208,7 +208,7 @@ std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, 
   return std::make_unique<internode::Team>(std::move(*parts));
 }
 
-// What the MPI takes, from that rank to all.
+// Broadcasts the MPI's times from rank `speaker`.
 void NodeJoining::share_mpi_times(internode::Meeting& meeting, internode::Team::Parts& parts,
                                   int speaker, std::size_t points) {
   const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
@@ -222,7 +222,7 @@ void NodeJoining::share_mpi_times(internode::Meeting& meeting, internode::Team::
   parts.mpi_times = internode::MpiTimes(std::move(shared));
 }
 
-// What the slowest node takes for its parts.
+// Agrees on the phase times of the slowest node.
 void NodeJoining::share_node_times(internode::Meeting& meeting, internode::Team::Parts& parts) {
   Timed mine;
   mine.trouble = {meeting.rank(), team::Trouble::of([&] {
@@ -241,7 +241,7 @@ std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap
   return team::make_or_decline<team::Team>(here, context_.get(), here);
 }
 
-// The first rank of the node looks, and tells the others.
+// The first rank of the node discovers the machine and broadcasts it.
 void NodeJoining::share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here) {
   std::string text;
   team::agree(here, [&] {

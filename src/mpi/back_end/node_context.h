@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The team context of this process, and where its machine comes from: one process looks at the
-// machine, which takes long where it has many processors, and tells the others of its node.
+// The team context of this process and the source of its machine: one process per node discovers
+// the machine, which takes long on nodes with many cores, and sends it to the others.
 #pragma once
 
 #include <cstdint>
@@ -24,32 +24,29 @@
 
 namespace huddle::mpi {
 
-// For several threads.
+// Thread-safe.
 class NodeContext {
  public:
-  // progress: keeps the MPI moving while a rank waits.
-  // ranks_here: of the job, on this node; 0: unknown.
-  // warn: is passed a sentence if the machine file is broken.
+  // `progress` keeps the MPI progressing while a rank waits. `ranks_here` is the number of the
+  // job's ranks on this node, 0 if unknown. `warn` reports an invalid machine file.
   NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
               Complain warn);
 
   bool is_there() const;
-  // pre: it is there.
+  // Requires: is_there().
   team::Context& get() const;
 
-  // Starts the heap of this process, where it is wanted and to be had; `complain` is told why it is
-  // not to be had.
+  // Starts the heap of this process if requested. Reports to `complain` if it is not available.
   void start_heap(const Complain& complain);
-  // Nothing where it was not started.
+  // Returns nullopt if the heap was not started.
   std::optional<memory::HeapFacts> heap() const;
 
-  // Begins to look at this machine, where nobody has: the text will be wanted soon. What goes wrong
-  // is said by machine_text().
+  // Starts discovering this machine in advance, if necessary. machine_text() reports errors.
   void begin_to_look() noexcept;
-  // Returns the machine of the context or, if there is none yet, this machine: as text. Throws
-  // FailureError, and warns of it: without a machine every collective goes to the MPI.
+  // Returns the text of the context's machine or, if there is no context yet, of this machine.
+  // Throws FailureError after a warning: without a machine all collectives fall back to the MPI.
   std::string machine_text();
-  // From such a text. Nothing where the context is there already.
+  // Creates the context from such a text. Does nothing if it exists.
   void make(const std::string& machine_text);
 
  private:
@@ -57,26 +54,26 @@ class NodeContext {
   std::function<void()> progress_;
   int ranks_here_;
   Complain warn_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::optional<memory::HeapFacts> heap_;
   std::unique_ptr<MachineDiscovery> look_;  // while it runs
   std::unique_ptr<team::Context> context_;
 };
 
-// How the ranks of a communicator over several nodes get a team: those of each node make one by
-// messages, and all agree that all have one.
+// Creates the team of a communicator over several nodes: the ranks of each node create a team by
+// messages, and all ranks agree that all have one.
 class NodeJoining {
  public:
-  // Keeps references. options: of equal digest on all ranks.
+  // Keeps references to its arguments. The options' digests must be equal on all ranks.
   NodeJoining(NodeContext& context, InterNode& inter_node, const Options& options)
       : context_(context), inter_node_(inter_node), options_(options) {}
 
   struct Known {
-    std::uint64_t node = 0;    // equal on ranks of one node
-    bool has_context = false;  // this rank
-    int tag = 0;               // that no team of any of the ranks has
+    std::uint64_t node = 0;    // equal on the ranks of a node
+    bool has_context = false;  // of this rank
+    int tag = 0;               // not used by any team of these ranks
   };
-  // in_job: the ranks in their world. All ranks throw the same FailureError, or none does.
+  // `in_job` holds the ranks in the world. Throws the same FailureError on all ranks, or none.
   std::unique_ptr<internode::Team> make(internode::Meeting& meeting, const Known& known,
                                         std::span<const int> in_job);
 

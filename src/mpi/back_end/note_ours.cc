@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A file of its own, so that tests can build the library with a wrong result and check that it is
-// found.
+// A separate file, so that tests can replace it to check that wrong results are detected.
 #include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {

@@ -23,8 +23,8 @@ struct Free {
 
 }  // namespace
 
-// The program's malloc, which is the heap's where that is preloaded, says by where a block lies
-// whether it was large enough.
+// Calls the program's malloc(), which is the heap's if that is preloaded. The location of a block
+// shows whether it is large enough for the heap.
 void* AllocMemBlocks::lend(const memory::HeapFacts& heap, std::size_t bytes) {
   std::unique_ptr<void, Free> block(std::malloc(bytes));
   if (!heap.holds(block.get())) return nullptr;
@@ -44,12 +44,12 @@ bool AllocMemBlocks::take_back(void* block) {
 
 namespace {
 
-// Ranks that come to agree on the rest after as many calls, in the same words.
+// Ranks of the same kind vote after equally many calls, with messages of the same format.
 std::string kind_of(const Options& options) {
   return fmt::format("{} {}", huddle_version(), options.join_after_text());
 }
 
-// Returns whether `huddle run`, which has started this process, has reported them.
+// Returns whether the `huddle run` that started this process has reported wrong settings.
 bool are_settings_reported() { return std::getenv(settings::reported_variable.data()) != nullptr; }
 
 // Returns 0 for a process without a launcher.
@@ -125,12 +125,12 @@ void Process::complain(std::string_view sentence) {
   std::fprintf(stderr, "huddle: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 
-// Who is off is not here for the others.
+// If huddle is off, the other ranks must not find this rank.
 void Process::sign_in() {
   if (!options_.off) roll_call_.sign_in();
 }
 
-// The same, and across nodes.
+// Also registers for inter-node communication.
 void Process::sign_in_for_world(bool has_threads) {
   sign_in();
   inter_node_.sign_in(has_threads);
@@ -151,7 +151,8 @@ void Process::begin() {
   start_heap();
 }
 
-// Nothing of this is an error to anybody: the ranks only do not know of each other.
+// Warns if the launcher belongs to another MPI. Each rank then runs as a singleton, which is no
+// error to the launcher or the MPI.
 void Process::note_other_launcher() {
   const auto by = launched(settings::process_sources().environment);
   int ranks = 0;
@@ -191,7 +192,7 @@ void Process::start_heap() {
   });
 }
 
-// MPI goes down with the last session, unless there is a world, whose end is another call.
+// MPI ends with the last session, unless the world model is initialized, which MPI_Finalize ends.
 void Process::closing(Session session) {
   int initialized = 0;
   real_.initialized(&initialized);
@@ -218,14 +219,14 @@ void Process::leave() {
   if (pid_ == getpid()) say_goodbye(is_speaker());
 }
 
-// Once, and nothing is taken any more.
+// Prints the reports once. Calls fall back to the MPI afterwards.
 void Process::say_goodbye(bool speaks) {
   if (ended_.exchange(true)) return;
   // Only rank 0 and ranks that saw a difference print a line.
   if (speaks || verification_.has_differences()) report_verification();
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
-  // The last line of the table, where its columns end.
+  // The line about times follows the table, so that it is the last one.
   const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(door_),
                                                         inter_node_.report(), times(shares, run()))
                                           : summary(shares, door_, run()) + stats_.remarks();

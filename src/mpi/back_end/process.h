@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle in one MPI process: what all its communicators have in common.
+// The state of huddle in one MPI process, shared by all its communicators.
 #pragma once
 
 #include <sys/types.h>
@@ -29,19 +29,17 @@
 
 namespace huddle::mpi {
 
-// Memory that a program asks its MPI for. Some MPIs keep a pool of their own for that, where no
-// peer can map it; so what is large enough for the heap comes from there.
-
-// For several threads.
+// Blocks of MPI_Alloc_mem. Some MPIs allocate them from a pool that peers cannot map, so blocks
+// that are large enough for huddle's heap come from the heap. Thread-safe.
 class AllocMemBlocks {
  public:
-  // Null where the heap does not take a block of that size.
+  // Allocates a block. Returns null if the heap does not serve blocks of that size.
   void* lend(const memory::HeapFacts& heap, std::size_t bytes);
-  // Whether it was lent; then it is free.
+  // Frees the block and returns true if it is one of these.
   bool take_back(void* block);
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the member below
   std::unordered_set<void*> lent_;
 };
 
@@ -61,36 +59,35 @@ class Process {
   // Returns null for MPI_COMM_NULL, after MPI_Finalize, and if the MPI cannot store the entry.
   // Throws InvalidCommunicator.
   Communicator* find(Comm comm);
-  // Frees a communicator by this function of the MPI's, and with it what huddle keeps of it.
+  // Frees a communicator through `by_mpi`, a function of the MPI, and releases huddle's data of it.
   int free(Comm* comm, int (*by_mpi)(Comm*));
-  // A call that moves so many bytes, equal on all ranks: it may be the one that makes the team.
+  // Counts a call that moves `bytes` bytes, equal on all ranks; may create the team.
   void count(Communicator& communicator, std::size_t bytes);
 
-  // In the MPI's stead. Null where it has to be asked.
+  // Allocates memory for MPI_Alloc_mem. Returns null if the MPI has to allocate it.
   void* lend(std::size_t bytes, Info info);
-  // Whether it was lent.
+  // Frees the block and returns true if lend() allocated it.
   bool take_back(void* block) { return lent_.take_back(block); }
 
-  // Whether any communicator came so far as to ask for a team.
+  // Returns whether any communicator has started its activation.
   bool has_joined() const { return mpi_progress_.is_available(); }
 
   Verification& verification() { return verification_; }
-  // Prints what `--verify` found until now, unless that has been printed: for a process that ends
-  // without MPI_Finalize.
+  // Prints what `--verify` has found, unless done, in a process that ends without MPI_Finalize.
   void report_verification();
 
-  // One line on stderr.
+  // Prints one line to stderr.
   void complain(std::string_view sentence);
 
-  // Before MPI comes up, once it is there, and before it goes.
+  // The first two are called before MPI_Init, begin() after it, end() before MPI_Finalize.
   void sign_in();
   void sign_in_for_world(bool has_threads);
   void begin();
   void end();
-  // The same of each session.
+  // The same for each session.
   void opened(Session session);
   void closing(Session session);
-  // Before the process goes: a program that has no world says its last word here.
+  // Prints the reports of a program that uses only sessions, at exit.
   void leave();
 
  private:
@@ -102,7 +99,7 @@ class Process {
   Run run() const;
 
   const huddle_door& door_;
-  // Before the MPI came up: some that do not know their launcher name themselves rank 0 then.
+  // Read before MPI_Init, because MPIs without support for their launcher set its variables to 0.
   const bool is_launchers_speaker_;
   bool is_alone_among_many_ = false;
   UnderlyingMpi real_;
@@ -127,14 +124,14 @@ class Process {
   std::atomic<bool> ended_{false};
   std::atomic<bool> has_warned_{false};
   std::once_flag leaving_;
-  pid_t pid_ = 0;                // the one that has sessions, and not what it forks
+  pid_t pid_ = 0;                // of the process that uses MPI, not of forked children
   std::atomic<int> world_rank_;  // from the launcher until MPI is initialized
   Verification verification_;
   std::once_flag reporting_;
   std::atomic<bool> has_reported_verification_{false};
 };
 
-// The one of this process: made when the stub opens the back end, and never gone.
+// The instance of this process: created when the stub opens the back end, and never destroyed.
 Process& process();
 
 }  // namespace huddle::mpi

@@ -14,12 +14,13 @@
 namespace huddle::mpi {
 namespace {
 
-// Whether all MPIs join these.
+// Returns whether all MPIs support this combination.
 bool is_standard(const Kernel& kernel, const TypeFacts& facts) {
   return allows(facts.element->kind, kernel.op);
 }
 
-// The MPI's operators are for types that it has by itself; it says what is wrong with others.
+// Returns whether the MPI supports the combination. Its predefined operators apply to predefined
+// types only; the MPI reports an error for other types.
 bool is_joined(const Types& types, Datatype type, const TypeFacts& facts,
                const Operators::Named& op, Comm comm) {
   return op.reduction && facts.element != nullptr &&
@@ -70,7 +71,7 @@ void Reducer::join(const void* left, void* right_and_result, int count) const {
   }
 }
 
-// The MPI writes its result over the right side.
+// MPI_Reduce_local writes its result over the right operand.
 void Reducer::by_mpi(void* to, const void* left, const void* right, std::size_t count,
                      void* context) {
   const auto& self = *static_cast<const Reducer*>(context);
@@ -95,7 +96,7 @@ void Reducer::by_mpi(void* to, const void* left, const void* right, std::size_t 
   }
 }
 
-// Elements as their datatype lays them out, which is how the program's operator wants them.
+// Unpacked elements, in the layout of their datatype, which the program's operator expects.
 class Reducer::LaidOut {
  public:
   LaidOut(const Reducer& reducer, const void* packed, std::size_t count)
@@ -114,7 +115,7 @@ class Reducer::LaidOut {
   }
 
  private:
-  // From the first element's address to the last one's; negative if addresses decrease.
+  // Distance from the first element's address to the last one's; negative if addresses decrease.
   static Aint to_last(const TypeFacts& facts, std::size_t count) {
     return count == 0 ? 0 : static_cast<Aint>(count - 1) * facts.extent;
   }

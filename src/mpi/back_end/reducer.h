@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How the elements of one call are joined: by huddle's own kernels, or by the MPI where huddle has
-// none, and where an operator is the program's own.
+// Selects how the elements of a call are reduced: by huddle's kernels, or by the MPI for other
+// types and for the program's own operators.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace huddle::mpi {
 
-// What huddle's own kernels join.
+// A reduction that huddle's kernels support.
 struct Kernel {
   memory::Type type;
   memory::Operator op;
 };
-// Nothing where the MPI does.
+// Returns nullopt if the MPI has to reduce.
 std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, Op op);
 
-// Stays where it is while its reduction is used.
+// Must outlive the use of its reduction, which refers to it.
 class Reducer {
  public:
   Reducer(const UnderlyingMpi& real, const Types& types, const Operators& known, Comm comm,
@@ -30,13 +30,13 @@ class Reducer {
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  // False where the MPI has to judge or do it itself; the same on all ranks, for they give the
-  // same type and operator.
+  // Returns false if the MPI has to run or reject the call. All ranks get the same answer because
+  // they pass the same type and operator.
   bool can_join() const { return reduction_.combine != nullptr && reduction_.element_bytes > 0; }
   const memory::Reduction& reduction() const { return reduction_; }
-  // Whether huddle does it by itself.
+  // Returns whether huddle's kernels reduce.
   bool is_by_kernel() const { return can_join() && reduction_.context == nullptr; }
-  // Elements lie as in the program's memory, or packed.
+  // Returns whether elements must be packed, instead of in the program's layout.
   bool is_packed() const { return is_packed_; }
 
  private:
@@ -54,7 +54,7 @@ class Reducer {
   Comm comm_;
   Datatype type_;
   Op op_;
-  TypeFacts facts_;  // for the MPI: an operator of the program may free the type meanwhile
+  TypeFacts facts_;  // a copy, because the program's operator may free the type
   bool is_packed_ = false;
   memory::Reduction reduction_;
 };

@@ -137,7 +137,7 @@ UnderlyingMpi::UnderlyingMpi(Find find) : UnderlyingCollectives(find) {
 
 namespace {
 
-// Nobody ever asks what became of it.
+// Callbacks of a generalized request whose status is never read.
 int no_query(void* /*extra*/, Status* /*status*/) { return success; }
 int no_free(void* /*extra*/) { return success; }
 int no_cancel(void* /*extra*/, int /*complete*/) { return success; }

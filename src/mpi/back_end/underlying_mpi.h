@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What huddle asks of the MPI underneath: its functions, under their profiling names, looked up
-// once; and what a byte is to it.
+// The functions of the underlying MPI, looked up once by their profiling names, and MPI_BYTE.
 #pragma once
 
 #include <atomic>
@@ -12,8 +11,7 @@
 
 namespace huddle::mpi {
 
-// The collectives of the MPI that huddle takes, under their profiling names. The forms with large
-// counts are null before MPI 4.
+// The collectives that huddle handles, by the MPI. Large-count forms are null before MPI 4.
 struct UnderlyingCollectives {
   explicit UnderlyingCollectives(Find find);
 
@@ -114,7 +112,7 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*type_get_attr)(Datatype, int, void*, int*);
   int (*type_commit)(Datatype*);
   int (*type_free)(Datatype*);
-  Datatype byte;  // for what huddle lays out itself
+  Datatype byte;  // MPI_BYTE, for buffers that huddle lays out itself
   int (*pack)(const void*, int, Datatype, void*, int, int*, Comm);
   int (*unpack)(const void*, int, int*, void*, int, Datatype, Comm);
 
@@ -133,7 +131,7 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*get_library_version)(char*, int*);
 };
 
-// This rank, in a communicator that it makes without the others.
+// A communicator of this rank alone, created without the other ranks.
 class Alone {
  public:
   Alone(const UnderlyingMpi& real, Comm comm) : real_(real) {
@@ -153,7 +151,7 @@ class Alone {
     if (is_made_) real_.comm_free(&comm_);
   }
 
-  // Whether the MPI did it.
+  // Returns whether the MPI created it.
   bool is_made() const { return is_made_; }
   Comm comm() const { return comm_; }
 
@@ -163,25 +161,26 @@ class Alone {
   bool is_made_ = false;
 };
 
-// Keeps the MPI progressing while a rank waits in huddle: testing a request that is not complete
-// makes all of the MPI's progress, and a generalised request completes only when we say so. It
-// needs no communicator, and so no other rank to take part.
+// Keeps the MPI progressing while a rank waits in huddle: testing an incomplete request runs all of
+// the MPI's progress, and a generalized request completes only when huddle completes it. It needs
+// no communicator and therefore no other ranks.
 class MpiProgress {
  public:
   explicit MpiProgress(const UnderlyingMpi& real) : real_(real) {}
 
-  // Several threads may; again: nothing. Whether it is there.
+  // Returns whether progress is available. Thread-safe and idempotent.
   bool start();
   bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
-  // Nothing where it is not there.
+  // Does nothing if it was not started.
   void poll() const;
-  // Before the MPI goes down. pre: nobody asks.
+  // Call before MPI ends.
+  // Requires: no thread is in poll().
   void stop();
 
  private:
   const UnderlyingMpi& real_;
   std::atomic<bool> is_available_{false};
-  std::mutex mutex_;  // guards what follows while it is made
+  std::mutex mutex_;  // guards the creation of the member below
   Request request_{};
 };
 

@@ -98,7 +98,7 @@ bool is_rounded(memory::Operator op) {
   return op == memory::Operator::sum || op == memory::Operator::product;
 }
 
-// Compares packed pairs; of a long double only the bytes of its value.
+// Compares packed pairs, but only the value bytes of a long double.
 bool are_same_pairs(const ReferenceResult& reference, const TypeFacts& pair, bool has_padding) {
   const std::span<const std::byte> ours = reference.ours();
   const std::span<const std::byte> theirs = reference.theirs();
@@ -125,8 +125,7 @@ std::size_t first_difference(const ReferenceResult& reference, std::size_t from)
 // their size in the program's memory.
 class Padding {
  public:
-  // Finds out where each byte of an element lies: packs an element whose bytes are the low bits of
-  // their own offsets.
+  // Determines the offset of each byte by packing an element of the low bits of all offsets.
   Padding(const UnderlyingMpi& real, Comm comm, const Part& part) : part_(part) {
     const TypeFacts& facts = *part.facts;
     is_known_ = facts.span <= most_span_bytes;
@@ -143,7 +142,8 @@ class Padding {
 
   // Returns false for types that place an element's data too far apart.
   bool is_known() const { return is_known_; }
-  // byte: of the part. Requires: is_known().
+  // `byte` is an index in the packed part.
+  // Requires: is_known().
   bool holds(std::size_t byte) const {
     const auto element = static_cast<Aint>(byte / offsets_.size());
     const Aint address = number_of(part_.place.address) + element * part_.facts->extent +
@@ -152,9 +152,9 @@ class Padding {
   }
 
  private:
-  // More is copied for no message: only types that contain addresses reach that far.
+  // A limit on the copy of one element: only types that contain addresses exceed it.
   static constexpr std::size_t most_span_bytes = std::size_t{64} << 20;
-  // Also of a negative number.
+  // Also for negative numbers.
   static std::size_t low_bits(Aint offset) {
     return static_cast<std::size_t>(offset) % sizeof(long double);
   }
@@ -223,7 +223,7 @@ Comparison ResultComparison::of_pairs(const Part& part, const ReferenceResult& r
   return Comparison::different("pairs differ from the MPI's");
 }
 
-// Types of numbers have no gaps: packed, they are arrays.
+// Predefined numeric types have no gaps, so the packed results are arrays.
 Comparison ResultComparison::of_numbers(const Part& part, const ReferenceResult& reference,
                                         int ranks) const {
   const auto count = static_cast<std::size_t>(part.place.count);
@@ -263,8 +263,8 @@ void note(Process& process, const Communicator& communicator, const Call& call,
   }
 }
 
-// Makes the call by huddle and then by the MPI, and compares the results by `compare`. Notes
-// nothing about a call that falls back to the MPI: the caller makes and counts it.
+// Runs the call by huddle and then by the MPI, and compares the results with `compare`. Records
+// nothing about a call that falls back to the MPI, which the caller runs and counts.
 template <class Call, class Compare>
 Route make_both_ways(Process& process, Communicator& communicator, const Call& call,
                      ReferenceResult& reference, const Compare& compare) {
@@ -278,8 +278,7 @@ Route make_both_ways(Process& process, Communicator& communicator, const Call& c
   return passed;
 }
 
-// Returns the scale of each result's rounding: the magnitudes of all ranks' input, reduced like the
-// input itself.
+// Returns each result's scale: the magnitudes of all inputs, reduced like the inputs.
 template <class Call>
 std::vector<double> scale_of(const Process& process, const ResultComparison& comparison,
                              Call call) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// HUDDLE_VERIFY=1: every collective that huddle handles is made by the MPI as well, and the results
-// are compared.
+// HUDDLE_VERIFY=1: the MPI repeats the collectives that huddle handles; results are compared.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +20,24 @@
 
 namespace huddle::mpi {
 
-// The MPI's result of a call that huddle has made before. The MPI makes it in the same place, after
-// that has got back the data that the call reads there; then the place gets huddle's result again.
-// Only data are read and written: what lies between them may belong to other threads, or to no
-// memory at all.
+// Obtains the MPI's result of a call that huddle has completed: restores input in the output
+// buffer, lets the MPI run the call there, and restores huddle's result. Only data are read and
+// written, because the gaps may belong to other threads or to unmapped memory.
 class ReferenceResult {
  public:
-  // Requires: the place holds what huddle's call will find there.
+  // Requires: the buffer holds the input of huddle's call.
   ReferenceResult(const UnderlyingMpi& real, Comm comm, Written written);
 
-  // Keeps huddle's result, and restores what the call read. Comes after huddle's call.
+  // Saves huddle's result and restores the input. Call it after huddle's call.
   void begin();
-  // Keeps the MPI's result, and restores huddle's. Comes after the MPI's call.
+  // Saves the MPI's result and restores huddle's. Call it after the MPI's call.
   void end();
 
-  // Return what the call has written, as MPI packs it, one part after the other. Require end().
+  // Return the results, packed, one part after the other.
+  // Requires: end() was called.
   std::span<const std::byte> ours() const { return {ours_.data(), compared_bytes_}; }
   std::span<const std::byte> theirs() const { return {theirs_.data(), compared_bytes_}; }
-  // Returns which element of the program's such a byte belongs to, for a message.
+  // Returns which of the program's elements contains this byte, for a message.
   std::string place_of(std::size_t byte) const;
 
  private:
@@ -49,38 +48,36 @@ class ReferenceResult {
   const UnderlyingMpi& real_;
   Comm comm_;
   Written written_;
-  std::vector<Part> held_;  // all that is written or read here
+  std::vector<Part> held_;  // all parts that are written or read
   std::size_t compared_bytes_ = 0;
   std::vector<std::byte> before_;
   std::vector<std::byte> ours_;
   std::vector<std::byte> theirs_;
 };
 
-// Compares the results of one call with the MPI's: bit by bit, or number by number within what
-// rounding allows.
+// The result of a comparison: bit by bit, or number by number within the rounding bound.
 struct Comparison {
   static Comparison different(std::string first) { return {std::move(first), std::nullopt}; }
   static Comparison impossible(Incomparable why) { return {std::nullopt, why}; }
 
   std::optional<std::string> difference = std::nullopt;     // the first one, for a message
-  std::optional<Incomparable> incomparable = std::nullopt;  // then there is no difference
+  std::optional<Incomparable> incomparable = std::nullopt;  // excludes a difference
 };
 
-// Compares all bytes but those of a long double that are not part of its value. Requires: both have
-// made the call.
+// Compares all bytes except for the padding of long doubles.
+// Requires: both have run the call.
 Comparison compare_bytes(const Process& process, Comm comm, const Written& written,
                          const ReferenceResult& reference);
 
-// For a reduction.
+// Compares the results of a reduction.
 class ResultComparison {
  public:
-  // Requires: all ranks give the same type and operator.
+  // Requires: all ranks pass the same type and operator.
   ResultComparison(const Process& process, Comm comm, const Part& brought, Op op);
 
   // Returns whether the MPI has to compute the scale of each result's rounding.
   bool wants_scale() const;
-  // For that, as MPI_DOUBLE: the magnitudes of a rank's input, the operator that reduces them, and
-  // the result.
+  // Magnitudes of the input as MPI_DOUBLE, the operator to reduce them, and the result.
   std::vector<double> magnitudes_of(const void* numbers, Count count) const;
   Op operator_of_scale() const;
   void set_scale(std::vector<double> scale) { scale_ = std::move(scale); }
@@ -97,9 +94,9 @@ class ResultComparison {
   std::vector<double> scale_;
 };
 
-// Makes the call by huddle and by the MPI, prints the first difference of the process and counts
-// all of them. The program gets huddle's result. Requires what the call's take() requires. Defined
-// for all calls that carry_out() knows.
+// Runs the call by huddle and by the MPI, prints the first difference of the process, and counts
+// all differences. The program gets huddle's result. Defined for all calls of carry_out().
+// Requires: as for the call's take().
 template <class Call>
 Route verified(Process& process, Communicator& communicator, const Call& call);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle-look [FILE]: prints the machine file by which this node is to be judged, as `huddle topo`
-// finds it. The preloaded library runs it once a node, so that hwloc never enters a program's own
-// process, which may have another hwloc. Nobody else needs it.
+// huddle-look [FILE]: prints the machine file for this node, as `huddle topo` finds it. The
+// preloaded library runs it once per node, so that hwloc is never loaded into the program's
+// process, which may contain another hwloc. It is not meant for users.
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,13 +14,13 @@
 
 int main(int argc, char** argv) {
   using namespace huddle;
-  // hwloc's plugins look at graphics, discs and networks, and take longer than all the rest.
+  // hwloc's plugins examine GPUs, disks and networks, and take longer than everything else.
   setenv("HWLOC_PLUGINS_PATH", "", 1);
   try {
     const machine::Discovery discovery = machine::discover_this_machine();
     const machine::LoadedMachine loaded =
         machine::load_machine(argc > 1 ? argv[1] : "", discovery.topology);
-    // A file is handed on as it was read.
+    // The text of a machine file is printed unchanged.
     const std::string text =
         loaded.text.empty() ? machine::format_machine(loaded.machine) : loaded.text;
     std::fwrite(text.data(), 1, text.size(), stdout);

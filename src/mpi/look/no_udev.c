@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * hwloc's static library asks udev about discs, which huddle never looks at and not every container
- * has. Here there is no udev, and hwloc does without.
+ * hwloc's static library uses udev for disks, which huddle never examines and which not every
+ * container provides. These stubs report that there is no udev, and hwloc continues without it.
  */
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What huddle uses of libfmt, compiled from its headers: a back end is loaded into programs that
-// may have another libfmt, or none. The linker finds it here and needs no libfmt.so.
+// The part of libfmt that huddle uses, compiled from its headers, because a back end is loaded into
+// programs that may have another libfmt or none. The linker then needs no libfmt.so.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Every call of MPI that huddle stands in front of: its name and how many arguments it has. That is
- * all the stub has to know of them; it is the same in every ABI.
+ * Every MPI call that huddle intercepts: its name and its number of arguments. The stub needs no
+ * more than that, and it is the same in every ABI.
  */
 #ifndef HUDDLE_MPI_STUB_CALLS_H
 #define HUDDLE_MPI_STUB_CALLS_H
 
-/* Where a process begins and ends to use MPI. */
+/* The begin and the end of the world model. */
 #define HUDDLE_LIFETIME_CALLS(CALL) \
   CALL(Init, 2)                     \
   CALL(Init_thread, 4)              \
   CALL(Finalize, 0)                 \
   CALL(Abort, 2)
 
-/* The same with MPI 4's sessions. */
+/* The same for MPI 4's sessions. */
 #define HUDDLE_SESSION_CALLS(CALL) \
   CALL(Session_init, 3)            \
   CALL(Session_finalize, 1)
 
-/* Memory that the program asks the MPI for. */
+/* Memory that the MPI allocates for the program. */
 #define HUDDLE_MEMORY_CALLS(CALL) \
   CALL(Alloc_mem, 3)              \
   CALL(Free_mem, 1)
 
-/* Where a communicator ends: the MPI runs the delete callbacks of its attributes. */
+/* The end of a communicator: the MPI runs the delete callbacks of its attributes. */
 #define HUDDLE_COMMUNICATOR_CALLS(CALL) \
   CALL(Comm_free, 1)                    \
   CALL(Comm_disconnect, 1)
 
-/* What may have come to its end while a rank waited in huddle. */
+/* An epoch may have ended while a rank waited in huddle. */
 #define HUDDLE_WINDOW_CALLS(CALL) CALL(Win_test, 2)
 
-/* As MPI 3.1 has them. */
+/* Blocking collectives of MPI 3.1. */
 #define HUDDLE_BLOCKING_CALLS(CALL) \
   CALL(Barrier, 1)                  \
   CALL(Bcast, 5)                    \
@@ -82,7 +82,7 @@
   CALL(Ineighbor_alltoallv, 10)        \
   CALL(Ineighbor_alltoallw, 10)
 
-/* MPI 4: with counts beyond an int. */
+/* MPI 4: large counts. */
 #define HUDDLE_LARGE_CALLS(CALL)   \
   CALL(Bcast_c, 5)                 \
   CALL(Gather_c, 8)                \
@@ -127,7 +127,7 @@
   CALL(Ineighbor_alltoallv_c, 10)  \
   CALL(Ineighbor_alltoallw_c, 10)
 
-/* MPI 4: two more arguments than the blocking form, an info and the request. */
+/* MPI 4: two more arguments than the blocking form, the info and the request. */
 #define HUDDLE_PERSISTENT_CALLS(CALL)  \
   CALL(Barrier_init, 3)                \
   CALL(Bcast_init, 7)                  \
@@ -173,7 +173,7 @@
   CALL(Neighbor_alltoallw_init, 11)    \
   CALL(Neighbor_alltoallw_init_c, 11)
 
-/* What every MPI has, and what only those of MPI 4 and later have. */
+/* OLD_CALLS exist in every MPI, NEW_CALLS only since MPI 4. */
 #define HUDDLE_OLD_CALLS(CALL)    \
   HUDDLE_LIFETIME_CALLS(CALL)     \
   HUDDLE_MEMORY_CALLS(CALL)       \

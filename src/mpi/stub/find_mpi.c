@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every MPI has it, and no tool defines it: tools define MPI_X and call PMPI_X. */
+/* Every MPI defines it and no tool does: tools define MPI_X and call PMPI_X. */
 static const char probe[] = "PMPI_Comm_rank";
 
 static const char* file_of(const void* address) {
@@ -20,10 +20,10 @@ static int names_an_mpi(const char* path) {
   return strncmp(slash != NULL ? slash + 1 : path, "libmpi", strlen("libmpi")) == 0;
 }
 
-/* The MPI and its companions: layers for languages and the like. */
+/* The MPI and its companion libraries, such as language bindings. */
 enum { most_candidates = 64 };
 struct candidates {
-  const char* paths[most_candidates]; /* the loader's own strings */
+  const char* paths[most_candidates]; /* owned by the loader */
   size_t count;
 };
 
@@ -44,8 +44,8 @@ static const char* file_of_mpi_behind(const char* path) {
   return function != NULL ? file_of(function) : NULL;
 }
 
-/* What an interpreter opened privately is in nobody's search order: it is found by going through
- * all that is loaded. Nothing may be opened while the list is walked, so that comes after. */
+/* Finds an MPI that an interpreter loaded with RTLD_LOCAL by going through all loaded libraries. No
+ * library may be opened while the list is walked, so that comes after. */
 static const char* path_of_private_mpi(void) {
   struct candidates candidates = {{NULL}, 0};
   dl_iterate_phdr(collect, &candidates);
@@ -61,8 +61,8 @@ static const char* path_of_mpi(void) {
   return in_search_order != NULL ? file_of(in_search_order) : path_of_private_mpi();
 }
 
-/* By what only one of the families exports. The communicators of Open MPI are objects with a name;
- * so are MPICH's constants for neighbourhoods, which are plain numbers in the standard's ABI. */
+/* Detects the ABI by symbols that only one family exports. Open MPI's communicators are objects; so
+ * are MPICH's constants for neighborhoods, which are plain integers in the standard ABI. */
 static enum huddle_abi abi_of(void* handle) {
   if (dlsym(handle, "ompi_mpi_comm_world") != NULL) return huddle_abi_openmpi;
   if (dlsym(handle, "MPI_UNWEIGHTED") != NULL) return huddle_abi_mpich;
@@ -84,7 +84,7 @@ void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name) {
   return dlsym(mpi->handle, name);
 }
 
-/* Tools come before the MPI in the search order; without one, the next MPI_X is the MPI's own. */
+/* Tools precede the MPI in the search order; without a tool, the next MPI_X is the MPI's own. */
 void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name) {
   void* next = dlsym(RTLD_NEXT, name);
   return next == dlsym(mpi->handle, name) ? NULL : next;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Defines names of MPI that hand their arguments on as they came, a word each: integers, handles
- * and pointers of any ABI travel in the same registers and stack slots on the machines that Linux
- * runs MPI on.
+ * Macros that define MPI functions which forward their arguments unchanged, one word each:
+ * integers, handles and pointers of any ABI use the same registers and stack slots under Linux.
  */
 #ifndef HUDDLE_MPI_STUB_FORWARD_H
 #define HUDDLE_MPI_STUB_FORWARD_H
@@ -45,7 +44,8 @@ typedef long word;
 
 #define VISIBLE __attribute__((visibility("default")))
 
-/* Both names of a call. pre: with_tools() and beyond_tools() say for a call_NAME where it goes. */
+/* Defines both names of a call. Requires: with_tools() and beyond_tools() return the target of a
+ * call_NAME. */
 #define HUDDLE_FORWARD(name, arguments)                                                           \
   VISIBLE word MPI_##name(PARAMETERS_##arguments);                                                \
   VISIBLE word PMPI_##name(PARAMETERS_##arguments);                                               \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The preloaded library: the names of MPI's collectives, in front of whatever MPI the program uses.
- * At the first of these calls it finds that MPI and opens the back end for its ABI; a process that
- * never uses MPI loads nothing and loses no time.
+ * The preloaded library: it defines the names of MPI's collectives in front of the program's MPI.
+ * The first of these calls finds that MPI and opens the back end for its ABI; a process that never
+ * uses MPI loads nothing and loses no time.
  *
- * Both MPI_X and PMPI_X are defined: Fortran's layers call one or the other. A tool between the
- * program and the MPI is called as before, by MPI_X; when it goes on with PMPI_X, it comes to us.
+ * Both MPI_X and PMPI_X are defined because Fortran bindings call one or the other. A tool between
+ * the program and the MPI still receives MPI_X first; its calls of PMPI_X come here.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -37,13 +37,13 @@ static struct huddle_route routes[call_count];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool routed;
 
-/* Whether somebody wants a word about this run when it ends. */
+/* Returns whether the user requested a report at the end of the run. */
 static int is_to_report(void) {
   return huddle_says("HUDDLE_STATS", "on", "1") || huddle_says("HUDDLE_SUMMARY", "on", "1") ||
          huddle_says("HUDDLE_SUMMARY", "times", "times") || huddle_says("HUDDLE_VERIFY", "on", "1");
 }
 
-/* Switched off, the back end would count, and leave all to the MPI. */
+/* If huddle is off, the back end only counts calls and leaves all of them to the MPI. */
 static int is_wanted(void) { return !huddle_says("HUDDLE", "off", "0") || is_to_report(); }
 
 static void route_all(void) {
@@ -90,13 +90,13 @@ __attribute__((constructor)) static void hide_new_names(void) {
 #undef HUDDLE_HIDE
 }
 
-/* Where `huddle run` has become a program that never calls MPI, that is the answer to who asks what
- * was taken. A launcher, or a shell, is not that program. Standard error is kept for it, since some
- * programs close theirs when they end. */
+/* If a program that `huddle run` started never calls MPI, the requested report is replaced by a
+ * message about that. Launchers and shells are not that program. A duplicate of standard error is
+ * kept for the message, since some programs close theirs before they end. */
 static int kept_error = -1;
 
 static int is_program_of_run(void) {
-  const char* program = getenv("_HUDDLE_PROGRAM"); /* as src/tools/launch/preload.h names it */
+  const char* program = getenv("_HUDDLE_PROGRAM"); /* set by src/tools/launch/preload.h */
   if (program == NULL) return 0;
   char own[4096];
   const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);

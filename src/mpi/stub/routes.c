@@ -13,8 +13,8 @@
 
 #include "routes.h"
 
-/* The symbols lie in this process's private copy of a segment that holds no code (see the link
- * options), so that it may be written for a moment. An entry may lie on two pages. */
+/* The symbol table is in a private, file-backed segment that contains no code (see the link
+ * options), so it can be made writable for a moment. An entry may span two pages. */
 static int make_symbol(const ElfW(Sym) * symbol, int protection) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t first = (uintptr_t)symbol & ~(page - 1);
@@ -55,7 +55,7 @@ static void say(const struct huddle_library* library, const char* what, const ch
   if (huddle_may_speak()) fprintf(stderr, "huddle: %s%s; %s\n", what, more, library->without);
 }
 
-/* Back ends lie beside this library. */
+/* Opens a back end from the directory of this library. */
 static void* open_back_end(const char* name) {
   Dl_info self;
   if (dladdr((void*)&mpi, &self) == 0) return NULL;
@@ -107,7 +107,7 @@ void* huddle_route_all(const struct huddle_library* library) {
     abort();
   }
   void* back_end = entered_back_end(library);
-  /* In the search order there can be tools; of a private MPI nobody comes before it. */
+  /* Tools can only be in the global search order; they cannot precede a privately loaded MPI. */
   const int with_tools = dlsym(RTLD_NEXT, "PMPI_Comm_rank") != NULL;
   for (size_t call = 0; call < library->call_count; ++call) {
     route_call(library->passed[call].name, &library->routes[call], back_end, with_tools);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
+/* How a preloaded library finds the MPI, hides symbols, and routes calls. */
 #pragma once
 
 /*
- * The MPI that this process uses: wherever it was loaded, and of whatever family it is.
+ * Finds the MPI of this process, however it was loaded and of whatever family it is.
  */
 #ifndef HUDDLE_MPI_STUB_FIND_MPI_H
 #define HUDDLE_MPI_STUB_FIND_MPI_H
@@ -17,38 +18,38 @@ enum huddle_abi {
 };
 
 struct huddle_mpi {
-  void* handle;     /* null: there is none */
-  const char* path; /* never freed: it is needed as long as the process lives */
+  void* handle;     /* null: not found */
+  const char* path; /* never freed, because it is needed until the process ends */
   enum huddle_abi abi;
 };
 
 struct huddle_mpi huddle_find_mpi(void);
 
-/* The function or object of this MPI; null where it has none. Never one of huddle's own. */
+/* Returns the function or object of this MPI, or null if it has none. Never returns huddle's own.
+ */
 void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name);
 
-/* A profiling tool's own MPI_X that lies between the program and the MPI; null where there is none.
+/* Returns the MPI_X of a profiling tool between the program and the MPI, or null if there is none.
  * `name` is "MPI_X". */
 void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name);
 
 #endif
 
 /*
- * Takes a name of this library out of sight again. A program may ask by a weak symbol whether its
- * MPI has a function (mpi4py does), and the preloaded library must not answer for the MPI.
+ * Hides a symbol of this library again. A program may use a weak symbol to test whether its MPI has
+ * a function (mpi4py does), and the preloaded library must not answer for the MPI.
  */
 #ifndef HUDDLE_MPI_STUB_HIDE_H
 #define HUDDLE_MPI_STUB_HIDE_H
 
-/* From here on nobody who is loaded finds this function of ours by its name. Where the system does
- * not allow it the name stays. */
+/* After this call, libraries that are loaded later cannot find this function by name. The symbol
+ * stays visible if the system does not permit the change. */
 void huddle_hide(void (*function)(void));
 
 #endif
 
 /*
- * Where the calls of a preloaded library go: to its back end for the MPI that the program uses, to
- * a tool in between, or to the MPI. Whatever the library takes, it is found out in one way.
+ * Routes a preloaded library's calls to its back end, to a tool in between, or to the MPI.
  */
 #ifndef HUDDLE_MPI_STUB_ROUTES_H
 #define HUDDLE_MPI_STUB_ROUTES_H
@@ -58,47 +59,50 @@ void huddle_hide(void (*function)(void));
 #include "door.h"
 #include "routes.h"
 
-/* Some function of MPI's; whoever calls it says what its arguments are. */
+/* An MPI function of any type; its caller casts it to the right one. */
 typedef void huddle_any_function(void);
 
-/* Where a call goes: set once, all before any is used. */
+/* The targets of a call. All routes are set once, before the first is used. */
 struct huddle_route {
-  huddle_any_function* taken; /* by the back end; null: it goes to `real`, and is counted */
+  huddle_any_function* taken; /* the back end; null: `real` is called and counted */
   huddle_any_function* real;
   huddle_any_function* tool;
-  huddle_any_function* first; /* the tool, else `taken`: one look for those that are in a hurry */
+  huddle_any_function* first; /* the tool, else `taken`: one load on the critical path */
 };
 
 struct huddle_library {
-  struct huddle_passed* passed; /* the names of its calls */
-  struct huddle_route* routes;  /* as many */
+  struct huddle_passed* passed; /* with the names of its calls */
+  struct huddle_route* routes;  /* of the same length */
   size_t call_count;
-  /* Files beside the library, in the order of enum huddle_abi. */
+  /* File names beside the library, indexed by enum huddle_abi. */
   const char* back_ends[huddle_abi_count];
-  const char* without; /* "the program runs without huddle": what follows where there is none */
+  const char* without; /* the end of an error message: "the program runs without huddle" */
   int (*is_wanted)(void);
 };
 
-/* Of the ranks of a job only one speaks. Launchers say who is who. */
+/* Returns whether this rank prints messages: only rank 0 of a job does, according to the launcher's
+ * variables. */
 int huddle_may_speak(void);
 
-/* The environment says so, in one of two ways. */
+/* Returns whether the environment variable has one of two equivalent values. */
 int huddle_says(const char* variable, const char* in_words, const char* in_numbers);
 
-/* Finds the MPI, opens the back end, and fills in the routes: once in a process. Returns the back
- * end, null where there is none. */
+/* Finds the MPI, opens the back end, and sets the routes. Call once per process. Returns the back
+ * end, or null if there is none. */
 void* huddle_route_all(const struct huddle_library* library);
 
-/* A new call that this MPI does not have is asked for only by programs that look for its name
- * first, where the name could not be hidden from them in time. */
+/* Returns `function`, or aborts if it is null. Only a program that tests for the name first calls a
+ * function that its MPI lacks, if the name could not be hidden in time. */
 huddle_any_function* huddle_insist(huddle_any_function* function, const char* name);
 
-/* Of MPI 4 the Open MPIs of today have nothing or little, and programs that load their MPI late may
- * look for names. What MPI it will be is not known yet, but who launched this process is: Open
- * MPI's own launcher, or one that speaks PMIx only, as Open MPI wants it. */
+/* Returns whether the program's MPI is probably Open MPI, whose releases have few or none of MPI
+ * 4's functions; programs that load their MPI late may look for them. The MPI is not known yet, so
+ * this examines which launcher started the process: Open MPI's own, or one that offers only PMIx,
+ * which Open MPI requires. */
 int huddle_is_probably_open_mpi(void);
 
-/* Where the program is linked with its MPI, that one says itself what it has. */
+/* Returns whether to hide a name. If the program is linked with its MPI, that MPI determines which
+ * names exist. */
 int huddle_is_to_be_hidden(const char* profiling_name);
 
 #endif

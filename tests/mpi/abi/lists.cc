@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Compiled once for each ABI, never linked: its lists hold what huddle's tables know, and each
-// entry once.
+// Compiled once per ABI and never linked: checks that each entry of the ABI's lists is unique and
+// known to huddle's tables.
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -42,7 +42,7 @@ constexpr std::size_t known_operators() {
 }
 static_assert(known_operators() == reductions.size());
 
-// The same source is compiled with each abi.h: what it uses is there, and of the same kind.
+// The same source is compiled with each abi.h, which must define these names with the same types.
 static_assert(success == 0 && !abi_name.empty() && sizeof(Count) == 8);
 static_assert(std::is_invocable_r_v<Comm, decltype(handle<Comm>), const Predefined&, Find>);
 static_assert(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What real_header_test.py builds its program on: a real MPI's header next to huddle's abi.h, the
-// types of the two compared, and how the MPI behaves where abi.h says so. Only for that program: it
-// names the header as REAL_HEADER and has abi.h's folder in its include path.
+// The basis of the program that real_header_test.py generates: includes a real MPI's header and
+// huddle's abi.h, compares the types of both, and checks behavior that abi.h describes. The program
+// defines REAL_HEADER and has abi.h's folder in its include path.
 #pragma once
 
 #include <dlfcn.h>
@@ -48,7 +48,7 @@ static_assert(offsetof(ours::Status, source) == offsetof(MPI_Status, MPI_SOURCE)
 static_assert(offsetof(ours::Status, tag) == offsetof(MPI_Status, MPI_TAG));
 static_assert(offsetof(ours::Status, error) == offsetof(MPI_Status, MPI_ERROR));
 
-// A handle or an address as the number that it is.
+// Returns a handle or an address as an integer.
 template <class Handle>
 std::uintptr_t bits(Handle handle) {
   if constexpr (std::is_integral_v<Handle>) {
@@ -58,7 +58,7 @@ std::uintptr_t bits(Handle handle) {
   }
 }
 
-// In the library alone, as a back end looks: what the program has of it must not be needed.
+// Searches only the library, as a back end does, which must not need the program's copies.
 inline void* find(const char* name) {
   static void* const library = [] {
     Dl_info place = {};
@@ -77,7 +77,7 @@ inline void expect_same(const char* what, std::uintptr_t our_value, std::uintptr
   ++differences;
 }
 
-// Null in the real header is a type that the MPI was built without.
+// A type is null in the real header if the MPI was built without it.
 template <class Handle>
 void expect_same_unless_null(const ours::Predefined& predefined, std::uintptr_t real_value,
                              std::uintptr_t null_value) {
@@ -102,12 +102,12 @@ inline int class_of(int code) {
   return error_class;
 }
 
-// What abi.h says about one buffer for both, and that the copy function is taken for what it is.
+// Checks what abi.h states about aliased buffers, and that the null copy function works.
 inline void check_behaviour() {
   MPI_Init(nullptr, nullptr);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD,
-                          MPI_ERRORS_RETURN);  // Open MPI's Allreduce raises it there
+                          MPI_ERRORS_RETURN);  // Open MPI's Allreduce raises the error there
   static_assert(ours::aliasing_is_error);
   std::array<int, 4> both = {};
   for (int count = 0; count < 4; ++count) {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What src/mpi/abi says about an MPI is what that MPI's own header says: real_header_test.py COMPILER MPI
+"""Checks src/mpi/abi against an MPI's own header: real_header_test.py COMPILER MPI
 
-Writes a program that has both headers and compares every constant, type and predefined handle, in
-both directions, builds it against the MPI and runs it on one rank. Status 77: this MPI is not on the machine.
+Generates a program that includes both headers and compares every constant, type and predefined
+handle, in both directions; builds it with the MPI and runs it on one rank. Status 77: this MPI is
+not installed.
 """
 import os
 import pathlib
@@ -17,15 +18,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 
-# Handles that abi.h has for the members of a family that know them. The others leave the macro out or
-# make it the null handle.
+# Handles that only some members of a family have. Others lack the macro, or it is the null handle.
 FORTRAN_OF_SOME = {"MPI_INTEGER16", "MPI_REAL2", "MPI_COMPLEX4"}
 MAY_LACK = {
     "openmpi": FORTRAN_OF_SOME | {"MPI_SESSION_NULL"},
     "mpich": FORTRAN_OF_SOME | {f"MPI_LOGICAL{size}" for size in (1, 2, 4, 8, 16)},
     "standard": set(),
 }
-# Constants that have no name of their own in the header, or another one.
+# Constants without a name in the header, or with another one.
 OTHER_NAMES = {
     "openmpi": {"error_proc_failed": "MPI_ERR_OTHER", "root_itself": "MPI_ROOT"},
     "mpich": {"error_proc_failed": "MPIX_ERR_PROC_FAILED", "root_itself": "MPI_ROOT"},
@@ -34,7 +34,7 @@ OTHER_NAMES = {
 CHECKED_BY_BEHAVIOUR = {"error_aliased_allreduce", "error_aliased_reduce", "aliased_allreduce_from"}
 NO_HANDLE = "MPI_COMM_NULL_COPY_FN"  # a function
 CARRY_NO_DATA = {"MPI_LB", "MPI_UB"}
-# The abi.h of each MPI.
+# The abi.h that describes each MPI.
 ABI_OF = {
     "openmpi-4": "openmpi",
     "openmpi-5": "openmpi",
@@ -53,13 +53,13 @@ def output_of(*command):
 
 
 def peers_folder():
-    """Where bench/peers puts the MPIs that Debian does not have."""
+    """Returns the folder in which bench/peers installs the MPIs that Debian does not have."""
     cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(cache) / "huddle/peers"
 
 
 def debian_mpi(name):
-    """Of one of Debian's MPIs: its include folder, library folder and library."""
+    """Returns the include folder, library folder and library name of an MPI of Debian."""
     multiarch = output_of("gcc", "-print-multiarch").strip()
     libraries = pathlib.Path("/usr/lib") / multiarch
     if name == "openmpi-4":
@@ -68,7 +68,7 @@ def debian_mpi(name):
 
 
 def pypi_mpi(name):
-    """The same of one that bench/peers sets up; NAME-standard is its standard ABI."""
+    """Returns the same for an MPI of bench/peers; NAME-standard is its standard ABI."""
     venv = peers_folder() / name.removesuffix("-standard") / "venv"
     return venv / "include", venv / "lib", "mpi_abi" if name.endswith("-standard") else "mpi"
 
@@ -80,7 +80,7 @@ def real_name(constant):
 
 
 def constant_checks(abi, text):
-    """A static_assert for each integer constant of abi.h."""
+    """Yields a static_assert for each integer constant of abi.h."""
     names = re.findall(r"inline constexpr int (\w+) =", text)
     assert len(names) > 50, "abi.h's constants were not found"
     for name in names:
@@ -90,7 +90,7 @@ def constant_checks(abi, text):
 
 
 def handle_checks(abi, text, macros):
-    """A comparison for each predefined handle of abi.h, by the name that it bears there."""
+    """Yields a comparison for each predefined handle of abi.h, by its name there."""
     names = re.findall(r'\{\s*"(MPI_\w+)",', text)
     assert len(names) > 90, "abi.h's handles were not found"
     for name in names:
@@ -106,7 +106,7 @@ def handle_checks(abi, text, macros):
 
 
 def place_of(name, text):
-    """Where abi.h keeps the handle of this name: a variable of its own, or an element of a list."""
+    """Returns the expression for a handle in abi.h: a variable or an element of a list."""
     single = re.search(r'inline constexpr Predefined (\w+) = \{\s*"%s"' % name, text)
     if single:
         return f"ours::{single.group(1)}"
@@ -119,7 +119,7 @@ def place_of(name, text):
 
 
 def type_of(name, macros):
-    """Which handle type the header gives a macro, through any other names for it."""
+    """Returns the handle type that the header gives a macro, following aliases."""
     body = macros.get(name, "")
     for kind in HANDLE_TYPES:
         if re.search(rf"\bMPI_{kind}\b", body):
@@ -128,7 +128,7 @@ def type_of(name, macros):
 
 
 def listing_checks(macros):
-    """That abi.h lists each datatype and operator of the header."""
+    """Yields checks that abi.h lists each datatype and operator of the header."""
     for name in sorted(macros):
         kind = type_of(name, macros)
         if kind in ("Datatype", "Op") and not name.endswith("_NULL") and name not in CARRY_NO_DATA:
@@ -156,7 +156,7 @@ def main(compiler, name):
     if not header.is_file():
         print(f"{name} is not on this machine ({header}): bench/peers sets it up")
         return SKIPPED
-    # The MPIs' old C++ layers are not what this is about.
+    # Leave out the MPIs' obsolete C++ bindings.
     flags = ["-std=c++20", "-w", "-isystem", str(include), f'-DREAL_HEADER="{header}"',
              "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", f"-I{HERE}", f"-I{ROOT / 'src'}",
              f"-I{ROOT / 'src/mpi/abi' / abi}"]

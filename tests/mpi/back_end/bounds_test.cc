@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The range of memory that a call reads or writes, for datatypes whose elements follow each other
-// upwards, downwards or with gaps.
+// Tests the range of memory that a call reads or writes, for datatypes of all extents and gaps.
 #include "mpi/back_end/message.h"
 
 #include <gtest/gtest.h>
@@ -35,25 +34,25 @@ class BoundsTest : public ::testing::Test {
   std::array<std::byte, 64> memory_ = {};
 };
 
-TEST_F(BoundsTest, ElementsThatFollowUpwardsEndWithTheLast) {
+TEST_F(BoundsTest, AscendingElementsEndWithTheLast) {
   const Bounds found = bounds(type_of(4, 8, 0, 4), 3);
   EXPECT_EQ(found.begin, offset);
   EXPECT_EQ(found.end, offset + 2 * 8 + 4);
 }
 
-TEST_F(BoundsTest, ElementsThatFollowDownwardsBeginWithTheLast) {
+TEST_F(BoundsTest, DescendingElementsBeginWithTheLast) {
   const Bounds found = bounds(type_of(4, -8, 0, 4), 3);
   EXPECT_EQ(found.begin, offset - 2 * 8);
   EXPECT_EQ(found.end, offset + 4);
 }
 
-TEST_F(BoundsTest, DataMayBeginBeforeOrBehindTheAddress) {
+TEST_F(BoundsTest, DataMayBeginBeforeOrAfterTheAddress) {
   const Bounds found = bounds(type_of(4, 4, -4, 4), 2);
   EXPECT_EQ(found.begin, offset - 4);
   EXPECT_EQ(found.end, offset + 4);
 }
 
-TEST_F(BoundsTest, PartsWithoutDataDoNotCount) {
+TEST_F(BoundsTest, PartsWithoutDataAreIgnored) {
   const TypeFacts facts = type_of(4, 4, 0, 4);
   const TypeFacts none = type_of(0, 1, 0, 0);
   const auto part = [&](const TypeFacts& of, std::size_t at, int count) {

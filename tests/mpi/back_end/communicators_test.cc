@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Communicators that threads find at once, each its own, while others are made and freed: what is
-// found is what belongs to that handle, though handles and memory are used again and again.
+// Each thread looks up its own communicators while others are created and freed: a look-up must
+// return the entry of that handle, although handles and entries are reused.
 #include <gtest/gtest.h>
 
 #include "mpi/back_end/communicator.h"
@@ -29,7 +29,7 @@ void live_once(Communicators& communicators, int thread) {
   stand_in::free_communicator(comm);
 }
 
-TEST(CommunicatorsOfThreads, AreTheirOwn) {
+TEST(CommunicatorsOfThreads, FindTheEntryOfTheirHandle) {
   const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < communicators_made; ++round) {
     Communicators communicators(real, stand_in::find, Route::too_young, [](Communicator&) {});

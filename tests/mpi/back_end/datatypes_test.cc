@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
+<<<<<<< HEAD:tests/mpi/back_end/datatypes_test.cc
 // What is known of datatypes, asked for by threads that come at once: none of them may see less
 // than all of it, for a rank that takes a type for another one than its peers goes to the MPI
 // alone.
 #include "mpi/back_end/datatypes.h"
+=======
+// Threads query the properties of datatypes at the same time: none may see incomplete properties,
+// because a rank that sees a type differently from its peers falls back to the MPI alone.
+#include "mpi/back_end/types.h"
+>>>>>>> lang-e:tests/mpi/back_end/types_test.cc
 
 #include <gtest/gtest.h>
 
@@ -14,7 +20,7 @@
 namespace huddle::mpi {
 namespace {
 
-// At how many first uses threads meet.
+// The number of repetitions of concurrent first uses.
 constexpr int first_uses = 50;
 
 void expect_all_of(const TypeFacts& facts, const Predefined& predefined) {
@@ -25,14 +31,14 @@ void expect_all_of(const TypeFacts& facts, const Predefined& predefined) {
   EXPECT_EQ(facts.number, element_type(*element, facts.bytes)) << predefined.name;
 }
 
-TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
+TEST(TypesOfThreads, SeeCompletePropertiesOfPredefinedTypes) {
   const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < first_uses; ++round) {
     const Types types(real, stand_in::find);
     at_once([&](int) {
       for (const Predefined& predefined : datatypes) {
         const auto type = handle<Datatype>(predefined, stand_in::find);
-        // Whoever was first may still look when others come.
+        // The first thread may still be querying when others arrive.
         expect_all_of(types.facts(type), predefined);
         expect_all_of(types.facts(type), predefined);
       }
@@ -40,7 +46,7 @@ TEST(TypesOfThreads, NamedOnesAreKnownWhole) {
   }
 }
 
-TEST(TypesOfThreads, MadeOnesAreKnownWholeAndOnce) {
+TEST(TypesOfThreads, SeeCompletePropertiesOfDerivedTypesOnce) {
   const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < first_uses; ++round) {
     const Types types(real, stand_in::find);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a communicator keeps of its latest call: of the next one it says only what is so.
-#include "mpi/back_end/datatypes.h"
+// Tests the cache of a communicator's latest call: it must not return stale results.
+#include "mpi/back_end/types.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 Datatype named(std::size_t number) { return handle<Datatype>(datatypes[number], stand_in::find); }
 Op op_of(std::size_t number) { return handle<Op>(operators[number], stand_in::find); }
 
-TEST(LatestFacts, AreOfTheSameDatatypeOnly) {
+TEST(LatestFacts, ReturnOnlyTheLatestDatatype) {
   const UnderlyingMpi real(stand_in::find);
   const Types types(real, stand_in::find);
   LatestFacts latest;
@@ -25,7 +25,7 @@ TEST(LatestFacts, AreOfTheSameDatatypeOnly) {
   EXPECT_EQ(latest.of(named(2), types), nullptr);
 }
 
-TEST(LatestFacts, EndWhenADatatypeIsFreedWhoseHandleIsUsedAgain) {
+TEST(LatestFacts, AreInvalidatedWhenADatatypeIsFreed) {
   const UnderlyingMpi real(stand_in::find);
   const Types types(real, stand_in::find);
   LatestFacts latest;
@@ -39,7 +39,7 @@ TEST(LatestFacts, EndWhenADatatypeIsFreedWhoseHandleIsUsedAgain) {
   stand_in::free_type(again);
 }
 
-TEST(LatestFacts, KnowHowOnePairIsJoined) {
+TEST(LatestFacts, ReturnOnlyTheLatestReduction) {
   LatestFacts latest;
   const memory::Reduction sum = memory::reduction(memory::Type::float64, memory::Operator::sum);
   EXPECT_EQ(latest.reduction(Datatype{}, Op{}), nullptr);

@@ -16,7 +16,7 @@ namespace huddle::mpi::stand_in {
 namespace {
 
 constexpr int ranks = 2;
-// Handles below are predefined.
+// Smaller values are predefined handles.
 constexpr std::uintptr_t first_made = 0x10000;
 
 template <class Handle>
@@ -24,7 +24,7 @@ std::uintptr_t number_of(Handle handle) {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
-// Objects of one kind, and what is kept at them.
+// All objects of one kind, with their attributes.
 template <class Handle, class Delete>
 class Objects {
  public:
@@ -36,7 +36,7 @@ class Objects {
     return handle;
   }
 
-  // Callbacks run outside of the lock, and the object is there until they have.
+  // Calls the callbacks without the lock; the object exists until they have returned.
   void free(Handle handle) {
     for (const auto& [keyval, value] : take_attributes(handle)) {
       deletes_[static_cast<std::size_t>(keyval)].first(
@@ -81,7 +81,7 @@ class Objects {
     return taken;
   }
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::uintptr_t next_ = 0;
   std::vector<Handle> free_;
   int keyvals_ = 0;
@@ -101,7 +101,7 @@ Objects<Datatype, TypeDeleteFunction>& types() {
 
 bool is_named(Datatype type) { return number_of(type) < first_made; }
 
-// A type that is made says by its handle how large it is.
+// The handle of a derived type encodes its size.
 std::size_t bytes_of(Datatype type) {
   return is_named(type) ? named_bytes : number_of(type) / first_made * named_bytes;
 }
@@ -131,7 +131,7 @@ int comm_get_attr(Comm comm, int keyval, void* value, int* found) {
   return success;
 }
 
-// Others get the processor meanwhile, so that few cores are enough for threads to meet here.
+// Yields so that threads overlap here even on few cores.
 int type_size_x(Datatype type, Count* bytes) {
   std::this_thread::yield();
   *bytes = static_cast<Count>(bytes_of(type));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// As much of an MPI as the back end asks about communicators and datatypes, for several threads. It
-// locks where every MPI has to, around attributes and what is made; questions after a type it
-// answers without a lock, so that it orders no threads for those who ask.
+// Simulates the part of an MPI that the back end calls for communicators and datatypes.
+// Thread-safe. Locks only where every MPI has to, for attributes and object creation; queries of a
+// type take no lock, so that they do not synchronize threads.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace huddle::mpi::stand_in {
 
-// Where the back end finds its functions.
+// Returns a function of the simulated MPI, for the back end.
 void* find(const char* name);
 
-// As MPI_Comm_dup and MPI_Comm_free: a handle is used again as soon as it is free.
+// Like MPI_Comm_dup and MPI_Comm_free: a handle is reused as soon as it is free.
 Comm new_communicator();
 void free_communicator(Comm comm);
 
-// As MPI_Type_contiguous and MPI_Type_free: types of several sizes, all of them dense.
+// Like MPI_Type_contiguous and MPI_Type_free: types of several sizes, all of them dense.
 Datatype new_type();
 void free_type(Datatype type);
 
-// So many bytes has any named type here.
+// The size of every predefined type.
 inline constexpr std::size_t named_bytes = 8;
 
 }  // namespace huddle::mpi::stand_in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Threads that begin together, which is when what is made at its first use is made.
+// Threads that start together, to test objects that are created at their first use.
 #pragma once
 
 #include <barrier>
@@ -13,7 +13,7 @@ namespace huddle::mpi {
 
 inline constexpr int threads_at_once = 4;
 
-// work(thread), in each of them.
+// Calls work(thread) on each of the threads.
 template <class Work>
 void at_once(Work work) {
   std::barrier start(threads_at_once);

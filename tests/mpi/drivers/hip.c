@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Plays the part of ROCm's runtime: for a test to say what each address is, and of which version.
+ * Simulates ROCm's runtime: tests set its version and the properties of an address.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct attributes {
 };
 
 static int version;
-static struct attributes known; /* of the only address that is known */
+static struct attributes known; /* of the only known address */
 static const void* known_address;
 static int last_error;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Plays the part of Level Zero's loader: two drivers, each of which knows one address.
+ * Simulates Level Zero's loader with two drivers, each of which knows one address.
  */
 #include <stdint.h>
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What the tests of one MPI stand on: programs built for it, jobs with huddle or without, findings."""
+"""The test bench for one MPI: builds programs, runs jobs with or without huddle, and collects
+findings."""
 import pathlib
 
 import job
@@ -9,11 +10,11 @@ import peer as peer_module
 HERE = pathlib.Path(__file__).resolve().parent
 PRELOAD = "libhuddle_preload.so"
 HEAP = "libhuddle_heap.so"
-# The size by which a heap is known among what a rank has mapped.
+# This size identifies a heap among the mappings of a rank.
 HEAP_CAP_BYTES = 3 << 30
-# Of every rank that runs with huddle: all that fills a page lies in its heap.
+# For every rank that runs with huddle: blocks of a page or more are in its heap.
 HEAP_SETTINGS = {"HEAP": "on", "HEAP_BLOCK": "4K", "HEAP_CAP": str(HEAP_CAP_BYTES)}
-# What takes seconds on a machine of its own takes a minute and a half where thirty others want a core.
+# What takes seconds on an idle machine takes 90 s if thirty other processes compete for the cores.
 HANG_SECONDS = 300.0
 
 
@@ -21,11 +22,11 @@ class Bench:
     def __init__(self, peer, libraries, still, wrong, build, heap=None):
         self.peer = peer
         self.libraries = pathlib.Path(libraries).resolve()
-        self.still = pathlib.Path(still).resolve()  # the same that leaves the MPI standing still
-        self.wrong = pathlib.Path(wrong).resolve()  # the same, whose results are wrong
+        self.still = pathlib.Path(still).resolve()  # the library without MPI progress
+        self.wrong = pathlib.Path(wrong).resolve()  # the library with wrong results
         self.build = pathlib.Path(build).resolve() / peer.name
         self.build.mkdir(parents=True, exist_ok=True)
-        self.heap = heap  # what HUDDLE_HEAP is for the ranks; None: they have no shared heap
+        self.heap = heap  # HUDDLE_HEAP of the ranks; None: no shared heap
         self.findings = []
         self.built = {}
 
@@ -36,7 +37,7 @@ class Bench:
         return holds
 
     def program(self, name, *flags, sources=()):
-        """c/NAME.c with what all programs share, built once."""
+        """Builds c/NAME.c with the common sources, once, and returns its path."""
         key = (name, flags, sources)
         if key not in self.built:
             output = self.build / f"{name}{len(self.built)}"
@@ -51,13 +52,13 @@ class Bench:
         return output
 
     def shared_library(self, name):
-        """tools/NAME.c for programs of this MPI."""
+        """Builds tools/NAME.c as a shared library for programs of this MPI."""
         output = self.build / f"lib{name}.so"
         self.peer.compile_c(output, [self.source(f"tools/{name}.c")], ["-shared", "-fPIC"])
         return output
 
     def plain_program(self, name, *flags):
-        """tools/NAME.c, which has no MPI."""
+        """Builds tools/NAME.c, a program without MPI."""
         output = self.build / name
         self.compile_plain(name, output, *flags)
         return output
@@ -75,9 +76,10 @@ class Bench:
     def run(self, program, ranks, arguments=(), huddle=True, settings=None, environment=None,
             deadline=HANG_SECONDS, libraries=None, preload=(), preload_behind=(), meanwhile=None,
             launcher=None, ends_sharing=False):
-        """One job. settings: HUDDLE_X of the ranks by X; preload and preload_behind: files that come
-        before huddle's, and after it; meanwhile: of job.run; launcher: another peer's; ends_sharing: the
-        program does what a shared heap does not survive."""
+        """Runs one job. `settings` holds the ranks' HUDDLE_X by X. `preload` and `preload_behind`
+        are files that are preloaded before and after huddle's; `meanwhile` is passed to job.run;
+        `launcher` is another peer whose launcher to use; `ends_sharing` means that the program
+        ends the sharing of the heap."""
         own = {}
         files = [str(file) for file in preload]
         if huddle:
@@ -87,7 +89,7 @@ class Bench:
         if files:
             own["LD_PRELOAD"] = ":".join(files)
         own.update(environment or {})
-        # No setting of whoever runs the tests counts.
+        # Ignores the settings of the user who runs the tests.
         own["XDG_CONFIG_HOME"] = str(self.build)
         by = launcher or self.peer
         outcome = job.run(by.job(ranks, program, arguments, own), by.environment(single_copy=False),
@@ -101,12 +103,12 @@ class Bench:
         return {f"HUDDLE_{name}": value for name, value in {"STATS": "1", **heap, **settings}.items()}
 
     def own_files(self, libraries):
-        """In the order of `huddle run`."""
+        """Returns the files in the order of `huddle run`."""
         heap = [self.libraries / HEAP] if self.heap else []
         return [str(file) for file in (libraries / PRELOAD, *heap)]
 
     def does_natively(self, name, ranks, arguments=(), deadline=30.0):
-        """Whether the MPI does it without huddle: not all of them do all of MPI."""
+        """Returns whether the program works without huddle: not every MPI implements all of MPI."""
         native = self.run(self.program(name), ranks, arguments, huddle=False, deadline=deadline)
         if not native.in_time or native.status != 0:
             what = " ".join(map(str, (name, *arguments)))
@@ -115,7 +117,7 @@ class Bench:
         return True
 
     def passes(self, what, outcome, status=0):
-        """A job that came to its end, said nothing of what is wrong, and left nothing."""
+        """Expects that the job ended in time, with this status, and left nothing behind."""
         if not self.expect(outcome.in_time, f"{what}: not at its end in time\n{outcome.tail()}"):
             return False
         fine = self.expect(outcome.status == status,

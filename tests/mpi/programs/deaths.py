@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Ranks that die in the middle of collectives, or their launcher: the job ends when it would without
-huddle, and nothing is left of it."""
+"""Ranks or their launcher die during collectives: the job must end as soon as without huddle, and
+leave nothing behind."""
 import os
 import random
 import signal
@@ -14,13 +14,14 @@ AT_ONCE = {"JOIN_AFTER": "0"}
 WAYS = (AT_ONCE, {**AT_ONCE, "VERIFY": "1"})
 SEED = 20261120
 LONGEST_MS = 300
-# A second is what the issue gives huddle to notice; a busy machine takes as much again.
+# huddle is specified to detect a death within a second; a busy machine needs another one.
 GRACE_SECONDS = 2.0
-# It may be so busy for a while that everything takes long: what is slow is held against the same
+# The machine may be so busy that everything is slow: a slow run is compared with the same death
+# without huddle at that time, and counts only if it is slow in every attempt.
 # death without huddle just then, and has to be slow each time.
 ATTEMPTS = 3
 LAUNCHER_TRIES = 5
-# Longer than ranks need to be in their collectives, and than any of them is to be left.
+# Longer than ranks need to reach their collectives, and than any survivor may remain.
 UP_SECONDS = 3.0
 ENDLESS_MS = 1000000
 PATIENCE_SECONDS = 30.0
@@ -34,8 +35,8 @@ def deaths(bench, thorough):
 
 
 def held_against(native_seconds, native, ours):
-    """What ours() took, tried again where that was longer than native() takes; and what the slowest of
-    native() took."""
+    """Returns the time of ours(), repeated if it exceeds the native time, and the longest native
+    time."""
     seconds = ours()
     for _ in range(ATTEMPTS - 1):
         if seconds < native_seconds + GRACE_SECONDS:
@@ -46,14 +47,14 @@ def held_against(native_seconds, native, ours):
 
 
 def lost_descriptors(bench):
-    """Programs that close the descriptors by which their ranks watch each other: no rank has died."""
+    """The program closes the descriptors by which its ranks detect deaths: no rank has died."""
     outcome = bench.run(bench.program("lost_descriptors"), 2, ["watched"], settings=AT_ONCE)
     bench.passes("descriptors that the program closes", outcome)
     bench.takes("descriptors that the program closes", outcome, ("barrier",))
 
 
 class Death:
-    """Of one or several ranks, which is as good as at once."""
+    """The simultaneous death of one or several ranks."""
 
     def __init__(self, bench, ranks, chance):
         self.bench = bench
@@ -70,7 +71,8 @@ class Death:
         return self._happens(huddle=False).seconds
 
     def seconds(self):
-        """Of the job, which ends by itself, as one that went wrong, and leaves nothing."""
+        """Runs the job and returns its time. It must end by itself with an error, and leave
+        nothing behind."""
         outcome = self._happens(huddle=True)
         self.bench.expect(outcome.in_time, f"{self}: the job does not end\n{outcome.tail()}")
         self.bench.expect(outcome.status != 0, f"{self}: and the job says that all is well")
@@ -100,7 +102,7 @@ def ranks_die(bench, thorough):
 
 
 class Assassin:
-    """Kills the launcher of a job, and sees how long its ranks live on."""
+    """Kills the launcher of a job and measures how long its ranks survive."""
 
     def __init__(self, after_seconds):
         self.after_seconds = after_seconds

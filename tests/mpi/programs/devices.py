@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Programs with a device's memory, as an MPI takes it that knows devices: huddle leaves it alone, and
-all ranks agree on that, whenever the device's driver was loaded. A library of ours plays the driver."""
+"""Programs with device memory under a simulated device-aware MPI: huddle must not access device
+memory, and all ranks must agree on that, whenever the driver is loaded. A library simulates the
+driver."""
 import exchanges
 import verification
 
@@ -37,7 +38,7 @@ def devices(bench, thorough):
 
 
 def without(bench, program, library):
-    """Nothing is asked, and nothing passed, where there is no driver."""
+    """Without a driver there are no votes and no fallbacks."""
     outcome = bench.run(program, 2, [library, "never"], settings=AT_ONCE)
     bench.passes("no device", outcome)
     bench.takes("no device", outcome, exchanges.OPERATIONS)
@@ -45,7 +46,7 @@ def without(bench, program, library):
 
 
 def threads(bench, library):
-    """Each with a communicator of its own, while the driver is loaded."""
+    """Threads with a communicator each, while the driver is loaded."""
     outcome = bench.run(bench.program("device_threads"), 2, [library], settings=AT_ONCE)
     bench.passes("threads with a device's memory", outcome)
     bench.takes("threads with a device's memory", outcome, ("allreduce", "bcast"))

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Erroneous programs whose ranks pass counts that differ: every rank gets an error soon, or what the MPI
-does by itself."""
+"""Erroneous programs whose ranks pass different counts: every rank gets an error soon, or the same
+result as without huddle."""
 import pathlib
 import re
 import tempfile
 
 LINE = re.compile(r"rank (\d+): (.*), after (\d+) calls, at ([\d.]+) s")
 AT_ONCE = {"JOIN_AFTER": "0"}
-# The operation, and the bytes of rank 0 and of the others.
+# The operation, and the bytes on rank 0 and on the others.
 DIFFERENCES = (("bcast", 10, 1000), ("bcast", 1000, 10), ("bcast", 100000, 100), ("bcast", 100, 100000),
                ("allreduce", 8, 4000), ("allreduce", 4000, 8), ("allreduce", 8, 1 << 20), ("reduce", 8, 4000),
                ("allgather", 4096, 4100), ("allgather", 100, 100000))
-# A root that only sends finds out when it has to wait for the others.
+# A root that only sends detects the error when it has to wait for the others.
 CALLS = 200
-# An error reaches all ranks within a second. The other one is for a machine that does much else.
+# An error reaches all ranks within a second. The other second allows for a busy machine.
 MOST_SECONDS = 2.0
 DEADLINE = 60.0
 
 
 def run(bench, ranks, arguments, deadline=DEADLINE, **options):
-    """Returns the outcome, and for each rank its result, after how many calls, and when."""
+    """Returns the outcome, and for each rank its result, the number of calls, and the time."""
     with tempfile.TemporaryDirectory() as folder:
         told = pathlib.Path(folder) / "told"
         program = bench.program("different_counts")
@@ -47,7 +47,7 @@ def after_joining(bench, thorough):
 
 
 def by_default(bench, thorough):
-    """Before the communicator joins the MPI has all calls, and ranks ask each other at the same ones."""
+    """Before huddle is active the MPI handles all calls, and the ranks vote at the same ones."""
     for difference in (("bcast", 10, 1000), ("bcast", 10, 100000)):
         what = f"300 times {difference}"
         native_outcome, native = run(bench, 2, [*difference, 300, "ignore"], deadline=10.0, huddle=False)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Programs under real MPIs with huddle's library preloaded: driver.py [--level LEVEL] [--only GROUP]...
-[--heap [check]] MPI...
+"""Runs programs under real MPIs with huddle's library preloaded: driver.py [--level LEVEL] [--only
+GROUP]... [--heap [check]] MPI...
 
 MPI: openmpi-4 openmpi-5 mpich-4 mpich-5 intel, mpich-5-standard intel-standard; all: each of them.
-Status 77: none of them is on the machine.
+Status 77: none of them is installed.
 """
 import argparse
 import pathlib
@@ -75,7 +75,7 @@ CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles")
-# The same MPIs once more: what is new is how data and handles look.
+# For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77
 BUILD = pathlib.Path(__file__).resolve().parents[3] / "build/release"
@@ -109,7 +109,7 @@ def groups_of(given, peer):
 
 
 def test(peer, given):
-    """How many findings there were; nothing where the MPI is not there."""
+    """Returns the number of findings, or None if the MPI is not installed."""
     if peer.lacks():
         print(f"{peer.name}: skipped: {peer.lacks()}")
         return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The collectives that move blocks between all ranks, to one and from one."""
+"""The collectives that move blocks: all-to-all, all-to-one and one-to-all."""
 import verification
 
 AT_ONCE = {"JOIN_AFTER": "0"}
-# In the midst of the program: some of its communicators join and some do not.
+# Activates during the program, on some of its communicators only.
 AFTER_SOME = {"JOIN_AFTER": "8"}
 VERIFIED = {**AT_ONCE, "VERIFY": "1"}
 MOVES = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "gather", "gatherv", "scatter",
@@ -14,10 +14,10 @@ OPERATIONS = ("bcast", "reduce", "allreduce", *MOVES, "reduce_scatter", "reduce_
 
 
 def exchanges(bench, thorough):
-    """Of many sizes, in place, with other blocks for each pair."""
+    """Many sizes, in place, and with different blocks for each pair."""
     program = bench.program("exchanges")
     for ranks in (2, 3, 5) if thorough else (2, 3):
-        # The MPIs' own way takes long where ranks outnumber the cores.
+        # The MPIs' own collectives are slow if there are more ranks than cores.
         for settings in (AT_ONCE, VERIFIED) if thorough or ranks == 2 else (AT_ONCE,):
             what = f"exchanges on {ranks} ranks, {settings}"
             outcome = bench.run(program, ranks, settings=settings, deadline=180.0)
@@ -28,8 +28,8 @@ def exchanges(bench, thorough):
 
 
 def blocks(bench, thorough):
-    """In all kinds of layouts. Intel's allgather into columns is wrong by itself, and verification
-    says so."""
+    """Blocks in all kinds of layouts. Not verified under Intel MPI, whose own allgather into
+    columns is wrong."""
     program = bench.program("blocks_laid_out", sources=("c/layouts.c",))
     ways = (AT_ONCE,) if bench.peer.family == "intel" else (AT_ONCE, VERIFIED)
     for ranks in (2, 3, 5) if thorough else (3,):
@@ -43,7 +43,7 @@ def blocks(bench, thorough):
 
 
 def validated(bench, thorough):
-    """The loops of benchmarks, whose results are looked at: as a user tries huddle first."""
+    """The loops of benchmarks with validation of results, which users often try first."""
     program = bench.program("validated")
     for ranks in (2, 3, 5) if thorough else (2, 3):
         for settings in (AFTER_SOME, VERIFIED) if thorough else (AFTER_SOME,):
@@ -57,7 +57,7 @@ def validated(bench, thorough):
 
 
 def at_root(bench, thorough):
-    """What is wrong at a root alone."""
+    """Errors at the root only."""
     for ranks in (2, 3, 5) if thorough else (2,):
         outcome = bench.run(bench.program("at_root"), ranks, settings=AT_ONCE)
         bench.passes(f"what is wrong at the root of {ranks} ranks", outcome)
@@ -65,7 +65,7 @@ def at_root(bench, thorough):
 
 
 def sizes(bench, thorough):
-    """Blocks of another size than who gets them expects."""
+    """Blocks of another size than their receiver expects."""
     calls = ("alltoallv", "alltoallw", "gatherv", "scatterv")
     for ranks in (2, 3, 5) if thorough else (2,):
         what = f"sizes that differ on {ranks} ranks"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Jobs of which some ranks have huddle and some have not: nobody waits for anybody who does not come,
-and what is among those that have it is taken."""
+"""Jobs in which only some ranks run huddle: no rank may wait for one that does not take part, and
+huddle must handle communicators whose ranks all have it."""
 
 RANKS = 3
 WITHOUT = 1
-# What the environment of the rank that differs is changed by.
+# The change of the environment of the rank that differs.
 CHANGES = {"nothing preloaded": "-u LD_PRELOAD", "HUDDLE=off": "HUDDLE=off",
            "another HUDDLE_JOIN_AFTER": "HUDDLE_JOIN_AFTER=5"}
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"

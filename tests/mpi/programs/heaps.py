@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The shared heap itself, where programs have it: that it is really there, whatever origin a buffer is
-of."""
+"""Tests the shared heap in programs: it is in use, and collectives work with buffers of any
+origin."""
 import bench as bench_module
 import verification
 
@@ -14,7 +14,7 @@ def heaps(bench, _thorough):
     forks(bench)
     program = bench.program("heap")
     for ranks in (2, 3):
-        # The MPIs' own way takes long where ranks outnumber the cores.
+        # The MPIs' own collectives are slow if there are more ranks than cores.
         for settings in (AT_ONCE, {**AT_ONCE, "VERIFY": "1"}) if ranks == 2 else (AT_ONCE,):
             what = f"the heaps of {ranks} ranks, {settings}"
             outcome = bench.run(program, ranks, [bench_module.HEAP_CAP_BYTES], settings=settings)
@@ -26,7 +26,7 @@ def heaps(bench, _thorough):
 
 
 def forks(bench):
-    """Forks after which the heap is shared as before, and others that end the sharing."""
+    """Forks that keep the heap shared, and others that end the sharing."""
     outcome = bench.run(bench.program("heap_forks"), 2, settings=AT_ONCE, ends_sharing=True)
     bench.passes("forks with a heap", outcome)
     bench.takes("forks with a heap", outcome, ("allreduce",))

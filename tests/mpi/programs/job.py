@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""A job under an MPI, from its start to its end and not longer: what it said and what it left."""
+"""Runs a job under an MPI and returns its output and what it left behind."""
 import dataclasses
 import os
 import pathlib
@@ -11,11 +11,11 @@ import tempfile
 import time
 import uuid
 
-# In the environment of every process of a job, so that whoever outlives it is found.
+# In the environment of every process of a job, to find processes that outlive it.
 MARK = "JOB_OF_A_TEST"
-# Only what stays is waited for so long.
+# The full time passes only if something remains.
 PATIENCE_SECONDS = 30.0
-# How `HUDDLE_STATS=1` says who did a call.
+# The format of a line of `HUDDLE_STATS=1`.
 STATS_LINE = re.compile(r"^(\w+) +(\d+) +(\d+|-) +([\d.]+|-)  (.+)$", re.MULTILINE)
 
 
@@ -26,10 +26,10 @@ class Outcome:
     err: str
     seconds: float
     in_time: bool
-    left: list  # what outlived the job: its processes, files of huddle's name
+    left: list  # what outlived the job: processes, and files of huddle
 
     def calls(self, operation):
-        """Of the statistics of rank 0: calls of this operation by how they were done."""
+        """Returns rank 0's calls of this operation by how they were run, from the statistics."""
         done = {}
         for name, calls, _, _, how in STATS_LINE.findall(self.err):
             if name == operation:
@@ -44,8 +44,8 @@ class Outcome:
 
 
 def run(command, environment, deadline_seconds=90.0, meanwhile=None):
-    """meanwhile: is called with the mark of the job once it runs, and comes back at once. The job runs
-    in a folder of its own, where what an MPI writes of a rank that dies is nobody's."""
+    """Runs a job in its own folder, so that core files of dying ranks are deleted with it.
+    `meanwhile` is called with the job's mark after the start and must return at once."""
     mark = uuid.uuid4().hex
     before = shared_files()
     start = time.monotonic()
@@ -69,7 +69,7 @@ def run(command, environment, deadline_seconds=90.0, meanwhile=None):
 
 
 def members(mark):
-    """The processes of a job, launcher and daemons too."""
+    """Returns the processes of a job, including the launcher and daemons."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for entry in pathlib.Path("/proc").iterdir():
@@ -79,12 +79,12 @@ def members(mark):
             if wanted in (entry / "environ").read_bytes().split(b"\0"):
                 found.append(int(entry.name))
         except OSError:
-            continue  # ended meanwhile, or somebody else's
+            continue  # has ended, or belongs to another user
     return found
 
 
 def launchers(mark):
-    """What this process started of a job: the one process that started all others."""
+    """Returns the process of a job that this process started, which started all others."""
     return [pid for pid in members(mark) if parent_of(pid) == os.getpid()]
 
 
@@ -97,8 +97,8 @@ def parent_of(pid):
 
 
 def outliving(mark, before):
-    """What is still there long after the launcher has ended. Daemons take a moment to go, and a busy
-    machine lets them wait for it; files can be those of somebody else's job, which come and go."""
+    """Returns what remains long after the launcher has ended. Daemons may take a moment to end on
+    a busy machine, and files of other jobs come and go."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         left = [f"process {pid}" for pid in members(mark)] + sorted(shared_files() - before)
@@ -116,6 +116,6 @@ def end_all(mark):
 
 
 def shared_files():
-    """huddle's own; those of other jobs on this machine come and go."""
+    """Returns huddle's shared files, including those of other jobs on this machine."""
     return {f"/dev/shm/{entry.name}" for entry in pathlib.Path("/dev/shm").iterdir()
             if "huddle" in entry.name}

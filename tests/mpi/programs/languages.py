@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Fortran programs, in the three bindings that MPI has for them; C by another compiler."""
+"""Fortran programs with MPI's three bindings, and a C program by another compiler."""
 import shutil
 
 import exchanges

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How programs begin, end and change: communicators by the thousand, threads, sessions, children,
-errors."""
+"""How programs start, end and change: thousands of communicators, threads, sessions, spawned
+children, errors."""
 
 AT_ONCE = {"JOIN_AFTER": "0"}
-# In the midst of the program: some of its communicators join and some do not.
+# Activates during the program, on some of its communicators only.
 AFTER_SOME = {"JOIN_AFTER": "8"}
 OPERATIONS = ("bcast", "allreduce")
 
 
 def lives(bench, thorough):
-    """Programs that come and go in an unusual way."""
+    """Programs with an unusual start or end."""
     for name in ("alive", "forks"):
         program = bench.program(name)
         for settings in (AT_ONCE, AFTER_SOME) if thorough else (AT_ONCE,):
             outcome = bench.run(program, 3 if thorough else 2, settings=settings)
             bench.passes(name, outcome)
-            # Its bcasts are all on communicators that are too young to join then.
+            # Its broadcasts are all on communicators with too few calls for activation.
             young = name == "alive" and settings is AFTER_SOME
             bench.takes(name, outcome, ("allreduce",) if young else OPERATIONS)
             bench.expect(name != "alive" or outcome.out.count("at the end") > 1,
@@ -27,10 +27,12 @@ def lives(bench, thorough):
 
 
 def churn(bench, thorough):
-    """Communicators that never join, that do when it has paid, after some calls and at their first."""
+    """Communicators on which huddle never activates, does so when it pays off, after some calls,
+    or at the first call."""
     program = bench.program("churn")
     for calls, settings, times, words in ((3, {}, 100000 if thorough else 2000, 1),
-                                          (400, {}, 10, 1 << 18),  # so much data that it pays soon
+                                          (400, {}, 10, 1 << 18),  # enough data for an early
+                                                                   # activation
                                           (10, AFTER_SOME, 5000 if thorough else 100, 1),
                                           (2, AT_ONCE, 10000 if thorough else 100, 1)):
         what = f"{times} communicators of {calls} calls"
@@ -44,7 +46,8 @@ def churn(bench, thorough):
 
 
 def attributes(bench, thorough):
-    """Delete callbacks of the program's own attributes that communicate, also on what is being freed."""
+    """Delete callbacks of the program's attributes communicate, also on the communicator being
+    freed."""
     program = bench.program("attributes")
     for settings in (AT_ONCE, {"JOIN_AFTER": "3"}, AFTER_SOME, {}) if thorough else (AT_ONCE, {"JOIN_AFTER": "3"}):
         for ranks in (2, 3, 4) if thorough else (4,):
@@ -56,13 +59,13 @@ def attributes(bench, thorough):
             bench.passed_for(what, outcome, "allreduce", "communicator being freed")
 
 
-# An MPI whose communicators that several threads make at once do not come to be in minutes, with huddle or
-# without, where ranks outnumber the cores.
+# MPIs in which several threads that create communicators at once need minutes, with and without
+# huddle, if there are more ranks than cores.
 MAKES_ONE_AT_A_TIME = ("mpich-4",)
 
 
 def pools(bench, thorough):
-    """Communicators of the same ranks, in turn and at once, that take over each other's teams."""
+    """Communicators of the same ranks, in turn and at once, reuse each other's teams."""
     program = bench.program("pools")
     by_threads = 0 if bench.peer.family in MAKES_ONE_AT_A_TIME else 1
     for settings in (AT_ONCE, AFTER_SOME, {}) if thorough else (AT_ONCE, AFTER_SOME):
@@ -83,13 +86,14 @@ def threads(bench, thorough):
         bench.takes("threads", outcome, ("barrier", "bcast", "reduce", "allreduce"))
 
 
-# PTHREAD_STACK_MIN of 16 KiB is what MPIs need by themselves; what is left is for huddle.
+# MPIs need the 16 KiB of PTHREAD_STACK_MIN themselves; the rest is for huddle.
 STACK_BYTES = (32 << 10, 64 << 10)
 ON_LITTLE_STACK = ("barrier", "bcast", "allgather")
 
 
 def little_stacks(bench, _thorough):
-    """A thread with little stack sets up the team of a communicator, and calls each collective first."""
+    """A thread with a small stack sets up the team of a communicator and is the first to call each
+    collective."""
     for stack in STACK_BYTES:
         arguments = [stack, *ON_LITTLE_STACK]
         if not bench.does_natively("little_stack", 2, arguments):
@@ -102,7 +106,7 @@ def little_stacks(bench, _thorough):
 
 
 def thread_levels(bench, _thorough):
-    """Whatever a program asks for, from MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE."""
+    """All thread levels from MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE."""
     program = bench.program("profiled")
     for level in range(4):
         outcome = bench.run(program, 2, [level], settings=AT_ONCE)
@@ -110,8 +114,8 @@ def thread_levels(bench, _thorough):
         bench.takes(f"threads of level {level}", outcome, ("barrier", "bcast", "allreduce", "allgather"))
 
 
-# MPIs that do not survive by themselves that MPI comes up for a second time. Of MPICH 5 some 2 in 100
-# runs fail, on a busy machine: its ranks read wrong addresses of each other.
+# MPIs that do not survive a second initialization even without huddle. MPICH 5 fails in about 2 %
+# of the runs on a busy machine, because its ranks read wrong addresses of each other.
 COMES_UP_ONCE = ("openmpi-5", "mpich-5", "intel")
 
 
@@ -133,7 +137,7 @@ def sessions(bench, _thorough):
 
 
 def spawn(bench, thorough):
-    """The children have huddle too, or they do not."""
+    """The children run with or without huddle."""
     program = bench.program("spawn")
     if not bench.does_natively("spawn", 2):
         return
@@ -150,7 +154,7 @@ FALLS_OF_OPEN_MPI = ["bcast at no address", "allreduce into no address", "bcast 
                      "bcast of a type with gaps at no address",
                      "allgather of a dense type from no address",
                      "alltoall of a dense type into no address"]
-# Calls at which an MPI is known to crash or hang by itself. Others are found out, which takes time.
+# Calls at which an MPI itself is known to crash or hang. Others are detected, which takes time.
 KNOWN_FALLS = {
     "openmpi-4": FALLS_OF_OPEN_MPI,
     "openmpi-5": FALLS_OF_OPEN_MPI,
@@ -162,14 +166,14 @@ KNOWN_FALLS = {
 
 
 def last_try(outcome):
-    """What the program was at when it ended; nothing where it came to its end."""
+    """Returns the call during which the program ended, or None if it completed."""
     tries = [line.removeprefix("tries ") for line in outcome.out.splitlines()
              if line.startswith("tries ")]
     return tries[-1] if tries and outcome.status != 0 else None
 
 
 def errors_that_do_no_harm(bench, program):
-    """Calls at which this MPI falls over by itself are left out: their names, and the outcome."""
+    """Returns the calls at which this MPI itself crashes or hangs, and the outcome without them."""
     left_out = list(KNOWN_FALLS.get(bench.peer.family, []))
     while True:
         native = bench.run(program, 2, left_out, huddle=False, deadline=10.0)
@@ -180,7 +184,8 @@ def errors_that_do_no_harm(bench, program):
 
 
 def errors(bench, thorough):
-    """The same error classes, and as many calls of the program's handler, as without huddle."""
+    """Expects the same error classes, and as many calls of the program's handler, as without
+    huddle."""
     program = bench.program("errors")
     left_out, native = errors_that_do_no_harm(bench, program)
     bench.passes("errors without huddle", native)

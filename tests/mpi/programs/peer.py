@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The MPIs that bench/peers sets up: how a program is built for each, and how a job is started."""
+"""The MPIs that bench/peers installs: how to build a program and start a job with each."""
 import os
 import pathlib
 import subprocess
 
 STANDARD = "-standard"
 
-# Ranks here outnumber the cores more often than not: an MPI that only spins takes minutes then. So it
-# yields its core, or sleeps a moment, where it can be told to.
+# Tests usually have more ranks than cores, so that an MPI that only spins takes minutes. These
+# settings make it yield its core or sleep briefly, if it can.
 SETTINGS = {
     "openmpi-4": {"OMPI_MCA_mpi_yield_when_idle": "1"},
     "openmpi-5": {"OMPI_MCA_mpi_yield_when_idle": "1"},
-    # With TCP among the transports Debian's hangs in MPI_Finalize, with huddle or without.
+    # With TCP among the transports, Debian's MPICH hangs in MPI_Finalize even without huddle.
     "mpich-4": {"UCX_TLS": "self,sysv,posix", "UCX_LOG_LEVEL": "error"},
-    # It sleeps in programs whose threads all may call it, as Python's; in others it spins all the same.
+    # It sleeps in programs with MPI_THREAD_MULTIPLE, such as Python's; in others it spins
+    # nevertheless.
     "mpich-5": {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
     "intel": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "I_MPI_THREAD_YIELD": "3"},
 }
-# What is too large to go at once takes two copies then, so that both sides have to move it.
+# Large messages then take two copies, so that both sides must make progress.
 WITHOUT_SINGLE_COPY = {
     "openmpi-4": {"OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-                  # The other way to a rank's memory wants single copy.
+                  # the other one-sided component needs single copy
                   "OMPI_MCA_osc": "pt2pt"},
     "openmpi-5": {"OMPI_MCA_smsc": "^cma,xpmem,knem"},
     "mpich-5": {"MPIR_CVAR_CH4_CMA_ENABLE": "0", "MPIR_CVAR_CH4_XPMEM_ENABLE": "0"},
@@ -34,7 +35,7 @@ def folder_of_peers():
 
 
 class Peer:
-    """NAME or NAME-standard, which is the same MPI by the ABI of MPI 5."""
+    """NAME, or NAME-standard for the same MPI with the ABI of MPI 5."""
 
     def __init__(self, name):
         self.name = name
@@ -49,7 +50,7 @@ class Peer:
         return self.family.startswith("mpich")
 
     def lacks(self):
-        """Why nothing can be run under it; empty where it can."""
+        """Returns why nothing can run under this MPI; empty if it is usable."""
         needed = [self.home / "run", self.home / "mpicc"]
         if self.is_standard:
             needed += [self.home / "venv/include/mpi_abi.h", self.home / "venv/lib/libmpi_abi.so"]
@@ -62,13 +63,14 @@ class Peer:
         return ""
 
     def fortran_compiler(self):
-        """Nothing where the MPI comes without modules for gfortran, as PyPI's mostly do."""
+        """Returns None if the MPI has no modules for gfortran, as most of PyPI's."""
         command = {"openmpi-4": ["mpif90.openmpi"], "mpich-4": ["mpif90.mpich"],
                    "intel": self._intels_fortran()}.get(self.name)
         return command if command and _works(command) else None
 
     def _intels_fortran(self):
-        """Its modules are there for each gfortran, in a folder that the wrapper of PyPI misses."""
+        """Returns the compiler with the modules for the installed gfortran, in a folder that
+        PyPI's wrapper does not find."""
         venv = self.home / "venv"
         if not _works(["gfortran"]):
             return None
@@ -79,11 +81,11 @@ class Peer:
                 f"-Wl,-rpath,{venv / 'lib'}"] if modules else None
 
     def fortran_environment(self):
-        """Intel's library for Fortran does not know where the one below it is."""
+        """Lets Intel's Fortran library find the library below it."""
         return {"LD_LIBRARY_PATH": str(self.home / "venv/lib")} if self.family == "intel" else {}
 
     def has_mpi_f08(self):
-        """Intel's is for Intel's compilers only."""
+        """Intel's mpi_f08 is for Intel's compilers only."""
         return self.family != "intel"
 
     def compile_c(self, output, sources, flags=(), compiler="gcc"):
@@ -98,12 +100,12 @@ class Peer:
                   output, *flags, *after])
 
     def compile_fortran(self, output, sources, flags=()):
-        # In mpif.h a buffer may be anything.
+        # mpif.h accepts buffers of any type.
         compile_by([*self.fortran_compiler(), "-fallow-argument-mismatch", "-O1", "-g", *sources, "-o", output, f"-J{output.parent}",
                   *flags])
 
     def static_library(self):
-        """Debian's MPICH has one, and nobody else."""
+        """Returns the static library, which only Debian's MPICH has."""
         found = sorted(pathlib.Path("/usr/lib").glob("*/libmpich.a")) if self.name == "mpich-4" else []
         return found[0] if found else None
 
@@ -113,22 +115,23 @@ class Peer:
         compile_by(["gcc", "-pthread", f"-I{header}", *sources, library, "-o", output, *below])
 
     def job(self, ranks, program, arguments=(), rank_environment=None):
-        """The command that starts the program on so many ranks. It gets its environment behind the
-        launcher, so that what is preloaded is preloaded into ranks only."""
+        """Returns the command that starts the program. `rank_environment` is set after the
+        launcher, so that libraries are preloaded into the ranks only."""
         environment = [f"{name}={value}" for name, value in (rank_environment or {}).items()]
         start = ["env", *environment] if environment else []
         return [str(word) for word in (self.home / "run", "-n", ranks, *start, program,
                                        *arguments)]
 
     def environment(self, single_copy=True):
-        """What the launcher gets: nothing of this shell's own settings for huddle."""
+        """Returns the launcher's environment without the user's settings for huddle."""
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith("HUDDLE") and name != "LD_PRELOAD"}
         without = {} if single_copy else WITHOUT_SINGLE_COPY.get(self.family, {})
         return {**kept, **SETTINGS[self.family], **without}
 
     def _folder_of_standard_header(self, build):
-        """One in which the standard's header has the name that programs include."""
+        """Returns a folder in which the header of the standard ABI has the name that programs
+        include."""
         folder = build / "standard"
         folder.mkdir(exist_ok=True)
         header = folder / "mpi.h"

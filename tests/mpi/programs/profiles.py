@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle profile`: the file says to the byte what a program has sent in every way that MPI has."""
+"""`huddle profile`: the file contains exactly what a program sent, in every mode of MPI."""
 import collections
 import json
 import pathlib
@@ -15,7 +15,8 @@ PRELOAD = "libhuddle_profile_preload.so"
 
 
 def command_of(bench, output, started):
-    """Through the program that lies beside the libraries, as its users call it."""
+    """Returns the command for `huddle profile`, through the program beside the libraries as users
+    call it."""
     huddle = bench.libraries.parents[1] / "bin/huddle"
     return [str(huddle), "profile", "--of", "ranks", "--output", str(output), *started]
 
@@ -30,7 +31,7 @@ def entries_of(section):
 
 
 def written(folder):
-    """What the ranks say they have sent: {(kind, phase): {(from, to): [bytes, messages]}}."""
+    """Returns what the ranks recorded: {(kind, phase): {(from, to): [bytes, messages]}}."""
     told = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for path in pathlib.Path(folder).iterdir():
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -82,7 +83,7 @@ def every_mode(bench):
 
 
 def deaths(bench):
-    """Of ranks that die, and of those that their launcher ends then, what they sent is in the file."""
+    """The file contains what ranks sent that die, or that their launcher then ends."""
     program = bench.program("dying_sender")
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "comm.json"

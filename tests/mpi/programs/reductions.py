@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Which reductions an MPI has, and which of them huddle takes, as c/pairs.c and the statistics say.
-reductions.py --libraries DIR FILE.json tries all pairs under every MPI that is there, and writes
-down what scripts/reductions.py makes a table of.
-"""
+"""Determines which reductions an MPI supports and which of them huddle handles, from the output of
+c/pairs.c and the statistics. reductions.py --libraries DIR FILE.json tests all pairs under every
+installed MPI and writes the input of scripts/reductions.py."""
 import argparse
 import json
 import pathlib
@@ -17,16 +16,16 @@ import peer as peer_module
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[3] / "bench/results/reductions.json"
 PASSED = re.compile(r"MPI: type or operator: (\w+) of (.+)$", re.MULTILINE)
-# Datatypes that have no name, as the statistics have them.
+# The descriptions of unnamed datatypes in the statistics.
 DERIVED = {"duplicate": "a derived datatype", "contiguous": "a derived datatype",
            "f90_integer": "an integer type of Fortran", "f90_real": "a real type of Fortran",
            "f90_complex": "a complex type of Fortran"}
 TRUTH = ("MPI_LAND", "MPI_LOR", "MPI_LXOR")
-# Where an MPI goes its own way, and huddle does not go along, by family: what the program prints with
-# huddle then. Open MPI's vectors stop sums of 8 and 16 bits at the largest number, in some elements of
-# an array and in others not, where huddle's wrap; for it an offset has no sign, and the vectors of
-# version 4 give unsigned numbers of 64 bits one. MPICH 4.0 orders all unsigned numbers as signed ones.
-# Intel MPI finds the largest of Fortran's kinds for the smallest.
+# By family: the program's output with huddle for combinations in which an MPI deviates and huddle
+# does not follow. Open MPI's vector code saturates sums of 8 and 16 bits in some elements of an
+# array and not in others, while huddle wraps; it treats offsets as unsigned, and in version 4
+# unsigned 64-bit numbers as signed. MPICH 4.0 orders all unsigned numbers as signed ones. Intel MPI
+# returns the maximum as minimum of Fortran's parameterized types.
 UNLIKE = {
     "openmpi-4": r"MPI_\w*(CHAR|SHORT|INT8_T|INT16_T|INTEGER[12]) MPI_SUM small|"
                  r"MPI_(UNSIGNED_LONG|UNSIGNED_LONG_LONG|UINT64_T|OFFSET) MPI_(MIN|MAX) small",
@@ -38,7 +37,7 @@ UNLIKE = {
 
 
 def are_alike(ours, theirs, family):
-    """What the program prints of one pair with huddle, and without it."""
+    """Compares the program's output for one pair with and without huddle."""
     return ours == theirs or (family in UNLIKE and re.fullmatch(UNLIKE[family], ours) is not None)
 
 
@@ -62,8 +61,8 @@ class Pairs:
         self.passed = set(PASSED.findall(self.outcome.err))
 
     def fates(self):
-        """What becomes of each pair: datatype, operator, and one of taken, passed, refused, untried.
-        Route: the MPI has this reduction, and huddle leaves it to the MPI."""
+        """Yields each pair's datatype, operator, and one of taken, passed, refused, untried.
+        passed: the MPI supports the reduction, and huddle leaves it to the MPI."""
         for kind, operator, made in map(str.split, self.theirs):
             if made in ("refused", "untried"):
                 yield kind, operator, made

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Ranks that get no memory, and ranks that reckon otherwise: nobody waits for them without end, and
-nobody has a wrong result."""
+"""Ranks without memory, and ranks whose mathematical library differs: no rank may wait forever or
+get a wrong result."""
 import os
 
 AT_ONCE = {"JOIN_AFTER": "0"}
 SEED = 20261124
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
-# As an MPI's own rank would be, of the one that differs.
+# The index of the rank that differs.
 ODD = 1
 
 
 def refusals(bench, thorough):
-    """huddle gets no memory on one rank, as often as REFUSALS says."""
+    """huddle gets no memory on one rank, REFUSALS times."""
     lives = int(os.environ.get("REFUSALS", 2000 if thorough else 100))
     library = bench.shared_library("scarce")
     for ranks in (2, 3) if thorough else (2,):
@@ -26,7 +26,7 @@ def refusals(bench, thorough):
 
 
 def other_libm(bench, thorough):
-    """One rank's library of mathematics is off: by some units in the last place, or far off."""
+    """One rank's mathematical library is inexact, by a few units in the last place or by far more."""
     library = bench.shared_library("odd_libm")
     script = f'[ {RANK} = {ODD} ] && LD_PRELOAD="{library}:$LD_PRELOAD"; exec "$0" "$@"'
     program = bench.program("exchanges")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What MPI allows in the operations that huddle takes. Each program checks its own results; here it
-is seen that huddle took part, and for what it did not."""
+"""What MPI permits in the operations that huddle handles. Each program checks its own results;
+this file checks that huddle took part, and the reasons for fallbacks."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import reductions
 import verification
 
 AT_ONCE = {"JOIN_AFTER": "0"}
-# In the midst of the program: some of its communicators join and some do not.
+# Activates during the program, on some of its communicators only.
 AFTER_SOME = {"JOIN_AFTER": "8"}
 
 
@@ -37,8 +37,8 @@ def operators(bench, thorough):
 
 
 def pairs(bench, thorough):
-    """What the MPI joins is taken, with its own result, and what it refuses is passed to it: without
-    huddle and with it the program prints the same."""
+    """huddle handles reductions that the MPI supports, with the same result, and leaves those to
+    the MPI that it rejects: the program's output is the same with and without huddle."""
     tried = reductions.Pairs(bench)
     if not bench.passes("pairs", tried.native) or not bench.passes("pairs", tried.outcome):
         return
@@ -82,7 +82,7 @@ OF_LARGE_ELEMENTS = ("bcast", "gather", "gatherv", "scatterv", "alltoallw")
 
 
 def large(bench, thorough):
-    """More than 2^31 bytes, which wants memory for four of them on each of two ranks."""
+    """Moves more than 2^31 bytes, which needs four times that memory on each of two ranks."""
     if not thorough:
         return
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -101,7 +101,7 @@ def large(bench, thorough):
 
 
 def large_exchanges(bench):
-    """By large datatypes, and by the forms with large counts, which no Open MPI of today has."""
+    """Uses large datatypes, and the large-count functions, which current Open MPIs lack."""
     for flags in ((),) if bench.peer.is_open_mpi() else ((), ("-DLARGE_COUNTS",)):
         program = bench.program("large_exchanges", *flags)
         for call in LARGE_EXCHANGES:

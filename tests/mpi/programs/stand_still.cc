@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// In place of what keeps the MPI moving: nothing.
+// Replaces src/mpi/back_end/keep_moving.cc by a version that does not progress the MPI.
 #include "mpi/back_end/process.h"
 
 namespace huddle::mpi {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Programs that huddle has nothing to do with: they run, and hear a clear word where it helps."""
+"""Programs that huddle cannot or must not handle: they run, with a clear message if it helps."""
 import job
 import peer as peer_module
 
 
 def alone(bench, program, settings=None):
-    """Without a launcher."""
+    """Runs a program without a launcher."""
     environment = {**bench.peer.environment(), "LD_PRELOAD": str(bench.preload()),
                    "XDG_CONFIG_HOME": str(bench.build), **(settings or {})}
     return job.run([str(program)], environment, 30.0)
@@ -22,7 +22,8 @@ def without_mpi(bench):
 
 
 def where_nothing_calls_mpi(bench):
-    """Whoever asks what was taken hears that nothing could be; a shell that starts others says nothing."""
+    """If statistics are requested, a program without MPI prints that it has none; shells that
+    start it print nothing."""
     huddle = str(bench.libraries.parents[1] / "bin/huddle")
     words = "huddle: this program called no MPI, so nothing was taken\n"
     for command, said in ((["ls", "/"], words), (["sh", "-c", "ls /"], ""), (["env", "ls", "/"], "")):
@@ -41,7 +42,7 @@ def on_an_unknown_mpi(bench):
 
 
 def with_a_static_mpi(bench):
-    """Its calls are bound inside of the program, so that nothing preloaded is asked."""
+    """Calls of a statically linked MPI are bound within the program and cannot be intercepted."""
     library = bench.peer.static_library()
     if library is None:
         print(f"  {bench.peer.name} has no static library", flush=True)
@@ -71,7 +72,7 @@ def switched_off(bench):
 
 
 def off_by_a_file(bench):
-    """Without `huddle run` as well; the environment wins over it."""
+    """The setting also works without `huddle run`; the environment overrides it."""
     file = bench.build / "huddle/config.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text('huddle = "off"\n', encoding="utf-8")
@@ -84,7 +85,8 @@ def off_by_a_file(bench):
 
 
 def with_wrong_settings(bench):
-    """A mistake in a configuration file costs a job one line, with `huddle run` or without it."""
+    """An error in a configuration file is reported in one line per job, with and without `huddle
+    run`."""
     file = bench.build / "huddle/config.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text('stats = "on"\nmachin = "x"\n', encoding="utf-8")
@@ -104,7 +106,8 @@ def with_wrong_settings(bench):
 
 
 def with_a_broken_machine_file(bench):
-    """Without figures every collective goes to the MPI, and one line gives the reason."""
+    """Without a machine file every collective falls back to the MPI, with one line that gives the
+    reason."""
     file = bench.build / "broken.toml"
     file.write_text("schema = 1\nname = \n", encoding="utf-8")
     outcome = bench.run(bench.program("profiled"), 2,
@@ -115,7 +118,7 @@ def with_a_broken_machine_file(bench):
 
 
 def by_another_launcher(bench):
-    """Each process takes itself for a job of one rank: that is said, once."""
+    """Each process runs as a singleton; one line reports that."""
     other = peer_module.Peer("mpich-4" if bench.peer.is_open_mpi() else "openmpi-4")
     if other.lacks():
         print(f"  no launcher of another family: {other.lacks()}", flush=True)
@@ -130,7 +133,7 @@ def by_another_launcher(bench):
 
 
 def summary(bench):
-    """One line, by one rank."""
+    """One line by one rank."""
     settings = {"STATS": "0", "SUMMARY": "1", "JOIN_AFTER": "0"}
     outcome = bench.run(bench.program("profiled"), 2, settings=settings)
     bench.passes("a summary", outcome)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Tools between a program and its MPI see what they saw without huddle, and huddle takes what it took
-without them. Parallel files, whose calls come from inside of the MPI, work."""
+"""Tools between a program and its MPI see the same calls as without huddle, and huddle handles the
+same calls as without them. Parallel I/O, whose calls come from within the MPI, works."""
 import tempfile
 
 AT_ONCE = {"JOIN_AFTER": "0"}
-# In the midst of the program: some of its communicators join and some do not.
+# Activates during the program, on some of its communicators only.
 AFTER_SOME = {"JOIN_AFTER": "8"}
 SEEN = "the tool saw 20 barriers, 20 bcasts, 20 reductions, 20 gathers"
 COUNTER = "tools/counter.c"
@@ -39,5 +39,5 @@ def files(bench, thorough):
         with tempfile.TemporaryDirectory() as folder:
             outcome = bench.run(program, 3 if thorough else 2, [f"{folder}/numbers"], settings=settings)
         bench.passes("files", outcome)
-        if settings is AT_ONCE:  # its few calls do not make a communicator old enough to join
+        if settings is AT_ONCE:  # elsewhere it makes too few calls for activation
             bench.takes("files", outcome, ("allreduce",))

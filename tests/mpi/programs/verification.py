@@ -27,7 +27,7 @@ def is_without_difference(line):
 
 
 def agrees(bench, what, outcome):
-    """No difference was found, and rank 0 prints how many calls it compared."""
+    """Expects no difference, and that rank 0 prints how many calls it compared."""
     counted = summaries(outcome)
     bench.expect(0 in counted, f"{what}: rank 0 does not print what was compared\n{outcome.tail()}")
     lines = [line for line in outcome.err.splitlines() if line.startswith("huddle: verify: ")]

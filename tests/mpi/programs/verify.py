@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""HUDDLE_VERIFY: it compares every call from the first one, raises no false alarm, and ends with how many
-calls it compared."""
+"""HUDDLE_VERIFY compares every call from the first one, raises no false alarm, and prints at the
+end how many calls it compared."""
 import pathlib
 import tempfile
 
@@ -19,7 +19,7 @@ def verify(bench, thorough):
 
 
 def every_operation(bench):
-    """Each operation once by a library with a wrong result, and once by the right one."""
+    """Runs each operation with a library with wrong results, and with the right one."""
     program = bench.program("each")
     operations = exchanges.OPERATIONS
     right = bench.run(program, 2, operations, settings=VERIFIED)
@@ -36,7 +36,8 @@ def every_operation(bench):
 
 
 def reasons(bench):
-    """Calls that huddle leaves to the MPI are counted with the reason, and the last line is always there."""
+    """Calls that fall back to the MPI are counted with the reason, and the last line is always
+    printed."""
     operations = exchanges.OPERATIONS
     program = bench.program("each")
     outcome = bench.run(program, 2, operations, settings={**VERIFIED, "OPS": "^bcast"})
@@ -64,8 +65,8 @@ def false_alarms(bench, thorough):
 
 
 def early_ends(bench):
-    """The rank that ends a job early prints what it has compared until then. (After an error that is fatal
-    the MPIs end the process without exit(), so that nothing can be printed.)"""
+    """The rank that ends a job early prints what it has compared so far. (After a fatal error the
+    MPIs end the process without exit(), so that nothing can be printed.)"""
     program = bench.program("verified")
     for how in ("abort", "exit"):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// In place of src/mpi/back_end/note_ours.cc: a bit of what huddle made is turned over, so that
-// HUDDLE_VERIFY has something to find.
+// Replaces src/mpi/back_end/note_ours.cc: flips a bit of huddle's result for HUDDLE_VERIFY to find.
 #include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {
@@ -12,7 +11,7 @@ void ReferenceResult::note_ours() {
     if (part.bytes() == 0) continue;
     Dense view(real_, comm_, part);
     view.fetch();
-    // High in the first element: no rounding explains it.
+    // A high bit of the first element, which rounding cannot explain.
     view.data()[part.facts->bytes - 1] ^= std::byte{0x40};
     view.store();
     break;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Whether a compiler takes sources as this C, with nothing to remark: compiles.sh COMPILER C SOURCE...
-# Status 77: the compiler is not there.
+# Checks that a compiler accepts the sources in a C standard without warnings: compiles.sh COMPILER
+# C SOURCE... Status 77: the compiler is not installed.
 set -euo pipefail
 
 compiler=$1 language=$2

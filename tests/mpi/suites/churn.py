@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Programs that make and free large arrays, run by the hundred, natively and with huddle in turns:
-churn.py --libraries DIR --work DIR [--runs N] [--first-seed N] [--ways WAY...] [--mpi MPI...]
-[--programs NAME...] [--beside N]
+"""Runs programs that allocate and free large arrays hundreds of times, alternately with and
+without huddle: churn.py --libraries DIR --work DIR [--runs N] [--first-seed N] [--ways WAY...]
+[--mpi MPI...] [--programs NAME...] [--beside N]
 
-Each looks after its own results. A run counts as bad that does not end, dies, finds a wrong result or
-leaves something behind; a core that it left is kept, and its threads are shown where gdb is there.
-Status 1: with huddle more runs were bad than natively.
+Each program checks its own results. A run is bad if it hangs, dies, finds a wrong result or leaves
+something behind. Its core file is kept, and gdb, if installed, prints its threads. Status 1: more
+runs were bad with huddle than without.
 """
 import argparse
 import contextlib
@@ -21,13 +21,13 @@ import suite
 from suite import job, peer_module
 
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel")
-# HUDDLE_X by X, besides the statistics; nothing: without huddle.
+# The HUDDLE_X settings by X, besides the statistics; None: without huddle.
 WAYS = {"native": None, "off": {"HEAP": "off"}, "on": {"HEAP": "on"}, "check": {"HEAP": "check"}}
 RANKS = 2
 DEADLINE_SECONDS = 300
 SKIPPED = 77
 SOURCES = pathlib.Path(__file__).with_name("churn")
-# Works and rests, each for a tenth of a second at most, so that ranks lose their cores at any moment.
+# Computes and sleeps in turns of at most 0.1 s, so that ranks lose their cores at any moment.
 BUSY = "import random, time\nwhile True:\n    end = time.monotonic() + random.random() / 10\n" \
        "    while time.monotonic() < end: pass\n    time.sleep(random.random() / 10)\n"
 
@@ -36,14 +36,14 @@ BUSY = "import random, time\nwhile True:\n    end = time.monotonic() + random.ra
 class Program:
     name: str
     file: pathlib.Path
-    arguments: tuple  # behind the seed
+    arguments: tuple  # after the seed
     takes_seed: bool = True
-    good: tuple = (0,)  # how it may end
+    good: tuple = (0,)  # accepted exit statuses
     environment: dict = dataclasses.field(default_factory=dict)
 
 
 def programs(peer, work):
-    """Those that can be built for this MPI, or are there."""
+    """Yields the programs that are installed or can be built for this MPI."""
     folder = work / peer.name
     folder.mkdir(parents=True, exist_ok=True)
     churn = folder / "churn"
@@ -63,12 +63,13 @@ def programs(peer, work):
 
 
 def plane_waves(folder):
-    """pw.x of Quantum ESPRESSO, with a pseudopotential made here: one step for eight atoms."""
+    """Returns pw.x of Quantum ESPRESSO, with a pseudopotential generated here: one step for eight
+    atoms."""
     for name in ("silicon.ld1", "silicon.in"):
         shutil.copy(SOURCES / name, folder)
     with open(folder / "silicon.ld1", "rb") as said:
         subprocess.run(["ld1.x"], stdin=said, cwd=folder, check=True, capture_output=True)
-    # 2: it has not converged, after one step.
+    # 2: not converged, as expected after one step.
     return Program("pw.x", pathlib.Path(shutil.which("pw.x")), ("-in", folder / "silicon.in"), False, (0, 2))
 
 
@@ -80,7 +81,8 @@ class Count:
 
 
 def one_run(peer, program, way, seed, libraries, work):
-    """What is wrong with it; empty where nothing is. And how many collectives were taken."""
+    """Returns what is wrong with the run (empty if nothing is), and the number of collectives that
+    huddle handled."""
     own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", **program.environment}
     if WAYS[way] is not None:
         own |= suite.with_huddle(WAYS[way], libraries)

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""An application run without huddle, and in the same manner with it."""
+"""Runs an application without huddle and, in the same way, with it."""
 import report
 import suite
 
 
 def environment(settings, libraries):
-    """Of its ranks; settings: HUDDLE_X by X, or None without huddle."""
+    """Returns the environment of the ranks. `settings` holds HUDDLE_X by X, or None without
+    huddle."""
     huddle = {} if settings is None else suite.with_huddle(settings, libraries)
     return {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", **huddle}
 
 
 def untaken(way, done, operations):
-    """What is wrong, in sentences, where huddle took none of one of these."""
+    """Returns a sentence for each of these operations of which huddle handled no call."""
     if way == "native":
         return []
     return [f"{way}: huddle took no {operation}: {done.calls(operation)}" for operation in operations
@@ -20,8 +21,8 @@ def untaken(way, done, operations):
 
 
 def findings(name, ways, run, judge):
-    """What is wrong, in sentences, by judge(way, done, native). The first way is the native one, and
-    run(way) is one job."""
+    """Returns what is wrong, in sentences from judge(way, done, native). The first way is the
+    native one; run(way) runs one job."""
     sentences = []
     native = None
     for way in ways:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""EZTrace as Debian has it, a tool that sits between program and MPI: its trace has the collectives that
-it has without huddle, and huddle takes them all. eztrace.py --libraries DIR --work DIR
+"""EZTrace of Debian, a tool between program and MPI: its trace contains the same collectives with
+and without huddle, and huddle handles all of them. eztrace.py --libraries DIR --work DIR
 
-Status 77: EZTrace, otf2-print which reads its traces, or the MPIs are not there.
+Status 77: EZTrace, otf2-print (which reads its traces) or the MPIs are not installed.
 """
 import argparse
 import collections
@@ -18,10 +18,10 @@ import suite
 from suite import job, peer_module
 
 SKIPPED = 77
-# EZTrace's names for them.
+# EZTrace's names of the MPIs.
 MODULES = {"openmpi-4": "openmpi", "mpich-4": "mpich"}
 RANKS = 2
-CALLS = 20  # of each operation that the program makes
+CALLS = 20  # per operation in the program
 OPERATIONS = ("barrier", "bcast", "allreduce", "allgather")
 DEADLINE_SECONDS = 120
 SEEN = re.compile(r"^MPI_COLLECTIVE_END .*Operation: (\w+)", re.MULTILINE)
@@ -29,7 +29,7 @@ PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "programs/c"
 
 
 def traced(peer, program, trace, settings):
-    """The job, and how many collectives of each kind the trace has."""
+    """Returns the job, and the number of collectives of each kind in the trace."""
     shutil.rmtree(trace, ignore_errors=True)
     own = {**suite.OF_NOBODY, **settings}
     command = peer.job(RANKS, "eztrace", ("-t", MODULES[peer.name], "-o", trace, program), own)
@@ -49,7 +49,7 @@ def findings_under(peer, libraries, work):
         yield f"not at its end, status {done.status}\n{done.tail()}"
     if sum(native.values()) < RANKS * CALLS * len(OPERATIONS) or seen != native:
         yield f"the trace has {dict(seen)}, without huddle {dict(native)}"
-    # The tool makes some calls of its own besides.
+    # The tool makes additional calls of its own.
     for operation in OPERATIONS:
         if done.taken(operation) < CALLS:
             yield f"huddle took {done.taken(operation)} of {CALLS} calls of {operation}"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The sources of suites, for whoever runs them where there is no network: fetch.py FOLDER
+"""Downloads the sources of suites, for runs without a network: fetch.py FOLDER
 
-What cannot be had is said, and the suite that needs it says so again."""
+Prints what is not available; the suite that needs it is skipped.
+"""
 import pathlib
 import subprocess
 import sys

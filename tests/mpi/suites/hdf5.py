@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Files that all ranks write by HDF5 and h5py as Debian has them, through both of Open MPI's ways to
-files: they hold the same without huddle, with it, with every collective compared, and with the shared
-heap. hdf5.py --libraries DIR --work DIR
+"""HDF5 and h5py of Debian: all ranks write files, through both I/O layers of Open MPI. The files
+are the same without huddle, with it, with every collective compared, and with the shared heap.
+hdf5.py --libraries DIR --work DIR
 
-Status 77: h5py for MPI or Open MPI 4 are not there.
+Status 77: h5py for MPI or Open MPI 4 is not installed.
 """
 import argparse
 import functools
@@ -18,7 +18,7 @@ import suite
 from suite import HERE, bench, job, peer_module
 
 SKIPPED = 77
-PYTHON = "/usr/bin/python3"  # Debian's, which knows Debian's modules
+PYTHON = "/usr/bin/python3"  # Debian's Python, which finds Debian's modules
 MODULE = pathlib.Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi")
 RANKS = (2, 3, 5)
 FILES_BY = ("ompio", "romio321")
@@ -35,7 +35,7 @@ def run(peer, ranks, files_by, way, libraries, work):
 
 
 def judge(way, done, native):
-    """What is wrong, in sentences."""
+    """Returns what is wrong, in sentences."""
     findings = [f"{way} said: {line}" for line in report.complaints(done)]
     if not done.in_time or done.status != 0 or not done.out.startswith("digest"):
         return [*findings, f"{way}: not at its end, status {done.status}\n{done.tail()}"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""One rank of a program that keeps its data in an HDF5 file which all ranks write together: whole and
-in chunks, compressed, by rows and by columns, and growing. What others wrote it reads, and rank 0 prints a
-digest of all that the file holds: hdf5_files.py FILE SEED"""
+"""One rank of a program whose ranks write one HDF5 file together: contiguous, in chunks,
+compressed, by rows and by columns, and growing. Each rank reads what others wrote, and rank 0
+prints a digest of the file's contents: hdf5_files.py FILE SEED"""
 import hashlib
 import sys
 
@@ -43,7 +43,7 @@ def grow(file, ranks):
 
 
 def read(file, data, ranks):
-    """By columns, whoever wrote it."""
+    """Checks the values by columns, independent of their writer."""
     expected = {**{name: ROUNDS - 1 for name in LAYOUTS}, "columns": 0, "each by itself": 0}
     for name, added in expected.items():
         values = file[name]
@@ -53,7 +53,7 @@ def read(file, data, ranks):
 
 
 def digest(path):
-    """Of values, not of the file: bytes that nobody uses are now these, now those, in any of them."""
+    """Returns a digest of the values, not of the file, whose unused bytes are not deterministic."""
     held = hashlib.sha256()
     with h5py.File(path, "r") as file:
         for name in sorted(file):

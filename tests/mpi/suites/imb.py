@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Intel's MPI benchmarks to their end, each collective compared with the MPI's: imb.py --libraries DIR
+"""Intel MPI Benchmarks, with each collective compared with the MPI's: imb.py --libraries DIR
 
-They come built for the ABI of MPICH, so that they run under Intel's MPI and under MPICH 5. What they
-measure is of no interest here. Status 77: none of the two is set up.
+The binaries use the ABI of MPICH, so they run under Intel MPI and MPICH 5. Their timings are
+ignored. Status 77: neither MPI is installed.
 """
 import argparse
 import os
@@ -18,18 +18,18 @@ from suite import job, peer_module
 SKIPPED = 77
 MPIS = ("intel", "mpich-5")
 RANKS = (2, 4)
-# Twenty calls of each size up to 64 KiB: seconds, but not under MPICH 5 where ranks outnumber cores,
-# whose every collective takes some 15 ms then.
+# Twenty calls of each size up to 64 KiB take seconds, except under MPICH 5 with more ranks than
+# cores, where every collective takes about 15 ms.
 ARGUMENTS = ("-iter", "20", "-msglog", "0:16")
 FEW = ("-iter", "3", "-iter_policy", "off", "-msglog", "12:14")
 LAST_WORDS = "# All processes entering MPI_Finalize"
 DEADLINE_SECONDS = 1800
-# It has no benchmarks of these.
+# IMB has no benchmarks of these.
 NOT_MEASURED = ("alltoallw", "scan", "exscan")
 
 
 def run(mpi, ranks, libraries, passed):
-    """What is wrong, in sentences."""
+    """Returns what is wrong, in sentences."""
     peer = peer_module.Peer(mpi)
     program = peer_module.Peer("intel").home / "venv/bin/IMB-MPI1"
     own = {**suite.OF_NOBODY, "LD_LIBRARY_PATH": str(peer.home / "venv/lib"),
@@ -56,7 +56,7 @@ def main():
                         help="what huddle leaves to the MPI where ranks are seated so")
     given = parser.parse_args()
     if not suite.present(["intel"]):
-        return SKIPPED  # the benchmarks are Intel's
+        return SKIPPED  # the benchmarks are part of Intel MPI
     mpis = suite.present(given.mpi)
     findings = []
     for mpi in mpis:

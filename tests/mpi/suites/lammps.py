@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""LAMMPS as Debian has it, with an example of its own: what it prints of the run is the same without
-huddle, with it, and with every collective compared. lammps.py --libraries DIR --work DIR
+"""LAMMPS of Debian with one of its examples: the printed results are the same without huddle, with
+it, and with every collective compared. lammps.py --libraries DIR --work DIR
 
-Status 77: LAMMPS, its examples or Open MPI 4 are not there.
+Status 77: LAMMPS, its examples or Open MPI 4 is not installed.
 """
 import argparse
 import functools
@@ -24,13 +24,13 @@ EXAMPLE = pathlib.Path("/usr/share/lammps/examples/melt/in.melt")
 RANKS = (2, 4)
 WAYS = {"native": None, **suite.WAYS}
 DEADLINE_SECONDS = 900
-# The table that it prints: a line of names, and lines of numbers below.
+# The thermodynamic table: a line of names followed by lines of numbers.
 HEADING = re.compile(r"^\s*Step\s+\w+")
 ROW = re.compile(r"^\s*\d+(\s+[-+\d.eE]+)+\s*$")
 
 
 def table(text):
-    """The rows of the thermodynamic output, as words."""
+    """Returns the rows of the thermodynamic table as lists of words."""
     rows, below = [], False
     for line in text.splitlines():
         below = bool(HEADING.match(line)) or (below and bool(ROW.match(line)))
@@ -47,7 +47,7 @@ def run(peer, ranks, way, libraries, work):
 
 
 def judge(way, done, native):
-    """What is wrong, in sentences."""
+    """Returns what is wrong, in sentences."""
     findings = [f"{way} said: {line}" for line in report.complaints(done)]
     if not done.in_time or done.status != 0:
         return [*findings, f"{way}: not at its end, status {done.status}\n{done.tail()}"]

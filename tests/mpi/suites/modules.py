@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The modules of mpi4py's tests in parts."""
+"""Divides the modules of mpi4py's tests into parts."""
 import dataclasses
 
 MPIS = ("openmpi-4", "openmpi-5", "mpich-5", "intel")
 RANKS = (1, 2, 3, 5)
-# Patterns of the modules that are in a part, and of those that are not. Spawned processes take
-# seconds to come up under Open MPI where cores are shared.
+# Patterns of the modules to include and to exclude. Spawned processes take seconds to start under
+# Open MPI if they share cores.
 SPAWN = "test_(spawn|dynproc)"
 COLLECTIVE = "test_(cco_(buf|obj|vec)|comm|op|msg|pack|threads|session|err|exc)"
 MEMORY = "test_(io|file|rma|win|util)"
@@ -16,7 +16,7 @@ MODULES = {
     "others": ("test_", f"{SPAWN}|{COLLECTIVE}|{MEMORY}"),
     "spawn": (SPAWN, "^$"),
 }
-# What an MPI does not do twice alike by itself, and how: nothing can be compared with it.
+# Parts whose outcome varies without huddle, and why: nothing can be compared with them.
 UNSTEADY = {("openmpi-4", "spawn"): "while spawned processes come up Open MPI 4 stands still now and then, "
                                     "the parent in PMIx_Lookup, they in PMIx_Init"}
 
@@ -25,7 +25,7 @@ UNSTEADY = {("openmpi-4", "spawn"): "while spawned processes come up Open MPI 4 
 class Part:
     mpi: str
     ranks: int
-    modules: str  # of MODULES
+    modules: str  # a key of MODULES
 
     def __str__(self):
         return f"{self.mpi} {self.ranks} {self.modules}"

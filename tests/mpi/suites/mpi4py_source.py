@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# By version, so that a new one in bench/peers is looked at by a person first.
+# By version, so that a person reviews a new version in bench/peers first.
 SHA256 = {"4.1.2": "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02"}
 
 
@@ -22,15 +22,15 @@ def version():
 
 
 def tests(cache):
-    """The folder of its tests below this one; fetched once."""
+    """Returns the folder of the tests below `cache`, after downloading them if necessary."""
     name = f"mpi4py-{version()}"
     unpacked = pathlib.Path(cache) / name
     if not unpacked.exists():
         with tempfile.TemporaryDirectory(dir=_made(cache)) as beside:
             archive = _fetched(pathlib.Path(beside), f"{name}.tar.gz")
             with tarfile.open(archive) as packed:
-                packed.extractall(beside)  # its checksum is known
-            # Last and at once: what is there is whole.
+                packed.extractall(beside)  # the checksum was verified
+            # Renamed last and atomically, so that an existing folder is complete.
             (pathlib.Path(beside) / name).rename(unpacked)
     return unpacked / "test"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Runs mpi4py's own tests without huddle and with it: with huddle, every test has to end on every rank as it does
-without. mpi4py_suite.py --libraries DIR --work DIR [--mpi NAME...] [--ranks N...] [--modules PART...] [--heap]
-[--stall-seconds N]
+"""Runs mpi4py's own tests without huddle and with it: every test must end in the same way on every
+rank. mpi4py_suite.py --libraries DIR --work DIR [--mpi NAME...] [--ranks N...] [--modules PART...]
+[--heap] [--stall-seconds N]
 
-Status 77: there is no MPI here to run them under; bench/peers sets them up.
+Status 77: no MPI is installed; bench/peers installs them.
 """
 import argparse
 import pathlib

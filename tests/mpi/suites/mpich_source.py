@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""MPICH's own tests, from the source package that Debian has, built for an MPI, and their lists."""
+"""MPICH's own tests from Debian's source package: builds them for an MPI and reads their lists."""
 import dataclasses
 import os
 import pathlib
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-# Whoever runs the tests may have no list of source packages: it is made from those of binary ones.
+# Source packages may not be configured, so their list is derived from that of the binary packages.
 ARCHIVES = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)",
             "Created-By: Packages", "Label: Debian", "Component: main"]
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -16,11 +16,11 @@ PACKAGE = "mpich"
 
 
 class Missing(Exception):
-    """Why the tests cannot be had here."""
+    """Explains why the tests are not available."""
 
 
 def tests(cache):
-    """Their folder below this one; fetched once."""
+    """Returns the folder of the tests below `cache`, after downloading them if necessary."""
     unpacked = pathlib.Path(cache) / "mpich-source"
     if not unpacked.exists():
         for tool in ("apt-get", "dpkg-source"):
@@ -29,7 +29,7 @@ def tests(cache):
         unpacked.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as beside:
             _fetch(pathlib.Path(beside))
-            # Last and at once: what is there is whole.
+            # Renamed last and atomically, so that an existing folder is complete.
             next(pathlib.Path(beside).glob(f"{PACKAGE}-*/")).rename(unpacked)
     return unpacked / "test/mpi"
 
@@ -54,7 +54,7 @@ def _fetch(folder):
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A line of a list: what is run, and how."""
+    """A line of a test list: the program and how to run it."""
     folder: str
     program: str
     ranks: int
@@ -67,7 +67,7 @@ class Case:
 
 
 class Build:
-    """The programs, built for one MPI."""
+    """The test programs, built for one MPI."""
 
     def __init__(self, source, peer, folder):
         self.source = source
@@ -78,7 +78,7 @@ class Build:
         if (self.folder / "config.status").exists():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Open MPI has what MPI 3 took away, and hides it.
+        # Open MPI still has the functions that MPI 3 removed, but hides them.
         own = [f"MPICC={self.peer.home / 'mpicc'}", f"MPIEXEC={self.peer.home / 'run'}",
                "CPPFLAGS=-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"]
         strict = [] if self.peer.is_mpich() else ["--enable-strictmpi"]
@@ -86,7 +86,7 @@ class Build:
                       "--disable-dtpools", "--enable-threads=multiple", *strict, *own)
 
     def make(self, folder, programs):
-        """Those that could not be built: no MPI has everything."""
+        """Builds the programs and returns those that failed: no MPI has all functions."""
         self._command("make", "--keep-going", f"--jobs={os.cpu_count()}", "-C", folder, *programs,
                       check=False)
         return [program for program in programs if not self.path(folder, program).exists()]
@@ -95,8 +95,8 @@ class Build:
         return self.folder / folder / program
 
     def cases(self, folder):
-        """What the list of a folder asks for. Lines that count on a failure are left out, and those
-        that ask for gigabytes."""
+        """Yields the cases of a folder's list, except those that expect a failure or need
+        gigabytes of memory."""
         for line in self._list(folder).read_text(encoding="utf-8").splitlines():
             words = line.split("#")[0].split()
             if not words or words[0].startswith("@"):

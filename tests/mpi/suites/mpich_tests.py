@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""MPICH's own tests of collectives, communicators and errors, with every communicator taken at its
-first call, and with every collective compared: what ends well without huddle has to with it.
+"""MPICH's own tests of collectives, communicators and errors, with huddle active from the first
+call, and with every collective compared: tests that succeed without huddle must succeed with it.
 mpich_tests.py --libraries DIR --work DIR [--mpi NAME...] [--folders NAME...] [--ranks N...]
 
-Status 77: no MPI to run them under, or no source to build them from.
+Status 77: no MPI or no source is available.
 """
 import argparse
 import pathlib
@@ -21,20 +21,20 @@ SKIPPED = 77
 MPIS = ("mpich-4", "openmpi-4")
 FOLDERS = ("coll", "comm", "topo", "attr", "errhan", "errors/coll", "threads/coll", "threads/comm")
 WAYS = {**suite.WAYS, "heap": {**bench.HEAP_SETTINGS, **suite.WAYS["plain"]}}
-# What is left out, as a test begins, and why.
+# Prefixes of tests that are left out, with the reason.
 LEFT_OUT = (
-    # Their root alone is refused, and then makes a call that nobody else makes, or has made the first
-    # alone. huddle takes part there so that the others can go on.
+    # Only the root gets an error, and then makes a call that no other rank makes, or has made the
+    # first one alone. huddle takes part on the root so that the others can continue.
     "errors/coll/noalias",
-    # A broadcast of which ranks say different sizes: huddle does not look.
+    # The ranks pass different sizes to a broadcast, which huddle does not check.
     "errors/coll/bcastlength",
 )
-# Where integers are too small for a sum, Open MPI has the largest that fits, huddle what C has: so
-# what is compared differs.
+# Results differ if a sum overflows: Open MPI returns the largest integer, and huddle wraps as C
+# does.
 LEFT_OUT_OF_OPEN_MPI = ("coll/allred 4 -count=100",)
-# They say this, and nothing else.
+# Successful tests print only this.
 FINE = re.compile(r"^\s*(No [Ee]rrors|Test [Pp]assed)\s*$")
-# A busy machine takes longer than a list allows.
+# Multiplies the time limits of the lists, for busy machines.
 PATIENCE = 3
 
 
@@ -47,13 +47,13 @@ class Suite:
         self.between_nodes = 0
 
     def judge(self, case, ways):
-        """What is wrong, in sentences. Without huddle it is run only where it does not end well."""
+        """Returns what is wrong, in sentences. Runs the case without huddle only if it fails."""
         findings = []
         for way in ways:
             done = self._run(case, way)
             self.taken += report.taken(done)
             self.between_nodes += report.taken_between_nodes(done)
-            # What is wrong in a program, huddle may say as well.
+            # huddle may report errors of erroneous programs.
             said = [] if case.folder.startswith("errors") else report.complaints(done)
             said = [f"said: {line}" for line in said]
             if not is_fine(done):
@@ -71,7 +71,8 @@ class Suite:
         if way is not None:
             own.update(suite.with_huddle(WAYS[way], self.libraries))
         program = self.build.path(case.folder, case.program)
-        arguments = ("-C", program.parent, program, *case.arguments)  # some read what lies beside them
+        arguments = ("-C", program.parent, program, *case.arguments)  # some read files in their
+                                                                      # folder
         return job.run(self.peer.job(case.ranks, "env", arguments, own), self.peer.environment(),
                        PATIENCE * case.seconds)
 

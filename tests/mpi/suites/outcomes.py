@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What became of the tests of one run, rank by rank, and how two runs differ."""
+"""The outcomes of a run's tests by rank, and the differences between two runs."""
 import pathlib
 
 
 class Outcomes:
-    """Of the files that record.py wrote into a folder."""
+    """Reads the files that record.py wrote to a folder."""
 
     def __init__(self, folder):
         self.of_ranks = {}
-        self.unfinished = set()  # tests that were begun and not ended
-        self.ended = set()  # ranks that came to their end
+        self.unfinished = set()  # tests that started and did not end
+        self.ended = set()  # ranks that completed
         self.why = {}
         for path in sorted(pathlib.Path(folder).glob("rank-*")):
             self._read(int(path.name.removeprefix("rank-")), path.read_text(encoding="utf-8"))
@@ -34,13 +34,13 @@ class Outcomes:
         return self.of_ranks.get(rank, {}).get(test, "not run")
 
     def reason(self, rank, test):
-        """The trace of a test that failed on this rank."""
+        """Returns the trace of a test that failed on this rank."""
         lines = self.why.get(rank, "").splitlines()
         begin = next((i for i, line in enumerate(lines) if test in line.split()), None)
         return "" if begin is None else "\n".join(lines[begin:begin + 25])
 
     def summary(self):
-        """Of all ranks together, as "3272 ok, 886 skip"."""
+        """Returns the totals of all ranks, such as "3272 ok, 886 skip"."""
         sums = {}
         for ends in self.of_ranks.values():
             for outcome in ends.values():
@@ -49,7 +49,7 @@ class Outcomes:
 
 
 def different(one, other):
-    """(rank, test) of all that went another way."""
+    """Returns (rank, test) of all outcomes that differ."""
     found = []
     for rank in sorted({*one.of_ranks, *other.of_ranks}):
         tests = {*one.of_ranks.get(rank, {}), *other.of_ranks.get(rank, {})}

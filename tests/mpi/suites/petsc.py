@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Solvers of PETSc as Debian has them, and of hypre and MUMPS through it: they find the same without
+"""Solvers of Debian's PETSc, and of hypre and MUMPS through it: the results are the same without
 huddle, with it, with every collective compared, and with the shared heap. petsc.py --libraries DIR
 
-Status 77: petsc4py or Open MPI 4 are not there.
+Status 77: petsc4py or Open MPI 4 is not installed.
 """
 import argparse
 import functools
@@ -18,7 +18,7 @@ import suite
 from suite import HERE, bench, job, peer_module
 
 SKIPPED = 77
-PYTHON = "/usr/bin/python3"  # Debian's, which knows Debian's modules
+PYTHON = "/usr/bin/python3"  # Debian's Python, which finds Debian's modules
 RANKS = (2, 3, 4)
 WAYS = {"native": None, **suite.WAYS, "heap": {**bench.HEAP_SETTINGS, **suite.WAYS["verify"]}}
 DEADLINE_SECONDS = 300
@@ -32,7 +32,7 @@ def run(peer, ranks, way, libraries, modules):
 
 
 def judge(way, done, native):
-    """What is wrong, in sentences."""
+    """Returns what is wrong, in sentences."""
     findings = [f"{way} said: {line}" for line in report.complaints(done)]
     if not done.in_time or done.status != 0 or not done.out.endswith("end\n"):
         return [*findings, f"{way}: not at its end, status {done.status}\n{done.tail()}"]

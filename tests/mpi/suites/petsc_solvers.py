@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""One rank of a program that solves by PETSc: linear systems by many methods and preconditioners, those of
-hypre and MUMPS among them, a system that is not linear, and one in time. Rank 0 prints why each came to
-its end and its solution's norm, to fewer digits than a method's tolerance leaves the same."""
+"""One rank of a PETSc program: solves linear systems with many methods and preconditioners, among
+them hypre and MUMPS, a nonlinear system, and one in time. Rank 0 prints why each solver stopped
+and the norm of its solution, with fewer digits than the tolerance makes reproducible."""
 import math
 import sys
 
@@ -13,8 +13,8 @@ from petsc4py import PETSc  # noqa: E402
 
 SIDE = 40
 TOLERANCE = 1e-11
-# With methods that join many results at once or join them while they work, and preconditioners that
-# share data among all ranks, among some, or with none.
+# Includes methods that reduce several values at once or overlap reductions with computation, and
+# preconditioners that share data among all ranks, some ranks, or none.
 LINEAR = (("cg", "jacobi"), ("cg", "bjacobi"), ("cg", "hypre"), ("cg", "gamg"), ("pipecg", "jacobi"),
           ("gmres", "asm"), ("fgmres", "redundant"), ("bcgs", "bjacobi"), ("ibcgs", "bjacobi"),
           ("minres", "jacobi"), ("preonly", "mumps"))
@@ -22,12 +22,12 @@ STEPS = 20
 
 
 def tell(name, reason, vector):
-    """By all ranks."""
+    """Prints a result. Collective."""
     PETSc.Sys.Print(name, "reason", int(reason), f"norm {vector.norm():.6e}")
 
 
 def laplacian(grid):
-    """Of a square, five points each."""
+    """Returns the five-point Laplacian of a square."""
     matrix = grid.createMatrix()
     row, column = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
     (x_from, x_to), (y_from, y_to) = grid.getRanges()
@@ -58,13 +58,13 @@ def solve_linear(matrix):
         solver.setTolerances(rtol=TOLERANCE, max_it=1000)
         solution = right.duplicate()
         solver.solve(right, solution)
-        # Which of its tests a method passed first may depend on how sums were rounded.
+        # The convergence test that is met first may depend on rounding.
         tell(f"{method} {preconditioner}", solver.getConvergedReason() > 0, solution)
         solver.destroy()
 
 
 def solve_nonlinear(matrix):
-    """u with A u + u^3 = 1."""
+    """Solves A u + u^3 = 1."""
     def residual(_, u, f):
         matrix.mult(u, f)
         f.setArray(f.getArray() + u.getArray(readonly=True) ** 3 - 1.0)
@@ -88,7 +88,7 @@ def solve_nonlinear(matrix):
 
 
 def solve_in_time(matrix):
-    """du/dt = -A u, by steps of equal length."""
+    """Solves du/dt = -A u with steps of equal length."""
     def slope(_, __, u, result):
         matrix.mult(u, result)
         result.scale(-1.0)

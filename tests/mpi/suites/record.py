@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Runs mpi4py's own tests on one rank and records what became of each, line by line.
+"""Runs mpi4py's own tests on one rank and records their outcomes.
 
-record.py TESTS FOLDER [OPTION...]: TESTS holds mpi4py's main.py, which takes the options; FOLDER
-gets a file rank-N with lines "run ID" and "OUTCOME ID", written as they happen, so that a test that
-never ends is known by its name, and in the end "all done".
+record.py TESTS FOLDER [OPTION...]: TESTS contains mpi4py's main.py, which gets the options. Writes
+FOLDER/rank-N with the lines "run ID" and "OUTCOME ID" as they occur, so that a test that hangs is
+known by name, and finally "all done".
 """
 
 import os
@@ -14,7 +14,7 @@ import unittest
 
 
 class Recorder(unittest.TestResult):
-    """One line for each outcome; why a test failed goes to a second file, for people."""
+    """Writes a line per outcome, and the reasons of failures to a second file for people."""
 
     def __init__(self, folder, rank):
         super().__init__()
@@ -64,7 +64,7 @@ class Recorder(unittest.TestResult):
 
 
 class Runner:
-    """What unittest's program asks to run the tests that it has found."""
+    """The runner that unittest calls with the tests that it found."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What huddle said in a job, besides how many calls it took."""
+"""Evaluates huddle's output in a job."""
 import pathlib
 import sys
 
@@ -32,8 +32,8 @@ def taken_words(job):
 
 
 def complaints(job):
-    """Every line of huddle's that is not in a table of the statistics, and the remarks below one. The
-    last line of a run that was compared and has no difference is left out."""
+    """Returns every line of huddle's output that is not in a table of the statistics, and the
+    remarks below a table, except for the last line of a verified run without differences."""
     found = []
     in_table = False
     for line in job.err.splitlines():
@@ -50,7 +50,7 @@ def complaints(job):
 
 
 def status(findings):
-    """The status of a suite with these, each of which is said."""
+    """Prints the findings and returns the exit status of a suite."""
     for finding in findings:
         print(f"  FAILED: {finding}")
     return 1 if findings else 0

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Tests of ScaLAPACK as Debian has them, each collective compared: Fortran and C below it, rows and
-columns of process grids as communicators, operators of its own. scalapack.py --libraries DIR
+"""ScaLAPACK's tests of Debian, with each collective compared: Fortran on top of C, communicators
+for the rows and columns of process grids, user-defined operators. scalapack.py --libraries DIR
 
-They check their results themselves. Status 77: they or Open MPI 4 are not there.
+The tests check their own results. Status 77: they or Open MPI 4 are not installed.
 """
 import argparse
 import pathlib
@@ -16,8 +16,8 @@ import suite
 from suite import job, peer_module
 
 SKIPPED = 77
-# Factorizations of real and complex matrices, eigenvalues, singular values. (xdllt is not among them:
-# under Open MPI 4.1.4 it stands still now and then by itself.)
+# Factorizations of real and complex matrices, eigenvalues, singular values. (Without xdllt, which
+# sometimes hangs under Open MPI 4.1.4 even without huddle.)
 PROGRAMS = ("xzlu", "xdinv", "xdsep", "xssvd", "xctrd", "xznep")
 RANKS = 4
 DEADLINE_SECONDS = 600
@@ -25,7 +25,8 @@ FAILED = re.compile(r"^\s*(\d+) tests completed and failed", re.MULTILINE)
 
 
 def run(peer, folder, program, libraries):
-    """What is wrong, in sentences. Their input lies beside them."""
+    """Returns what is wrong, in sentences. Runs in the programs' folder, which contains their
+    input."""
     own = {**suite.OF_NOBODY, "OMP_NUM_THREADS": "1", **suite.with_huddle(suite.WAYS["verify"], libraries)}
     command = peer.job(RANKS, "env", ("-C", folder, folder / program), own)
     done = job.run(command, peer.environment(), DEADLINE_SECONDS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""One part of mpi4py's tests under one MPI: run without huddle and with it, and compared."""
+"""One part of mpi4py's tests under one MPI: runs it without huddle and with it, and compares."""
 import dataclasses
 import pathlib
 import re
@@ -18,21 +18,21 @@ import outcomes  # noqa: E402
 import peer as peer_module  # noqa: E402
 import report  # noqa: E402
 
-# HUDDLE_X by X.
+# The HUDDLE_X settings by X.
 WAYS = {"plain": {}, "verify": {"VERIFY": "1"}}
-# The slowest test of all takes less than a minute on a machine that others use too.
+# The slowest test takes less than a minute on a shared machine.
 STALL_SECONDS = 240
 DEADLINE_SECONDS = 3600
-# A test whose outcome is not always the same without huddle either is known after so many runs.
+# Runs after which a test with varying outcomes without huddle is known.
 NATIVE_RUNS = 3
-# No setting of whoever runs the tests counts, and no machine file: here is no folder of huddle's.
+# A folder without settings or machine files of huddle, so that the user's do not count.
 OF_NOBODY = {"XDG_CONFIG_HOME": str(HERE)}
-# So many tests that an MPI does not survive by itself are left out, one after another.
+# Limit on the tests that are left out because the MPI does not survive them.
 MOST_LEFT_OUT = 8
 
 
 def present(names):
-    """Those of the MPIs that are set up; the others are named."""
+    """Returns the MPIs that are installed and prints the others."""
     found = []
     for name in names:
         lacks = peer_module.Peer(name).lacks()
@@ -44,8 +44,8 @@ def present(names):
 
 
 def with_huddle(settings, libraries):
-    """What ranks have in their environment. settings: HUDDLE_X by X, besides the statistics.
-    Communicators of tests make few calls: they join at the first one, not when it pays."""
+    """Returns the environment of ranks with huddle. `settings` holds HUDDLE_X by X, besides the
+    statistics. Activates at the first call, because communicators of tests make few calls."""
     files = [bench.PRELOAD, bench.HEAP] if "HEAP" in settings else [bench.PRELOAD]
     own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", "JOIN_AFTER": "0", **settings}.items()}
     return {**own, "LD_PRELOAD": ":".join(str(libraries / file) for file in files)}
@@ -65,7 +65,7 @@ class Run:
 
 
 class Watch:
-    """Ends a job in which nothing happens any more."""
+    """Ends a job that makes no progress."""
 
     def __init__(self, folder, stall_seconds):
         self.folder = folder
@@ -96,10 +96,10 @@ class Suite:
         self.stall_seconds = stall_seconds
         self.peer = peer_module.Peer(part.mpi)
         self.include, self.exclude = modules.MODULES[part.modules]
-        self.left_out = []  # tests that the MPI does not survive by itself
+        self.left_out = []  # tests that the MPI does not survive without huddle
 
     def judge(self, ways):
-        """What is wrong, in sentences."""
+        """Returns what is wrong, in sentences."""
         native = self._baseline()
         if native is None:
             return ["does not come to its end without huddle either"]
@@ -115,7 +115,7 @@ class Suite:
         return findings
 
     def _baseline(self):
-        """Without huddle, and without the tests at which the MPI dies or stands still by itself."""
+        """Runs without huddle and without the tests at which the MPI itself dies or hangs."""
         while len(self.left_out) <= MOST_LEFT_OUT:
             native = self._run("native")
             if native.is_whole():
@@ -144,8 +144,8 @@ class Suite:
         return findings
 
     def _explained(self, native, run, differences):
-        """Differences that stay when the modules have been run again natively, with all outcomes
-        that were seen there."""
+        """Returns the differences that remain after repeating the modules natively, with all
+        native outcomes."""
         if not differences:
             return []
         concerned = {test.split("(")[-1].split(".")[0] for _, test in differences}
@@ -171,7 +171,7 @@ class Suite:
                      self.exclude]
         for test in self.left_out:
             arguments += ["-x", test]
-        # Processes that a test spawns have the launcher's environment, and import the test.
+        # Spawned processes get the launcher's environment, and import the test.
         launcher = {**self.peer.environment(), "PYTHONPATH": str(self.tests)}
         watch = Watch(folder, self.stall_seconds)
         done = job.run(self.peer.job(self.part.ranks, self.peer.home / "venv/bin/python", arguments, own),

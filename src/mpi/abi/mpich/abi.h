@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The ABI that MPICH 4 and 5, Debian's MPICH and Intel MPI have in common (libmpi.so.12,
-// libmpich.so.12), as their programs see it. Checked against their mpi.h by tests/mpi/abi. The
-// three abi.h give the same names, and no program has two of them.
+// libmpich.so.12). tests/mpi/abi checks it against their mpi.h. The three abi.h define the same
+// names, and no program includes two of them.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace huddle::mpi {
 
 inline constexpr std::string_view abi_name = "MPICH";
 
-// Handles are ints that carry their kind in the upper bits.
+// Handles are ints whose upper bits encode the kind of object.
 using Comm = int;
 using Datatype = int;
 using Op = int;
@@ -116,13 +116,13 @@ inline constexpr int max_error_string = 512;
 inline constexpr int max_object_name = 128;
 inline constexpr int max_processor_name = 128;
 
-// A receive buffer that is the send buffer is refused by Allreduce, and by Reduce at its root,
-// unless the count is 0 (or the MPI is built without its checks).
+// Allreduce, and Reduce at its root, reject a receive buffer that equals the send buffer, unless
+// the count is 0 (or the MPI is built without argument checks).
 inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 1;
 inline constexpr int error_aliased_allreduce = error_buffer;
 inline constexpr int error_aliased_reduce = error_buffer;
-// All other collectives refuse it as well.
+// All other collectives reject it as well.
 inline constexpr bool aliases_are_refused = true;
 
 inline void* in_place() { return pointer_of<void*>(UINTPTR_MAX); }
@@ -160,13 +160,13 @@ inline constexpr Predefined win_null = {"MPI_WIN_NULL", 0x20000000};
 inline constexpr Predefined session_null = {"MPI_SESSION_NULL", 0x38000000};
 inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN", 0};
 
-// A value means one type in every member of the family that has the type. But not every member has
-// each: MPI_LOGICAL1 to 16, MPI_INTEGER16, MPI_REAL2 and MPI_COMPLEX4 came with later ones, and one
-// built without Fortran has none of Fortran's. To ask such a member about them is an error that
-// ends the program, so ask the MPI about a type only once a program has used it. MPI_LONG_LONG_INT
-// and MPI_C_COMPLEX are other names of types that stand here; MPI_LB and MPI_UB carry no data.
+// A value denotes the same type in every member of the family that has the type. But some members
+// lack some types: MPI_LOGICAL1 to 16, MPI_INTEGER16, MPI_REAL2 and MPI_COMPLEX4 were added later,
+// and a build without Fortran has no Fortran types. Querying a missing type ends the program, so
+// query the MPI about a type only after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX
+// are aliases of types listed here; MPI_LB and MPI_UB carry no data.
 inline constexpr std::array<Predefined, 70> datatypes = {{
-    // C's integers, characters and truth
+    // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", 0x4c000118},
     {"MPI_UNSIGNED_CHAR", 0x4c000102},
     {"MPI_SHORT", 0x4c000203},
@@ -189,7 +189,7 @@ inline constexpr std::array<Predefined, 70> datatypes = {{
     {"MPI_WCHAR", 0x4c00040e},
     {"MPI_C_BOOL", 0x4c00013f},
     {"MPI_CXX_BOOL", 0x4c000133},
-    // C's floating numbers
+    // C floating-point types
     {"MPI_FLOAT", 0x4c00040a},
     {"MPI_DOUBLE", 0x4c00080b},
     {"MPI_LONG_DOUBLE", 0x4c00100c},
@@ -199,13 +199,13 @@ inline constexpr std::array<Predefined, 70> datatypes = {{
     {"MPI_CXX_FLOAT_COMPLEX", 0x4c000834},
     {"MPI_CXX_DOUBLE_COMPLEX", 0x4c001035},
     {"MPI_CXX_LONG_DOUBLE_COMPLEX", 0x4c002036},
-    // MPI's own
+    // MPI's own types
     {"MPI_BYTE", 0x4c00010d},
     {"MPI_PACKED", 0x4c00010f},
     {"MPI_AINT", 0x4c000843},
     {"MPI_OFFSET", 0x4c000844},
     {"MPI_COUNT", 0x4c000845},
-    // Fortran's
+    // Fortran types
     {"MPI_INTEGER", 0x4c00041b},
     {"MPI_INTEGER1", 0x4c00012d},
     {"MPI_INTEGER2", 0x4c00022f},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The ABI of Open MPI 4.1 and 5.0 (libmpi.so.40), as its programs see it. Checked against their
-// mpi.h by tests/mpi/abi. The three abi.h give the same names, and no program has two of them.
+// The ABI of Open MPI 4.1 and 5.0 (libmpi.so.40). tests/mpi/abi checks it against their mpi.h. The
+// three abi.h define the same names, and no program includes two of them.
 #pragma once
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ namespace huddle::mpi {
 
 inline constexpr std::string_view abi_name = "Open MPI";
 
-// Handles point at things that only the MPI knows.
+// Handles point to opaque objects.
 using Comm = struct CommObject*;
 using Datatype = struct DatatypeObject*;
 using Op = struct OpObject*;
@@ -69,7 +69,7 @@ inline constexpr int error_pending = 19;
 inline constexpr int error_keyval = 36;
 inline constexpr int error_no_mem = 39;
 inline constexpr int error_unsupported_operation = 52;
-// Open MPI 4 has no class for a peer that died, and 5 adds one.
+// Open MPI 4 has no error class for a failed process; Open MPI 5 adds one.
 inline constexpr int error_proc_failed = error_other;
 
 inline constexpr int undefined = -32766;
@@ -117,13 +117,13 @@ inline constexpr int max_error_string = 256;
 inline constexpr int max_object_name = 64;
 inline constexpr int max_processor_name = 256;
 
-// A receive buffer that is the send buffer is refused by Reduce at its root, unless the count is 0,
-// and by Allreduce from a count of 2. Each has its own class for it.
+// Reduce rejects a receive buffer that equals the send buffer at its root, unless the count is 0;
+// Allreduce does so from a count of 2. The two return different error classes.
 inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 2;
 inline constexpr int error_aliased_allreduce = error_buffer;
 inline constexpr int error_aliased_reduce = error_arg;
-// The other collectives take one buffer for both as if it were in place.
+// The other collectives treat equal buffers as in-place.
 inline constexpr bool aliases_are_refused = false;
 
 inline void* in_place() { return pointer_of<void*>(1); }
@@ -136,15 +136,15 @@ struct Predefined {
   const char* symbol;
 };
 
-// A program that is linked with the MPI has these objects in itself (copy relocations): the library
-// then works with the program's, and has its own only as dead copies. So they are what every symbol
-// in the process means by the name, and only for an MPI that was loaded privately what it exports.
+// A program that is linked with the MPI contains copies of these objects (copy relocations): the
+// library then uses the program's objects instead of its own. So the global scope is searched
+// first, and the MPI's own symbols only if the MPI was loaded privately.
 inline void* object_of(const char* symbol, Find find) {
   void* const meant_by_all = dlsym(RTLD_DEFAULT, symbol);
   return meant_by_all != nullptr ? meant_by_all : find(symbol);
 }
 
-// Null where the library has no such object: Open MPI 4 lacks some that 5 has.
+// Returns null if the library has no such object: Open MPI 4 lacks some that Open MPI 5 has.
 template <class Handle>
 Handle handle(const Predefined& predefined, Find find) {
   return reinterpret_cast<Handle>(object_of(predefined.symbol, find));
@@ -167,11 +167,11 @@ inline constexpr Predefined session_null = {"MPI_SESSION_NULL", "ompi_mpi_instan
 inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN",
                                                   "OMPI_C_MPI_COMM_NULL_COPY_FN"};
 
-// Some datatypes are there without being usable (MPI_REAL2 where the compiler had no such type), so
-// ask the MPI about a type only once a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are
-// other names of types that stand here; MPI_LB and MPI_UB carry no data.
+// Some datatypes exist without being usable (MPI_REAL2 if the compiler had no such type), so query
+// the MPI about a type only after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are
+// aliases of types listed here; MPI_LB and MPI_UB carry no data.
 inline constexpr std::array<Predefined, 71> datatypes = {{
-    // C's integers, characters and truth
+    // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", "ompi_mpi_signed_char"},
     {"MPI_UNSIGNED_CHAR", "ompi_mpi_unsigned_char"},
     {"MPI_SHORT", "ompi_mpi_short"},
@@ -194,7 +194,7 @@ inline constexpr std::array<Predefined, 71> datatypes = {{
     {"MPI_WCHAR", "ompi_mpi_wchar"},
     {"MPI_C_BOOL", "ompi_mpi_c_bool"},
     {"MPI_CXX_BOOL", "ompi_mpi_cxx_bool"},
-    // C's floating numbers
+    // C floating-point types
     {"MPI_FLOAT", "ompi_mpi_float"},
     {"MPI_DOUBLE", "ompi_mpi_double"},
     {"MPI_LONG_DOUBLE", "ompi_mpi_long_double"},
@@ -204,13 +204,13 @@ inline constexpr std::array<Predefined, 71> datatypes = {{
     {"MPI_CXX_FLOAT_COMPLEX", "ompi_mpi_cxx_cplex"},
     {"MPI_CXX_DOUBLE_COMPLEX", "ompi_mpi_cxx_dblcplex"},
     {"MPI_CXX_LONG_DOUBLE_COMPLEX", "ompi_mpi_cxx_ldblcplex"},
-    // MPI's own
+    // MPI's own types
     {"MPI_BYTE", "ompi_mpi_byte"},
     {"MPI_PACKED", "ompi_mpi_packed"},
     {"MPI_AINT", "ompi_mpi_aint"},
     {"MPI_OFFSET", "ompi_mpi_offset"},
     {"MPI_COUNT", "ompi_mpi_count"},
-    // Fortran's
+    // Fortran types
     {"MPI_INTEGER", "ompi_mpi_integer"},
     {"MPI_INTEGER1", "ompi_mpi_integer1"},
     {"MPI_INTEGER2", "ompi_mpi_integer2"},

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The standard ABI of MPI 5 (libmpi_abi.so.1), as programs built with mpicc_abi see it. Checked
-// against the mpi_abi.h of MPICH and Intel MPI by tests/mpi/abi. The three abi.h give the same
-// names, and no program has two of them.
+// The standard ABI of MPI 5 (libmpi_abi.so.1). tests/mpi/abi checks it against the mpi_abi.h of
+// MPICH and Intel MPI. The three abi.h define the same names, and no program includes two of them.
 //
-// There is no errors_return in any of the three: the value that MPICH 5.0.2 gives it here (0x143)
-// is MPI_ERRORS_ABORT to Intel MPI 2021.19, and the other way round with 0x142. An error handler of
-// one's own that does nothing is the same, and means the same everywhere.
+// None of the three defines errors_return: its value in MPICH 5.0.2 (0x143) is MPI_ERRORS_ABORT in
+// Intel MPI 2021.19, and vice versa for 0x142. huddle instead creates an error handler that does
+// nothing, which has the same effect in every MPI.
 #pragma once
 
 #include <array>
@@ -21,7 +20,7 @@ namespace huddle::mpi {
 
 inline constexpr std::string_view abi_name = "MPI standard ABI";
 
-// Handles point at things that only the MPI knows.
+// Handles point to opaque objects.
 using Comm = struct CommObject*;
 using Datatype = struct DatatypeObject*;
 using Op = struct OpObject*;
@@ -118,13 +117,13 @@ inline constexpr int max_error_string = 512;
 inline constexpr int max_object_name = 128;
 inline constexpr int max_processor_name = 256;
 
-// A receive buffer that is the send buffer is refused by Allreduce, and by Reduce at its root,
-// unless the count is 0 (or the MPI is built without its checks).
+// Allreduce, and Reduce at its root, reject a receive buffer that equals the send buffer, unless
+// the count is 0 (or the MPI is built without argument checks).
 inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 1;
 inline constexpr int error_aliased_allreduce = error_buffer;
 inline constexpr int error_aliased_reduce = error_buffer;
-// All other collectives refuse it as well.
+// All other collectives reject it as well.
 inline constexpr bool aliases_are_refused = true;
 
 inline void* in_place() { return pointer_of<void*>(1); }
@@ -158,12 +157,12 @@ inline constexpr Predefined win_null = {"MPI_WIN_NULL", 0x110};
 inline constexpr Predefined session_null = {"MPI_SESSION_NULL", 0x120};
 inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN", 0};
 
-// An MPI need not have them all: Intel's lacks MPI_LOGICAL16, MPI_INTEGER16, MPI_REAL2 and
-// MPI_COMPLEX4, and to ask it about one is an error that ends the program. So ask the MPI about a
-// type only once a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are other names of
-// types that stand here.
+// An MPI may lack some of these: Intel's lacks MPI_LOGICAL16, MPI_INTEGER16, MPI_REAL2 and
+// MPI_COMPLEX4, and querying it about one ends the program. So query the MPI about a type only
+// after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are aliases of types listed
+// here.
 inline constexpr std::array<Predefined, 70> datatypes = {{
-    // C's integers, characters and truth
+    // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", 0x244},
     {"MPI_UNSIGNED_CHAR", 0x245},
     {"MPI_SHORT", 0x208},
@@ -186,7 +185,7 @@ inline constexpr std::array<Predefined, 70> datatypes = {{
     {"MPI_WCHAR", 0x23c},
     {"MPI_C_BOOL", 0x238},
     {"MPI_CXX_BOOL", 0x239},
-    // C's floating numbers
+    // C floating-point types
     {"MPI_FLOAT", 0x210},
     {"MPI_DOUBLE", 0x214},
     {"MPI_LONG_DOUBLE", 0x220},
@@ -196,13 +195,13 @@ inline constexpr std::array<Predefined, 70> datatypes = {{
     {"MPI_CXX_FLOAT_COMPLEX", 0x213},
     {"MPI_CXX_DOUBLE_COMPLEX", 0x217},
     {"MPI_CXX_LONG_DOUBLE_COMPLEX", 0x225},
-    // MPI's own
+    // MPI's own types
     {"MPI_BYTE", 0x247},
     {"MPI_PACKED", 0x207},
     {"MPI_AINT", 0x201},
     {"MPI_OFFSET", 0x203},
     {"MPI_COUNT", 0x202},
-    // Fortran's
+    // Fortran types
     {"MPI_INTEGER", 0x219},
     {"MPI_INTEGER1", 0x2c1},
     {"MPI_INTEGER2", 0x2c9},

@@ -11,7 +11,7 @@
 
 namespace huddle::mpi {
 
-// What is alike in the two.
+// Common part of the two calls.
 template <class Output>
 struct AnyAllgather : ForAll<Side, Output> {
   Route objection(const Process& process, const Communicator& communicator) const {
@@ -22,7 +22,7 @@ struct AnyAllgather : ForAll<Side, Output> {
                                                 this->input.bytes());
     return refused ? Route::for_judgement : passed;
   }
-  // What this rank gives to itself has no room there.
+  // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const {
     return !this->input.is_in_place() &&
            this->input.bytes() > this->output.block(communicator.rank).bytes();

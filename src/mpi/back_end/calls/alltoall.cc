@@ -9,7 +9,8 @@
 
 namespace huddle::mpi {
 
-// As much goes out to each as comes in from each; where a rank says otherwise, all ranks do.
+// Ranks send and receive equal blocks; a rank whose arguments differ passes the call to the MPI,
+// and so do all other ranks because theirs must differ as well.
 Route AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
   const Route passed = ForAll::objection(process, communicator);
   if (passed != Route::huddle) return passed;

@@ -25,8 +25,8 @@ struct AlltoallCall : ForAll<Side, Side> {
   int native(const UnderlyingMpi& real) const;
 };
 
-// What is alike in the other two: only the two of a pair know how much they exchange, so that what
-// one rank alone finds must not keep it from taking part, unless the MPI keeps it as well.
+// Common part of the other two calls. Only the two ranks of a pair know the size of their exchange,
+// so a rank that sees an error must still take part, unless it would not in the MPI.
 struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
@@ -34,7 +34,7 @@ struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
   }
   Route objection(const Process& process, const Communicator& communicator) const;
   Route take(const Process& process, Communicator& communicator) const;
-  // What this rank gives to itself has no room there.
+  // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const;
 };
 

@@ -29,7 +29,8 @@ Route GatherCall::take(const Process& process, Communicator& communicator) const
   return verdict_of_root();
 }
 
-// The others cannot know, and are in it already: the root takes part, and has nothing of it.
+// The other ranks cannot detect the error and have entered the call: the root takes part with a
+// temporary buffer and discards the result.
 Route GatherCall::take_for_nothing(const Process& process, Communicator& communicator) const {
   Dense mine(process.real(), comm, given());
   mine.fetch();
@@ -52,7 +53,7 @@ std::size_t GathervCall::bytes(const Communicator& communicator) const {
   return input.is_in_place() ? output.bytes(communicator.rank) : input.bytes();
 }
 
-// How much the others send, a root whose counts are wrong does not know.
+// A root with invalid counts does not know the sizes of the blocks, so it cannot take part.
 Route GathervCall::objection(const Process& process, const Communicator& communicator) const {
   if (is_wrong_at_root(communicator)) return Route::for_judgement;
   return AnyGather::objection(process, communicator);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The calls MPI_Gather, MPI_Gatherv, MPI_Scatter and MPI_Scatterv.
 #pragma once
 
 #include <optional>
@@ -11,10 +13,8 @@
 
 namespace huddle::mpi {
 
-// MPI_Gather and MPI_Gatherv.
-
-// What is alike in the two. The output is looked at by the root alone, and so is the input unless
-// it is in place there.
+// Common part of MPI_Gather and MPI_Gatherv. The output is significant on the root only; the input
+// is not significant on a root that uses MPI_IN_PLACE.
 template <class Output>
 struct AnyGather {
   Side input;
@@ -27,7 +27,7 @@ struct AnyGather {
     if (is_root(communicator)) output.look(process, communicator);
   }
 
-  // What the root finds wrong with its output is for take() to say: the others are in it already.
+  // Errors in the root's output are left to take(), because the other ranks have entered the call.
   Route objection(const Process& /*process*/, const Communicator& communicator) const {
     const bool is_right = input.is_in_place()
                               ? is_root(communicator) && !is_wrong_at_root(communicator)
@@ -35,10 +35,10 @@ struct AnyGather {
     return communicator.has_rank(root) && is_right ? Route::huddle : Route::for_judgement;
   }
 
-  // By the time that the root finds anything wrong.
+  // Returns whether the other ranks have sent by the time that this rank detects an error.
   bool others_have_sent(const Communicator& communicator) const { return is_root(communicator); }
 
-  // What the root gives to itself has no room there.
+  // Returns whether the root's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const {
     return is_root(communicator) && !input.is_in_place() &&
            input.bytes() > output.block(root).bytes();
@@ -57,8 +57,8 @@ struct AnyGather {
   bool is_wrong_at_root(const Communicator& communicator) const {
     return is_root(communicator) && (output.is_in_place() || !output.is_right(communicator.ranks));
   }
-  // What the root has to say when it has taken part, and so when the others can go on.
-  // pre: it is the root, and has nothing wrong in its output.
+  // Returns the root's route after it has taken part, so that the other ranks can continue.
+  // Requires: this rank is the root and its output is right.
   Route verdict_of_root() const {
     const bool is_refused =
         !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
@@ -95,11 +95,9 @@ struct GathervCall : AnyGather<ListedSide> {
   int native(const UnderlyingMpi& real) const;
 };
 
-// MPI_Scatter and MPI_Scatterv.
-
-// What is alike in the two. The input is looked at by the root alone, and so is the output unless
-// it is in place there. A root whose input is wrong has nothing to give: the others wait for it as
-// they would in the MPI.
+// Common part of MPI_Scatter and MPI_Scatterv. The input is significant on the root only; the
+// output is not significant on a root that uses MPI_IN_PLACE. If the root's input is invalid, it
+// has nothing to send, and the other ranks wait for it as they would in the MPI.
 template <class Input>
 struct AnyScatter {
   Input input;
@@ -121,7 +119,7 @@ struct AnyScatter {
     return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::for_judgement;
   }
 
-  // What the root gives to itself has no room there.
+  // Returns whether the root's own block is larger than its output.
   bool is_truncated(const Communicator& communicator) const {
     return is_root(communicator) && !output.is_in_place() &&
            input.block(root).bytes() > output.bytes();
@@ -139,7 +137,7 @@ struct AnyScatter {
   bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
 
  private:
-  // pre: what is given and gotten is right.
+  // Requires: input and output are right.
   bool is_alias_at_root(const Communicator& communicator) const {
     return is_root(communicator) && !output.is_in_place() &&
            is_refused_at_root(input.block(root), output.block(0));

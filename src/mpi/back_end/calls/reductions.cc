@@ -13,7 +13,7 @@
 namespace huddle::mpi {
 namespace {
 
-// Of what a rank brings, where the program's numbers make no sense.
+// Stands for a count that cannot be computed because the program's counts are invalid.
 constexpr Count wrong_count = -1;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is alike in the calls that join elements of all ranks.
+// The reductions: a common base, and the calls that are not in call.h.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace huddle::mpi {
 
-// One rank's part of a reduction, ready for a team: elements as they lie where they are named or
-// dense, packed where the program's operator joins what has gaps.
+// One rank's buffers of a reduction, in the form that a team needs: the program's buffers, or
+// packed copies if the program's operator reduces elements with gaps.
 class ReductionParts {
  public:
-  // output: null on ranks that get no result, and maybe on others: data may lie there.
+  // `output` is null on ranks that get no result.
   ReductionParts(const void* input, void* output) : in_(input), out_(output) {}
-  // The same elements, packed. Null: this rank gets no result.
+  // Replaces both buffers by packed copies. `output` is null if this rank gets no result.
   void pack(const UnderlyingMpi& real, Comm comm, const Part& input, const Part* output) {
     packed_in_.emplace(real, comm, input);
     packed_in_->fetch();
@@ -34,7 +34,7 @@ class ReductionParts {
 
   const void* input() const { return in_; }
   void* output() const { return out_; }
-  // The result to its place.
+  // Copies a packed result to the program's buffer.
   void finish() {
     if (packed_out_) packed_out_->store();
   }
@@ -49,7 +49,7 @@ class ReductionParts {
 struct AnyReduction {
   const void* input;
   void* output;
-  Count count;  // of elements that each rank brings
+  Count count;  // of the elements that each rank contributes
   Datatype type;
   Op op;
   Comm comm;
@@ -63,7 +63,7 @@ struct AnyReduction {
     return bytes(communicator);
   }
   bool is_in_place() const { return input == in_place(); }
-  // What this rank brings.
+  // The buffer that holds this rank's contribution.
   const void* brought() const { return is_in_place() ? output : input; }
   Part part_of_input() const { return {{const_cast<void*>(brought()), count, type}, facts}; }
   std::vector<Part> read(const Communicator& /*communicator*/) const {
@@ -73,7 +73,7 @@ struct AnyReduction {
  protected:
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
-  // Where this rank gets so many elements. What it gets nothing into is not looked at.
+  // Checks the arguments of a rank that gets `gotten` elements; 0: its output is not examined.
   bool is_right(const Process& process, Count gotten) const {
     const bool has_output =
         gotten == 0 || (is_plain(output, gotten, *facts) && output != in_place());
@@ -81,15 +81,15 @@ struct AnyReduction {
         !(is_in_place() && output == in_place()) && is_plain(brought(), count, *facts);
     return has_output && has_input && !process.operators().is_null(op);
   }
-  // Whether the MPI refuses what would be in place, were it said so.
+  // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
   bool is_refused_alias() const { return aliases_are_refused && input == output && count > 0; }
 
-  // What a rank gets: so many elements, or no result.
+  // The result of this rank: a number of elements, or none.
   struct Gotten {
     bool is_result;
     Count count;
   };
-  // Calls `join` with the communicator's team, the parts and the reduction, if it may join that.
+  // Calls `join` with the team, the buffers and the reduction, if the team supports it.
   template <class Join>
   Route take_by(const Process& process, Communicator& communicator, Gotten gotten,
                 const Join& join) const {
@@ -116,15 +116,13 @@ struct AnyReduction {
   }
 };
 
-// MPI_Reduce_scatter and MPI_Reduce_scatter_block.
-
-// What is alike in the two: all that a rank brings is `count`,
-// which look() finds out, and what it gets is a block of that.
+// Common part of MPI_Reduce_scatter and MPI_Reduce_scatter_block. look() computes `count`, the size
+// of each rank's contribution; the result is a block of it.
 struct AnyReduceScatter : AnyReduction {
  protected:
   Written written_block(Count gotten) const;
   Route objection_to(const Process& process, Count gotten) const;
-  // shares: of each rank, in elements.
+  // `shares` contains the block of each rank, in elements.
   Route take_blocks(const Process& process, Communicator& communicator,
                     const node::Blocks& shares) const;
 };
@@ -152,7 +150,6 @@ struct ReduceScatterCall : AnyReduceScatter {
   Written written(const Communicator& communicator) const;
 };
 
-// MPI_Scan and MPI_Exscan.
 struct ScanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::scan;
 
@@ -162,7 +159,7 @@ struct ScanCall : AnyReduction {
   Written written(const Communicator& communicator) const;
 };
 
-// The first rank gets nothing: its output is not looked at, unless its input is there.
+// Rank 0 gets no result: its output is examined only if it contains the input.
 struct ExscanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::exscan;
 

@@ -5,7 +5,7 @@
 
 namespace huddle::mpi {
 
-// What is no type, or none yet, may be one at the next call.
+// A null or uncommitted type is not cached, because it may be valid in the next call.
 const TypeFacts& found_facts_of(const Process& process, Communicator& communicator, Datatype type) {
   const Types& types = process.types();
   if (types.is_null(type)) return no_type;
@@ -23,7 +23,7 @@ void ListedSide::look(const Process& process, Communicator& communicator) {
   if (!is_listed()) return;
   facts_by_rank_.resize(static_cast<std::size_t>(communicator.ranks), &no_type);
   for (int rank = 0; rank < communicator.ranks; ++rank) {
-    // What is the type of nothing does not matter, and programs leave it open.
+    // Programs may leave the type of an empty block undefined.
     if (counts_[rank] <= 0) continue;
     const bool is_as_before = rank > 0 && counts_[rank - 1] > 0 && types_[rank] == types_[rank - 1];
     const auto at = static_cast<std::size_t>(rank);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One side of a call, what a rank gives or where it wants what it gets: as much for each rank, one
-// block behind the other.
+// The buffer arguments of the calls. A Side has blocks of equal size, one per rank, in contiguous
+// order; a ListedSide has a count, a displacement and possibly a type per rank.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@
 
 namespace huddle::mpi {
 
-// An array of a program's: of int or, in the forms for large counts, of something larger.
+// An array argument of a program: of int or, in the large-count functions, of a wider type.
 template <class Wide>
 class ProgramNumbers {
  public:
-  // NOLINTNEXTLINE(google-explicit-constructor): what a program gives is one or the other
+  // NOLINTNEXTLINE(google-explicit-constructor): call sites pass either type of array
   ProgramNumbers(const int* narrow) : narrow_(narrow) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   ProgramNumbers(const Wide* wide) : wide_(wide), is_wide_(true) {}
 
   bool is_there() const { return narrow_ != nullptr || wide_ != nullptr; }
   Wide operator[](int i) const { return is_wide_ ? wide_[i] : narrow_[i]; }
-  // As they came.
+  // The original argument.
   bool is_wide() const { return is_wide_; }
   const int* narrow() const { return narrow_; }
   const Wide* wide() const { return wide_; }
@@ -41,7 +41,7 @@ class ProgramNumbers {
 };
 
 const TypeFacts& found_facts_of(const Process& process, Communicator& communicator, Datatype type);
-// Of a null datatype nothing is known, and the MPI will say so.
+// Returns no_type for a null datatype, which the MPI will reject.
 inline const TypeFacts& facts_of(const Process& process, Communicator& communicator,
                                  Datatype type) {
   const TypeFacts* const latest = communicator.latest.of(type, process.types());
@@ -66,15 +66,15 @@ inline std::size_t bytes_of(Count count, const TypeFacts& facts) {
 
 inline bool fits_int(Count count) { return count <= std::numeric_limits<int>::max(); }
 
-// So many bytes on. Not for a pointer to reckon: types may name what is far from an address.
+// Returns address + bytes. Uses integers because types may contain addresses outside the object.
 inline void* moved(void* address, Aint bytes) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): see above
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
-// Whether the MPI refuses what the root gives to itself where it lies, were it not said to be in
-// place. The others are in the call meanwhile: so only what is refused by all that refuse anything.
-// They look for a block behind so many bytes of data, not behind extents.
+// Returns whether the MPI rejects that the root sends its own block from where it receives it,
+// without MPI_IN_PLACE. Only cases that every MPI with this check rejects count, because the other
+// ranks are in the call. MPIs derive a block's position from sizes, hence the test for dense types.
 inline bool is_refused_at_root(const Part& given, const Part& gotten) {
   return aliases_are_refused && given.place.address == gotten.place.address &&
          given.place.address != bottom && given.place.type == gotten.place.type &&
@@ -82,18 +82,18 @@ inline bool is_refused_at_root(const Part& given, const Part& gotten) {
 }
 
 struct Side {
-  // A program's input is not written.
+  // Removes const from an input, which is never written.
   Side(const void* address_, Count count_, Datatype type_)
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
-  // Before all that follows.
+  // Call first.
   void look(const Process& process, Communicator& communicator) {
     facts = &facts_of(process, communicator, type);
   }
 
   bool is_in_place() const { return address == in_place(); }
   bool is_right(int /*ranks*/) const { return is_plain(address, count, *facts); }
-  // Of each block.
+  // Size of each block.
   std::size_t bytes() const { return bytes_of(count, *facts); }
   std::size_t bytes_of_all(int ranks) const { return bytes() * static_cast<std::size_t>(ranks); }
   Part block(int rank) const {
@@ -108,20 +108,20 @@ struct Side {
   const TypeFacts* facts = &no_type;
 };
 
-// One side of a call whose blocks are listed: for each rank how much it is and where it is, and
-// maybe of which type.
+// A buffer argument whose blocks are listed by rank: count, displacement, and possibly type.
 class ListedSide {
  public:
   using Counts = ProgramNumbers<Count>;
   using Displacements = ProgramNumbers<Aint>;
 
-  // A program's input is not written. All of one type: displacements are counted in its extents.
+  // Removes const from an input, which is never written. All blocks have one type, and
+  // displacements are in units of its extent.
   ListedSide(const void* address_, Counts counts, Displacements displacements, Datatype type)
       : address(const_cast<void*>(address_)),
         counts_(counts),
         displacements_(displacements),
         type_(type) {}
-  // Each of its own type: displacements are bytes.
+  // Each block has its own type, and displacements are in bytes.
   ListedSide(const void* address_, Counts counts, Displacements displacements,
              const Datatype* types)
       : address(const_cast<void*>(address_)),
@@ -130,19 +130,19 @@ class ListedSide {
         types_(types),
         has_types_(true) {}
 
-  // Before all that follows.
+  // Call first.
   void look(const Process& process, Communicator& communicator);
 
   bool is_in_place() const { return address == in_place(); }
-  // A block of nothing may be of no type, and anywhere.
+  // Empty blocks may have any type and displacement.
   bool is_right(int ranks) const;
   std::size_t bytes(int rank) const;
   std::size_t bytes_of_all(int ranks) const;
-  // pre: it is right.
+  // Requires: is_right().
   Part block(int rank) const;
   std::vector<Part> blocks(int ranks) const;
 
-  // As they came, for the MPI.
+  // The original arguments, for the MPI.
   const Counts& counts() const { return counts_; }
   const Displacements& displacements() const { return displacements_; }
   Datatype type() const { return type_; }
@@ -163,16 +163,16 @@ class ListedSide {
   Datatype type_{};
   const Datatype* types_ = nullptr;
   bool has_types_ = false;
-  const TypeFacts* facts_ = &no_type;            // of the only type
-  std::vector<const TypeFacts*> facts_by_rank_;  // where each has its own
+  const TypeFacts* facts_ = &no_type;            // if all blocks have one type
+  std::vector<const TypeFacts*> facts_by_rank_;  // if each block has its own type
 };
 
-// What a call writes on this rank, for whoever compares.
+// The output of a call on this rank, for comparison with the MPI's result.
 struct Written {
-  void* address = nullptr;  // as the program names it in the call
-  std::vector<Part> parts;  // none: nothing is written
-  // Where the call finds its input there, and more than it writes: what it reads, which begins with
-  // the only part that is written.
+  void* address = nullptr;  // the buffer argument of the call
+  std::vector<Part> parts;  // empty: nothing is written
+  // Set if the call reads its input in place and reads more than it writes: the input, which begins
+  // with the only part that is written.
   std::optional<Part> read = std::nullopt;
 };
 
@@ -181,8 +181,7 @@ inline std::vector<Part> all_blocks(const ListedSide& side, int ranks) {
   return side.blocks(ranks);
 }
 
-// What is alike in the calls by which every rank gives to all and gets from all. Side and
-// ListedSide are what the two sides of such a call are.
+// Common part of calls in which all ranks send to all. The parameters are Side or ListedSide.
 template <class Input, class Output>
 struct ForAll {
   Input input;
@@ -209,7 +208,7 @@ struct ForAll {
   }
 
  protected:
-  // Whether the MPI refuses what would be in place, were it said so.
+  // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
   static bool is_refused_alias(const void* from, const void* to, std::size_t bytes) {
     return aliases_are_refused && from == to && from != bottom && bytes > 0;
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * MPI is finalized while communicators still live; one is freed right after its last collective,
- * one when others still wait in theirs; and what a program keeps at MPI_COMM_SELF runs at the end.
+ * MPI_Finalize while communicators still exist; one is freed right after its last collective, one
+ * while other ranks are still in theirs; and delete callbacks of MPI_COMM_SELF run at the end.
  */
 #include <stdio.h>
 
@@ -16,7 +16,7 @@ static void use(MPI_Comm comm) {
   }
 }
 
-/* The standard says that MPI still works in here. */
+/* The standard permits MPI calls here. */
 static int at_the_end(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm;
   (void)keyval;
@@ -32,7 +32,7 @@ static int at_the_end(MPI_Comm comm, int keyval, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* Freeing is collective, but nobody waits in it. */
+/* MPI_Comm_free is collective, but no rank waits in it. */
 static void free_without_waiting(void) {
   for (int i = 0; i < 20; ++i) {
     MPI_Comm comm;

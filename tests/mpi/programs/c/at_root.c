@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Calls that are wrong at their root alone, with huddle: the others do not wait for it, and no byte
- * goes where none belongs. What the MPI makes of them by itself differs.
+ * Calls that are wrong at their root only, with huddle: the other ranks do not wait for it, and no
+ * stray byte is written. The MPIs' own behavior differs.
  */
 #include "expect.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program keeps attributes of its own on communicators, and their delete callbacks communicate:
- * on the communicator that is being freed, and on others. An MPI deletes the latest attribute
- * first, so some ranks set theirs before the first collective and others after it. The MPI then
- * uses the handle again, for a communicator with other ranks.
+ * A program keeps attributes on communicators whose delete callbacks communicate, on the
+ * communicator being freed and on others. An MPI deletes the latest attribute first, so some ranks
+ * set theirs before the first collective and others after it. The MPI then reuses the handle for a
+ * communicator of other ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static int use_what_is_freed(MPI_Comm comm, int keyval, void* value, void* extra
   return MPI_SUCCESS;
 }
 
-/* The value is a communicator that goes with this one. */
+/* The value is a communicator to free together with this one. */
 static int free_another(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)keyval;
   (void)extra;
@@ -85,7 +85,7 @@ static int keyval_for(MPI_Comm_delete_attr_function* at_delete) {
   return keyval;
 }
 
-/* Ranks in the opposite order, so that what is remembered of another communicator is wrong. */
+/* Reverses the ranks, so that cached data of another communicator is wrong. */
 static MPI_Comm reversed(MPI_Comm of) {
   MPI_Comm comm;
   MPI_Comm_split(of, 0, -rank_in(of), &comm);
@@ -102,7 +102,7 @@ static void set_all(MPI_Comm comm, const int* keyvals, int count) {
   for (int i = 0; i < count; ++i) MPI_Comm_set_attr(comm, keyvals[i], NULL);
 }
 
-/* The handle of what was freed comes back here. */
+/* Gets the handle that was freed. */
 static void use_next(void) {
   MPI_Comm next = half(MPI_COMM_WORLD);
   use("with a handle that was used before, half of the ranks", next);
@@ -125,7 +125,7 @@ static void come_and_go(Free end, const int* keyvals, int count, int uses_first)
   use_next();
 }
 
-/* Before one rank's first collective, and after another one's. */
+/* Sets the attribute before one rank's first collective, and after another's. */
 static void set_on_both_sides(int keyval) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -137,7 +137,7 @@ static void set_on_both_sides(int keyval) {
   use_next();
 }
 
-/* Never used before its callback runs. */
+/* The communicator is not used before its callback runs. */
 static void use_in_callback_only(int keyval) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

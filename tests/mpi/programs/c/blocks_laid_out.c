@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The same integers that lie differently on each rank, and in each block, go from all to all, to
- * one and from one: they arrive where the types have them, and every byte between them stays.
+ * The same integers, with a different layout on each rank and in each block, move all-to-all, to
+ * one rank and from one: they must arrive where the types place them, and no gap may change.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { most_ranks = 8 };
 
-/* One block: integers of some layout in a room of its own. */
+/* One block: integers of some layout in memory of its own. */
 struct block {
   unsigned char room[layout_room];
   unsigned char wanted[layout_room];
@@ -24,7 +24,7 @@ static void number(int numbers[layout_ints], int from, int to) {
   for (int i = 0; i < layout_ints; ++i) numbers[i] = 100000 * from + 1000 * to + i;
 }
 
-/* Of what goes from one rank to another. A layout with addresses in it is of this very room. */
+/* Makes the block from one rank to another. A layout with addresses refers to this memory. */
 static void make_given(struct block* block, int which, int from, int to) {
   int numbers[layout_ints];
   number(numbers, from, to);
@@ -44,7 +44,7 @@ static void check(const char* what, const struct block* block, int from, int to)
          what, from, to, block->layout.name);
 }
 
-/* Each block of its own type, named by how far it is from address zero or from the first one. */
+/* Blocks with a type each, located by their distance from address zero or from the first one. */
 struct lists {
   int counts[most_ranks];
   int places[most_ranks];
@@ -88,11 +88,10 @@ static void exchange(MPI_Comm comm, int first) {
   free_blocks(gotten, ranks);
 }
 
-/* Where an extent is negative, gathers of the Open MPIs fail by themselves. */
+/* Gathers of Open MPI itself fail for negative extents. */
 static int upward(int which) { return which % layout_count == layout_downward ? 0 : which; }
 
-/* What is given lies in one layout, what comes
- * in another, one block behind the other. */
+/* Uses one layout for the input and another for the output, with contiguous blocks. */
 static void gather_and_scatter(MPI_Comm comm, int first, int root) {
   enum { ints = layout_ints };
   const int ranks = size_of(comm);
@@ -124,7 +123,7 @@ static void gather_and_scatter(MPI_Comm comm, int first, int root) {
   free_layout(&block->layout);
 }
 
-/* Columns of a matrix: blocks that lie in each other, at the root in place or not. */
+/* Columns of a matrix, which are interleaved blocks, in place at the root or not. */
 static void columns(MPI_Comm comm, int root) {
   enum { rows = 50 };
   const int ranks = size_of(comm);
@@ -172,7 +171,7 @@ static void columns(MPI_Comm comm, int root) {
   MPI_Type_free(&strided);
 }
 
-/* A transposition in place, by listed columns. */
+/* An in-place transposition by listed columns. */
 static void transpose(MPI_Comm comm) {
   enum { depth = 30 };
   const int ranks = size_of(comm);
@@ -203,7 +202,7 @@ static void transpose(MPI_Comm comm) {
   MPI_Type_free(&strided);
 }
 
-/* All by addresses: both sides are MPI_BOTTOM, and not in place for that. */
+/* Addresses in types: both buffers are MPI_BOTTOM, which does not make the call in place. */
 static void absolute(MPI_Comm comm) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -234,7 +233,7 @@ static void absolute(MPI_Comm comm) {
   }
 }
 
-/* Types with no data, and blocks of them. */
+/* Types without data, and blocks of them. */
 static void nothing(MPI_Comm comm) {
   MPI_Datatype empty;
   int room[most_ranks] = {0};

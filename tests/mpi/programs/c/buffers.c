@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The four operations at many sizes, from every root, with other data each time; in place, with
- * nothing, at absolute addresses, and by their forms with large counts.
+ * Barrier, broadcast, reduce and allreduce with many sizes, from every root, with different data
+ * each time; in place, with empty buffers, at absolute addresses, and by the large-count functions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int plain_bcast(void* buffer, int count, int root, MPI_Comm comm) {
   return MPI_Bcast(buffer, count, MPI_DOUBLE, root, comm);
 }
 
-/* Doubles by the address that they have, from zero. */
+/* Broadcasts doubles by their absolute address, from MPI_BOTTOM. */
 static int absolute_bcast(void* buffer, int count, int root, MPI_Comm comm) {
   MPI_Aint address = 0;
   MPI_Get_address(buffer, &address);

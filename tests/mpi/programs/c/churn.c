@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * churn TIMES CALLS [WORDS]: communicators are made, used for so many calls, each of so many words,
- * and freed, that many times; the process grows no larger by it, in memory, mappings or
- * descriptors.
+ * churn TIMES CALLS [WORDS]: creates a communicator, uses it for CALLS calls of WORDS words, and
+ * frees it, TIMES times; the process must not grow in memory, mappings or descriptors.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -87,7 +86,7 @@ int main(int argc, char** argv) {
          times, before.descriptors, after.descriptors);
   expect(after.mappings <= before.mappings + 8, "%d communicators: %d mappings became %d", times,
          before.mappings, after.mappings);
-  // Where it takes long to pay, the first team is made after the warm-up: its memory is no leak.
+  // If activation pays off late, the first team is created after the warm-up, which is no leak.
   expect(after.kilobytes <= before.kilobytes + 8192 + times / 50,
          "%d communicators: %ld KB became %ld", times, before.kilobytes, after.kilobytes);
   MPI_Finalize();

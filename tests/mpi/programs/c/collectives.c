@@ -65,7 +65,7 @@ typedef const struct mpi_functions functions;
 
 enum { most_ranks = 8, gap = 2 };
 
-/* Blocks of one size with gaps between them, or one behind the other. */
+/* Blocks of one size, with gaps between them or contiguous. */
 struct list {
   int counts[most_ranks];
   int places[most_ranks];
@@ -86,7 +86,7 @@ static struct list list_of(const struct shape* shape, int distance) {
 
 static struct list spread(const struct shape* shape) { return list_of(shape, shape->count + gap); }
 
-/* What is in place at the root, or everywhere. */
+/* Returns the input, or MPI_IN_PLACE. */
 static const void* given(const struct shape* shape, const void* input) {
   return shape->in_place ? MPI_IN_PLACE : input;
 }
@@ -94,7 +94,7 @@ static const void* given_to_root(const struct shape* shape, const void* input) {
   return rank_in(shape->comm) == shape->root ? given(shape, input) : input;
 }
 
-/* Ints two by two, of which every second one is left alone. */
+/* Every second int, so that the gaps must not be written. */
 static MPI_Datatype every_second(int count) {
   MPI_Datatype type;
   MPI_Type_vector(count, 1, 2, MPI_INT, &type);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * All collectives in one form, for programs that make each of them: by the name that huddle takes
- * or by the one that goes straight to the MPI.
+ * All collectives with one signature, for programs that call each of them, by the name that huddle
+ * intercepts or by the one that goes straight to the MPI.
  */
 #ifndef HUDDLE_TESTS_COLLECTIVES_H
 #define HUDDLE_TESTS_COLLECTIVES_H
@@ -11,12 +11,12 @@
 
 struct shape {
   MPI_Comm comm;
-  int count; /* of ints, to or from each rank */
+  int count; /* ints to or from each rank */
   int root;
   int in_place;
 };
 
-/* MPI's functions, or those of the same name with a P before it. */
+/* The MPI_X functions, or the PMPI_X functions. */
 struct mpi_functions;
 extern const struct mpi_functions with_huddle;
 extern const struct mpi_functions without_huddle;
@@ -24,7 +24,7 @@ extern const struct mpi_functions without_huddle;
 struct collective {
   const char* name;
   int may_be_in_place;
-  int has_padding; /* in its results, as (short, unused, int) */
+  int has_padding; /* padding in its results, as in (short, unused, int) */
   void (*call)(const struct mpi_functions* mpi, const struct shape* shape, void* input,
                void* output);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Communicators of every shape, several alive at a time, each with collectives of its own.
+ * Communicators of every shape, several at a time, each with collectives of its own.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { most_ranks = 16 };
 
-/* Every member gives its rank there, so that a wrong order or a stranger shows. */
+/* Every member contributes its rank, which reveals a wrong order or a rank that is not a member. */
 static void use(const char* shape, MPI_Comm comm) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -67,7 +67,7 @@ static MPI_Comm from_group(void) {
   return comm;
 }
 
-/* Only its members make it. */
+/* Only its members call it. */
 static MPI_Comm by_its_members(void) {
   const int last = size_of(MPI_COMM_WORLD) - 1;
   MPI_Group world;
@@ -95,7 +95,7 @@ static MPI_Comm on_one_node(void) {
   return comm;
 }
 
-/* The first rank against the others: allreduce gives each side the other's. */
+/* The first rank versus the others: allreduce returns the other group's sum. */
 static void use_between(MPI_Comm between, int is_first, int others) {
   int mine = is_first ? 1000 : 1;
   int all = -1;
@@ -108,7 +108,7 @@ static void use_between(MPI_Comm between, int is_first, int others) {
     int gotten[most_ranks];
     MPI_Allgather(&mine, 1, MPI_INT, gotten, 1, MPI_INT, between);
     expect(gotten[0] == (is_first ? 1 : 1000), "between groups: allgather gives %d", gotten[0]);
-    /* Of the root's own group the others take part with nothing that could be looked at. */
+    /* Other ranks of the root's group pass arguments that must not be examined. */
     MPI_Gather(is_first ? NULL : &mine, is_first ? -1 : 1, is_first ? MPI_DATATYPE_NULL : MPI_INT,
                is_first ? gotten : NULL, 1, is_first ? MPI_INT : MPI_DATATYPE_NULL,
                is_first ? MPI_ROOT : 0, between);

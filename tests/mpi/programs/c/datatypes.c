@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Broadcasts of the same integers that lie differently on each rank: they arrive where the type has
- * them, and every byte between them stays.
+ * Broadcasts of the same integers with a different layout on each rank: they must arrive where the
+ * type places them, and the bytes between them must not change.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void broadcast(MPI_Comm comm, int first, int root) {
   free_layout(&layout);
 }
 
-/* Large enough for other ways than the small ones take. */
+/* Large enough for other algorithms than small calls use. */
 static void broadcast_many(MPI_Comm comm, int root) {
   enum { elements = 40000, stride = 3 };
   int* numbers = calloc(elements * stride, sizeof *numbers);
@@ -52,7 +52,7 @@ static void broadcast_many(MPI_Comm comm, int root) {
   free(numbers);
 }
 
-/* Types with no data, and calls with none. */
+/* Types without data, and empty calls. */
 static void broadcast_nothing(MPI_Comm comm) {
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty);
@@ -65,7 +65,7 @@ static void broadcast_nothing(MPI_Comm comm) {
   MPI_Type_free(&empty);
 }
 
-/* Made of these integers by a type of its own, and once more of such a type. */
+/* Uses a derived type, and a type derived from that. */
 static void broadcast_made(MPI_Comm comm, MPI_Datatype type, const char* name) {
   enum { ints = 8 };
   int numbers[ints] = {0};
@@ -83,7 +83,7 @@ static void broadcast_made(MPI_Comm comm, MPI_Datatype type, const char* name) {
 
 static void broadcast_constructed(MPI_Comm comm) {
   MPI_Datatype type;
-  /* No number's type, but the MPI's own all the same. */
+  /* MPI_PACKED is not numeric but predefined. */
   MPI_Type_contiguous(8 * (int)sizeof(int), MPI_PACKED, &type);
   broadcast_made(comm, type, "contiguous of MPI_PACKED");
 #if MPI_VERSION >= 4
@@ -94,7 +94,7 @@ static void broadcast_constructed(MPI_Comm comm) {
 #endif
 }
 
-/* What a type was says nothing of the next that gets its handle. */
+/* The properties of a freed type must not be used for the next type with its handle. */
 static void broadcast_again_and_again(MPI_Comm comm) {
   enum { most = 40 };
   int numbers[most];
@@ -117,7 +117,7 @@ static void broadcast_again_and_again(MPI_Comm comm) {
   }
 }
 
-/* A long double of x86 has bytes that are not of its value; nobody has to send them. */
+/* An x86 long double has padding bytes, which need not be sent. */
 static void broadcast_padded(MPI_Comm comm) {
   enum { elements = 10, stride = 2 };
   static long double numbers[elements * stride];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * device LIBRARY WHEN: calls with a device's memory, on one rank after the other and on all, as
- * input, as output and as both, each in a communicator that has known host memory only until then.
- * The stand-in for the device's driver is loaded before MPI comes up (before), once it is up
- * (after), after ten thousand calls (late), or then and by another thread (thread). Never: all
- * memory is the host's. What comes out is held against the MPI's own way, with host memory.
+ * device LIBRARY WHEN: calls with device memory, on one rank at a time and on all, as input, as
+ * output and as both, each on a communicator that has used only host memory before. The simulated
+ * driver is loaded before MPI_Init (before), after it (after), after ten thousand calls (late), or
+ * then by another thread (thread); with "never" all memory is the host's. The results are compared
+ * with those of the MPI with host memory.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -44,10 +44,11 @@ static void* load_driver(void* nothing) {
   return nothing;
 }
 
-/* A buffer of this rank, and what is in it: the program looks at a device's memory by copies. */
+/* A buffer of this rank and its contents, which the program accesses by copies if it is device
+ * memory. */
 struct buffer {
   int* host;
-  int* place[3]; /* by kind; null until there is a driver */
+  int* place[3]; /* by kind; null without a driver */
 };
 static struct buffer input;
 static struct buffer output;
@@ -82,12 +83,12 @@ static int* fresh_ints(unsigned* seed) {
   return ints;
 }
 
-/* Of pairs of a short and an int: nobody has to keep it. */
+/* Overwrites the padding of pairs of a short and an int, which need not be preserved. */
 static void forget_padding(int* pairs) {
   for (int i = 0; i < most_ints; i += 2) pairs[i] = (short)pairs[i];
 }
 
-/* One call both ways. Where its input and output lie is this rank's own matter. */
+/* Makes one call both ways. Each rank chooses the locations of its buffers. */
 static void try_call(const struct collective* collective, const struct shape* shape, int* from,
                      int* to, unsigned seed) {
   unsigned own_seed = seed + 7919U * (unsigned)rank_in(shape->comm);
@@ -116,7 +117,7 @@ static void try_call(const struct collective* collective, const struct shape* sh
   free(given_after);
 }
 
-/* Roots run ahead of the others by as much as they like. */
+/* The root runs ahead of the other ranks. */
 static void run_ahead(MPI_Comm comm, int root, int calls) {
   for (int i = 0; i < calls; ++i) {
     int word = rank_in(comm) == root ? i : -1;
@@ -125,7 +126,7 @@ static void run_ahead(MPI_Comm comm, int root, int calls) {
   }
 }
 
-/* who: the rank whose memory is a device's; -1: all of them, each in its own way. */
+/* who: the rank with device memory; -1: all ranks, each with its own choice. */
 static void one_communicator(const struct collective* collective, int who, int count,
                              unsigned seed) {
   MPI_Comm comm;
@@ -143,7 +144,7 @@ static void one_communicator(const struct collective* collective, int who, int c
     int* from = is_mine && way % 3 != 0 && driver.block ? input.place[kind] : input.host;
     int* to = is_mine && way % 3 != 1 && driver.block ? output.place[kind] : output.host;
     try_call(collective, &shape, from, to, seed + (unsigned)round);
-    /* Memory of the host's that a device may use is like any other. */
+    /* Host memory that devices may access is treated as other host memory. */
     if (driver.block) {
       try_call(collective, &shape, input.place[fake_host], output.host,
                seed + 100 + (unsigned)round);

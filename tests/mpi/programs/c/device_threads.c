@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * device_threads LIBRARY: threads call collectives at once, each on its own communicator, first
- * with host memory; while they do, another thread loads the stand-in for a device's driver, and
- * from then on they change between host memory and a device's, each rank at a time of its own.
+ * device_threads LIBRARY: threads call collectives at once, each on its own communicator, at first
+ * with host memory; meanwhile another thread loads the simulated driver, and from then on they
+ * alternate between host and device memory, each rank at its own time.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 enum { threads = 3, rounds = 150, ints = 60, bytes = ints * (int)sizeof(int), page = 4096 };
 
 static MPI_Comm comms[threads];
-static int* blocks[threads]; /* a device's; before has_blocks: nothing */
+static int* blocks[threads]; /* device memory; unset before has_blocks */
 static atomic_int has_blocks;
 static void (*write_block)(void* to, const void* from, size_t size);
 static void (*read_block)(void* to, const void* from, size_t size);
@@ -62,7 +62,7 @@ static void* work(void* number) {
     const int may = atomic_load(&has_blocks);
     int* device = may && next_random(&seed) % 2 == 0 ? blocks[thread] : NULL;
     collect(comms[thread], thread, round, device);
-    /* As many more as everybody has memory of a device for. */
+    /* Counts rounds in which all ranks have device memory. */
     int all_may = 0;
     MPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comms[thread]);
     with_device += all_may;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * different_counts FILE OPERATION ROOT_BYTES OTHER_BYTES CALLS ERRORS: an erroneous program. It
- * calls a collective CALLS times, in which rank 0 passes another count than the others. Each rank
- * appends one line to FILE about the first call that returns an error, or about the last one:
+ * different_counts FILE OPERATION ROOT_BYTES OTHER_BYTES CALLS ERRORS: an erroneous program that
+ * calls a collective CALLS times with another count on rank 0 than on the others. Each rank appends
+ * one line to FILE about the first call that returns an error, or about the last one:
  *   rank R: success | truncated | another error, after N calls, at S s
  * and waits until all have, because a launcher may end the others when a rank ends without
- * MPI_Finalize. ERRORS: stop, at the first; ignore; or fatal, if the default error handler is to
- * stay, which ends the job.
+ * MPI_Finalize. ERRORS: stop, at the first; ignore; or fatal, which keeps the default error handler
+ * and ends the job.
  *
- * Each buffer ends at a page that may not be accessed, so that no rank reads or writes beyond it.
+ * Each buffer ends at an inaccessible page, so that no rank reads or writes beyond it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int make(const struct call* call) {
   exit(2);
 }
 
-/* After a call without an error the bytes that both counts cover are there. */
+/* After a call without an error, the bytes within both counts must be right. */
 static void expect_data(const struct call* call, int least_bytes) {
   if (strcmp(call->operation, "bcast") != 0) return;
   for (int i = 0; i < least_bytes; ++i) {
@@ -79,7 +79,7 @@ static const char* name_of(int status) {
 
 enum { line_bytes = 64 };
 
-/* One write of all bytes of a line, so that the lines of the ranks do not mix. */
+/* Writes each line at once, so that the ranks' lines do not mix. */
 static void tell_and_wait(const char* file, int ranks, const char* line) {
   char padded[line_bytes + 1];
   snprintf(padded, sizeof padded, "%-*s\n", line_bytes - 1, line);
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   snprintf(line, sizeof line, "rank %d: %s, after %d calls, at %.3f s", rank, name_of(status), told,
            seconds_now());
   tell_and_wait(argv[1], ranks, line);
-  /* After an error an MPI may wait in MPI_Finalize for messages that no rank sends. */
+  /* After an error, an MPI may wait in MPI_Finalize for messages that no rank sends. */
   if (status != MPI_SUCCESS) _exit(verdict());
   MPI_Finalize();
   return verdict();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * dying MILLISECONDS RANK...: collectives of all kinds without end, until those ranks die after so
- * long.
+ * dying MILLISECONDS RANK...: endless collectives of all kinds; those ranks die after that time.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Each rank sends its neighbour five messages of 100 bytes; when all have come, rank 1 dies, and
- * the others wait for it for ever.
+ * Each rank sends five messages of 100 bytes to its neighbor; when all have arrived, rank 1 dies
+ * and the others wait for it forever.
  */
 #include <mpi.h>
 #include <signal.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * each OPERATION...: one call of each of these, of a few numbers. What comes of it is for the
- * driver to see.
+ * each OPERATION...: one call of each of these with a few numbers. The driver checks the outcome.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * errors [WHAT...]: calls that are wrong, mostly alike on all ranks. Prints the class of the error
- * that each gives, and how often the program's own handler was called; before that, what it will
- * try. The driver runs it with huddle and without, and names those at which this MPI itself falls
- * over: they are left out.
+ * errors [WHAT...]: erroneous calls, most of them the same on all ranks. Prints each call before it
+ * is made, and then its error class and how often the program's handler was called. The driver runs
+ * it with and without huddle; WHAT names calls at which this MPI itself crashes or hangs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static void on_error(MPI_Comm* comm, int* code, ...) {
   ++handled;
 }
 
-/* Whether huddle has every communicator from its first call. */
+/* Returns whether huddle is active from the first call on a communicator. */
 static int takes_at_once(void) {
   const char* join_after = getenv("HUDDLE_JOIN_AFTER");
   return join_after != NULL && strcmp(join_after, "0") == 0;
@@ -48,7 +47,7 @@ static int results[8];
 static int counts[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 static int places[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* What is right must go on behind what was wrong. */
+/* Valid calls must work after erroneous ones. */
 static void sum_up(MPI_Comm comm) {
   int sum = -1;
   int one = 1;
@@ -154,15 +153,15 @@ static void derived_types_at_no_address(const char* handler, MPI_Comm comm) {
   MPI_Type_free(&pair);
 }
 
-/* Each on a communicator of its own, for what is left behind there. */
+/* Uses a separate communicator, because of the state that an error leaves behind. */
 static MPI_Comm apart(MPI_Comm comm) {
   MPI_Comm aside;
   MPI_Comm_dup(comm, &aside);
   return aside;
 }
 
-/* Wrong at the root only: an MPI leaves the others behind in it, and what they do next on this
- * communicator is anybody's guess. With huddle, which they had before, it goes on. */
+/* Wrong at the root only: an MPI leaves the other ranks in the call, and their next calls on this
+ * communicator are undefined. With huddle, which was active before, it remains usable. */
 static void wrong_at_root(const char* handler, MPI_Comm comm) {
   if (!starts("reduce of aliases")) return;
   const MPI_Comm aside = apart(comm);
@@ -175,7 +174,7 @@ static void wrong_at_root(const char* handler, MPI_Comm comm) {
   }
 }
 
-/* The same of what a root gives to itself: the others have sent theirs. */
+/* The same for the root's own block: the others have sent theirs. */
 static void gathers_of_aliases(const char* handler, MPI_Comm comm) {
   if (starts("gather of aliases")) {
     const MPI_Comm aside = apart(comm);
@@ -191,7 +190,7 @@ static void gathers_of_aliases(const char* handler, MPI_Comm comm) {
   }
 }
 
-/* Here the others wait until the root has said it right. */
+/* Here the others wait until the root makes a valid call. */
 static void scatters_of_aliases(const char* handler, MPI_Comm comm) {
   const int is_root = rank_in(comm) == 0;
   int* output = is_root ? numbers : results;
@@ -262,7 +261,7 @@ static void wrong_scans(const char* handler, MPI_Comm comm) {
   counts[1] = 1;
 }
 
-/* What is right must go on behind what was wrong. */
+/* Valid calls must work after erroneous ones. */
 static void go_on(const char* handler, MPI_Comm comm) {
   int one = 1;
   int all = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Blocks that move between ranks: allgather, all-to-all, gather, scatter and their forms with
- * listed blocks, of many sizes, in place, with gaps that stay, and by the forms with large counts.
+ * Blocks that move between ranks: allgather, all-to-all, gather, scatter and their v-forms, with
+ * many sizes, in place, with gaps that must not change, and by the large-count functions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int* input;
 static int* output;
 static int salt;
 
-/* Of the i-th integer that goes from one rank to another. */
+/* Returns the i-th integer that one rank sends to another. */
 static int value(int from, int to, int i) { return 1000003 * from + 10007 * to + i + salt; }
 
 static void clear(int* room) {
@@ -25,7 +25,7 @@ static void put(int* room, int from, int to, int count) {
   for (int i = 0; i < count; ++i) room[i] = value(from, to, i);
 }
 
-/* How many of these are not what came from there. */
+/* Returns how many of these did not arrive correctly. */
 static int wrong_in(const int* room, int from, int to, int count) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) wrong += room[i] != value(from, to, i);
@@ -61,7 +61,7 @@ static struct list make_list(int ranks, int rank, int size, counter* count_of) {
   return list;
 }
 
-/* Some of nothing, some of a little and some of all. */
+/* Returns sizes that are empty, small or full. */
 static int spread(int giver, int getter, int size) {
   const int kind = (giver * 3 + getter) % 4;
   return kind == 0 ? 0 : kind == 1 ? 1 : kind == 2 ? size / 2 : size;
@@ -182,7 +182,7 @@ static void try_alltoallv(MPI_Comm comm, int large, int size) {
   }
 }
 
-/* Displacements are bytes there, and what is of no integers is of no type. */
+/* Displacements are in bytes, and empty blocks have a null type. */
 struct typed {
   struct list list;
   MPI_Datatype types[most_ranks];
@@ -228,7 +228,8 @@ static void try_alltoallw(MPI_Comm comm, int large, int size) {
   }
 }
 
-/* What is not significant on a rank is given as what would be refused, or crash. */
+/* Arguments that are not significant on a rank are invalid, so that examining them fails or
+ * crashes. */
 static int* const nowhere = NULL;
 
 static void try_gather(MPI_Comm comm, int large, int size, int root) {

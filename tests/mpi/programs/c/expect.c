@@ -54,7 +54,7 @@ double seconds_now(void) {
 
 static void give_up(int signal_number) {
   (void)signal_number;
-  /* Nothing else may be called in a signal handler; a lost word is the driver's to miss. */
+  /* No other function is safe in a signal handler; the driver notices if the message is lost. */
   ssize_t written = write(STDOUT_FILENO, given_up, strlen(given_up));
   _exit(written < 0 ? 4 : 3);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * What the test programs say when something is not as MPI has it: one line for the first, and an
- * exit status.
+ * Checks of the test programs: the first failure is printed, and the exit status reports it.
  */
 #ifndef HUDDLE_TESTS_EXPECT_H
 #define HUDDLE_TESTS_EXPECT_H
@@ -10,26 +9,26 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* Where it does not hold, says so; only the first time. */
+/* Prints the message if `holds` is false; only the first time. */
 __attribute__((format(printf, 2, 3))) void expect(int holds, const char* format, ...);
 
-/* What main returns: 0 where everything held on this rank. */
+/* Returns the exit status for main: 0 if all checks succeeded on this rank. */
 int verdict(void);
 
 int rank_in(MPI_Comm comm);
 int size_of(MPI_Comm comm);
 
-/* Zeros, for a program that MPI has come up for: large enough for the shared heap, where there is
- * one. It stays. */
+/* Returns zeroed memory that is never freed, large enough to be in the shared heap, if there is
+ * one. Requires: MPI is initialized. */
 void* room_for(size_t bytes);
 
-/* Of a clock that stands on no MPI. */
+/* Reads a clock that does not depend on MPI. */
 double seconds_now(void);
 
-/* Ends the whole job with a word when it has not ended by itself by then. */
+/* Ends the whole job with a message if it has not ended by then. */
 void give_up_after(unsigned seconds, const char* what);
 
-/* A stream of numbers that depends on nothing but `seed`. */
+/* Returns a pseudo-random sequence that depends only on `seed`. */
 unsigned next_random(unsigned* seed);
 
 #endif

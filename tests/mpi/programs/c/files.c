@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * files PATH: parallel input and output, which inside of an MPI is done with its collectives.
+ * files PATH: parallel I/O, which an MPI implements with its collectives.
  */
 #include <stdlib.h>
 #include <string.h>

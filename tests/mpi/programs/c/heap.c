@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Buffers of every origin under a shared heap: from before MPI came up, from malloc, from
- * MPI_Alloc_mem, and those that a fork has copied.
+ * Buffers of every origin under a shared heap: allocated before MPI_Init, by malloc, by
+ * MPI_Alloc_mem, and copied by a fork.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { count = 1 << 18, most_files = 64 };
 
-/* A file without a name, of huddle's, that this process has mapped. */
+/* An unnamed file of huddle that this process has mapped. */
 struct file {
   uint64_t inode;
   uint64_t mapped_bytes;
@@ -43,7 +43,7 @@ static int read_files(struct file files[most_files], const void* address, uint64
   return known;
 }
 
-/* Heaps are told from huddle's other files by their size: all have the same, and no other has. */
+/* A heap is recognized by its size, which all heaps and no other files of huddle have. */
 static int heaps_mapped(uint64_t cap_bytes) {
   struct file files[most_files];
   uint64_t unused = 0;
@@ -84,7 +84,7 @@ static void try(const char* what, double* input, double* output) {
   }
 }
 
-/* What a child writes is its own. */
+/* Writes of a child must not be visible to the parent. */
 static void fork_and_write(double* room) {
   room[0] = room[count - 1] = -5;
   const pid_t child = fork();
@@ -107,7 +107,7 @@ static double* from_mpi(uint64_t cap_bytes) {
   return room;
 }
 
-/* What the heap does not take, and what the MPI is told more about, is the MPI's to give. */
+/* Small blocks and requests with an info object are left to the MPI. */
 static void give_back(double* room) {
   expect(MPI_Free_mem(room) == MPI_SUCCESS, "MPI_Free_mem does not take its memory back");
   MPI_Info info;

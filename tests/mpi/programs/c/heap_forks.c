@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Forks under a shared heap between collectives on buffers of it: of pages that a library for
- * adapters has taken out of children and put back, and on a thread whose stack came from malloc.
+ * Forks under a shared heap between collectives on its buffers: with pages that a network library
+ * has excluded from children and restored, and on a thread whose stack came from malloc.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void use_room(void) {
   free(sums);
 }
 
-/* What a child writes is its own. */
+/* Writes of a child must not be visible to the parent. */
 static void* fork_and_write(void* nothing) {
   room[0] = room[count - 1] = -5;
   const pid_t child = fork();

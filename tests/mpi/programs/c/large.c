@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * large [CALL]: more than 2^31 bytes in one call: by a datatype of many bytes, and by the forms
- * with large counts; or in one element that has gaps on one of two ranks.
+ * large [CALL]: more than 2^31 bytes in one call: by a datatype of many bytes, and by the
+ * large-count functions; or in one element that has gaps on one of two ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static unsigned char byte_at(size_t at, int seed) {
 
 static void check(const char* what, const unsigned char* data, int seed) {
   size_t wrong = 0;
-  /* Every page, and the ends. */
+  /* Checks every page, and the ends. */
   for (size_t at = 0; at < bytes; at += 1021) wrong += data[at] != byte_at(at, seed);
   wrong += data[bytes - 1] != byte_at(bytes - 1, seed);
   expect(wrong == 0, "%s of %zu bytes: %zu of those looked at are wrong", what, bytes, wrong);
@@ -32,7 +32,7 @@ static void fill(unsigned char* data, int is_root, int seed) {
   for (size_t at = 0; at < bytes; ++at) data[at] = byte_at(at, seed);
 }
 
-/* One element of as many bytes in rows, with gaps between them or without. */
+/* One element of rows, with or without gaps between them. */
 enum { row = 2200, rows = 1000 * 1000, gap = 8 };
 
 static MPI_Datatype element_of(size_t stride) {
@@ -49,12 +49,12 @@ static MPI_Datatype element_of(size_t stride) {
   return element;
 }
 
-/* Whether rank 0 gives it to rank 1, and not the other way. */
+/* Returns whether rank 0 sends and rank 1 receives, rather than vice versa. */
 static int is_from_root(const char* call) {
   return strcmp(call, "bcast") == 0 || strcmp(call, "scatterv") == 0;
 }
 
-/* pre: in front of the root's there is room for another. */
+/* Requires: there is room for another element before the root's. */
 static void move_element(const char* call, unsigned char* data, MPI_Datatype type) {
   const MPI_Comm world = MPI_COMM_WORLD;
   const int rank = rank_in(world);

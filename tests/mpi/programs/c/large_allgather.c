@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * large_allgather: more than 2^31 bytes in all, from any number of ranks, in place and, so that
- * messages are no multiple of anything, in blocks that differ.
+ * large_allgather: more than 2^31 bytes in total, from any number of ranks, in place and in uneven
+ * blocks, whose messages have odd sizes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     size_t sum = 0;
     for (int of = 0; of < ranks; ++of) {
       counts[of] = (int)(all_bytes / (size_t)ranks) - uneven * ((of * 7919 + 1) % 65537);
-      places[of] = (int)(sum / 4); /* in fours: a place is an int */
+      places[of] = (int)(sum / 4); /* in units of four bytes: a displacement is an int */
       counts[of] -= counts[of] % 4;
       sum += (size_t)counts[of];
     }

@@ -2,7 +2,7 @@
 /* Copyright the huddle contributors */
 /*
  * large_exchanges CALL: one call between two ranks that moves more than 2^31 bytes: by a datatype
- * of many bytes, or with LARGE_COUNTS by the form with large counts.
+ * of many bytes or, with LARGE_COUNTS, by the large-count function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ enum { bytes_of_unit = 1000, bytes_of_number = 8 };
 #define NUMBER MPI_UINT64_T
 #endif
 
-/* More than 2^31, more than half of it, and next to nothing. */
+/* More than 2^31, more than 2^30, and a small size. */
 static const size_t large = (size_t)2200 * 1000 * 1000;
 static const size_t half = (size_t)1100 * 1000 * 1000;
 static const size_t small = 1000;
@@ -34,7 +34,7 @@ static int rank;
 static count units(size_t bytes) { return (count)(bytes / bytes_of_unit); }
 static count numbers(size_t bytes) { return (count)(bytes / bytes_of_number); }
 
-/* What ranks add to each other's are bits of their own. */
+/* Each rank contributes different bits, so that sums show both. */
 enum { of_first = 1, of_second = 2, of_both = 3, to_second = 4 };
 static int own(void) { return rank == 0 ? of_first : of_second; }
 
@@ -46,7 +46,7 @@ static void fill(unsigned char* data, size_t bytes, int bits) {
   for (size_t at = 0; at < bytes; ++at) data[at] = byte_at(at, bits);
 }
 
-/* Every page, and the end; `from`: where its first byte was when it was filled. */
+/* Checks every page, and the end; `from` is the offset of the first byte in the filled data. */
 static void check_from(size_t from, const unsigned char* data, size_t bytes, int bits) {
   size_t wrong = data[bytes - 1] != byte_at(from + bytes - 1, bits);
   for (size_t at = 0; at < bytes; at += 1021) wrong += data[at] != byte_at(from + at, bits);
@@ -70,7 +70,7 @@ static unsigned char* filled(size_t bytes, int bits) {
   return data;
 }
 
-/* The larger block lies first, so that the other is beyond it; or behind. */
+/* The larger block is first, so that the offset of the other exceeds 2^31; or second. */
 struct listed {
   count counts[2];
   place places[2];
@@ -181,7 +181,7 @@ static void alltoall(void) {
   free(input);
 }
 
-/* Much from the first to the second, and little else. */
+/* A large block from the first to the second rank, and small ones elsewhere. */
 static struct listed given(size_t bytes_of_place, int larger_is_first) {
   return listed(small, rank == 0 ? large : small, bytes_of_place, larger_is_first);
 }
@@ -213,7 +213,7 @@ static void alltoallv(void) {
   free(input);
 }
 
-/* Places are bytes here, and an int has no more than 2^31 of them. */
+/* Displacements are in bytes here, so an int is too small for 2^31. */
 static void alltoallw(void) {
   const int is_beyond = sizeof(place) > sizeof(int);
   const struct listed from = given(1, is_beyond);

@@ -63,7 +63,7 @@ static MPI_Datatype subarray(void) {
   return type;
 }
 
-/* With the addresses of data in a room that begins here. */
+/* Contains the addresses of data in the memory that begins at `room`. */
 static MPI_Datatype at_addresses(MPI_Aint room) {
   const MPI_Aint places[] = {room + 512, room + 64};
   const int lengths[] = {20, 4};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A thread with little stack is the first that calls each collective: little_stack BYTES
- * OPERATION... The operations: barrier, bcast, allreduce, allgather. It does them on two
- * communicators of the same ranks, so that the second finds what the first has set up. Prints how
- * much stack was used.
+ * little_stack BYTES OPERATION...: a thread with a small stack is the first to call each
+ * collective, out of barrier, bcast, allreduce, allgather. Uses two communicators of the same
+ * ranks, so that the second one reuses the set-up of the first. Prints how much stack was used.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The program closes descriptors that it has not opened, and gets their numbers for its own files.
- * Here only those by which processes are watched: no MPI survives the loss of its sockets. Then
- * each rank in turn comes late to a barrier, so that the others look whether it is alive.
+ * The program closes descriptors that it did not open, and reuses their numbers for its own files.
+ * It closes only those that detect dead processes, because no MPI survives the loss of its sockets.
+ * Then each rank in turn is late for a barrier, so that the others check whether it is alive.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "expect.h"
 
-static const double late_seconds = 0.5; /* waiting ranks look at each other every 0.1 s */
+static const double late_seconds = 0.5; /* waiting ranks check each other every 0.1 s */
 
 static int is_watch(int number) {
   char path[64];
@@ -26,7 +26,7 @@ static int is_watch(int number) {
   return strstr(file, "pidfd") != NULL;
 }
 
-/* Closes them; with a file, that takes their places. Returns how many there were. */
+/* Closes them, and reopens their numbers for `file` if given. Returns their number. */
 static int take_watches(int file) {
   int found = 0;
   for (int number = 3; number < 1024; ++number) {

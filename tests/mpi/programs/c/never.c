@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Linked with an MPI that it never starts. What may be asked before that is asked.
+ * A program that is linked with an MPI and makes only calls that need no initialization.
  */
 #include <stdio.h>
 

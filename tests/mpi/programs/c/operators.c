@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Every predefined operator on every predefined type gives what the MPI itself makes of the same
- * numbers: collected by messages, and joined by MPI_Reduce_local in the order of ranks.
+ * Every predefined operator on every predefined type gives the same result as the MPI: inputs are
+ * gathered by messages and reduced by MPI_Reduce_local in rank order.
  */
 #include <complex.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { most_elements = 33, most_bytes = 64 * most_elements, most_ranks = 16, tag = 3 };
 
-/* The classes of MPI: each operator is for some of them. */
+/* The type classes of the MPI standard, which determine the valid operators. */
 enum class {
   c_integer,
   fortran_integer,
@@ -41,7 +41,7 @@ struct named_operator {
   enum need need;
 };
 
-/* What MPIs do beyond the standard differs, and some end the program. */
+/* Combinations beyond the standard differ between MPIs, and some end the program. */
 static int is_for(enum need need, enum class class) {
   const int is_integer = class == c_integer || class == fortran_integer || class == address;
   switch (need) {
@@ -65,12 +65,12 @@ static void put_integer(unsigned char* to, size_t bytes, int value) {
   memcpy(to, &wide, bytes < sizeof wide ? bytes : sizeof wide);
 }
 
-/* Small whole numbers: sums and products of them are exact in every format, in any order. */
+/* Small integers, whose sums and products are exact in every format and order. */
 static void put_number(unsigned char* to, enum filling filling, size_t bytes, int value) {
   const float as_float = (float)value;
   const double as_double = value;
   const long double as_long_double = value;
-  const unsigned short as_half = value % 2 == 0 ? 0x3c00 : 0x4000; /* 1 and 2 */
+  const unsigned short as_half = value % 2 == 0 ? 0x3c00 : 0x4000; /* half-precision 1 and 2 */
   switch (filling) {
     case integers:
       put_integer(to, bytes, value);
@@ -173,7 +173,7 @@ static void fill(unsigned char* room, const struct kind* kind, MPI_Aint extent, 
   }
 }
 
-/* What MPI would send: gaps inside of pairs do not count; nor do those of long double, which are
+/* Compares what MPI would send: padding within pairs does not count, and that of long doubles is
  * made equal. */
 static int same(const struct kind* kind, const void* a, const void* b, int count) {
   unsigned char left[most_bytes];
@@ -204,7 +204,7 @@ static void collect(int bytes) {
   }
 }
 
-/* Leaves the result in the last rank's input. Whether the MPI joins these at all. */
+/* Leaves the result in the last rank's input. Returns whether the MPI supports the reduction. */
 static int join_natively(const struct kind* kind, MPI_Op op, int count) {
   const int ranks = size_of(MPI_COMM_WORLD);
   for (int rank = ranks - 2; rank >= 0; --rank) {
@@ -215,7 +215,7 @@ static int join_natively(const struct kind* kind, MPI_Op op, int count) {
   return 1;
 }
 
-/* A rank's own numbers behind those of the ranks from `first` down to 0. */
+/* Reduces a rank's own numbers with those of the ranks from `first` down to 0. */
 static const void* joined_behind(const void* own, int first, const struct kind* kind, MPI_Op op,
                                  int count) {
   static unsigned char result[most_bytes];
@@ -243,7 +243,7 @@ static void try_prefixes(const struct kind* kind, const struct named_operator* o
   }
 }
 
-/* The last rank's block is larger than the others by what is left. */
+/* The last rank's block also gets the remainder. */
 static void try_blocks(const struct kind* kind, const struct named_operator* op, MPI_Aint extent,
                        const unsigned char* mine, const unsigned char* wanted, int count) {
   const int rank = rank_in(MPI_COMM_WORLD);
@@ -392,11 +392,11 @@ static void try_all(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   output = room_for(most_bytes);
-  /* Types that the operator is not for are told, and left. */
+  /* Types that do not support the operator return an error and are skipped. */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   try_all();
-  /* Of Fortran's types some MPIs have none; this much everybody has. */
+  /* Some MPIs lack Fortran types; every MPI has at least this number. */
   expect(combinations > 3 * 250, "only %d combinations were tried", combinations);
   MPI_Finalize();
   return verdict();

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Every predefined operator on every datatype that has a name, and on some that are made of them,
- * whether the standard gives it that operator or not. Rank 0 prints what MPI this is, and a line
- * for each:
+ * Every predefined operator on every named datatype, and on some derived ones, whether the standard
+ * permits the combination or not. Rank 0 prints the MPI's name, and a line for each:
  *
- *   MPI_CHAR MPI_SUM same      allreduce and reduce give what MPI_Reduce_local makes of the same
- *   MPI_CHAR MPI_SUM small     only of small numbers: what overflows becomes something else
- *   MPI_CHAR MPI_SUM differs   they give something else
+ *   MPI_CHAR MPI_SUM same      allreduce and reduce give the same as MPI_Reduce_local
+ *   MPI_CHAR MPI_SUM small     only for small numbers: overflows differ
+ *   MPI_CHAR MPI_SUM differs   they give another result
  *   MPI_REAL MPI_BAND refused  the MPI has no such reduction
  *
- * With two ranks there is one order in which to join, so results are the same bit by bit. Of
- * numbers that are no number MPIs keep one or the other, by chance: there are none here.
+ * With two ranks there is only one order of reduction, so results are equal bit by bit. There are
+ * no NaNs, of which MPIs keep one or the other arbitrarily.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "expect.h"
 
-/* The first of them are small numbers, the others whatever their bits may say. */
+/* The first elements are small numbers, the others have arbitrary bits. */
 enum { elements = 67, small_elements = 33, most_element_bytes = 64 };
 
-/* What values a type is tried with. */
+/* The values with which a type is tested. */
 enum filling { any_bits, truths, floats, doubles, long_doubles, halves, quadruples };
 
 struct kind {
   const char* name;
   MPI_Datatype type;
   enum filling filling;
-  size_t index_at; /* of pairs: where the second part begins; else 0 */
+  size_t index_at; /* of pairs: offset of the second part; else 0 */
   int index_is_number;
 };
 
@@ -52,8 +51,7 @@ static double small_number(void) {
   return ((int)(next_random(&seed) % 2001) - 1000) * (next_random(&seed) % 2 == 0 ? 0.1 : 1);
 }
 
-/* A number of IEEE's quadruple precision that is small and whole: by its bits, since C may have no
- * such type. */
+/* Stores a small integer in IEEE quadruple precision by its bits, since C may have no such type. */
 static void put_quadruple(unsigned char* to) {
   const double value = (double)(next_random(&seed) % 2000) + 1;
   unsigned long long bits = 0;
@@ -93,7 +91,7 @@ static void put(unsigned char* to, enum filling filling, size_t bytes, int is_sm
     case any_bits:
       for (size_t i = 0; i < bytes; ++i) {
         const unsigned char bits = (unsigned char)(next_random(&seed) >> 8);
-        to[i] = !is_small ? bits : i == 0 ? bits % 10 : 0; /* the lowest byte first */
+        to[i] = !is_small ? bits : i == 0 ? bits % 10 : 0; /* little-endian */
       }
       break;
     case truths:
@@ -117,7 +115,8 @@ static void put(unsigned char* to, enum filling filling, size_t bytes, int is_sm
   }
 }
 
-/* One element. Every fourth pair of values is equal on all ranks, so that places count. */
+/* Fills one element. Every fourth pair has the same value on all ranks, so that the locations
+ * matter. */
 static void fill_element(unsigned char* to, const struct kind* kind, size_t bytes, int which) {
   const unsigned kept = seed;
   if (which % 4 == 0) seed = (unsigned)which + 1;
@@ -139,7 +138,7 @@ static size_t extent_of(MPI_Datatype type) {
   return (size_t)extent;
 }
 
-/* What a rank brings: the others know it as well. */
+/* Fills a rank's input, which the others can compute as well. */
 static void fill(unsigned char* to, const struct kind* kind, int rank) {
   const size_t extent = extent_of(kind->type);
   memset(to, 0, elements * most_element_bytes);
@@ -147,8 +146,8 @@ static void fill(unsigned char* to, const struct kind* kind, int rank) {
   for (int i = 0; i < elements; ++i) fill_element(to + (size_t)i * extent, kind, extent, i);
 }
 
-/* As far as MPI would send them: gaps in a pair are nobody's. How many elements come first that are
- * the same. */
+/* Returns how many leading elements are equal. Compares what MPI would send, without the gaps in
+ * pairs. */
 static int same_elements(const unsigned char* one, const unsigned char* other, MPI_Datatype type) {
   char packed[2][most_element_bytes];
   const size_t extent = extent_of(type);
@@ -301,7 +300,7 @@ static void try_named(void) {
       PAIR(MPI_2INTEGER, any_bits, sizeof(int)),
       NUMBERS(MPI_2REAL, floats, sizeof(float)),
       NUMBERS(MPI_2DOUBLE_PRECISION, doubles, sizeof(double)),
-/* Not every MPI has a name for each. */
+/* Not every MPI has a name for each of these. */
 #ifdef MPI_INTEGER1
       KIND(MPI_INTEGER1, any_bits),
       KIND(MPI_INTEGER2, any_bits),
@@ -366,7 +365,7 @@ static void try_all_made(void) {
   try_made("duplicate", type, 1, any_bits);
   MPI_Type_contiguous(1, MPI_INT, &type);
   try_made("contiguous", type, 1, any_bits);
-  /* What Fortran's kinds are called. */
+  /* Fortran's parameterized types. */
   if (MPI_Type_create_f90_integer(9, &type) == MPI_SUCCESS)
     try_made("f90_integer", type, 0, any_bits);
   if (MPI_Type_create_f90_real(15, 300, &type) == MPI_SUCCESS)
@@ -388,7 +387,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   give_up_after(280, "pairs");
   name_the_mpi();
-  /* What an MPI refuses is told, and left. */
+  /* Rejected combinations return an error and are skipped. */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   without_truth_of_numbers = argc > 1 && strcmp(argv[1], "without-truth-of-numbers") == 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * pools ROUNDS THREADS: communicators of the same ranks and of some of them, made in several ways,
- * used for a few calls of several sizes and freed: one after the other, many at once, in another
- * order than they were made, and, if THREADS is 1, by several threads at once, whose communicators
- * join in another order on each rank.
+ * pools ROUNDS THREADS: communicators of all ranks and of some of them, created in several ways,
+ * used for a few calls of several sizes and freed: one at a time, many at once, in another order
+ * than they were created, and, if THREADS is 1, by several threads at once, on whose communicators
+ * huddle activates in a different order on each rank.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static MPI_Comm made(MPI_Comm parent, unsigned how) {
       MPI_Comm_split(parent, 0, rank_in(parent), &comm);
       break;
     case 2:
-      /* The same ranks the other way round. */
+      /* The same ranks in reverse order. */
       MPI_Comm_split(parent, 0, -rank_in(parent), &comm);
       break;
     default:
@@ -36,7 +36,7 @@ static MPI_Comm made(MPI_Comm parent, unsigned how) {
   return comm;
 }
 
-/* The same on all ranks of the communicator where the seed is. */
+/* Makes the same calls on all ranks of the communicator if the seeds are equal. */
 static void use(MPI_Comm comm, unsigned seed, int calls) {
   static _Thread_local int words[most_words];
   const int ranks = size_of(comm);

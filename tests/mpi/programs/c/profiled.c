@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program whose calls a tool can count: 20 of each kind. An argument says which level of threads
- * it asks for: 0 is the least.
+ * A program whose calls a tool can count: 20 of each kind. An argument is the thread level, from 0.
  */
 #include <stdlib.h>
 

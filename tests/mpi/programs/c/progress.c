@@ -2,8 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * progress (isend|iallreduce|messages|rma) SECONDS RANK OPERATION...: this rank waits in a
- * collective of huddle's for the last rank, which needs this one's MPI to move before it comes.
- * Says "stuck" of what has not come to its end within so many seconds.
+ * collective of huddle for the last rank, which arrives only after this rank's MPI has made
+ * progress. Prints "stuck" for operations that have not completed within that time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 enum { large = 1 << 20, tag = 7 };
 
-/* A message that is too large to be on its way before its receiver asks for it. */
+/* A message that is too large to be sent before its receiver is ready. */
 static int* sent;
 static int* received;
 static double deadline_seconds;
 static int waiting;
 
-/* The waiting rank waits for the last one in each of them. */
+/* In each of them the waiting rank waits for the last one. */
 static void huddle_call(const char* operation, MPI_Comm comm) {
   int mine = rank_in(comm);
   int all = -1;
@@ -37,7 +37,7 @@ static void huddle_call(const char* operation, MPI_Comm comm) {
   }
 }
 
-/* Whether it comes to its end while the others wait. */
+/* Returns whether the request completes while the other ranks wait. */
 static int ends_in_time(MPI_Request* request) {
   const double end = seconds_now() + deadline_seconds;
   int done = 0;
@@ -84,7 +84,7 @@ static void try_iallreduce(const char* operation, MPI_Comm comm) {
          received[large - 1]);
 }
 
-/* Of what MPI offers here nothing can be tested for its end: a signal ends the job. */
+/* One-sided operations cannot be tested for completion, so a signal ends the job. */
 static void try_rma(const char* operation, MPI_Comm comm, MPI_Win window) {
   const int rank = rank_in(MPI_COMM_WORLD);
   const int last = size_of(MPI_COMM_WORLD) - 1;
@@ -114,19 +114,19 @@ int main(int argc, char** argv) {
   sent = room_for(large * sizeof *sent);
   received = room_for(large * sizeof *received);
   for (int i = 0; i < large; ++i) sent[i] = i % 1000;
-  /* Of an int on the stack Debian's MPICH gets a wrong number on some machines, without huddle too.
-   */
+  /* Static, because Debian's MPICH reads a wrong number from the stack on some machines, even
+   * without huddle. */
   static int exposed = 0;
   MPI_Win window = MPI_WIN_NULL;
   if (is_asked("rma", what)) {
     MPI_Win_create(&exposed, sizeof exposed, sizeof exposed, MPI_INFO_NULL, MPI_COMM_WORLD,
                    &window);
   }
-  /* Ranks wait for each other on another communicator than the one on which something is due. */
+  /* Ranks wait for each other on another communicator than the pending operation's. */
   MPI_Comm aside;
   MPI_Comm_split(MPI_COMM_WORLD, 0, rank_in(MPI_COMM_WORLD), &aside);
   for (int i = 4; i < argc; ++i) {
-    /* What is set up at a first call must be there already. */
+    /* Completes the set-up of first calls. */
     huddle_call(argv[i], aside);
     huddle_call(argv[i], aside);
     MPI_Barrier(MPI_COMM_WORLD);

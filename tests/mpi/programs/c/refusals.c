@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Usage: refusals LIVES SEED. On one rank huddle gets no memory for a while, at any moment of the
- * first calls on a communicator, again and again: nobody waits for that rank without end, what a
- * call says went well is right, and where one rank has an error all have in the next call.
+ * Usage: refusals LIVES SEED. On one rank huddle temporarily gets no memory, at random moments of
+ * the first calls on a communicator, repeatedly: no rank waits forever for it, results of
+ * successful calls are right, and if one rank has an error, all have one in the next call.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 #include "expect.h"
 
-/* Of tools/scarce.c, preloaded; null where it is not. */
+/* From tools/scarce.c, if that is preloaded; else null. */
 typedef int (*Allow)(long number, long of_those_refused);
 
 enum { most = 1 << 12, operations = 12, most_ranks = 16 };
@@ -22,7 +22,7 @@ static int rank, ranks;
 static unsigned int state;
 static int in[most_ranks * most], out[most_ranks * most];
 
-/* The same on all ranks. */
+/* Returns the same on all ranks. */
 static unsigned int draw(void) {
   state = state * 1664525u + 1013904223u;
   return state >> 8;
@@ -41,7 +41,7 @@ static void fill(int count) {
   for (int i = 0; i < most_ranks * most; ++i) out[i] = -1;
 }
 
-/* How many of the numbers are wrong. */
+/* Returns how many of the numbers are wrong. */
 static int wrong_sums(int count, int of_ranks, int first) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) wrong += out[i] != sum_of(of_ranks, first + i);
@@ -56,7 +56,7 @@ static int wrong_blocks(int count, int first) {
   return wrong;
 }
 
-/* The MPI's status; what is wrong with the results is added to `wrong` where there are any. */
+/* Returns the MPI's status; adds the number of wrong results, if there are results, to `wrong`. */
 static int call(int operation, MPI_Comm comm, int count, int root, int* wrong) {
   int status = MPI_SUCCESS;
   fill(count * ranks);
@@ -115,7 +115,7 @@ static int call(int operation, MPI_Comm comm, int count, int root, int* wrong) {
       return status;
     }
     default: {
-      /* Its own block is in the way of what it shows: a copy takes memory at each call. */
+      /* In place, which needs memory for a copy in each call. */
       int counts[most_ranks];
       for (int r = 0; r < ranks; ++r) counts[r] = count;
       for (int i = 0; i < count * ranks; ++i) out[i] = in[i];
@@ -126,7 +126,7 @@ static int call(int operation, MPI_Comm comm, int count, int root, int* wrong) {
   }
 }
 
-/* How many ranks had an error; the MPI alone is asked. */
+/* Returns how many ranks had an error, by the MPI alone. */
 static int errors_of_all(int status) {
   int mine = status != MPI_SUCCESS, all = 0;
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

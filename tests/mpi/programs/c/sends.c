@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Sends in every way that MPI has, and writes down what it has sent: FOLDER/RANK gets a line
- * "KIND PHASE FROM TO BYTES" for each message, with ranks of the world. An even number of ranks.
+ * Sends messages in every mode of MPI and records them: FOLDER/RANK gets a line "KIND PHASE FROM TO
+ * BYTES" per message, with ranks of the world. Requires an even number of ranks.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "expect.h"
 
-/* Open MPI 5 has these without calling itself MPI 4. */
+/* Open MPI 5 has these although it claims an older version than MPI 4. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PARTS_AND_ISENDRECV 1
 #endif
@@ -28,7 +28,7 @@ static void note_from(char kind, int from, int to, long bytes) {
 }
 static void note(char kind, int to, long bytes) { note_from(kind, world_rank, to, bytes); }
 
-/* Neighbours on a ring: in the communicator, and who `right` is in the world. */
+/* Neighbors on a ring: ranks in the communicator, and the rank of `right` in the world. */
 struct ring {
   MPI_Comm comm;
   int left, right, right_in_world;
@@ -55,7 +55,7 @@ typedef int isend_function(const void*, int, MPI_Datatype, int, int, MPI_Comm, M
 static void blocking(struct ring ring, send_function* send, int bytes) {
   MPI_Request request;
   MPI_Irecv(in, most, MPI_BYTE, ring.left, 1, ring.comm, &request);
-  MPI_Barrier(ring.comm); /* a ready send finds its receive */
+  MPI_Barrier(ring.comm); /* a ready send requires a posted receive */
   send(out, bytes, MPI_BYTE, ring.right, 1, ring.comm);
   note('p', ring.right_in_world, bytes);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -93,7 +93,7 @@ static void persistent(struct ring ring, isend_function* init, int ints) {
 }
 
 static void both_ways(struct ring ring) {
-  MPI_Datatype pairs; /* derived, and freed: the next may get its handle */
+  MPI_Datatype pairs; /* derived, and freed: the next type may get its handle */
   MPI_Type_vector(3, 2, 4, MPI_SHORT, &pairs);
   MPI_Type_commit(&pairs);
   MPI_Sendrecv(out, 2, pairs, ring.right, 4, in, most, MPI_BYTE, ring.left, 4, ring.comm,
@@ -105,7 +105,7 @@ static void both_ways(struct ring ring) {
   MPI_Sendrecv_replace(out, 3, pairs, ring.right, 5, ring.left, 5, ring.comm, MPI_STATUS_IGNORE);
   note('p', ring.right_in_world, 3L * 7);
   MPI_Type_free(&pairs);
-  /* To nobody. */
+  /* A send to no process. */
   MPI_Send(out, 100, MPI_BYTE, MPI_PROC_NULL, 6, ring.comm);
 #ifdef HAS_PARTS_AND_ISENDRECV
   MPI_Request request;
@@ -176,7 +176,7 @@ static void all_modes(struct ring ring) {
   MPI_Buffer_detach(&back, &bytes);
 }
 
-/* Everybody with the one of the same number in the other half. */
+/* Each rank sends to the rank with the same number in the other half. */
 static void between_groups(void) {
   const int half = size_of(MPI_COMM_WORLD) / 2;
   const int is_upper = world_rank >= half;
@@ -191,12 +191,12 @@ static void between_groups(void) {
   MPI_Comm_free(&own);
 }
 
-/* The windows' group is the world backwards. */
+/* The window's group is the world in reverse order. */
 static void one_sided(MPI_Comm backwards) {
   static long memory[64];
   const int ranks = size_of(backwards);
   const int target = (rank_in(backwards) + 1) % ranks;
-  const int there = ranks - 1 - target; /* in the world */
+  const int there = ranks - 1 - target; /* rank in the world */
   long own[8] = {1}, back[8];
   MPI_Win window;
   MPI_Request request;
@@ -220,7 +220,7 @@ static void one_sided(MPI_Comm backwards) {
   MPI_Get_accumulate(own, 3, MPI_LONG, back, 3, MPI_LONG, target, 40, 3, MPI_LONG, MPI_SUM, window);
   note('o', there, 24);
   note_from('o', there, world_rank, 24);
-  /* An operation that changes nothing is a get. */
+  /* An operation without a change is a get. */
   MPI_Get_accumulate(own, 2, MPI_LONG, back, 2, MPI_LONG, target, 40, 2, MPI_LONG, MPI_NO_OP,
                      window);
   note_from('o', there, world_rank, 16);
@@ -240,7 +240,7 @@ static void to_each(MPI_Comm comm, long bytes) {
   }
 }
 
-/* In the world, where ranks need no translation. */
+/* On the world, where ranks need no translation. */
 static void collectives(int ranks) {
   static int sent[most / 4], got[most];
   int counts[64], places[64];
@@ -265,11 +265,11 @@ static void collectives(int ranks) {
   if (world_rank != 1) note('c', 1, 32);
   MPI_Scan(sent, got, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (world_rank + 1 < ranks) note('c', world_rank + 1, 8);
-  /* Twice an equal part to each other. */
+  /* An allreduce counts as two equal messages to each other rank. */
   MPI_Allreduce(sent, got, ranks, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   to_each(MPI_COMM_WORLD, 4);
   to_each(MPI_COMM_WORLD, 4);
-  /* On a line of ranks, whose ends have one neighbour. */
+  /* On a line of ranks, whose ends have one neighbor. */
   MPI_Comm line;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, (int[]){0}, 0, &line);
   MPI_Neighbor_alltoall(sent, 9, MPI_INT, got, 9, MPI_INT, line);
@@ -295,7 +295,7 @@ int main(int argc, char** argv) {
   MPI_Comm backwards, freed;
   MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - world_rank, &backwards);
   all_modes(ring_of(backwards));
-  /* What is freed may come back as another communicator. */
+  /* The freed handle may be reused for another communicator. */
   MPI_Comm_dup(MPI_COMM_WORLD, &freed);
   blocking(ring_of(freed), MPI_Send, 55);
   MPI_Comm_free(&freed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A session beside the world: the communicators of both work, and the session outlives the world.
+ * A session and the world model: communicators of both work, and the session outlives the world.
  */
 #include <stdio.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * sessions TIMES: a program that uses MPI through a session, and has no world; so many times, one
- * after another. Says "no sessions" where the MPI is
- * older than they are.
+ * sessions TIMES: a program that uses MPI only through sessions, TIMES in sequence. Prints "no
+ * sessions" if the MPI is too old.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * several_nodes [brief]: what huddle takes over several nodes: barrier, bcast, gathers, scatters,
- * all-to-alls, reductions and prefixes, in the world and in communicators of every shape. At the
- * end rank 0 says what sums of numbers by chance came to, so that runs can be compared bit by bit.
- * In brief: a sixth of the calls, for an MPI that takes tens of milliseconds for each where ranks
- * share cores.
+ * several_nodes [brief]: what huddle handles over several nodes: barrier, bcast, gathers, scatters,
+ * all-to-alls, reductions and prefixes, on the world and on communicators of every shape. At the
+ * end rank 0 prints sums of random numbers, so that runs can be compared bit by bit. With "brief":
+ * a sixth of the calls, for an MPI that needs tens of milliseconds for each if ranks share cores.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ enum { size_count = sizeof sizes / sizeof sizes[0], most = 50001, most_ranks = 6
 
 static int is_brief;
 
-/* All of them; in brief the first and the last. */
+/* Iterates over all roots; with "brief" over the first and the last. */
 static int root_after(int root, int ranks) {
   return is_brief && root == 0 && ranks > 1 ? ranks - 1 : root + 1;
 }
@@ -142,7 +141,7 @@ static void alltoalls(const char* shape, MPI_Comm comm, int count, int times) {
   free(to);
 }
 
-/* Rank r has r + 1 blocks of count / 8, some none, behind a gap. */
+/* Rank r has r + 1 blocks of count / 8, some empty, after a gap. */
 static void allgathervs(const char* shape, MPI_Comm comm, int count, int times) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -169,10 +168,10 @@ static void allgathervs(const char* shape, MPI_Comm comm, int count, int times) 
   free(all);
 }
 
-/* How much rank `from` has for rank `to`, which only these two know. */
+/* Returns the size of rank from's block for rank to, which only these two know. */
 static int between(int from, int to, int count) { return (from * 3 + to + count) % 4 * count; }
 
-/* To each its own, to one root and from one, blocks behind gaps. */
+/* All-to-all, to one root and from one, with gaps before the blocks. */
 static void pairs(const char* shape, MPI_Comm comm, int count, int times) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -238,7 +237,7 @@ static void prefixes(const char* shape, MPI_Comm comm, int count) {
   free(before);
 }
 
-/* Sums for one rank, and to each its part, have the bits of sums for all. */
+/* Sums for one rank, and scattered sums, have the same bits as sums for all. */
 static void sums_elsewhere(const char* shape, MPI_Comm comm, int count, unsigned seed) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -272,7 +271,7 @@ static void sums_elsewhere(const char* shape, MPI_Comm comm, int count, unsigned
   free(result);
 }
 
-/* Strings of ranks, put behind each other: not commutative. */
+/* Concatenation of sequences of ranks, which is not commutative. */
 struct row {
   int first;
   int last;
@@ -311,8 +310,8 @@ static void rows(const char* shape, MPI_Comm comm) {
   MPI_Type_free(&type);
 }
 
-/* Every second int on some ranks. (Nothing of the kind in an allgather: that of Open MPI 5.0 itself
- * brings wrong bytes.) */
+/* Every second int on some ranks. (Without an allgather, which in Open MPI 5.0 itself delivers
+ * wrong bytes.) */
 static void gaps(const char* shape, MPI_Comm comm) {
   MPI_Datatype type;
   MPI_Type_vector(5, 1, 2, MPI_INT, &type);
@@ -330,7 +329,8 @@ static void gaps(const char* shape, MPI_Comm comm) {
   MPI_Type_free(&type);
 }
 
-/* Nobody leaves before the last has come: by the one clock of the machine that all hosts are on. */
+/* No rank leaves before the last one has arrived, by the common clock of the machine that simulates
+ * all hosts. */
 static void barriers(const char* shape, MPI_Comm comm) {
   for (int late = 0; late < size_of(comm); late = root_after(late, size_of(comm))) {
     MPI_Barrier(comm);
@@ -382,13 +382,13 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank < ranks / 2, rank, &comms[3]);
   const char* const shapes[] = {"duplicate", "every second", "backwards", "halves"};
   for (int i = 0; i < 4; ++i) use(shapes[i], comms[i]);
-  /* Two in turns, whose messages must not meet. */
+  /* Two alternating communicators, whose messages must not mix. */
   for (int i = 0; i < (is_brief ? 8 : 50); ++i) {
     bcasts("in turns", comms[i % 4], 5, i);
     allgathers("in turns", comms[(i + 1) % 4], 5, i);
   }
   for (int i = 0; i < 4; ++i) MPI_Comm_free(&comms[i]);
-  /* One after the other. */
+  /* In sequence. */
   for (int i = 0; i < (is_brief ? 5 : 30); ++i) {
     MPI_Comm one;
     MPI_Comm_dup(MPI_COMM_WORLD, &one);

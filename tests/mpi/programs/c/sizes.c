@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Blocks of another size than who gets them expects, with huddle: that rank alone has an error and
- * nothing of the block, whoever has to do with another block has that, and the next call goes well.
- * What the MPI makes of them by itself differs.
+ * Blocks of another size than their receiver expects, with huddle: that rank alone has an error and
+ * gets nothing of the block, other blocks arrive, and the next call succeeds. MPIs differ here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,12 @@
 #include "expect.h"
 
 enum { most_ranks = 16, usual = 3, most_ints = 300000, untouched = -77 };
-static int* input; /* of a call, and its output: room for most_ints from each and for each */
+static int* input; /* buffers of a call, with room for most_ints from and for each rank */
 static int* output;
 static int handled;
 static int class_of_handled;
 
-/* Of the one block at which the two of a pair may not agree, in integers. */
+/* The size, in integers, of the one block on which the two ranks of a pair may disagree. */
 struct sizes {
   int sent;
   int expected;
@@ -44,7 +43,7 @@ static int wrong_in(const int* room, int from, int to, int count) {
   return wrong;
 }
 
-/* Makes it by lists of blocks; where there is a root it is an end of the pair. */
+/* Makes the v-form of the call; if it has a root, the root is one end of the pair. */
 static int make_call(const char* call, MPI_Comm comm, struct sizes sizes) {
   const int rank = rank_in(comm);
   const int last = giver(comm);

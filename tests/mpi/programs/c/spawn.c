@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * spawn [FILE]: starts two children of the same program and works with them, between groups and
- * merged, while parents and children go on among themselves. FILE is preloaded into the children.
+ * spawn [FILE]: spawns two children of the same program and communicates with them by an inter- and
+ * a merged communicator, while parents and children communicate among themselves. FILE is preloaded
+ * into the children.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * MPI_THREAD_MULTIPLE: threads call collectives at once, each on its own communicator; while they
- * do, they send each other messages, and make and free communicators. And a thread with little
- * stack calls what the MPI itself does on that.
+ * MPI_THREAD_MULTIPLE: threads call collectives at once, each on its own communicator, while they
+ * exchange messages and create and free communicators. In addition, a thread with a small stack
+ * makes the calls that the MPI itself supports on it.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static void* work(void* number) {
   return NULL;
 }
 
-/* Few MPIs reduce on so little. */
+/* Few MPIs can reduce on so small a stack. */
 enum { little_stack_bytes = 96 << 10 };
 
 static void* broadcast(void* comm) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The program's own operators: products of matrices, which may not change places, and sums, which
- * may; on elements that lie in memory in several ways.
+ * User-defined operators: products of matrices, which are not commutative, and sums, which are; on
+ * elements with several layouts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,7 @@
 
 enum { modulus = 1009, most_elements = 20000, widest = 64, margin = 256 };
 
-/* Where the four numbers of a matrix are, seen from the element's address, and how far it is from
- * one element to the next. */
+/* The offsets of the four numbers of a matrix in an element, and the element's extent. */
 struct layout {
   const char* name;
   MPI_Aint places[4];
@@ -30,7 +29,7 @@ static struct layout layouts[] = {
     {"downwards", {0, 4, 8, 16}, 0, -24, MPI_DATATYPE_NULL},
 };
 enum { layout_count = sizeof layouts / sizeof *layouts };
-static const struct layout* current; /* an operator is told no more than its datatype */
+static const struct layout* current; /* an operator gets only its datatype */
 
 struct matrix {
   int cells[4];
@@ -108,8 +107,7 @@ enum { room_bytes = most_elements * widest + 2 * margin };
 static unsigned char* input_room;
 static unsigned char* output_room;
 
-/* From a room's beginning to the first element, which is the highest one where they go downwards.
- */
+/* Offset of the first element, which has the highest address if the extent is negative. */
 static MPI_Aint offset_of_first(void) {
   return margin + (current->extent < 0 ? -(most_elements - 1) * current->extent : 0);
 }
@@ -120,7 +118,7 @@ static void fill(unsigned char* room, int rank, int count) {
     put(room + offset_of_first() + i * current->extent, input_of(rank, i));
 }
 
-/* Elements from `first` on, of so many ranks. */
+/* Checks elements from `first` on, reduced over `ranks` ranks. */
 static void check_part(const char* what, joiner* join, int ranks, int first, int count) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
@@ -128,7 +126,7 @@ static void check_part(const char* what, joiner* join, int ranks, int first, int
     const struct matrix wanted = expected(join, ranks, first + i);
     wrong += memcmp(&is, &wanted, sizeof is) != 0;
   }
-  /* The gaps are the program's. */
+  /* The gaps must not have changed. */
   static unsigned char bytes[room_bytes];
   memcpy(bytes, output_room, sizeof bytes);
   for (int i = 0; i < count; ++i) {
@@ -163,8 +161,7 @@ static void scan_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count) {
   }
 }
 
-/* Blocks of nothing, and of more than others have. What is left of an output in place is
- * anybody's. */
+/* Empty and larger blocks. The rest of an in-place output is undefined. */
 static void reduce_to_blocks(MPI_Comm comm, joiner* join, MPI_Op op, int count) {
   enum { most_ranks = 16 };
   const int rank = rank_in(comm);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The loops of benchmarks, with their results looked at: buffers that are made once, at the
- * beginning of a page; sizes that double; many calls of each size, with other data each time; a
- * root that stays. Of every collective that such benchmarks have, and for reductions of every type
- * that they offer.
+ * The loops of benchmarks with validation of results: buffers that are allocated once and
+ * page-aligned; doubling sizes; many calls of each size with different data; a fixed root. Covers
+ * every collective in such benchmarks, and reductions of every type that they offer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static unsigned char *input, *output;
 static int counts[64], offsets[64];
 static MPI_Datatype types[64];
 
-/* What lies at that byte of what `from` hands to `to`. */
+/* Returns the byte at this offset of the data from rank `from` to rank `to`. */
 static unsigned char byte_of(int from, int to, size_t at, int call) {
   return (unsigned char)((unsigned)from * 31 + (unsigned)to * 17 + at * 7 + at / 251 +
                          (unsigned)call * 13);
@@ -103,7 +102,7 @@ static void call_it(enum way way, int bytes) {
   }
 }
 
-/* Whether each pair has a block of its own; what goes to all is for rank 0 by its pattern. */
+/* Returns whether each pair has its own block; data for all ranks have rank 0's pattern. */
 static int is_by_pairs(enum way way) {
   return way == alltoall || way == alltoallv || way == alltoallw || way == scatter ||
          way == scatterv;
@@ -131,7 +130,7 @@ static void one_call(enum way way, int bytes, int call) {
          names[way], bytes);
 }
 
-/* Small whole numbers, which every type holds, whoever adds them up first. */
+/* Small integers, which every type represents and whose sums do not depend on the order. */
 static int number_of(int from, size_t at, int call) {
   return (int)((at + (size_t)from + (size_t)call) % 5);
 }
@@ -183,7 +182,7 @@ static void reductions(const struct numbers* of, size_t bytes, int call) {
   sums("reduce_scatter_block", of, (size_t)rank * (size_t)counts[0], (size_t)counts[0], call + 3);
 }
 
-/* MPI does not have sums of characters; most MPIs do. */
+/* The standard defines no sums of characters; most MPIs have them. */
 static int has_sums(const struct numbers* of) {
   MPI_Comm trial;
   MPI_Comm_dup(MPI_COMM_SELF, &trial);

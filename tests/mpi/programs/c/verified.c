@@ -3,11 +3,11 @@
 /*
  * verified WHAT: calls whose results HUDDLE_VERIFY compares.
  *   columns   two threads, each of which broadcasts its own column of one matrix
- *   hole      a datatype whose data lie before and behind a page that may not be accessed
+ *   hole      a datatype whose data are before and after an inaccessible page
  *   padding   a datatype in which a long double is packed at no multiple of its size
  *   operator  an operator of the program whose result depends on the order
- *   nonblocking, abort, exit: some calls, and then the end that the name describes;
- *             another argument names the file for the last words of the rank that ends early
+ *   nonblocking, abort, exit: some calls, and then the end that the name describes; another
+ *     argument names the file for the last output of the rank that ends early
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -98,7 +98,7 @@ static void send_padding(void) {
   MPI_Type_free(&plain);
 }
 
-/* Gives another result each time, which no MPI and no huddle can know of. */
+/* Returns another result each time, which neither an MPI nor huddle can detect. */
 static void count_up(void* left, void* right, int* count, MPI_Datatype* type) {
   static int number;
   (void)left;
@@ -124,8 +124,8 @@ static void sum_up(void) {
   }
 }
 
-/* The rank with the highest number ends the job, and the others wait for that. A launcher may end
- * the job before it has passed on what that rank printed last, which goes to a file instead. */
+/* The rank with the highest number ends the job, and the others wait for that. Its last output goes
+ * to a file, because a launcher may end the job before it has forwarded it. */
 static void end_early(const char* how, const char* file) {
   if (rank_in(MPI_COMM_WORLD) != size_of(MPI_COMM_WORLD) - 1) MPI_Barrier(MPI_COMM_SELF), pause();
   if (freopen(file, "w", stderr) == NULL) exit(4);

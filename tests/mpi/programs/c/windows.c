@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * windows ROUNDS: whoever asks after a window when all have passed a barrier is told at once of
- * what ended before it: of one rank that had access to all, and of all that had access to one.
+ * windows ROUNDS: MPI_Win_test after a barrier must report epochs that ended before it: of one rank
+ * that accessed all, and of all that accessed one.
  */
 #include <stdlib.h>
 
@@ -10,9 +10,9 @@
 
 enum { most_ranks = 16 };
 static MPI_Win window;
-static int exposed[most_ranks]; /* by rank: what it put */
+static int exposed[most_ranks]; /* by rank: the value that it put */
 
-/* Between barriers, of which the second comes after the end. */
+/* Between barriers, of which the second comes after the end of the epoch. */
 static void have_access(MPI_Group to, const int* targets, int count, int round) {
   const int rank = rank_in(MPI_COMM_WORLD);
   MPI_Win_start(to, 0, window);

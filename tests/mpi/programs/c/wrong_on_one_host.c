@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * wrong_on_one_host HOST [fatal] [WHAT...]: calls whose root, count, type or operator is wrong on
- * the ranks of that host alone, which then make them as the others do. Says the class of the error
- * that each gives there. Fatal: the first of them is left to the MPI's own handler, which ends the
- * job. What this MPI itself falls over is left out by its name.
+ * wrong_on_one_host HOST [fatal] [WHAT...]: calls whose root, count, type or operator is wrong only
+ * on the ranks of that host, which then repeat them correctly. Prints the error class of each. With
+ * "fatal", the MPI's default handler gets the first one and ends the job. WHAT names calls at which
+ * this MPI itself crashes or hangs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static char** left_out;
 static int from[most * block];
 static int to[most * block];
 
-/* On the ranks that are wrong, unless it is left out. */
+/* Returns whether this rank makes the erroneous call, unless it is left out. */
 static int is_tried(const char* what) {
   for (char** name = left_out; *name != NULL; ++name) {
     if (strcmp(*name, what) == 0) return 0;
@@ -36,7 +36,7 @@ static void say(const char* what, int status) {
   fflush(stdout);
 }
 
-/* What is right goes on behind what was wrong. */
+/* Valid calls must work after erroneous ones. */
 static void go_on(const char* after, MPI_Comm comm) {
   const int ranks = size_of(comm);
   int sum = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A profiling tool, as MPI provides for: it has MPI_X of its own, counts, and goes on with PMPI_X.
- * It is linked into programs, lies between them and the MPI, or is preloaded.
+ * A profiling tool: defines MPI_X, counts the calls, and continues with PMPI_X. It is linked into
+ * programs, linked between them and the MPI, or preloaded.
  */
 #include <mpi.h>
 #include <stdio.h>

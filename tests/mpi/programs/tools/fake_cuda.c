@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Plays the part of CUDA's driver, libcuda.so.1, on a machine without a device. What it calls a
- * device's memory is a mapping without access. It also plays the part of an MPI that knows devices:
- * whoever touches such memory may go on, one instruction at a time, unless that is huddle.
+ * Simulates CUDA's driver, libcuda.so.1, on a machine without a device. Its device memory is a
+ * mapping without access permission. It also simulates a device-aware MPI: code that accesses such
+ * memory continues, one instruction at a time, unless it is huddle's.
  */
 #define _GNU_SOURCE
 #include "fake_cuda.h"
@@ -23,8 +23,8 @@ enum { most_blocks = 64, most_frames = 8, success = 0, invalid_value = 1, not_in
 enum { type_attribute = 2, managed_attribute = 8, host_type = 1, device_type = 2 };
 
 struct block {
-  char* device; /* without access, but for host memory */
-  char* alias;  /* the same pages */
+  char* device; /* no access, except for host memory */
+  char* alias;  /* the same pages, accessible */
   size_t bytes;
   int is_host;
   int is_managed;
@@ -55,7 +55,7 @@ int cuPointerGetAttribute(void* data, int attribute, unsigned long long address)
   const struct block* block = find((const void*)(uintptr_t)address);
   if (block == NULL) return invalid_value;
   unsigned value = 0;
-  /* What moves between the two is nobody's by its type. */
+  /* Managed memory is identified by its own attribute. */
   const int is_of_host = block->is_host || block->is_managed;
   if (attribute == type_attribute) value = is_of_host ? host_type : device_type;
   if (attribute == managed_attribute) value = (unsigned)block->is_managed;
@@ -63,7 +63,7 @@ int cuPointerGetAttribute(void* data, int attribute, unsigned long long address)
   return success;
 }
 
-/* The innermost function that is not the C library's, nor one of these here. */
+/* Returns whether the innermost caller outside the C library and this library is huddle. */
 static int is_huddle_there(void) {
   Dl_info own;
   dladdr((void*)&has_started, &own);
@@ -86,7 +86,7 @@ static void give_up(const char* sentence) {
 }
 
 #if defined(__x86_64__)
-enum { one_step = 0x100 }; /* the processor's trap flag */
+enum { one_step = 0x100 }; /* the trap flag of x86 */
 
 static void touched(int number, siginfo_t* what, void* context) {
   const struct block* block = find(what->si_addr);
@@ -111,7 +111,7 @@ static void stepped(int number, siginfo_t* what, void* context) {
 
 static void watch(void) {
   void* frame[1];
-  backtrace(frame, 1); /* it loads what it needs the first time */
+  backtrace(frame, 1); /* loads its libraries at the first call */
   struct sigaction action = {.sa_flags = SA_SIGINFO};
   action.sa_sigaction = touched;
   sigaction(SIGSEGV, &action, NULL);

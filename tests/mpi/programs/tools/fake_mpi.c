@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A library that looks like an MPI and is of no family: one rank, and just enough functions.
+ * A library that looks like an MPI of an unknown family: one rank, and only a few functions.
  */
 #include <stddef.h>
 

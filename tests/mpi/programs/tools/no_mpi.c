@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program that knows nothing of MPI: says which libraries it has in its memory.
+ * A program without MPI that prints which libraries are mapped.
  */
 #include <stdio.h>
 #include <string.h>

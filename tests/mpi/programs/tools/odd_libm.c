@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A library of mathematics whose results are off, by as many units in the last place as ODD_LIBM
- * says, up and down in turn.
+ * A mathematical library whose results are ODD_LIBM units in the last place too high or too low.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

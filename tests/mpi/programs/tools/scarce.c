@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Memory that huddle gets none of when a program wants it so. Whoever else of the process asks, the
- * program and the MPI, gets what it asks for.
+ * Makes allocations of huddle fail on request, but not those of the program and the MPI.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,11 +12,11 @@
 
 void* __libc_malloc(size_t bytes);
 
-/* The code of huddle's back end, which has its operator new in itself. */
+/* The code of huddle's back end, which contains its operator new. */
 static uintptr_t code_begin;
 static uintptr_t code_end;
 
-static _Thread_local long left = -1; /* allocations that go well; -1: all do */
+static _Thread_local long left = -1; /* allocations that succeed; -1: all do */
 static _Thread_local long refused;
 
 static int note_code(struct dl_phdr_info* info, size_t size, void* unused) {
@@ -37,8 +36,8 @@ static int note_code(struct dl_phdr_info* info, size_t size, void* unused) {
 }
 
 /*
- * So many allocations of huddle's on this thread go well from now on, so many behind them do not;
- * a negative number: all do. Whether huddle is there.
+ * Lets the next `number` allocations of huddle on this thread succeed, and `of_those_refused` after
+ * them fail; if `number` is negative, all succeed. Returns whether huddle is loaded.
  */
 int scarce_allow(long number, long of_those_refused) {
   if (code_end == 0) dl_iterate_phdr(note_code, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright the huddle contributors
  *
- * A program that does what long-lived programs do to a heap, and looks after everything that it
- * wrote: arrays of many sizes around the least that lies in huddle's heap, made, grown, aligned and
- * freed in every order by two threads, with signals in between, and handed to collectives. churn
- * SEED [STEPS]
+ * Exercises the heap as long-lived programs do, and checks everything that it wrote: arrays of many
+ * sizes around the minimum of huddle's heap are allocated, resized, aligned and freed in random
+ * order by two threads, interrupted by signals, and passed to collectives.
+ * churn SEED [STEPS]
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -41,7 +41,8 @@ static void fail(const char* what, uint64_t found, uint64_t expected) {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Small ones often: half of them below the least block of the heap, whatever that is set to. */
+/* Returns mostly small sizes: half of them are below the heap's minimum block, whatever its
+ * setting. */
 static size_t some_count(uint64_t* state) {
   const unsigned shift = next(state) % 8;
   const size_t span = (most_bytes - least_bytes) >> shift;
@@ -130,7 +131,8 @@ static void* allocate_beside(void* seed) {
 
 static uint64_t* numbers(size_t count) { return must(malloc(count * sizeof(uint64_t))); }
 
-/* The same on all ranks: `common` is. Each element tells whose it is. */
+/* Makes the same call on all ranks, because `common` is equal. Each element identifies its sender.
+ */
 static void exchange(uint64_t* common) {
   const size_t count = some_count(common) / 4 + 1;
   const uint64_t key = next(common);
