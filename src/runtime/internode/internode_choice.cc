@@ -14,16 +14,9 @@
 namespace huddle::internode {
 namespace {
 
-<<<<<<< HEAD:src/runtime/internode/internode_choice.cc
-// TCP over an Ethernet of 10 Gbit/s, which is the least that nodes have: 25 us, 1.25 GB/s, 3 us
-// between two messages, as the machine files of Ethernets have it, and half of the second
-// direction, as a ring of whole messages was measured to take
-// (docs/design/inter-node-collectives.md).
-=======
 // TCP over 10 Gbit/s Ethernet, the slowest network that nodes are expected to have: 25 us, 1.25
 // GB/s, 3 us between two messages, as in the machine files of Ethernets, and half of the second
-// direction, as measured for a ring of whole messages (record 38).
->>>>>>> lang-c:src/runtime/internode/choice.cc
+// direction, as measured for a ring of whole messages (docs/design/inter-node-collectives.md).
 constexpr Network generic = {.message_ns = 25'000,
                              .ns_per_mib = 840'000,
                              .is_estimated = 1,

@@ -121,7 +121,7 @@ std::int64_t Prediction::ns() const {
 namespace {
 
 // One tenth of the time with one leader and one segment. Half of the predictions had a larger error
-// (record 38); a smaller gain does not justify more messages.
+// (docs/design/inter-node-collectives.md); a smaller gain does not justify more messages.
 constexpr std::int64_t least_gain_divisor = 10;
 
 // Considers the largest slice of a leader.

@@ -95,14 +95,15 @@ class InlineBcast {
 // near it; the root fills its own queue fragment by fragment; a notification of each fragment
 // travels down a tree, and every rank copies directly from the root's queue.
 //
-// Differences from the paper (docs/records/0006): a rank announces fragments in one cache line of
-// its own that its children watch, instead of writing one word for each child; and readers count
-// what they have read in cache lines of their own, instead of taking turns at a shared counter. So
-// each flag has one writer for any root, and successive roots need not wait for each other.
+// Differences from the paper (docs/design/bcast-allgather-alltoall.md): a rank announces fragments
+// in one cache line of its own that its children watch, instead of writing one word for each child;
+// and readers count what they have read in cache lines of their own, instead of taking turns at a
+// shared counter. So each flag has one writer for any root, and successive roots need not wait for
+// each other.
 //
 // Between two ranks, a root may also answer: it fills the very cells that it has just read,
 // whichever rank owns them. Their cache lines are already in its cache, and it need not check
-// whether the cells are free (docs/records/0032).
+// whether the cells are free (docs/design/bcast-allgather-alltoall.md).
 class PipelinedBcast {
  public:
   struct Parameters {

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Simulated time of messages between nodes, round by round. What is and is not modelled:
-// docs/records/0027-simulated-networks.md.
+// docs/design/simulation-and-paper-comparison.md.
 //
 //   A rank's round   The CPU posts the sends one after the other (cpu_ns each), then handles
 //                    arrivals in order (cpu_ns each), then does the local work. Then the rank's

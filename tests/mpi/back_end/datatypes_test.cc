@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-<<<<<<< HEAD:tests/mpi/back_end/datatypes_test.cc
-// What is known of datatypes, asked for by threads that come at once: none of them may see less
-// than all of it, for a rank that takes a type for another one than its peers goes to the MPI
-// alone.
-#include "mpi/back_end/datatypes.h"
-=======
 // Threads query the properties of datatypes at the same time: none may see incomplete properties,
 // because a rank that sees a type differently from its peers falls back to the MPI alone.
-#include "mpi/back_end/types.h"
->>>>>>> lang-e:tests/mpi/back_end/types_test.cc
+#include "mpi/back_end/datatypes.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Tests the cache of a communicator's latest call: it must not return stale results.
-#include "mpi/back_end/types.h"
+#include "mpi/back_end/datatypes.h"
 
 #include <gtest/gtest.h>
 

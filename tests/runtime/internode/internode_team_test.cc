@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-<<<<<<< HEAD:tests/runtime/internode/internode_team_test.cc
-// Ranks as threads, seated on nodes that are none: what has to come of each call, and the same bits
-// whatever carries them.
-#include "runtime/internode/internode_team.h"
-=======
 // Ranks as threads on simulated nodes: results of each call, with the same bits for every
 // algorithm.
-#include "runtime/internode/team.h"
->>>>>>> lang-c:tests/runtime/internode/team_test.cc
+#include "runtime/internode/internode_team.h"
 
 #include <gtest/gtest.h>
 
@@ -491,15 +485,9 @@ std::string words(const Sharing& sharing) {
          std::to_string(sharing.segments) + " segments";
 }
 
-<<<<<<< HEAD:tests/runtime/internode/internode_team_test.cc
-// The brackets are those of docs/design/reductions-and-reproducible-order.md in each node, and of
-// runtime/schedules/reduction_tree.h between nodes.
-TEST_P(Teams, SumsOfFloatsHaveTheSameBitsByWhateverNetwork) {
-=======
-// The order of reduction is that of docs/records/0007 in each node, and that of
-// runtime/schedules/association.h between nodes.
+// The order of reduction is that of docs/design/reductions-and-reproducible-order.md in each node,
+// and that of runtime/schedules/reduction_tree.h between nodes.
 TEST_P(Teams, AllreduceBitsDoNotDependOnNetwork) {
->>>>>>> lang-c:tests/runtime/internode/team_test.cc
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
   constexpr std::size_t count = 5000;
   std::mutex mutex;

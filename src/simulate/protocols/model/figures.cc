@@ -15,8 +15,6 @@
 namespace huddle::protocols::model {
 namespace {
 
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
 // Values that differ only by rounding errors count as equal.
 constexpr double rounding = 1 + 1e-12;
 
