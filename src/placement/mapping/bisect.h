@@ -132,7 +132,7 @@ inline constexpr signed char any_side = -1;
 
 struct Bisection {
   const Graph& graph;
-  // By vertex: the side that it has to be on (0 or 1), or any_side. Empty if no vertex is fixed.
+  // Required side of each vertex (0 or 1), or any_side. Empty if no vertex is fixed.
   std::vector<signed char> fixed = {};
   // Bounds for the number of vertices on side 0.
   int least = 0;

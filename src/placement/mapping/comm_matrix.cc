@@ -28,7 +28,8 @@ bool is_whole(std::string_view field) {
 }
 
 // Returns whether the text is an edge list: each line begins with two whole numbers and has three
-// fields, or more if blanks separate them. A file with as many lines as columns is a table instead.
+// fields, or more if blanks separate them. A file with equal numbers of lines and columns is a
+// table instead.
 bool looks_like_edges(std::string_view text) {
   Lines lines(text, "");
   std::vector<std::string_view> fields;

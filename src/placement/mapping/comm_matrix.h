@@ -42,7 +42,7 @@ struct CommMatrix {
   std::string name_of(int element) const;
 };
 
-// Whether the first row of a CSV file belongs to the first element or to the last.
+// Selects whether the first row of a CSV file belongs to the first element or to the last.
 enum class Rows { first, last };
 
 struct ReadOptions {

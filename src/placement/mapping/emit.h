@@ -60,7 +60,7 @@ struct Seating {
   std::vector<Slot> seats;  // by element
   int nodes = 1;
   std::vector<std::string> hosts = {};  // by node; empty: "localhost", or "node0", "node1"...
-  // By hardware thread of a node: its index in topology order, like hwloc's logical numbers.
+  // Index of each hardware thread of a node in topology order, like hwloc's logical index.
   std::vector<int> logical = {};
 };
 

@@ -60,7 +60,7 @@ struct Flow {
   double bytes = 0;
 };
 
-// What the conversion to a graph lost; worth a note if not 0.
+// Information lost by the conversion to a graph; worth a note if not 0.
 struct Folded {
   // entries dropped: a rank's traffic with itself does not affect placement
   std::size_t on_diagonal = 0;

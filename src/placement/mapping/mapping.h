@@ -15,12 +15,12 @@ namespace huddle::mapping {
 
 inline constexpr int no_slot = -1;
 
-// By element (a rank or a thread): its slot. A slot holds at most one element.
+// The slot of each element (a rank or a thread). A slot holds at most one element.
 using Mapping = std::vector<int>;
 
 struct Problem {
   const Graph& graph;
-  const SlotTree& tree;  // has at least as many slots as the graph has vertices
+  const SlotTree& tree;  // size() >= graph.size()
   Mapping fixed;         // by element: its required slot, or no_slot if any slot is allowed
   Mapping present;       // current placement, which respects `fixed`
   std::uint64_t seed = 1;

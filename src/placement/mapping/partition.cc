@@ -165,7 +165,7 @@ class Partitioner {
       }
     }
     std::sort(pairs.begin(), pairs.end());
-    // Each child is in about four of these pairs, which costs as much as two more cuts.
+    // Each child is in about four of these pairs, which takes the time of two more cuts.
     if (pairs.size() > 2 * at(children)) pairs.resize(2 * at(children));
     std::vector<std::pair<int, int>> most;
     for (const auto& [talk, pair] : pairs) most.push_back(pair);

@@ -31,7 +31,7 @@ class Refiner {
       if (object.is_leaf()) continue;
       for (int slot = object.first; slot < object.last; ++slot) beside_[at(slot)] = &object;
     }
-    // Budget of edge visits: as many as a few sweeps over a sparse graph take.
+    // Budget of edge visits: enough for a few sweeps over a sparse graph.
     looks_left_ = 4'000'000 + 4 * static_cast<long long>(problem.graph.edges());
   }
 

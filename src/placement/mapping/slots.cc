@@ -109,7 +109,7 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
 }
 
 // Numbers the levels that split objects from 0, which are few of the topology's levels, and assigns
-// each as many code bits as its objects have children to distinguish.
+// to each the code bits that distinguish the children of its objects.
 void SlotTree::find_levels(const machine::CostModel& model, double network_ns) {
   const Topology& topology = model.machine().topology;
   const int network = static_cast<int>(topology.levels.size());

@@ -75,10 +75,10 @@ class SlotTree {
     }
     return ns_of_bit_[width(a, b)];
   }
-  // Whether the slots of an object are equivalent, which is not so if latencies were measured per
-  // pair.
+  // Returns whether the slots of an object are equivalent, which is not so if latencies were
+  // measured per pair.
   bool is_regular() const { return measured_ns_.empty(); }
-  // Whether two objects have the same shape.
+  // Returns whether two objects have the same shape.
   bool alike(int a, int b) const {
     return shapes_[static_cast<std::size_t>(a)] == shapes_[static_cast<std::size_t>(b)];
   }

@@ -36,7 +36,7 @@ constexpr std::size_t flows_begin = 512;
 static_assert(sizeof(PartHeader) <= flows_begin && flows_begin % sizeof(Flow) == 0);
 static_assert(block_bytes % sizeof(Flow) == 0);
 
-// Sort key: start time, then rank. Of one rank's parts, the complete one comes first.
+// Sort key: start time, then rank. The complete part of a rank precedes incomplete ones.
 auto order_of(const Part& part) {
   return std::tuple(part.who.begun_ns, part.who.rank, !part.has_ended);
 }

@@ -32,8 +32,8 @@ std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Map
 double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
               const std::vector<int>& processors);
 
-// Whether a placement may leave threads fewer NUMA nodes or less memory bandwidth than they have.
-// The agent knows what threads share, but not how much bandwidth they need.
+// Decides whether a placement may leave threads fewer NUMA nodes or less memory bandwidth than they
+// have. The agent knows what threads share, but not how much bandwidth they need.
 enum class Memory { kept, ignored };
 
 struct AgentOptions {

@@ -31,7 +31,7 @@ struct PageFault {
   pid_t thread = 0;
 };
 
-// What records the faults: the event's own rings, one per CPU, or a BPF program.
+// Mechanism that records the faults: the event's own rings, one per CPU, or a BPF program.
 enum class Observer { perf, bpf };
 inline constexpr std::array<std::string_view, 2> observer_names = {"perf", "bpf"};
 

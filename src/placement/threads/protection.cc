@@ -161,7 +161,7 @@ void SampleWindow::move_on() {
 
 namespace {
 
-// Whether the program has a userfaultfd of its own. The helper has closed its copy of ours.
+// Returns whether the program has a userfaultfd of its own. The helper has closed its copy of ours.
 bool has_userfaultfd(pid_t process) {
   namespace fs = std::filesystem;
   std::error_code error;

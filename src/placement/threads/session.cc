@@ -155,7 +155,7 @@ class Session {
       round();
     }
     const std::vector<pid_t> all = processes();
-    for (Program& one : programs_) finish(one, all);  // asked to stop
+    for (Program& one : programs_) finish(one, all);  // stopped by a signal
     if (start_) ::waitpid(start_->process(), &watched_.wait_status, 0);
     watched_.seconds = stream_.seconds();
     watched_.touches = stream_.touches();

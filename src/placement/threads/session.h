@@ -29,7 +29,7 @@ struct WatchedProgram {
   bool splits_huge = false;  // split huge pages to see which threads share them
 };
 
-// What was not observed of a program that huddle has started.
+// Limits of the observation of a program that huddle has started.
 struct Unobserved {
   bool reads = true;         // of all memory
   bool splits_huge = false;  // huge pages were split to observe them

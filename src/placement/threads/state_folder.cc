@@ -35,7 +35,8 @@ bool is_own_folder(const std::string& path) {
                   std::strerror(error)));
 }
 
-// Whether the open folder still has this name, and was not removed or replaced since it was opened.
+// Returns whether the open folder still has this name, and was not removed or replaced since it was
+// opened.
 bool has_name(int folder, const std::string& path) {
   struct stat by_name {
   }, by_descriptor{};

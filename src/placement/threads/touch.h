@@ -50,17 +50,18 @@ struct Look {
 // Ordered by time.
 using Events = std::vector<std::variant<Touch, Look>>;
 
-// How touches are counted as communication between threads.
+// Rule by which touches count as communication between threads.
 enum class Counting {
   // Counts a thread that comes to a page once with each thread that was there recently: two threads
   // that alternate on a page are counted as long as they do.
   every_change,
-  // As published: counts only threads that are not in the page's list yet. A pair is counted once
+  // The published rule: counts only threads that are not in the page's list yet. A pair is counted
+  // once
   // per page, and a permanent pattern fades as the matrix ages.
   newcomers,
 };
 
-// Which rounds determine when a thread is forgotten that has not returned to a page. Without
+// The rounds that determine when a thread is forgotten that has not returned to a page. Without
 // forgetting, the thread that initialized an array would be counted with all its later users.
 enum class Rounds {
   of_decisions,  // from one decision to the next

@@ -18,7 +18,7 @@
 
 namespace huddle::threads {
 
-// Whether the numbers of ended threads are reused.
+// Policy for the numbers of ended threads.
 enum class Numbers {
   kept,    // never, because reports name ended threads as well
   reused,  // once their process is no longer watched, for an agent that outlives many programs
@@ -41,7 +41,7 @@ class ThreadList {
   const std::map<pid_t, int>& alive() const { return numbers_; }
   // Processes of the running threads, likewise.
   const std::map<pid_t, pid_t>& processes() const { return processes_; }
-  // By number: the name that the program gave the thread, else the program's name.
+  // Names by number: that which the program gave the thread, else the program's name.
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Counts the logical traffic of collectives: the bytes that each rank has to send to each other
-// rank for the operation's result. As everywhere in a profile, the sender counts.
+// rank for the operation's result. The sender counts, as everywhere in a profile.
 
 #include <array>
 #include <cctype>

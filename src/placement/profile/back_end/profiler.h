@@ -191,7 +191,7 @@ class Profiler {
   void release();
 
  private:
-  // Whether calls are counted, and whether counting needs the lock.
+  // State of counting. With `threads`, it needs the lock.
   enum class State { off, one_thread, threads };
 
   // Counts one start of a persistent request.
