@@ -17,7 +17,7 @@ namespace huddle::mapping {
 
 // Placements that ignore communication, as launchers and runtimes choose by default. Fixed elements
 // stay on their slots; the others get the free slots in ascending order.
-Mapping in_order(const Problem& problem);  // slots by node and processor number
+Mapping in_order(const Problem& problem);  // slots ordered by node and hardware-thread number
 // Places each element on node node_of[element], on the free hardware thread with the lowest number.
 // Fixed elements stay. Returns nothing if a node has too few slots.
 std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of);

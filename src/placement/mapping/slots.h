@@ -17,7 +17,7 @@ namespace huddle::mapping {
 // A hardware thread of a node, which can run one rank or thread.
 struct Slot {
   int node = 0;
-  int pu = 0;  // number of the operating system
+  int pu = 0;  // the operating system's number
 
   bool operator==(const Slot&) const = default;
 };

@@ -42,10 +42,10 @@ struct Flow {
 // Phase of a program that has not called MPI_Pcontrol: MPI's default level.
 inline constexpr std::int32_t first_phase = 1;
 
-// Header of a part, which is one rank's share of a profile. The part is a file that is mapped into
-// the rank while it counts, so that the counts survive even if the rank is killed.
 inline constexpr std::size_t most_host_letters = 255;
 
+// Header of a part, which is one rank's share of a profile; the flows follow it. The part is a file
+// that is mapped into the rank while it counts, so that the counts survive if the rank is killed.
 struct PartHeader {
   std::array<char, 8> magic{};
   std::int64_t begun_ns = 0;  // nanoseconds since 1970

@@ -32,8 +32,8 @@ struct Accuracy {
   // seconds until the cosine reached 0.9 for good; since the change, if there is one
   std::optional<double> good_after_s = {};
   double counts = 0;  // sum of all observed events
-  // First decision to move, on a machine with four caches whose threads start apart from their
-  // partners.
+  // Seconds until the first decision to move, on a machine with four caches whose threads start
+  // apart from their partners.
   std::optional<double> moved_after_s = {};
   Reason verdict = Reason::one_thread;  // reason of most decisions
   bool sees_reads = false;

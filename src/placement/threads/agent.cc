@@ -211,7 +211,7 @@ mapping::Events Agent::whole_events(const std::vector<int>& threads) const {
   return events_of(whole_.graph(threads), whole_chance_ + batch_.spread(busy_).squares);
 }
 
-// Requires some of the events to be new, so that one occurrence is not counted twice.
+// Returns whether enough of the events are new, so that one occurrence does not decide twice.
 bool Agent::is_fresh(const std::vector<int>& threads) const {
   const double least =
       options_.evidence.least_events_an_element * static_cast<double>(threads.size());

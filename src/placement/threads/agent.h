@@ -65,7 +65,7 @@ struct AgentOptions {
 // Outcome of a decision. Only `move` moves threads.
 enum class Reason {
   one_thread,        // at most one thread at work
-  too_few_touches,   // too few pages that two threads accessed
+  too_few_touches,   // too few accesses to pages of other threads
   all_alike,         // all pairs share about the same
   too_many_threads,  // more threads at work than hardware threads
   best_already,      // no better placement was found

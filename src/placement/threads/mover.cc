@@ -151,8 +151,8 @@ bool is_of_our_group(const Identity& agent) {
   return theirs && ours && without_task(*theirs) == without_task(*ours);
 }
 
-// Returns the conditions for sharing an agent. Only ranks of one job share one, because unrelated
-// programs would delay each other's end.
+// Returns the conditions for sharing an agent. Only ranks of one job share one, because its report
+// covers all of its programs and is written when the last of them has ended.
 std::string terms_of(const std::string& job, const CpuSet& allowed, Binding binding) {
   std::string terms = fmt::format("{}:{}:{}", binding_names[static_cast<std::size_t>(binding)],
                                   allowed.text(), printable(job));

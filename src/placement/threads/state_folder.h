@@ -25,8 +25,7 @@ std::string usual_state_folder();
 // one folder.
 inline constexpr const char* machine_state_folder = "/run/huddle";
 
-// Number of things restored that agents had left behind which were killed together with their
-// guardians.
+// Counts what was restored after agents that were killed together with their guardians.
 struct Repaired {
   int threads = 0;  // threads with a changed mask
   int values = 0;   // kernel settings

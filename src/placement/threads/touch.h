@@ -56,8 +56,7 @@ enum class Counting {
   // that alternate on a page are counted as long as they do.
   every_change,
   // The published rule: counts only threads that are not in the page's list yet. A pair is counted
-  // once
-  // per page, and a permanent pattern fades as the matrix ages.
+  // once per page, and a permanent pattern fades as the matrix ages.
   newcomers,
 };
 

@@ -18,7 +18,7 @@
 
 namespace huddle::threads {
 
-// Policy for the numbers of ended threads.
+// When the numbers of ended threads are reused.
 enum class Numbers {
   kept,    // never, because reports name ended threads as well
   reused,  // once their process is no longer watched, for an agent that outlives many programs

@@ -24,7 +24,7 @@
 
 namespace huddle::calibrate {
 
-// The threads of all hardware threads that take part in a calibration.
+// One thread for each hardware thread that takes part in a calibration.
 class Crew {
  public:
   // Throws FailureError that names a hardware thread on which threads may not run.

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The checks of `huddle doctor`, by group. Each examines the given system, or probes this one, and
-// returns findings. Apart from check_watching's input `repaired`, checks change nothing.
+// returns findings. The checks change nothing; examine() also repairs what killed agents left.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ machine::CpuSet online_processors(const System& system);
 // within the cpuset.
 machine::CpuSet allowed_processors(const System& system);
 
-// Decides whether the shared heap is on by default, from the calibration of this machine. `system`
-// provides the remedy.
+// Returns the finding on the shared heap, which is on by default if the calibration of this machine
+// shows no cost. `system` provides the remedy.
 Finding judge_heap(const machine::Machine& machine, const System& system);
 
 // State of memfd_create and /dev/shm.
@@ -61,7 +61,7 @@ std::vector<Finding> check_kernel(const System& system);
 // The mechanisms for watching threads, as tried on this process.
 struct WaysToWatch {
   threads::Trial page_faults, protection, soft_dirty, bpf;
-  threads::Repaired repaired;  // what killed agents had left behind
+  threads::Repaired repaired;  // after agents that were killed
 };
 std::vector<Finding> check_watching(const WaysToWatch& ways, const System& system);
 // Checks for bare metal, virtual machine and container. `calibrated`: the machine file in use was

@@ -59,7 +59,7 @@ class NumaBalancingTest : public ::testing::Test {
     return sysctl() == 0 && period() == 1000 && !System().exists(folder());
   }
 
-  // Another process that has NUMA balancing on until it is told to end, or killed.
+  // Another process that keeps NUMA balancing on until end() or kill().
   class Agent {
    public:
     explicit Agent(const NumaBalancingTest& test) {

@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t words_a_page = 512, words_a_line = 8;
 
-// NUMA balancing unmaps all pages at once, at intervals of seconds. A thread then needs more turns
-// of a few milliseconds for its memory, so that the first thread does not take all faults.
+// NUMA balancing unmaps all pages at once, at intervals of seconds. A traversal of the memory has
+// to take several time slices, so that the first thread to run does not take all faults.
 struct Use {
   std::size_t pages = 16;
   int times = 1;  // number of passes over each page

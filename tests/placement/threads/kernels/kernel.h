@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Small kernels whose threads share memory like those of the NAS Parallel Benchmarks. They are an
-// independent implementation, and check their results. If NPB reads a neighbour's plane, they
-// add to it, since only writes are observed.
+// independent implementation, and check their results. They add to a neighbour's plane that NPB
+// only reads, since only writes are observed.
 #pragma once
 
 #include <atomic>
