@@ -173,8 +173,7 @@ class Balancer {
     return domains;
   }
 
-  // Gives each domain its required hardware threads, and the rest one by one to the domain with the
-  // fewest.
+  // Gives each domain its required hardware threads, and the rest one by one to the emptiest.
   std::vector<int> even_shares(const std::vector<std::vector<int>>& domains, int elements) const {
     std::vector<int> shares;
     for (const std::vector<int>& pus : domains) {

@@ -106,8 +106,7 @@ std::vector<Level> coarsened(const Level& finest, Random& random) {
 
 namespace {
 
-// Bounds for the weight of side 0. Merged vertices may be too heavy to meet them exactly, hence
-// `slack`.
+// Bounds for the weight of side 0. Merged vertices can be too heavy to meet them, hence `slack`.
 struct Balance {
   int least = 0;
   int most = 0;
@@ -217,8 +216,7 @@ class Mover {
     }
   }
 
-  // Moves a vertex to the other side and calls changed(v) for each neighbour v, whose gain has
-  // changed.
+  // Moves a vertex to the other side and calls changed(v) for each neighbour v.
   template <typename Changed>
   void move(int vertex, const Changed& changed) {
     flip(vertex, changed);
@@ -335,8 +333,7 @@ class Mover {
   std::vector<int> moves_;
   int weight_ = 0;
   double cut_ = 0;
-  // Remaining budget of visited neighbours. Without a limit, the passes over dense graphs would
-  // take long.
+  // Remaining budget of visited neighbours. Without a limit, passes over dense graphs are slow.
   long long looks_left_ = 0;
 };
 

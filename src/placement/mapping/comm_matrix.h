@@ -98,8 +98,7 @@ class Lines {
   int number_ = 0;
 };
 
-// Splits a line at its commas, semicolons, tabs or blanks, whichever it has. Removes quotes around
-// fields.
+// Splits a line at its commas, semicolons, tabs or blanks, whichever it has. Removes quotes.
 void split_fields(std::string_view line, std::vector<std::string_view>& fields);
 
 // Adds notes on dropped entries and on pairs whose directions differ.

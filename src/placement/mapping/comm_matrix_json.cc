@@ -45,8 +45,7 @@ class Reader {
     GraphBuilder builder(elements);
     read_phase(document, elements, builder);
     matrix.graph = builder.finish();
-    // Entries of this format have a direction, so that different amounts per direction need no
-    // note.
+    // Entries of this format have a direction, so different amounts need no note.
     Folded folded = builder.folded();
     folded.one_sided = 0;
     note_folded(matrix, folded);

@@ -14,8 +14,7 @@ namespace huddle::mapping {
 // Sampled events, such as page faults, as opposed to messages that are counted completely.
 struct Events {
   Graph counts;  // events per pair, instead of bytes
-  // Variance of a count divided by the count: 1 for independent events, more if they come in
-  // bursts.
+  // Variance of a count divided by the count: 1 for independent events, more for bursts.
   double dispersion = 1;
 
   double total() const { return total_bytes(counts); }
@@ -25,8 +24,7 @@ struct EvidenceLimits {
   // With fewer events, the strongest pairs of a placement are mostly due to chance.
   double least_events_an_element = 10;
   // Standard deviation of the counts of all pairs, with chance removed, divided by their mean.
-  // Below this, all pairs communicate alike. The value is 1.0 for two halves that communicate only
-  // within themselves.
+  // Below this, all pairs communicate alike. It is 1.0 for two halves without traffic between them.
   double least_variation = 0.5;
   // This multiple of the variance that chance explains is removed, because that variance is an
   // estimate.
@@ -43,8 +41,7 @@ std::string_view name_of(Finding finding);
 // Returns whether the counts differ between pairs by more than chance explains.
 Finding examine(const Events& events, const EvidenceLimits& limits);
 
-// The time that a placement saves compared with another one, if each event transfers one cache
-// line.
+// The time that a placement saves compared with another, if an event moves a cache line.
 struct Gain {
   double ns = 0;
   double deviation_ns = 0;  // standard deviation of that figure

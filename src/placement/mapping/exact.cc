@@ -12,8 +12,7 @@ namespace huddle::mapping {
 namespace {
 
 // Branch and bound over all placements, one element after the other. Among identical objects that
-// are still empty only the first is tried: the others give the same placement with two objects
-// exchanged.
+// are still empty only the first is tried: the others give equivalent placements.
 class Search {
  public:
   explicit Search(const Problem& problem)

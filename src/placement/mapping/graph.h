@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The communication of ranks or threads as a sparse symmetric graph, which is the input of all
-// placement methods.
+// The communication of ranks or threads as a sparse symmetric graph, the input of all methods.
 #pragma once
 
 #include <array>

@@ -195,8 +195,7 @@ class Grouping {
     return part_of_[at(item)] < 0 && needed_[at(items_[at(item)].shape)] > 0;
   }
 
-  // Returns the item that communicates the most with the group, or the first that fits if none
-  // does.
+  // Returns the item that communicates most with the group, or else the first that fits.
   int next_item() {
     int best = -1;
     for (const int item : touched_) {

@@ -45,8 +45,7 @@ Quality quality_of(const Problem& problem, const Mapping& mapping);
 // Returns the element on each slot, -1 for a free slot.
 std::vector<int> occupants(const Problem& problem, const Mapping& mapping);
 
-// Returns why a mapping is invalid: not one to one, or a fixed element elsewhere. Empty if it is
-// valid.
+// Returns why a mapping is invalid: not one to one, or a fixed element elsewhere. Empty if valid.
 std::string flaw_of(const Problem& problem, const Mapping& mapping);
 
 }  // namespace huddle::mapping

@@ -307,8 +307,7 @@ CommMatrix parse_matrix_market(Lines lines) {
 }
 
 // Reads lines such as "E  0  1  4096 bytes  2 msgs sent  0,1,...": from, to, bytes, messages. E is
-// point-to-point traffic of the program, I of the MPI itself; S and R are one-sided, C is
-// collective.
+// point-to-point traffic of the program, I of the MPI itself; S and R one-sided, C collective.
 CommMatrix parse_monitoring(Lines lines) {
   std::vector<Flow> flows;
   std::vector<std::string_view> fields;

@@ -129,8 +129,7 @@ class Refiner {
     return sum;
   }
 
-  // Returns the gain of moving to `slot`, including that of an element there, which moves to this
-  // slot.
+  // Returns the gain of moving to `slot`, where an element there moves to this slot.
   double gain_of(int element, double here, int slot) {
     const int own = mapping_[at(element)];
     const int other = occupant_[at(slot)];

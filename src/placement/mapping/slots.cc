@@ -17,8 +17,7 @@ namespace {
 using machine::GroupIndex;
 using machine::Topology;
 
-// Returns the group of `pu` at `level`, or at the nearest inner level that has one; otherwise `pu`
-// itself.
+// Returns the group of `pu` at `level`, or at the nearest inner level that has one; else `pu`.
 std::pair<int, int> cluster(const GroupIndex& index, int level, int pu) {
   for (; level >= 0; --level) {
     const int group = index.group(static_cast<std::size_t>(level), pu);

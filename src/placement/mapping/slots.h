@@ -75,8 +75,7 @@ class SlotTree {
     }
     return ns_of_bit_[width(a, b)];
   }
-  // Returns whether the slots of an object are equivalent, which is not so if latencies were
-  // measured per pair.
+  // Returns whether slots of an object are equivalent: not if latencies were measured per pair.
   bool is_regular() const { return measured_ns_.empty(); }
   // Returns whether two objects have the same shape.
   bool alike(int a, int b) const {

@@ -3,8 +3,7 @@
 //
 // Collects the parts of a profile from ranks that cannot write to the profile's folder because
 // their host shares no file system with this one. The parts arrive over TCP and not over the MPI,
-// so that huddle adds no collective call and never waits for ranks that run without the profiling
-// library.
+// so that huddle adds no collective call and waits for no rank without the library.
 #pragma once
 
 #include <string>
@@ -41,8 +40,7 @@ class Collector {
   std::thread thread_;
 };
 
-// Sends `bytes` to the collector at `address`. Returns whether the collector confirmed that it
-// wrote them.
+// Sends `bytes` to the collector at `address`. Returns whether it confirmed that it wrote them.
 bool deliver(std::string_view address, std::string_view bytes);
 
 }  // namespace huddle::profile

@@ -26,8 +26,7 @@ enum class FlowKind : std::int32_t {
 // Destination or source outside MPI_COMM_WORLD: spawned processes and other programs.
 inline constexpr std::int32_t outside_world = -1;
 
-// Traffic from one rank to another. Ranks are those of MPI_COMM_WORLD, whatever communicator the
-// call used.
+// Traffic from one rank to another. Ranks are those of MPI_COMM_WORLD for all communicators.
 struct Flow {
   std::int32_t from = 0;
   std::int32_t to = 0;

@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // Decides from observed memory sharing whether threads should move. Receives events and returns
-// decisions; uses no clock and no system call, so that a recording always reproduces the same
-// decisions.
+// decisions; uses no clock and no system call, so that a recording reproduces its decisions.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +39,13 @@ struct AgentOptions {
   Counting counting = Counting::every_change;
   Rounds rounds = Rounds::of_decisions;
   double kept_after_decision = 0.75;  // fraction of the matrix that remains after a decision
-  // Interval between decisions. It grows while the placement stays nearly the same and shrinks
-  // otherwise.
+  // Interval between decisions. It grows while the placement hardly changes; else it shrinks.
   int first_interval_ms = 200;
   int interval_step_ms = 50;
   int least_interval_ms = 50;
   int most_interval_ms = 1000;
   double nearly_same = 0.05;  // fraction of pairs that may have a different level of sharing
-  // A thread that uses less than this fraction of the busiest thread's CPU time is a helper and not
-  // placed.
+  // A thread that uses less than this fraction of the busiest thread's CPU time is not placed.
   double least_share_of_busiest = 0.1;
   Memory memory = Memory::kept;
   // Number and variation of events that a decision requires. Some of the events must be new.
@@ -83,8 +80,7 @@ struct Decision {
   std::vector<int> threads = {};  // threads at work
   std::vector<int> seats = {};    // hardware thread on which each was seen or is bound
   mapping::Graph sharing = {};    // counts between threads[0], threads[1], ..., faded
-  // Hardware thread of each thread now and in the better placement. Empty if no placement was
-  // computed.
+  // Hardware thread of each thread now and in the better placement. Empty if none was computed.
   std::vector<int> present = {};
   std::vector<int> wanted = {};
   double counts = 0;  // between threads at work

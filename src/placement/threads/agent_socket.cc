@@ -51,8 +51,7 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
                                      std::span<std::byte> message) {
   FileDescriptor peer;
   std::optional<pid_t> process;
-  // Limits the number of foreign connections per call, because other users could connect without
-  // end.
+  // Limits the number of foreign connections per call, as other users could connect without end.
   int strangers_left = 16;
   do {
     if (strangers_left-- == 0) return std::nullopt;

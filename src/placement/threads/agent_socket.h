@@ -22,8 +22,7 @@
 namespace huddle::threads {
 
 // Unix sockets in the abstract namespace, which leave no file behind if a process is killed. A
-// client connects, sends one message, optionally with descriptors, reads the answer if it wants
-// one, and closes.
+// client connects, sends one message, optionally with descriptors, reads an answer, and closes.
 //
 // The name is hard to guess, but visible to all users; connections of other users are rejected.
 std::string random_socket_name();
@@ -38,17 +37,15 @@ struct Received {
   FileDescriptor connection = {};
 };
 
-// Accepts the next connection from this user. Returns nothing if there is none, or if there is no
-// free descriptor; the connection then stays in the queue. Does not block, except for up to 100 ms
-// for the message.
+// Accepts the next connection from this user. Returns nothing if there is none, or no free
+// descriptor; the connection then stays queued. Waits only for the message, up to 100 ms.
 std::optional<Received> receive_next(const FileDescriptor& listening, std::span<std::byte> message);
 // Blocks until the sender has closed the connection, for at most 100 ms.
 void wait_for_close(const FileDescriptor& connection);
 // Returns false if the sender does not wait for an answer any more.
 bool answer(const FileDescriptor& connection, std::string_view text);
 
-// Sends a message to the socket of that name. Returns the answer, or nothing if there is none
-// within `patience`.
+// Sends a message to the socket of that name. Returns the answer if it comes within `patience`.
 std::optional<std::string> ask(const std::string& name, std::span<const std::byte> message,
                                std::span<const int> descriptors,
                                std::chrono::milliseconds patience);

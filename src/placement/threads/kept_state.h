@@ -28,8 +28,7 @@
 
 namespace huddle::threads {
 
-// Reads an integer from a file in /proc/sys or debugfs. Returns nothing if it does not exist or may
-// not be read.
+// Reads an integer from a file in /proc/sys or debugfs. Returns nothing if it cannot be read.
 std::optional<long long> kernel_value(const std::string& path);
 // Writes such a file. Returns false with errno if the value is not in effect afterwards.
 bool set_kernel_value(const std::string& path, long long value);
@@ -84,8 +83,7 @@ std::string back_line(const Identity& one);
 std::string bind_line(const Kept& kept);
 std::string value_line(const KeptValue& value);
 
-// Reads all lines up to the first one that is damaged or incomplete: the change that it describes
-// was not made.
+// Reads all lines up to the first one that is damaged or incomplete: its change was not made.
 KeptState read_kept_state(std::string_view text);
 
 // Restores the masks of all bound threads, and of the threads and processes that they have created

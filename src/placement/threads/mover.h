@@ -34,8 +34,7 @@ class Binder {
   // Keeps a reference to `masks`.
   Binder(ThreadMasks& masks, Note note) : masks_(masks), note_(std::move(note)) {}
 
-  // Handles a new thread, which has inherited its creator's mask: sets the mask that the creator
-  // had originally.
+  // Handles a new thread, which has inherited its creator's mask: sets the creator's original mask.
   void take(const Birth& birth);
   // Updates the list of the process's threads: finds those that are new, ended or bound by another
   // program. A thread that is alive but not in the list gets its original mask back.

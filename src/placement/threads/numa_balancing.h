@@ -4,8 +4,7 @@
 // Uses the kernel's NUMA balancing to make reads visible: it periodically unmaps pages, and the
 // next access to each is a page fault of the accessing thread, even on a machine with one NUMA
 // node. It is one setting for the whole machine: only root may change it, all agents that use it
-// are counted, and the last one restores it. It is slow, because it advances with the CPU time of
-// threads.
+// are counted, and the last one restores it. It is slow: it advances with CPU time.
 #pragma once
 
 #include <cstdint>

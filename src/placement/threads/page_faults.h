@@ -39,8 +39,7 @@ inline constexpr std::array<std::string_view, 2> observer_names = {"perf", "bpf"
 // CPUs, and a counter. Requires root, or CAP_BPF and CAP_PERFMON; no kprobes.
 class BpfFaults {
  public:
-  // Loads the program. Throws FailureError with the reason if it was not built or may not be
-  // loaded.
+  // Loads the program. Throws FailureError with the reason if it was not built or is not allowed.
   BpfFaults();
   ~BpfFaults();
   BpfFaults(BpfFaults&&) noexcept;
@@ -78,8 +77,7 @@ class PageFaults {
   // Observes `process`, its threads and its children from its next exec() on. Throws FailureError
   // with advice.
   static PageFaults from_exec_of(pid_t process, Observer observer = Observer::perf);
-  // Observes no thread until threads are added. Throws FailureError if the observer is not
-  // available.
+  // Observes no thread until threads are added. Throws FailureError if unavailable.
   explicit PageFaults(Observer observer = Observer::perf);
   // Observes this thread from now on. Returns false with errno on failure.
   bool add_thread(pid_t thread);
@@ -138,8 +136,7 @@ Trial try_protection();
 // Tries whether the kernel tracks which pages were written since the last reset.
 Trial try_soft_dirty();
 
-// Cost of watching: induced faults and the agent's CPU time, relative to the CPU time of the
-// program.
+// Cost of watching: induced faults and the agent's CPU time, relative to the program's.
 struct Spent {
   double program_s = 0;      // CPU time of the program
   double agent_s = 0;        // CPU time of the agent
@@ -151,8 +148,7 @@ struct Spent {
 struct Budget {
   double share = 0.02;
   double fault_s = 6e-6;  // cost of a fault to the program, measured on this machine
-  // Limit per process and round, so that budget saved while nothing could be observed is not spent
-  // in one burst.
+  // Limit per process and round, so that budget saved in idle rounds is not spent in one burst.
   int most_faults = 256;
 
   // Returns the number of faults that may be induced now in `processes` processes together.

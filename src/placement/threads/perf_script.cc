@@ -87,8 +87,7 @@ bool take_ids(std::string_view word, ScriptSample& sample) {
 std::optional<ScriptSample> sample_of(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   ScriptSample sample;
-  // A command name may contain blanks, so that the fields are found by their position relative to
-  // the time.
+  // A command name may contain blanks, so fields are found by their position relative to the time.
   std::size_t at = 1;
   std::optional<std::uint64_t> time;
   for (; at < words.size(); ++at) {

@@ -92,8 +92,7 @@ class Protection {
 
   bool works() const { return pagemap_.is_open(); }
   // Updates the list of the program's memory. Returns false if the program has opened a userfaultfd
-  // of its own: this object must then be destroyed, because memory can be registered with one
-  // userfaultfd only.
+  // of its own: this object must then be destroyed, as memory can be registered only once.
   bool find_ranges();
   void watch_only(const AddressRange& range);
   // Protects pages of the sample that were written to since they were last protected, at most

@@ -47,8 +47,7 @@ constexpr std::uint64_t first_census_ns = 10'000'000;
 constexpr double census_s_a_byte = 2e-12;  // about 8 ns for a page of 4 KiB
 constexpr double most_of_program_for_census = 0.001;
 
-// Blocks the signals that would end this process and reads them from a descriptor while the object
-// exists.
+// Blocks the signals that would end this process and reads them from a descriptor instead.
 class Signals {
  public:
   Signals() {
@@ -189,8 +188,7 @@ class Session {
     return lines;
   }
 
-  // Starts to watch a program, and reports success or failure to the process that waits. Throws
-  // FailureError.
+  // Starts to watch a program, and reports the result to the waiting process. Throws FailureError.
   void add(AwaitedProgram awaited) {
     try {
       const pid_t process = awaited.process.number;
@@ -221,8 +219,7 @@ class Session {
     }
   }
 
-  // Blocks until the next round. Returns false once all programs have ended, or on a signal to
-  // stop.
+  // Blocks until the next round. Returns false once all programs have ended, or on a signal.
   bool wait_for_round() {
     for (;;) {
       const std::uint64_t now = now_ns();
@@ -344,8 +341,7 @@ class Session {
     if (wish_.touches) protect();
   }
 
-  // Distributes the budget evenly over the processes. A process with a single thread shares its
-  // pages with no other.
+  // Distributes the budget evenly over the processes. A single thread shares pages with no other.
   void protect() {
     std::map<pid_t, int> threads_of;
     for (const auto& [thread, process] : stream_.threads().processes()) ++threads_of[process];
@@ -408,8 +404,7 @@ class Session {
   }
 
   // Counts memory, for which the kernel walks all page tables. Hence it is done early, for short
-  // runs, then at growing intervals, and only while it costs little compared with the CPU time of
-  // the program.
+  // runs, then at growing intervals, and only while it costs little of the program's CPU time.
   void take_census() {
     if (census_pause_ns_ < search_ns) census_pause_ns_ *= 2;
     next_census_ns_ = now_ns() + census_pause_ns_;

@@ -35,8 +35,7 @@ bool is_own_folder(const std::string& path) {
                   std::strerror(error)));
 }
 
-// Returns whether the open folder still has this name, and was not removed or replaced since it was
-// opened.
+// Returns whether the open folder still has this name, and was not removed or replaced.
 bool has_name(int folder, const std::string& path) {
   struct stat by_name {
   }, by_descriptor{};
@@ -90,8 +89,7 @@ std::optional<StateFolder::Lock> StateFolder::try_lock() const {
 
 StateFolder::Lock StateFolder::lock(std::chrono::milliseconds patience) const {
   const auto end = std::chrono::steady_clock::now() + patience;
-  // Polls because a blocking flock() has no timeout. The lock is held for the time to read a few
-  // files.
+  // Polls because a blocking flock() has no timeout. The lock is never held for long.
   constexpr std::chrono::microseconds between_tries{200};
   for (;;) {
     if (std::optional<Lock> lock = try_lock()) return std::move(*lock);

@@ -2,8 +2,7 @@
 // Copyright the huddle contributors
 //
 // The folder in which each agent records, in a file of its own, what has to be restored. A lock
-// ensures that no two agents claim the same hardware thread and that an agent's start does not race
-// with a repair.
+// ensures that no two agents claim a hardware thread and no start races with a repair.
 #pragma once
 
 #include <chrono>
@@ -21,8 +20,7 @@ namespace huddle::threads {
 // Returns $XDG_RUNTIME_DIR/huddle if this user owns that folder, else /run/huddle for root, else
 // /dev/shm/huddle-UID.
 std::string usual_state_folder();
-// Kernel settings apply to the whole machine: agents that may change them, which run as root, share
-// one folder.
+// Kernel settings apply to the whole machine: agents that may change them, as root, share a folder.
 inline constexpr const char* machine_state_folder = "/run/huddle";
 
 // Counts what was restored after agents that were killed together with their guardians.

@@ -120,8 +120,7 @@ CpuSet cores_of(const Topology& topology, const CpuSet& processors) {
   return all;
 }
 
-// A decision assigns one thread per hardware thread, so that a group has room for all of its
-// threads.
+// A decision assigns one thread per hardware thread, so a group has room for its threads.
 CpuSet seat_mask(const Topology& topology, const CpuSet& usable, int processor, Binding binding) {
   const CpuSet core = common(cores_of(topology, CpuSet({processor})), usable);
   switch (binding) {

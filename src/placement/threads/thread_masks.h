@@ -16,8 +16,7 @@
 
 namespace huddle::threads {
 
-// Identifies a process or thread. The kernel reuses numbers; the start time distinguishes their
-// owners.
+// Identifies a process or thread. The kernel reuses numbers; start times tell them apart.
 struct Identity {
   pid_t number = 0;
   std::uint64_t born = 0;  // start time in clock ticks since boot

@@ -169,8 +169,7 @@ Listener::Wish TouchStream::look(const std::vector<pid_t>& processes) {
 
 double TouchStream::seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
 
-// Rings are read one after the other while faults continue: a late fault gets the time of the last
-// event.
+// Rings are read one after the other while faults continue: late ones get the last event's time.
 std::uint64_t TouchStream::in_order(std::uint64_t time_ns) {
   last_ns_ = std::max(last_ns_, time_ns - std::min(start_ns_, time_ns));
   return last_ns_;

@@ -30,8 +30,7 @@ class ThreadList {
   explicit ThreadList(Numbers numbers = Numbers::kept, System system = System())
       : system_(std::move(system)), reuse_(numbers) {}
 
-  // Reads the threads of these processes. New threads get the next numbers, in the order of their
-  // ids.
+  // Reads the threads of these processes. New threads get the next numbers, by their ids.
   std::vector<ThreadUse> look(const std::vector<pid_t>& processes);
   // Returns the numbers that were reassigned to another thread since the last call.
   std::vector<int> take_reused() { return std::exchange(reused_, {}); }

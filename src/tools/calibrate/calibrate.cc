@@ -21,8 +21,7 @@ namespace {
 using machine::LineCost;
 using machine::Machine;
 
-// Returns all hardware threads that a step uses: one per core, and the hardware threads that are
-// compared.
+// Returns all hardware threads that a step uses: one per core, and those that are compared.
 std::vector<int> everyone(const Plan& plan) {
   std::set<int> pus(plan.pus.begin(), plan.pus.end());
   for (const Step& step : plan.steps) {
@@ -90,8 +89,7 @@ void take_if_empty(std::vector<Entry>& measured, const std::vector<Entry>& guess
   if (measured.empty()) measured = guessed;
 }
 
-// Returns the description of the sampled pairs, which may only be "every pair" if all were
-// measured.
+// Returns the description of the sampled pairs, which is "every pair" only if all were measured.
 std::string sampling_text(const Findings& findings, const Plan& plan) {
   const std::vector<Pair> pairs = all_pairs(plan.pus);
   const auto measured = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {

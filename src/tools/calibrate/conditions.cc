@@ -20,8 +20,7 @@
 namespace huddle::calibrate {
 namespace {
 
-// The kernel counts in ticks of 10 ms. In this time, a single random tick is below the tolerance of
-// a measurement.
+// The kernel counts in ticks of 10 ms. In this time, one random tick is below the tolerance.
 constexpr std::chrono::milliseconds moment{300};
 
 // Ticks of one hardware thread since boot.

@@ -16,8 +16,7 @@ namespace huddle::calibrate {
 
 using Pair = std::pair<int, int>;
 
-// Returns the first allowed hardware thread of each core that has one, in topology order whatever
-// their numbers are.
+// Returns the first allowed hardware thread of each core that has one, in topology order.
 std::vector<int> measured_pus(const machine::Topology& topology, const machine::CpuSet& allowed);
 
 std::vector<Pair> all_pairs(const std::vector<int>& pus);
@@ -33,8 +32,7 @@ struct LevelPairs {
 std::vector<LevelPairs> pairs_by_level(const machine::Topology& topology,
                                        const machine::CpuSet& allowed, std::size_t most);
 
-// Returns the elements of `pus` in the group of this level that contains most of them; all for
-// "machine".
+// Returns the elements of `pus` in the group of this level that contains most; all for "machine".
 std::vector<int> fullest_group(const machine::Topology& topology, const std::string& level,
                                const std::vector<int>& pus);
 
@@ -77,8 +75,7 @@ std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size
 std::vector<std::size_t> sizes_past_own_caches(const machine::Topology& topology,
                                                const std::vector<std::size_t>& sizes);
 
-// Returns about every second size without wide gaps, including the first and the last, for a quick
-// run.
+// Returns about every second size without wide gaps, with the first and the last, for a quick run.
 std::vector<std::size_t> thinned_sizes(const std::vector<std::size_t>& sizes);
 
 // Returns the memory that may be used without displacing other programs: free memory, within the

@@ -53,8 +53,7 @@ struct Turns {
   Flag taken;
 };
 
-// State of a ring. The flags only increase. Each side has its own block counter in a line of its
-// own.
+// State of a ring. The flags only increase. Each side has a block counter in its own line.
 struct Ring {
   Flag filled;
   Flag emptied;

@@ -39,8 +39,7 @@ class HandoffProbe {
   // Times the reader's copy from lines that the writer has just written.
   Samples time_read(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
-  // Times a transfer through the ring, from the writer's start until the reader has copied
-  // everything.
+  // Times a transfer through the ring, from the writer's start until the reader has all.
   Samples time_ring(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
 

@@ -102,8 +102,7 @@ double last_reader_ns(std::span<const Reader> readers, Count count) {
   return last;
 }
 
-// Waits until every reader spins on the flag again: otherwise the sample would include a late
-// reader.
+// Waits until every reader spins on the flag again: a sample must not include a late reader.
 void let_readers_settle() {
   constexpr double settle_ns = 300;
   const double until = now_ns() + settle_ns;

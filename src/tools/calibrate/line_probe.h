@@ -23,8 +23,7 @@ enum class LineUse {
   shared_line,  // both sides store to the same cache line, to different words
 };
 
-// Returns half the round-trip time between two hardware threads. A sample is the mean of a batch of
-// round trips.
+// Returns half the round-trip time between two hardware threads. A sample is the mean of a batch.
 Samples time_line(Crew& crew, int a, int b, LineUse use, const Extent& extent,
                   const Budget& budget);
 

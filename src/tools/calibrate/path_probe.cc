@@ -112,8 +112,7 @@ namespace {
 constexpr std::size_t most_calls_a_sample = 16;
 constexpr std::size_t bytes_a_sample = 16 * 1024;
 
-// Each call of a sample has a block of its own, because data that was read before is in the
-// reader's cache.
+// Each call of a sample has a block of its own, as data read before is in the reader's cache.
 struct Blocks {
   std::size_t bytes;
   std::size_t count;

@@ -62,8 +62,7 @@ void write_to_peer(single_copy::PeerMemory& memory, const PeerProcess& peer, std
 // Requires: its memory still contains `fill`.
 std::string refusal_of(single_copy::PeerMemory& memory, const PeerProcess& peer);
 
-// Number of buffers per copier: the peer's memory, the data to write there, and the reader's
-// target.
+// Number of buffers per copier: the peer's memory, data to write there, and the target.
 inline constexpr std::size_t path_buffers = 3;
 
 class PathProbe {

@@ -77,8 +77,7 @@ Plan make_plan(const machine::Topology& topology, const PlanRequest& request);
 // Returns the time limit of all steps together on a machine with `cores` cores.
 double time_limit_seconds(std::size_t cores, bool quick);
 
-// Creates the steps of a plan by kind: their hardware threads and sizes, and the expected time of
-// each measurement.
+// Creates the steps of a plan by kind: their hardware threads, sizes and expected times.
 class Planner {
  public:
   // Keeps references to its arguments.

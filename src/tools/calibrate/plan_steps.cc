@@ -258,8 +258,7 @@ std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
   return first == last ? "core" : std::string(joining_level_name(topology_, first, last));
 }
 
-// Returns the nodes with cores, ordered by their distance from the reference core; its own node
-// first.
+// Returns the nodes with cores, ordered by distance from the reference core, own node first.
 std::vector<const machine::NumaNode*> Planner::nearest_nodes(const machine::NumaNode* home) const {
   std::vector<const machine::NumaNode*> nodes;
   for (const machine::NumaNode& node : topology_.numa) {

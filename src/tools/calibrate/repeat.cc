@@ -16,8 +16,7 @@ namespace huddle::calibrate {
 namespace {
 
 // Decides when all cores stop measuring: as soon as one has enough samples, provided that each has
-// a few, because a core that started late would otherwise have none. A failure ends the measurement
-// at once.
+// a few, because late cores would otherwise have none. A failure ends the measurement at once.
 class Ending {
  public:
   Ending(std::size_t cores, const Extent& extent, const Budget& budget)

@@ -20,8 +20,7 @@ Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
                       const Extent& extent, const Budget& budget,
                       const std::function<void(std::size_t who, std::size_t repeat)>& work);
 
-// Work on one hardware thread. prepare() is not timed; a sample is the time of work() divided by
-// `pieces`.
+// Work on one hardware thread. prepare() is not timed; a sample is work()'s time per piece.
 struct Prepared {
   std::function<void()> prepare;
   std::function<void()> work;

@@ -22,8 +22,7 @@
 namespace huddle::calibrate {
 
 // Start of the clock of all measurements, which is monotonic and the same on every core. Times are
-// relative to it: a double holds exact nanoseconds for 104 days only, which the uptime of a machine
-// may exceed.
+// relative to it: a double holds exact nanoseconds for only 104 days of uptime.
 inline const std::chrono::steady_clock::time_point clock_start = std::chrono::steady_clock::now();
 
 inline double now_ns() {
@@ -64,8 +63,7 @@ class Budget {
 // not fetch the next block.
 inline constexpr std::size_t block_distance_bytes = 4096 + memory::line_bytes;
 
-// Maximum number of repetitions of an unsteady measurement. Then the steadiest one is used and
-// flagged.
+// Maximum number of repetitions of an unsteady measurement. Then the steadiest is used, flagged.
 inline constexpr int most_repetitions = 2;
 
 // Number of samples taken even after the time limit, so that a busy machine gives a doubtful result
@@ -79,8 +77,7 @@ struct Extent {
   double seconds = 0.02;     // several time slices of the scheduler, so that other load is noticed
 };
 
-// Decides when a sampling loop ends. Reads the clock: call it once per sample and not once per
-// round trip.
+// Decides when a sampling loop ends. Reads the clock: call it per sample, not per round trip.
 class Progress {
  public:
   Progress(const Extent& extent, const Budget& budget)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The common part of all steps, and the steps that move data. step_lines.cc contains the steps for
-// cache lines.
+// The common part of all steps, and the steps that move data. See step_lines.cc for cache lines.
 #include "tools/calibrate/step_run.h"
 
 #include <fmt/format.h>
@@ -70,8 +69,7 @@ Budget StepRun::next_share() {
   return budget_.slice(budget_.left_seconds() * *next / still);
 }
 
-// With other load on the machine, the set-up alone may exceed the limit of the step, which would
-// then have no result.
+// With other load on the machine, the set-up alone may exceed the step's limit and leave no result.
 void StepRun::make_up_for_setup() {
   const double expected = step_.expected_seconds();
   const double share = (expected - step_.setup_seconds) / expected;
@@ -190,8 +188,7 @@ void StepRun::memory(Findings& findings) {
   findings.machine.memory.push_back(cost);
 }
 
-// Other nodes are compared with the core's own node. Without a result for that, the generic factor
-// is kept.
+// Other nodes are compared with the core's own node. Without that, the generic factor is kept.
 void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
   if (step_.numa_node == memory::PageBuffer::where_touched) return;
   if (!step_.home) cost.copy_factor = generic_copy_factor(findings.machine.topology, step_.level);

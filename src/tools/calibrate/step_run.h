@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Executes the steps of a plan. A step has a time limit, of which each of its measurements gets a
-// share.
+// Executes the steps of a plan. A step has a time limit, which its measurements share.
 #pragma once
 
 #include <functional>

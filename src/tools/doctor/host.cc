@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Checks of the host: bare metal, virtual machine or container, and whether other guests take CPU
-// time.
+// Checks of the host: bare metal, virtual machine or container, and CPU time taken by others.
 #include <fmt/format.h>
 
 #include <array>

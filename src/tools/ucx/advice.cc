@@ -139,8 +139,7 @@ class Adviser {
     return "";
   }
 
-  // Returns whether UCX has this transport here. Without an installed UCX, the machine file
-  // decides.
+  // Returns whether UCX has this transport here. Without UCX, the machine file decides.
   bool is_here(const Transport& transport) const {
     if (question_.library == nullptr) {
       return transport.way == shared_memory || rate_by(transport.way).has_value();
@@ -160,8 +159,7 @@ class Adviser {
     return transport.name == "knem" && question_.version < knem_is_each_ranks_own;
   }
 
-  // Returns the rate in bytes/s that UCX assumes for one rank if no setting changes it; 0 if
-  // unknown.
+  // Returns the rate in bytes/s that UCX assumes for one rank without settings; 0 if unknown.
   double assumed_rate(const Transport& transport) const {
     if (is_users_own(transport.setting)) {
       const auto own = bandwidth_from(default_of(transport.setting));
@@ -257,8 +255,7 @@ class Adviser {
     double bytes_per_s = 0;  // of one rank, at most
   };
 
-  // Returns the cards with the rates that UCX assumes; without an installed UCX, the networks of
-  // the machine file.
+  // Returns the cards with the rates that UCX assumes; without UCX, those of the machine file.
   std::vector<Card> cards() const {
     std::vector<Card> all;
     if (question_.library != nullptr) {

@@ -100,8 +100,7 @@ struct Selected {
 // Runs ucx_info, which describes an installed UCX and its selections.
 class Tool {
  public:
-  // `path` is that of ucx_info. In a wheel the libraries are in ../lib, where the loader does not
-  // search.
+  // `path` is that of ucx_info. In a wheel the libraries are in ../lib, not searched by the loader.
   explicit Tool(std::string path);
 
   const std::string& path() const { return path_; }

@@ -72,8 +72,7 @@ struct Rating {
   bool operator==(const Rating&) const = default;
 };
 
-// Returns the number of ranks by which this version divides a shared rate when it estimates the
-// time of a protocol.
+// Returns the number of ranks by which this version divides a shared rate in its estimates.
 int ranks_divided_by(const Version& version, int ranks);
 
 // Returns the rate of one rank if `sharers` ranks use the shared part.

@@ -127,8 +127,7 @@ class EpycAgentTest : public ::testing::Test {
   machine::CostModel model_{machine_};
 };
 
-// According to the file's curves, eight copiers in one L3 take 1.8 times as long as four in each of
-// two.
+// According to the file's curves, eight copiers in one L3 take 1.8 times as long as in two.
 TEST_F(EpycAgentTest, ThreadsAreNotConcentratedInOneCache) {
   const std::vector<Decision> all = decisions({0, 8, 1, 9, 2, 10, 3, 11}, ring_of(8));
   ASSERT_EQ(all[1].reason, Reason::move) << text_of(all[1]);
@@ -285,8 +284,7 @@ TEST_F(AgentTest, IgnoresPatternThatChangesTooFast) {
   EXPECT_EQ(moves(decisions(events, options)), 0);
 }
 
-// With the published counting, a steady pattern fades: 3/4 remain at each decision, and nothing is
-// added.
+// With the published counting, a steady pattern fades: each decision leaves 3/4 and adds nothing.
 TEST_F(AgentTest, SteadyPatternFadesWithPublishedCounting) {
   Program program(8, 12);
   Events events;

@@ -50,8 +50,7 @@ char read_byte(int from) {
 }
 void write_byte(int to) { (void)!::write(to, "x", 1); }
 
-// A process with threads that sleep. Each byte that it receives makes its first thread start
-// another one.
+// A process with threads that sleep. Each byte that it receives makes it start another one.
 class Sleepers {
  public:
   Sleepers() {
@@ -354,8 +353,7 @@ class StopsAtTheSecond final : public ThreadMasks {
   int tell_, calls_ = 0;
 };
 
-// A thread that is already bound is rebound: the agent is killed after it has recorded that, before
-// it does it.
+// A thread that is already bound is rebound: the agent is killed between recording and doing it.
 TEST_F(MoverTest, RestoresIfKilledBetweenRecordAndBinding) {
   for (const bool with_guardian : {true, false}) {
     SCOPED_TRACE(with_guardian ? "given back by the guardian" : "by the next command");
@@ -427,8 +425,7 @@ class SharedAgentTest : public MoverTest {
     std::function<void()> at_look_;
   };
 
-  // Starts the process that `huddle run` forks for this program. Returns after it has reported that
-  // it is ready.
+  // Starts the process that `huddle run` forks for this program. Returns when it is ready.
   pid_t serve(
       const Sleepers& program, const CpuSet& allowed,
       const std::function<void()>& at_look = [] {}) const {

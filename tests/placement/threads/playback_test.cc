@@ -116,8 +116,7 @@ TEST_F(Playing, PlacesThreadsApartOrTogether) {
   EXPECT_EQ(sockets[Start::spread].size(), 8U);
 }
 
-// A page has 64 lines. The latency is 240 ns from one end of the machine to the other, and 60 ns
-// within a socket.
+// A page has 64 lines. The latency is 240 ns across the machine and 60 ns within a socket.
 TEST_F(Playing, CountsCostOfEachCacheLine) {
   mapping::GraphBuilder builder(2);
   builder.add({0, 1, 3});

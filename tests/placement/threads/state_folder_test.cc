@@ -40,8 +40,7 @@ TEST(StateFolder, RejectsDanglingLink) {
   EXPECT_THROW(StateFolder(scratch.path("state")).lock(), FailureError);
 }
 
-// With a limit on the file size, a line is written partially. Uses a separate process, to which the
-// limit applies.
+// With a limit on the file size, a line is written partially. Uses a separate process for it.
 TEST(StateFile, AppendsWholeLinesOnly) {
   const test::Scratch scratch;
   const StateFolder folder(scratch.path("state"));

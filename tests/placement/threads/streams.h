@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Touches of synthetic programs, generated from a seed, with which the published experiments are
-// repeated.
+// Touches of synthetic programs, generated from a seed, to repeat published experiments.
 #pragma once
 
 #include <cstdint>

@@ -54,8 +54,7 @@ TEST(TouchTable, PagesWithSameEntryReplaceEachOther) {
   EXPECT_EQ(table.replaced(), 2U);
 }
 
-// The flaw of the published method: a pair that alternates on a page is counted once and never
-// again.
+// The flaw of the published method: a pair that alternates on a page is counted only once.
 TEST(TouchTable, PublishedMethodCountsPairOncePerPage) {
   TouchTable as_printed(Counting::newcomers);
   TouchTable table(Counting::every_change);

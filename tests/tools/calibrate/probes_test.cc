@@ -75,8 +75,7 @@ TEST(CopyProbe, TimesOneAndAllCores) {
   }
   CopyProbe all(crew, pus, 1 << 16);
   const Samples samples = all.time(1 << 16, CopyKernel::plain, few, ample());
-  // The first core that is ready ends the measurement for all; late ones have fewer samples or
-  // none.
+  // The first core that is ready ends the measurement for all; late ones have fewer samples.
   EXPECT_LE(samples.ns.size(), few.most * pus.size());
   EXPECT_TRUE(plausible(samples.ns));
 }
@@ -175,8 +174,7 @@ TEST(SystemProbe, TimesEveryCall) {
   }
 }
 
-// The time that a rank on an oversubscribed core waits: another process runs during each of its
-// calls.
+// The time that a rank on an oversubscribed core waits: another process runs during each call.
 TEST(SystemProbe, YieldsToAnotherProcess) {
   const auto pus = cores_here();
   Crew crew(pus);

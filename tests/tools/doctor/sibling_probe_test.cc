@@ -23,8 +23,7 @@ namespace {
 
 using ::testing::AnyOf;
 
-// Afterwards other processes cannot access this one, as in a program that has changed its user
-// without exec().
+// Afterwards other processes cannot access this one, as after a change of user without exec().
 void drop_rights() {
   constexpr uid_t nobody = 65534;
   if (::geteuid() == 0) {

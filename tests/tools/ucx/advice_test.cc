@@ -65,8 +65,7 @@ const Setting* find_untested(const Advice& advice, std::string_view name) {
   return nullptr;
 }
 
-// The paper's settings follow from the machine file, but are only comments because they are not
-// tested.
+// The paper's settings follow from the machine file, as comments because they are not tested.
 TEST_F(Songshan, SuggestsSettingsOfThePaper) {
   const Advice advice = of({1, 9}, 32);
   ASSERT_NE(find_untested(advice, "UCX_MAX_RNDV_RAILS"), nullptr);

@@ -104,8 +104,7 @@ struct Scene {
   void to_each(const Bytes& bytes) const {
     for (int rank = 0; rank < peers.size(); ++rank) to_one(rank, bytes(rank));
   }
-  // Sends a block to each neighbour in the order of the topology. A neighbour that occurs twice
-  // gets two blocks.
+  // Sends a block to each neighbour in the order of the topology. One that occurs twice gets two.
   template <class Bytes>
   void to_neighbours(const Bytes& bytes) const {
     const std::vector<int> neighbours = neighbours_of(mpi, comm, peers.own_rank());

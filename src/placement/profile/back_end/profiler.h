@@ -164,8 +164,7 @@ class Profiler {
           static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type));
   }
 
-  // Registers a persistent request, whose traffic is counted at each start. A partitioned send is
-  // one message.
+  // Registers a persistent request, counted at each start. A partitioned send is one message.
   void will_send(Request request, Comm comm, int to, Count elements, Datatype type);
   // Counts a start. The MPI may have replaced the handle `before` by `after`.
   void started(Request before, Request after);

@@ -74,8 +74,7 @@ int fork_without_exec() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : bad;
 }
 
-// Prints the number of hardware threads that OpenBLAS sees if it is loaded after a byte on standard
-// input.
+// Prints the number of hardware threads that OpenBLAS sees if loaded after a byte on stdin.
 int late_blas() {
   std::puts("ready");
   std::fflush(stdout);

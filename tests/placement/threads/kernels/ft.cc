@@ -53,8 +53,7 @@ class Ft : public Kernel {
       for (int i = 0; i < side; ++i) to[at(i) * side + at(row)] = line[i];
     }
   }
-  // In place. Both directions divide by the square root of the size, so that together they are the
-  // identity.
+  // In place. Both directions divide by the square root of the size, so that together they cancel.
   static void transform(Complex* line, double sign) {
     for (int i = 1, j = 0; i < side; ++i) {
       int bit = side >> 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// IS: counting sort of integers. Each thread has a part of the keys and writes them to positions
-// all over the result.
+// IS: counting sort of integers. Each thread has a part of the keys and writes all over the result.
 #include <algorithm>
 
 #include "kernel.h"

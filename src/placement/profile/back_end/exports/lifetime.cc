@@ -63,8 +63,7 @@ HUDDLE_EXPORT int MPI_Pcontrol(int level, ...) {
   return profiler().mpi().pcontrol(level);
 }
 
-// The wrappers forget a handle before they free it, because afterwards the MPI may reuse it in
-// another thread.
+// The wrappers forget a handle before they free it, because then another thread may get it.
 HUDDLE_EXPORT int MPI_Comm_free(Comm* comm) {
   profiler().forget_communicator(*comm);
   return profiler().mpi().comm_free(comm);
