@@ -123,7 +123,7 @@ bool uses_less(const MemoryUse& after, const MemoryUse& before) {
 
 namespace {
 
-// Levels that have memory of their own.
+// Returns whether the level has memory of its own.
 bool has_memory(const machine::Level& level) {
   return level.name == "package" || level.name == "numa";
 }
