@@ -17,6 +17,14 @@
 
 namespace huddle {
 
+// Repeats a system call as long as a signal interrupts it, and returns its result.
+template <class SystemCall>
+auto uninterrupted(SystemCall call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 // Owns a file descriptor and closes it on destruction.
 class FileDescriptor {
  public:

@@ -3,7 +3,8 @@
 //
 // Infers the levels of a machine from latencies, for machines whose firmware or hypervisor hides
 // them. Cores are clustered, nearest first, by the logarithms of latencies; a step between nested
-// clusters counts as a level only if it exceeds the noise. docs/records/0003 gives the reasons.
+// clusters counts as a level only if it exceeds the noise. docs/design/machine-model.md gives the
+// reasons.
 #pragma once
 
 #include <span>

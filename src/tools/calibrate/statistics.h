@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Statistics of a series of timings: median, spread, and all signs of interference.
-// docs/records/0004-measuring.md explains the choice of figures.
+// docs/design/machine-model.md explains the choice of figures.
 #pragma once
 
 #include <cstddef>
