@@ -8,9 +8,8 @@
 
 namespace huddle::cli {
 
-// The error of the model in what `huddle bench --json` writes, of every kind.
+// Adds the model's prediction error to the JSON of `huddle bench`, if it is known.
 
-// Where anything is known of it.
 void add_prediction_error(nlohmann::ordered_json& document, const PredictionError& error);
 
 }  // namespace huddle::cli

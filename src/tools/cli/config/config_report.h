@@ -13,10 +13,10 @@ namespace huddle::cli {
 
 inline constexpr int config_json_schema = 1;
 
-// The table of settings and the files that were looked at, in at most so many columns.
+// The table of settings and the configuration files that were considered, at most `columns` wide.
 std::string config_text(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files, int columns);
-// All there is to say about one setting.
+// All information about one setting.
 std::string setting_text(const settings::Resolved& setting);
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle doctor` prints: for people, and for programs.
+// What `huddle doctor` prints, as text and as JSON.
 #pragma once
 
 #include <string>

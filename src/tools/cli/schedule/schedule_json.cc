@@ -76,7 +76,7 @@ std::string schedule_json(const ShownSchedule& shown) {
 
 namespace {
 
-// The number, and the same exactly.
+// Adds the number as decimal and as exact fraction.
 void add(Json& row, const std::string& key, const std::optional<schedules::Fraction>& fraction) {
   row[key] = fraction ? Json(fraction->value()) : Json(nullptr);
   row[key + "_exact"] = fraction ? Json(fraction->text()) : Json(nullptr);
