@@ -20,11 +20,11 @@ inline constexpr int most_report_columns = 110;
 struct Console {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  bool color = false;  // of `out`
+  bool color = false;   // of `out`
   bool unicode = true;  // box drawing and shades may be used
   int columns = 80;
   bool progress = false;  // `err` is a terminal and may show a progress bar
-  int err_columns = 0;  // width of `err`; 0: not a terminal, lines are not broken
+  int err_columns = 0;    // width of `err`; 0: not a terminal, lines are not broken
 
   // Throws FailureError if writing fails, so that a result is never lost silently.
   void print(std::string_view text) const;

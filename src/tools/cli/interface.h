@@ -35,10 +35,11 @@ std::string help_of_number(const std::string& help, int least, int most);
 
 struct Argument {
   std::vector<std::string> names;  // "-n" and "--ranks"; for a positional argument "SETTING"
-  std::string placeholder = {};  // empty: takes no value
+  std::string placeholder = {};    // empty: takes no value
   std::string help;
   Value value = Value::text;
-  std::vector<std::string> words = {};  // possible values of a Value::word, or items of a Value::list
+  std::vector<std::string> words =
+      {};  // possible values of a Value::word, or items of a Value::list
   int values = 0;
   bool value_optional = false;
   bool is_setting = false;
@@ -62,7 +63,7 @@ struct Interface {
   std::vector<Argument> positionals = {};
   std::vector<Argument> options;
   std::vector<Argument> appearance = {};  // the settings that every command takes
-  std::optional<Argument> rest = {};  // another command with all its words
+  std::optional<Argument> rest = {};      // another command with all its words
   std::vector<Listed> subcommands = {};
   std::vector<std::pair<std::string, std::string>> exclusions = {};
 };

@@ -17,7 +17,7 @@ namespace huddle::cli {
 struct MachineInQuestion {
   machine::LoadedMachine loaded;
   std::string theirs;  // fingerprint of the described machine
-  std::string ours;  // fingerprint of the machine that runs the command
+  std::string ours;    // fingerprint of the machine that runs the command
 
   bool is_here() const { return theirs == ours; }
   // Returns "FILE describes ..., and this machine is ...".

@@ -30,7 +30,7 @@ std::string percent(double share);
 
 // The indent and the minimum width of the first column of a table.
 struct TableLook {
-  int indent = 0;  // of every row below the heading
+  int indent = 0;        // of every row below the heading
   int name_columns = 0;  // minimum width if there is space, so that consecutive tables are aligned
 };
 

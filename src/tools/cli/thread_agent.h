@@ -29,7 +29,6 @@
 
 namespace huddle::cli {
 
-
 // Records the observations of a program, passes them to the agent, and requests the moves that the
 // agent decides.
 class Witness : public threads::Listener {
@@ -94,16 +93,16 @@ class Witness : public threads::Listener {
 struct AgentRequest {
   bool moves = false;
   threads::Binding binding = threads::Binding::group;
-  bool splits_huge = false;  // pages that are sampled
+  bool splits_huge = false;    // pages that are sampled
   bool allows_sysctl = false;  // NUMA balancing may be turned on
-  bool tells = false;  // report the observations and moves on standard error when the program ends
-  std::string title;  // the program's name in that report
+  bool tells = false;   // report the observations and moves on standard error when the program ends
+  std::string title;    // the program's name in that report
   std::string library;  // file to preload; empty: missing
 };
 
 struct StartedAgent {
-  std::string note = {};  // a sentence that says why there is no agent
-  std::string preload = {};  // files that the program has to preload
+  std::string note = {};      // a sentence that says why there is no agent
+  std::string preload = {};   // files that the program has to preload
   std::string variable = {};  // "NAME=VALUE" for its environment
   // Must stay open until this process becomes the program; exec closes it.
   FileDescriptor until_exec = {};
@@ -120,7 +119,7 @@ void declare_split_huge(Options& options, bool& splits, const std::string& when)
 void declare_allow_sysctl(Options& options, bool& allows, const std::string& when);
 // Returns null if `allowed` is false. Throws FailureError if NUMA balancing cannot be turned on.
 std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed);
-// How an agent has to count who is told by that.
+// How an agent counts observations that come from NUMA balancing.
 threads::Rounds rounds_if(bool balancing);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
@@ -129,17 +128,17 @@ threads::Binding binding_named(const std::string& word);
 // watch` continuously. They come from a recording or from a program that was observed to its end.
 
 struct ThreadsSubject {
-  std::string command;  // "profile" or "watch"
-  std::string title;  // the program or the file
-  std::string machine;  // its name
+  std::string command;         // "profile" or "watch"
+  std::string title;           // the program or the file
+  std::string machine;         // its name
   mapping::CommMatrix matrix;  // of the active threads
-  std::vector<int> threads;  // their ids
+  std::vector<int> threads;    // their ids
   std::vector<threads::Decision> decisions;
   std::uint64_t touches = 0;
-  std::uint64_t replaced = 0;  // pages whose entry in the table was replaced by another
+  std::uint64_t replaced = 0;      // pages whose entry in the table was replaced by another
   std::vector<std::string> notes;  // what was not observed, and why
   std::optional<threads::Unobserved> unobserved = {};  // for a program that huddle started
-  bool moves = false;  // decisions were carried out
+  bool moves = false;                                  // decisions were carried out
   std::optional<threads::Playback> playback;
 };
 

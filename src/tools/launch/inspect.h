@@ -14,8 +14,8 @@ namespace huddle::launch {
 
 // The contents of a program's file that matter for preloading.
 struct Elf {
-  bool like_us = false;  // word size and processor equal those of this program
-  std::string interpreter = {};  // its loader; empty: linked statically
+  bool like_us = false;                  // word size and processor equal those of this program
+  std::string interpreter = {};          // its loader; empty: linked statically
   std::vector<std::string> needed = {};  // libraries that it names itself
   std::string symbols = {};  // names of imported and exported symbols, each between two NULs
 };
@@ -32,12 +32,12 @@ bool names_symbol(const Elf& elf, std::string_view symbol);
 bool defines_symbol(const std::string& path, std::string_view symbol);
 
 enum class Obstacle {
-  none,  // or not detectable in advance: scripts load an MPI later
+  none,           // or not detectable in advance: scripts load an MPI later
   linked_static,  // there is no loader that could preload anything
-  inner_mpi,  // its MPI is linked into it, so preloaded functions are not called
+  inner_mpi,      // its MPI is linked into it, so preloaded functions are not called
   other_machine,  // built for another word size or processor
-  privileged,  // changes user or gains privileges: the loader ignores LD_PRELOAD
-  no_mpi,  // neither loads an MPI library nor can open one or start a program
+  privileged,     // changes user or gains privileges: the loader ignores LD_PRELOAD
+  no_mpi,         // neither loads an MPI library nor can open one or start a program
 };
 
 // Requires: `path` can be executed.

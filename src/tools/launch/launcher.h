@@ -17,12 +17,12 @@
 namespace huddle::launch {
 
 enum class Passing {
-  inherited,  // the ranks get the launcher's own environment: aprun, ibrun, jsrun
+  inherited,       // the ranks get the launcher's own environment: aprun, ibrun, jsrun
   x_each_context,  // Open MPI up to 4: -x NAME=VALUE, for each program between the words ":"
-  x_once,  // Open MPI 5 and PRRTE: -x before the first program applies to all
-  genv,  // MPICH and its family: -genv NAME VALUE applies to all
-  export_list,  // Slurm: the whole environment, unless --export lists what passes
-  unknown,  // unknown MPI: only its environment can be set
+  x_once,          // Open MPI 5 and PRRTE: -x before the first program applies to all
+  genv,            // MPICH and its family: -genv NAME VALUE applies to all
+  export_list,     // Slurm: the whole environment, unless --export lists what passes
+  unknown,         // unknown MPI: only its environment can be set
 };
 
 struct Launcher {
@@ -41,7 +41,6 @@ Launcher launcher_from(const std::string& path, std::string_view name, std::stri
 // for its version if that is safe. None for any other program.
 std::optional<Launcher> find_launcher(const std::string& path);
 
-
 // Returns the number of words that the option takes; 0 for an unknown option or one that contains
 // its value. Used to find the program after the options.
 std::size_t words_taken(Passing launcher, std::string_view option);
@@ -50,9 +49,9 @@ std::size_t words_taken(Passing launcher, std::string_view option);
 // are indices of words.
 
 struct AppContext {
-  std::size_t begin = 0;  // start of its options
+  std::size_t begin = 0;    // start of its options
   std::size_t program = 0;  // its first word; `end` if not found
-  std::size_t end = 0;  // after its last word
+  std::size_t end = 0;      // after its last word
 
   bool operator==(const AppContext&) const = default;
 };

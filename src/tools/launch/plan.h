@@ -20,7 +20,7 @@ struct Request {
   std::vector<std::string> command;  // not empty
   std::vector<settings::Resolved> settings;
   std::vector<std::string> environment;  // "NAME=value" lines
-  std::string own_program;  // path of huddle itself
+  std::string own_program;               // path of huddle itself
   // Ranks get a shared heap: by the setting or, if that is "auto", by measurements of this machine.
   bool with_heap = false;
   bool with_threads = false;  // its threads are observed, with or without MPI
@@ -32,9 +32,9 @@ struct Request {
 };
 
 struct Plan {
-  std::string program = {};  // the file to execute
+  std::string program = {};               // the file to execute
   std::vector<std::string> command = {};  // its words, including added options of the launcher
-  std::vector<Variable> changes = {};  // variables to set in its environment
+  std::vector<Variable> changes = {};     // variables to set in its environment
   std::optional<Launcher> launcher = {};
   std::vector<std::string> notes = {};  // sentences for the user; the command runs nevertheless
 };

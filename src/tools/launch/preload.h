@@ -27,10 +27,10 @@ inline constexpr std::string_view collector_variable = "_HUDDLE_PROFILE_TO";
 enum class Purpose { collectives, profile };
 
 struct Library {
-  std::string folder;  // the searched folder
-  std::string stub;  // name of the file to preload
+  std::string folder;   // the searched folder
+  std::string stub;     // name of the file to preload
   std::string preload;  // that file; empty: missing
-  std::string heap;  // library that allocates ranks' arrays in shared memory, likewise
+  std::string heap;     // library that allocates ranks' arrays in shared memory, likewise
   std::string threads;  // library for observing threads, likewise
 };
 

@@ -22,7 +22,6 @@ std::string why_not_found(const std::string& word);
 // Returns a path and every link on the way to the file itself, the file last.
 std::vector<std::string> along_links(const std::string& path);
 
-
 // Quotes a word for a POSIX shell, in single quotes if necessary.
 std::string shell_quoted(std::string_view word);
 

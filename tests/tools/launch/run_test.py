@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle run` as its users see it: real launchers, real programs, signals and exit statuses.
+"""Tests `huddle run` as its users run it, with real launchers, programs, signals and exit statuses.
 
-Beside a copy of the program lies a preloaded library that only leaves a mark in the environment. With
-the names of folders in PEERS (separated by colons), their launchers are tried besides those in PATH.
+The preloaded library beside the copied program only sets a mark in the environment. The launchers in PATH
+are tested, and those in the folders in PEERS (separated by colons).
 """
 import json
 import os
@@ -20,19 +20,19 @@ HUDDLE, CC = pathlib.Path(sys.argv[1]), sys.argv[2].split()
 PATIENCE_SECONDS = 60
 REPOSITORY = pathlib.Path(__file__).parents[3]
 RECORDED = REPOSITORY / "tests/model/machine/topologies"
-# What was measured on the recorded machine guest-2-cores: large messages are faster with the heap.
+# Measurements on the recorded machine guest-2-cores: large messages are faster with the heap.
 CALIBRATED = REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml"
 
 MARK = """#include <stdlib.h>
 __attribute__((constructor)) static void mark(void) { setenv("MARK", "here", 1); }
 """
-# What reaches a rank, in one line.
+# Prints what reaches a rank, in one line.
 SHOW = """#!/bin/sh
 echo "$1 mark=$MARK stats=$HUDDLE_STATS ops=$HUDDLE_OPS preload=$LD_PRELOAD"
 """
 LIBRARIES = ("libhuddle_preload.so", "libhuddle_openmpi.so", "libhuddle_mpich.so",
              "libhuddle_mpi_abi.so")
-# Open MPI wants to be told that root and more ranks than cores are meant.
+# Open MPI requires these for running as root and with more ranks than cores.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy":
@@ -40,7 +40,7 @@ ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 
 
 def launchers():
-    """Every launcher that is here, each file once."""
+    """Returns every installed launcher, each file once."""
     found = {}
     names = ("mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec")
     folders = [f"{peer}/bin" for peer in os.environ.get("PEERS", "").split(":") if peer]
@@ -55,8 +55,9 @@ def launchers():
 class Run(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # An input that does not end: MPICH 4.0's launcher forwards the end to a process that may be gone after such
-        # short programs, and then fails, with or without huddle (12 of 300 runs from /dev/null, none of 300 from this).
+        # An input without an end of file: MPICH 4.0's launcher forwards the end to a process that
+        # may have ended after such short programs, and then fails, with or without huddle (12 of
+        # 300 runs from /dev/null, none of 300 from this).
         cls.open_input, cls.input_end = os.pipe()
         cls.kept = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.kept.name)
@@ -99,7 +100,7 @@ class Run(unittest.TestCase):
     def dry_run(self, *words, **more):
         return json.loads(self.huddle("--dry-run", "--json", *words, **more).stdout)
 
-    # Without a launcher.
+    # Tests without a launcher.
 
     def test_the_program_gets_the_library_and_its_own_words(self):
         done = self.huddle("--stats", "./show", "--json", "-n")
@@ -130,7 +131,7 @@ class Run(unittest.TestCase):
             heap.unlink()
 
     def preloads_the_heap(self, *words, here="guest-2-cores"):
-        """Whether the heap comes by itself where this recorded machine is the one that we run on."""
+        """Returns whether the heap is on by default if this is the recorded machine."""
         plan = self.dry_run("--heap", "auto", *words, "./show", HWLOC_THISSYSTEM="1",
                             HWLOC_XMLFILE=str(RECORDED / f"{here}.xml"))
         return "libhuddle_heap.so" in plan["environment"]["LD_PRELOAD"]
@@ -152,7 +153,8 @@ class Run(unittest.TestCase):
                                (measured, False)):
                 machine.write_text(text, encoding="utf-8")
                 self.assertEqual(self.preloads_the_heap("--machine", machine), pays)
-            # A file of another machine says nothing of this one, and without any nothing is known.
+            # A file of another machine does not apply to this one, and without a file nothing is
+            # known.
             machine.write_text(with_loads_in_heap(10), encoding="utf-8")
             self.assertFalse(self.preloads_the_heap("--machine", machine, here="i7-6700"))
             self.assertFalse(self.preloads_the_heap())
@@ -172,7 +174,7 @@ class Run(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), (words, more))
 
     def config(self, text):
-        """The user's configuration file, for one test."""
+        """Writes the user's configuration file for one test."""
         file = self.folder / ".config/huddle/config.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -229,13 +231,13 @@ class Run(unittest.TestCase):
             os.close(ours)
             os.close(theirs)
 
-    # What a program costs and gains.
+    # Tests of comparisons.
 
     def compare(self, rounds, program, *options, **more):
         return self.huddle("--compare", str(rounds), *options, program, **more)
 
     def comparable(self):
-        """A program that leaves the way of each run in a file."""
+        """Creates a program that records in a file whether each run had huddle."""
         (self.folder / "ways").write_text("", encoding="utf-8")
         return self.shell_script("compared", """
             [ "$MARK" = here ] && way=huddle || way=native
@@ -310,7 +312,8 @@ class Run(unittest.TestCase):
         program = self.shell_script("fails_with", '[ "$MARK" = here ] && exit 4; exit 0')
         done = self.compare(2, program, "--threads", "move")
         self.assertIn("a run with huddle ended with status 4", done.stderr)
-        # The copied program has no library for threads beside it, which the agent of that run misses.
+        # The copied program has no library for threads next to it, so the agent of that run reports
+        # it.
         self.assertIn("threads are left alone: libhuddle_threads.so is not there", done.stderr)
 
     def test_what_cannot_be_compared_is_wrong_usage(self):
@@ -341,7 +344,7 @@ class Run(unittest.TestCase):
         done = self.huddle("sh", "-c", "ls /proc/$$/fd")
         self.assertEqual(done.stdout.split(), ["0", "1", "2"])
 
-    # What cannot be.
+    # Tests of errors.
 
     def test_a_command_that_is_not_there_is_wrong_usage(self):
         for words, advice in (([], "huddle run mpirun -n 4 ./app"), (["no-such"], "check its name"),
@@ -377,7 +380,7 @@ class Run(unittest.TestCase):
         self.expect_note("inner has its MPI linked into it", archive, status=5)
         shown = self.build(mpi + main, self.folder / "shown", "-rdynamic", "-s")
         self.expect_note("shown has its MPI linked into it", shown, status=5)
-        # A tool inside of a program has MPI_Init, and calls the library's PMPI_Init.
+        # A tool inside a program defines MPI_Init and calls the library's PMPI_Init.
         self.build(mpi, self.folder / "libmpi.so.78", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.78")
         tool = self.build(main + " int MPI_Init(void) { return PMPI_Init(); }", self.folder / "tool",
                           f"{self.folder}/libmpi.so.78", f"-Wl,-rpath,{self.folder}")
@@ -431,10 +434,10 @@ class Run(unittest.TestCase):
         done = self.expect_note("reaches other nodes if", "./mpirun", "./show", "a")
         self.assertTrue(done.stdout.startswith("a mark=here"))
 
-    # With launchers.
+    # Tests with launchers.
 
     def check_launcher(self, launcher):
-        """The shell's line and the run itself give both programs' ranks all that they need."""
+        """Both the shell line and the run pass everything to the ranks of both programs."""
         command = [launcher, "-n", "2", "./show", "a b", ":", "-n", "1", "./show", "c"]
         options = ["--stats", "--ops", "^bcast,scan"]
         values = f"mark=here stats=1 ops=^bcast,scan preload={self.preload}"

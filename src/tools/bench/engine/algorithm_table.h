@@ -19,14 +19,14 @@ namespace huddle::bench {
 // One algorithm at one size.
 struct Cell {
   select::Candidate best;  // the algorithm's cheapest plan at this size
-  bool chosen = false;  // cheaper than every other algorithm
+  bool chosen = false;     // cheaper than every other algorithm
   std::vector<double> ns;  // per call, one value per round; empty: not measured
   std::optional<double> simulated_ns = std::nullopt;  // only if requested
 };
 
 struct AlgorithmRow {
   std::string_view algorithm;
-  std::string needs;  // resources it requires; empty: none
+  std::string needs;                       // resources it requires; empty: none
   std::vector<std::optional<Cell>> cells;  // by size; empty if the algorithm cannot serve it
 };
 
@@ -39,7 +39,7 @@ struct Relative {
 struct OperationTable {
   select::Operation operation = select::Operation::barrier;
   std::vector<Relative> relatives;  // with blocks of different sizes
-  std::vector<std::size_t> bytes;  // as in CallData; 0 for a barrier
+  std::vector<std::size_t> bytes;   // as in CallData; 0 for a barrier
   std::vector<AlgorithmRow> rows;
 };
 

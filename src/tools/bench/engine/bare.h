@@ -168,7 +168,7 @@ class BareRing final : public Implementation {
   memory::CopyMethod method_;
   Shared<Block> blocks_{calibrate::ring_blocks};
   Shared<calibrate::Flag> flags_{std::size_t{2}};  // blocks filled, blocks emptied
-  calibrate::Count count_ = 0;  // blocks of all calls
+  calibrate::Count count_ = 0;                     // blocks of all calls
 };
 
 // Lower bound for single copy: one or both of two ranks read the peer's block directly from its

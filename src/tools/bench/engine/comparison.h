@@ -35,7 +35,7 @@ struct Entry {
   std::string name;
   std::unique_ptr<Implementation> implementation;
   bool bare = false;  // hand-written baseline for huddle's entries
-  int calls = 1;  // per stretch, which is timed as a whole
+  int calls = 1;      // per stretch, which is timed as a whole
   int stretches = 1;  // per round; their median is the round's result
   std::optional<double> predicted_ns = std::nullopt;
 };
@@ -52,7 +52,7 @@ struct Bar {
 
 struct Judgement {
   std::string what;
-  std::size_t subject = 0;  // index of an entry
+  std::size_t subject = 0;          // index of an entry
   std::vector<std::size_t> rivals;  // the fastest of them is used
   Bar bar;
   // Bytes that each side moves per call, for rates. They make operations that move different
@@ -97,7 +97,7 @@ struct Result {
   std::string name;
   Binding binding;
   std::size_t bytes = 0;
-  int rounds = 0;  // completed rounds
+  int rounds = 0;          // completed rounds
   long switched_away = 0;  // involuntary context switches of the ranks
   std::vector<EntryResult> entries;
   std::vector<Verdict> verdicts;

@@ -31,7 +31,7 @@ struct RankContext {
   std::span<std::byte> source;
   std::span<std::byte> target;
   const memory::Heap* heap = nullptr;  // the heap that contains the buffers, if any
-  std::uint32_t stamp = 0;  // differs in each stretch, so that stale data is detected
+  std::uint32_t stamp = 0;             // differs in each stretch, so that stale data is detected
 };
 
 class Implementation {

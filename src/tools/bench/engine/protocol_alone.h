@@ -49,7 +49,7 @@ class ProtocolAlone {
 
  private:
   context::Waiting waiting_;
-  std::vector<Protocol> protocols_;  // by rank
+  std::vector<Protocol> protocols_;               // by rank
   std::vector<Shared<context::Sequence>> words_;  // by rank
   std::vector<std::byte*> shared_;  // the same memory in the form that protocols require
   context::ProtocolContext context_;

@@ -99,9 +99,9 @@ class RankProcesses {
   bool read_complaints();  // false once no rank has the pipe open
 
   std::vector<pid_t> children_;  // by rank; has_ended after it has been reaped
-  FileDescriptor complaints_;  // read end of a pipe to which the ranks write
-  std::string complaint_;  // message of a rank that failed
-  std::string death_;  // exit status of a rank that may not have sent a message
+  FileDescriptor complaints_;    // read end of a pipe to which the ranks write
+  std::string complaint_;        // message of a rank that failed
+  std::string death_;            // exit status of a rank that may not have sent a message
 };
 
 }  // namespace huddle::bench

@@ -93,8 +93,8 @@ void write_down(Words& place, std::string_view words) {
 
 // Flags through which the parent and the ranks communicate.
 struct Board {
-  std::atomic<bool> stop{false};  // set by the parent
-  std::atomic<bool> go_on{true};  // set by rank 0 for all ranks
+  std::atomic<bool> stop{false};   // set by the parent
+  std::atomic<bool> go_on{true};   // set by rank 0 for all ranks
   std::atomic<int> turns_done{0};  // of all rounds
   std::atomic<int> rounds_done{0};
 };
@@ -125,8 +125,8 @@ struct Common {
   HarnessBarrier* barrier;
   Shared<Board> board;
   Shared<Stretch> stretches;  // by rank
-  Shared<double> figures;  // by round, then by entry
-  Shared<Words> words;  // description of each entry's algorithm
+  Shared<double> figures;     // by round, then by entry
+  Shared<Words> words;        // description of each entry's algorithm
 };
 
 // A rank's own pages, from the system or from its heap.

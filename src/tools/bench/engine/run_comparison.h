@@ -13,7 +13,6 @@
 
 namespace huddle::bench {
 
-
 // Computes a verdict. The two times of each round's ratio were measured within a fraction of a
 // second, so a machine that is slow for a while is slow for both. The rival is the one with the
 // best median, the same in all rounds. The best of each round would be a rival that cannot be

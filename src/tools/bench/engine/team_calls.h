@@ -125,7 +125,7 @@ class TeamOperation final : public Implementation {
   TestData test_data_;
   PlanOrChoice plan_;
   std::optional<team::Ready> ready_;  // for the plan
-  memory::Reduction sum_;  // of doubles
+  memory::Reduction sum_;             // of doubles
   std::size_t stride_ = 0;
 };
 

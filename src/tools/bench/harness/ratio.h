@@ -15,7 +15,7 @@ inline constexpr double confidence = 0.95;
 
 struct Estimate {
   double ratio = 0;  // median of the batches' ratios
-  double low = 0;  // of the interval
+  double low = 0;    // of the interval
   double high = 0;
   std::size_t batches = 0;
   bool sure = false;  // enough batches for an interval with this confidence

@@ -17,7 +17,7 @@ namespace huddle::bench {
 
 // An MPI as found from its launcher: the library that ranks open, and its family.
 struct Mpi {
-  std::string name;  // for users and tables
+  std::string name;                   // for users and tables
   std::vector<std::string> launcher;  // its words
   // File names for the loader, separated by colons; the first that can be opened is used.
   std::string library;
@@ -38,11 +38,11 @@ struct Stopped {};
 // Options for starting a job, in addition to its MPI.
 struct JobOptions {
   int ranks = 2;
-  std::string programs;  // folder of the rank programs and the back ends
-  std::string machine_file;  // empty: the ranks look for one
+  std::string programs;                       // folder of the rank programs and the back ends
+  std::string machine_file;                   // empty: the ranks look for one
   std::vector<std::string> environment = {};  // NAME=VALUE, before the inherited ones
   std::vector<std::string> rank_prefix = {};  // command that starts the rank program
-  bool with_huddle = true;  // false: the ranks run the MPI alone
+  bool with_huddle = true;                    // false: the ranks run the MPI alone
 };
 
 // An algorithm with which huddle could have run a call.
@@ -73,7 +73,7 @@ class Job {
 
   const Mpi& mpi() const { return mpi_; }
   const std::string& version() const { return version_; }  // as reported by the MPI
-  bool crowded() const { return crowded_; }  // ranks share hardware threads
+  bool crowded() const { return crowded_; }                // ranks share hardware threads
 
   // Throws Stopped, or FailureError if data were wrong or the job died.
   Answer carry_out(const Order& order);

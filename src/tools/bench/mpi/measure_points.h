@@ -16,7 +16,6 @@
 
 namespace huddle::bench {
 
-
 // The time limit of a point and the precision at which it is complete.
 struct Effort {
   double point_seconds = 3;
@@ -28,14 +27,14 @@ inline constexpr double least_ratio = 0.9;
 
 struct PointResult {
   Point point = {};
-  int calls = 1;  // per stretch
+  int calls = 1;      // per stretch
   std::string rival;  // the MPI whose operation was measured
   PairedSamples samples = {};
   Estimate estimate = {};
   double native_ns = 0;
   double huddle_ns = 0;
   unsigned long passed = 0;  // calls that fell back to the MPI
-  bool stable = false;  // the interval is as narrow as requested
+  bool stable = false;       // the interval is as narrow as requested
   // With several MPIs: the median of each while the rival was chosen, in their order.
   std::vector<double> selection_ns = {};
   // The algorithm that huddle ran, then the best of each other algorithm; empty if unknown.
@@ -74,7 +73,7 @@ struct MpiPlan {
 };
 
 struct MpiReport {
-  std::vector<Mpi> mpis;  // those that started
+  std::vector<Mpi> mpis;              // those that started
   std::vector<std::string> versions;  // as reported by each
   std::size_t under = 0;
   bool crowded = false;

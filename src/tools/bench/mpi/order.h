@@ -24,8 +24,8 @@ constexpr std::string_view name(Side side) { return side_names[static_cast<std::
 // What happens between the timed calls.
 enum class Timing {
   apart,  // barrier and new data before each call, rotating root
-  osu,  // nothing: consecutive calls, one root, same data, like OSU's programs
-  cold,  // first calls of a process, on a new communicator with new buffers
+  osu,    // nothing: consecutive calls, one root, same data, like OSU's programs
+  cold,   // first calls of a process, on a new communicator with new buffers
 };
 inline constexpr std::array<Timing, 3> timings = {Timing::apart, Timing::osu, Timing::cold};
 inline constexpr std::array<std::string_view, 3> timing_names = {"apart", "osu", "cold"};
@@ -48,15 +48,15 @@ inline constexpr std::string_view mark = "huddle-bench: ";
 // cold timing there is one stretch and no warm-up.
 struct Order {
   Operation operation = Operation::barrier;
-  std::size_t bytes = 0;  // per call; a multiple of 8
-  int calls = 1;  // per stretch
-  int stretches = 1;  // per batch, at most
-  int rounds = 1;  // each with one batch per side
+  std::size_t bytes = 0;      // per call; a multiple of 8
+  int calls = 1;              // per stretch
+  int stretches = 1;          // per batch, at most
+  int rounds = 1;             // each with one batch per side
   std::int64_t limit_ns = 0;  // a batch starts no stretch after this time
-  bool native = true;  // measure this side
+  bool native = true;         // measure this side
   bool huddle = true;
   bool huddle_first = false;  // in the first round; the order alternates
-  bool explain = false;  // also report huddle's algorithm and its alternatives
+  bool explain = false;       // also report huddle's algorithm and its alternatives
   Timing timing = Timing::apart;
 };
 
@@ -87,12 +87,13 @@ inline bool read(const std::string& line, Order& order) {
 inline constexpr std::string_view no_back_end = "-";
 
 // The first words of answers, after the mark, and what follows each.
-inline constexpr std::string_view word_ready = "ready";  // ranks, crowded, MPI version
-inline constexpr std::string_view word_batch = "batch";  // side, nanoseconds of each stretch
+inline constexpr std::string_view word_ready = "ready";    // ranks, crowded, MPI version
+inline constexpr std::string_view word_batch = "batch";    // side, nanoseconds of each stretch
 inline constexpr std::string_view word_passed = "passed";  // calls that fell back to the MPI
 inline constexpr std::string_view word_choice = "choice";  // nanoseconds, algorithm, parameters
-inline constexpr std::string_view word_wrong = "wrong";  // side whose data were wrong
-inline constexpr std::string_view word_done = "done";  // the order has been carried out
-inline constexpr std::string_view word_failed = "failed";  // a sentence; no order can be carried out
+inline constexpr std::string_view word_wrong = "wrong";    // side whose data were wrong
+inline constexpr std::string_view word_done = "done";      // the order has been carried out
+inline constexpr std::string_view word_failed =
+    "failed";  // a sentence; no order can be carried out
 
 }  // namespace huddle::bench

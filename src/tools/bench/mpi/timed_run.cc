@@ -111,7 +111,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t process() const { return process_; }
-  int status() const { return status_; }  // Requires: has_ended()
+  int status() const { return status_; }               // Requires: has_ended()
   double cpu_seconds() const { return cpu_seconds_; }  // Requires: has_ended()
   bool has_ended() {
     int status = 0;

@@ -20,8 +20,8 @@ namespace huddle::bench {
 
 // A command that is measured.
 struct Spawned {
-  std::string program;  // a path
-  std::vector<std::string> words;  // the first one is argv[0]
+  std::string program;                   // a path
+  std::vector<std::string> words;        // the first one is argv[0]
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
@@ -32,9 +32,9 @@ pid_t spawn(Spawned spawned, int input, int output);
 
 struct TimedRun {
   double wall_seconds = 0;  // from before its start until it has ended
-  double cpu_seconds = 0;  // of all its processes that have been reaped
-  int status = 0;  // as shells report it: 128 + n after signal n
-  std::string output;  // the last 64 KiB of its output and errors
+  double cpu_seconds = 0;   // of all its processes that have been reaped
+  int status = 0;           // as shells report it: 128 + n after signal n
+  std::string output;       // the last 64 KiB of its output and errors
 };
 
 // Runs the command once. If huddle's standard input is a file, each run reads it from the
@@ -54,7 +54,7 @@ struct SideRuns {
 
 struct WholeRuns {
   std::array<SideRuns, side_names.size()> sides;  // by Side; both have the same number of runs
-  std::string huddle_output = {};  // the end of the last output with huddle
+  std::string huddle_output = {};                 // the end of the last output with huddle
   bool interrupted = false;
 
   const SideRuns& of(Side side) const { return sides[static_cast<std::size_t>(side)]; }

@@ -18,14 +18,14 @@ inline constexpr std::string_view mark = "huddle-network: ";
 // The words after the mark, and what follows each.
 inline constexpr std::string_view word_hosts =
     "hosts";  // number of hosts, ranks, whether in order, MPI
-inline constexpr std::string_view word_step = "step";  // name of the step that begins
+inline constexpr std::string_view word_step = "step";        // name of the step that begins
 inline constexpr std::string_view word_message = "message";  // bytes, ns one way, spread
-inline constexpr std::string_view word_both = "both";  // bytes of a piece, ns both ways
-inline constexpr std::string_view word_cpu = "cpu";  // ns per message, on each side
-inline constexpr std::string_view word_gap = "gap";  // ns between messages, all ranks sending
-inline constexpr std::string_view word_rate = "rate";  // GB/s of a node, all ranks sending
-inline constexpr std::string_view word_call = "call";  // operation, bytes, ns, spread
-inline constexpr std::string_view word_done = "done";  // nothing; the measurement is complete
+inline constexpr std::string_view word_both = "both";        // bytes of a piece, ns both ways
+inline constexpr std::string_view word_cpu = "cpu";          // ns per message, on each side
+inline constexpr std::string_view word_gap = "gap";        // ns between messages, all ranks sending
+inline constexpr std::string_view word_rate = "rate";      // GB/s of a node, all ranks sending
+inline constexpr std::string_view word_call = "call";      // operation, bytes, ns, spread
+inline constexpr std::string_view word_done = "done";      // nothing; the measurement is complete
 inline constexpr std::string_view word_failed = "failed";  // a sentence
 
 inline constexpr std::string_view step_messages = "messages, one rank sending";

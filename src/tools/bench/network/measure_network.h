@@ -18,7 +18,7 @@ struct Measured {
   int hosts = 0;
   int ranks = 0;
   bool in_order = true;  // the ranks of each host are consecutive
-  std::string mpi;  // name and version
+  std::string mpi;       // name and version
   machine::Network network;
   std::vector<machine::MpiCollective> collectives;
 };

@@ -22,7 +22,7 @@ inline constexpr int most_bench_ranks = 1024;
 struct MpiBenchOptions {
   bool quick = false;
   std::string json;  // a file, or json_on_stdout; empty: not given
-  int ranks = 0;  // 0: not given
+  int ranks = 0;     // 0: not given
   std::string ops;
   std::string sizes;
   std::string mpi;

@@ -32,8 +32,8 @@ double times_off(double predicted_ns, double measured_ns);
 bool is_mispredicted(double predicted_ns, double measured_ns);
 
 struct PredictionError {
-  std::size_t points = 0;  // with both times; 0: unknown
-  double median_times_off = 0;  // half of the points are off by less
+  std::size_t points = 0;        // with both times; 0: unknown
+  double median_times_off = 0;   // half of the points are off by less
   std::size_t mispredicted = 0;  // number of marked points
 };
 
@@ -84,7 +84,7 @@ std::string bench_text(const EngineBenchReport& report, int columns);
 struct MpiBenchReport {
   bench::MpiReport measured;
   machine::Machine machine;
-  std::string machine_file;  // empty: generic constants
+  std::string machine_file;      // empty: generic constants
   std::vector<double> floor_ns;  // lower bound of each result; empty: unknown
   int ranks = 2;
   bool in_heap = false;  // the buffers are in the shared heap

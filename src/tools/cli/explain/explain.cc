@@ -84,7 +84,8 @@ std::string ground(const Explained& explained, int columns) {
 struct Shown {
   const select::Candidate* candidate = nullptr;
   bool is_tie = false;  // as good as the first
-  std::size_t ways = 1;  // this one and equally good candidates of the same algorithm with other parameters
+  std::size_t ways =
+      1;  // this one and equally good candidates of the same algorithm with other parameters
 };
 
 // Returns the table's lines. Near ties form one group with the best candidate of each algorithm;

@@ -24,10 +24,10 @@ namespace huddle::cli {
 struct Explained {
   select::Explanation explanation;
   std::vector<int> processors;  // by rank
-  picture::Subject subject;  // the machine
-  std::string binding = {};  // binding of the ranks, as in --bind
-  bool has_heap = false;  // the ranks share one
-  double error = 0;  // of predictions on this machine, relative
+  picture::Subject subject;     // the machine
+  std::string binding = {};     // binding of the ranks, as in --bind
+  bool has_heap = false;        // the ranks share one
+  double error = 0;             // of predictions on this machine, relative
   // Simulates a candidate's protocol; empty if not requested.
   std::function<double(const select::Candidate&)> simulated_ns = {};
 };
@@ -73,12 +73,13 @@ struct NodesExplained {
   picture::Subject subject;  // the machine model of each node
   internode::Network network;
   internode::Prediction prediction;
-  std::string forced;  // the requested algorithm between nodes; empty: the cheapest
+  std::string forced;                 // the requested algorithm between nodes; empty: the cheapest
   std::int64_t by_one_leader_ns = 0;  // predicted time with only one leader per node
-  std::string before, after;  // the algorithms within a node; empty: no such phase
+  std::string before, after;          // the algorithms within a node; empty: no such phase
   internode::Sent sent;
   std::vector<MpiAnswer> mpis;  // empty: not measured
-  std::string left_unmeasured;  // why the call falls back to the MPI without a measurement; empty: it does not
+  std::string left_unmeasured;  // why the call falls back to the MPI without a measurement; empty:
+                                // it does not
 };
 
 // in_node(request) returns the chosen candidate of the node with the most ranks; none if that is

@@ -155,7 +155,8 @@ class MapCommand : public Command {
       return ExitCode::fine;
     }
     const mapping::MethodOptions method = method_in_question();
-    if (!emit_.empty()) mapping::emission_named(emit_);  // check the name before anything takes time
+    if (!emit_.empty())
+      mapping::emission_named(emit_);  // check the name before anything takes time
     if (matrix_.empty() && !compare_) {
       throw UsageError("map what? Give a matrix of who sends how much to whom");
     }

@@ -32,9 +32,9 @@ struct Placed {
 
 // Memory bandwidth in GB/s, by the copy curves of the machine file; none if it has no such curves.
 struct Bandwidth {
-  std::optional<double> before;  // in the present placement
+  std::optional<double> before;    // in the present placement
   std::optional<double> balanced;  // if sockets and NUMA nodes get equal numbers of elements
-  std::optional<double> all;  // if every core of these nodes copies
+  std::optional<double> all;       // if every core of these nodes copies
 };
 
 // The data that all placements have in common. Keeps references.
@@ -43,9 +43,9 @@ struct MapSubject {
   const mapping::CommMatrix& matrix;
   const mapping::Problem& problem;
   mapping::Quality before;
-  std::string machine;  // its name
-  std::vector<std::string> notes;  // accuracy of the figures, and what was left out
-  double least_gain = 0;  // of hop-bytes; a smaller gain does not justify a move
+  std::string machine;                  // its name
+  std::vector<std::string> notes;       // accuracy of the figures, and what was left out
+  double least_gain = 0;                // of hop-bytes; a smaller gain does not justify a move
   std::vector<std::string> hosts = {};  // by node; empty: they have no names
   Bandwidth bandwidth = {};
 };
@@ -103,7 +103,8 @@ inline constexpr double usual_network_ns = 1500;
 struct Seats {
   std::vector<mapping::Assignment> fixed = {};
   std::vector<mapping::Assignment> present = {};  // empty: determined by `nodes`
-  std::vector<int> nodes = {};  // of each element; empty: elements are placed in order of their numbers
+  std::vector<int> nodes =
+      {};  // of each element; empty: elements are placed in order of their numbers
   std::uint64_t seed = 1;
 };
 // Throws UsageError if an element is assigned to a missing slot, or two elements to the same slot.

@@ -14,8 +14,8 @@ namespace huddle::cli {
 // The kinds of `huddle profile`: ranks, threads, and the accuracy of the latter.
 struct RankProfile {
   std::vector<std::string> command;  // not empty
-  std::string output;  // the file for `huddle map`; empty: huddle-comm.json
-  bool dry_run = false;  // only print what would be executed
+  std::string output;                // the file for `huddle map`; empty: huddle-comm.json
+  bool dry_run = false;              // only print what would be executed
 };
 
 // Runs the command to its end and returns its exit status; 1 if nothing called MPI.
@@ -25,10 +25,10 @@ ExitCode profile_ranks(const Context& context, const RankProfile& profile);
 // pages.
 struct ThreadProfile {
   std::vector<std::string> command;  // not empty
-  std::string output;  // file of the matrix, for `huddle map`; empty: none
-  std::string record;  // file of all observations, for `huddle watch --replay`
+  std::string output;                // file of the matrix, for `huddle map`; empty: none
+  std::string record;                // file of all observations, for `huddle watch --replay`
   threads::Observer observer = threads::Observer::perf;
-  bool splits_huge = false;  // pages of the program
+  bool splits_huge = false;    // pages of the program
   bool allows_sysctl = false;  // NUMA balancing may be turned on
   bool json = false;
 };
@@ -41,7 +41,7 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile);
 // with it.
 struct AccuracyQuestion {
   std::string pattern;  // empty: all
-  int seconds = 3;  // per pattern
+  int seconds = 3;      // per pattern
   threads::Observer observer = threads::Observer::perf;
   bool allows_sysctl = false;  // NUMA balancing may be turned on
   bool json = false;

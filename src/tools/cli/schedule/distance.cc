@@ -22,7 +22,8 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int name_columns = 22;  // "reduce_scatter:halving": columns of consecutive tables are aligned
+constexpr int name_columns =
+    22;  // "reduce_scatter:halving": columns of consecutive tables are aligned
 
 std::string decimal(const std::optional<schedules::Fraction>& fraction) {
   return fraction ? fmt::format("{:.4g}", fraction->value()) : "-";

@@ -40,9 +40,9 @@ struct ShownSchedule {
   schedules::Call call;
   std::int64_t blocks = 0;
   std::int64_t all_rounds = 0;
-  std::optional<int> rank;  // the only rank that is shown
+  std::optional<int> rank;           // the only rank that is shown
   schedules::RankTraffic most = {};  // of any rank that is shown
-  std::vector<ShownRound> rounds;  // only rounds with something to show
+  std::vector<ShownRound> rounds;    // only rounds with something to show
 };
 
 // `rank`: the only rank to show; none: all ranks.
@@ -60,9 +60,9 @@ std::string buffer_name(schedules::Buffer buffer);
 inline constexpr int distance_json_schema = 1;
 
 struct DistanceRow {
-  std::string algorithm;  // for example "allgather:ring"
+  std::string algorithm;                       // for example "allgather:ring"
   std::optional<schedules::Fraction> counted;  // none if no rank sends
-  std::optional<schedules::Fraction> closed;  // by a closed form, if there is one
+  std::optional<schedules::Fraction> closed;   // by a closed form, if there is one
   std::optional<schedules::Fraction> printed;  // by the paper's formula, if it differs
   // Traffic of the messages on the fabric, if one was given; bytes stand for blocks.
   std::optional<network::Outcome> travel;

@@ -31,11 +31,11 @@ struct SimulatedRow {
 
 struct Simulated {
   std::string operation;
-  double bytes = 0;  // as given
+  double bytes = 0;   // as given
   bool moves = true;  // false for a barrier
   int ranks = 1;
   std::string placement;  // for example "block", "random:7"
-  std::string judge;  // "simgrid"; empty: none
+  std::string judge;      // "simgrid"; empty: none
   fabric::Cluster cluster;
   std::vector<SimulatedRow> rows;  // the fastest first
 };
@@ -74,7 +74,7 @@ struct Compared {
 struct AgainstPrices {
   std::string machine;
   std::vector<Compared> points;
-  int left_out = 0;  // points whose simulation would take too long
+  int left_out = 0;         // points whose simulation would take too long
   double agreeing() const;  // share of the points
 };
 

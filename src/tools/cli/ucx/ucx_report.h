@@ -22,7 +22,7 @@ namespace huddle::cli {
 // with the traffic of the network devices.
 struct UcxRun {
   bench::Point point;
-  bench::Estimate estimate;  // speedup with the settings
+  bench::Estimate estimate;         // speedup with the settings
   bench::Estimate huddle_estimate;  // speedup with huddle and without the settings
   double before_ns = 0;
   double after_ns = 0;
@@ -46,7 +46,7 @@ inline constexpr double least_ratio = 0.95;
 // A user's program without and with the settings.
 struct UcxProgramRuns {
   bench::WholeRuns runs;  // `native` is without the settings, `huddle` with them
-  ucx::Traffic before;  // in all runs of that side
+  ucx::Traffic before;    // in all runs of that side
   ucx::Traffic after;
 };
 UcxProgramRuns run_program_both_ways(const std::vector<std::string>& command,
@@ -78,7 +78,7 @@ struct UcxCheck {
   std::vector<ucx::Selection> advised;
   std::vector<ucx::Device> devices;
   std::vector<std::string> complaints;  // warnings of UCX about huddle's settings
-  std::vector<UcxRuns> runs;  // of an MPI's own collectives, by ranks
+  std::vector<UcxRuns> runs;            // of an MPI's own collectives, by ranks
   std::optional<UcxProgramRuns> program_runs;
 };
 
@@ -93,7 +93,6 @@ std::vector<Stray> strays_of(const std::vector<ucx::Selection>& selections,
 
 std::string ucx_check_text(const UcxCheck& check, int columns);
 std::string ucx_check_json(const UcxCheck& check);
-
 
 // A path of a message within the node.
 struct Way {
@@ -112,7 +111,7 @@ struct PathPoint {
   double bytes = 0;
   std::vector<Way> ways;
   std::size_t fastest = 0;  // index in `ways`
-  std::vector<Taken> ucx;  // empty if the machine has none of the paths that UCX chooses from
+  std::vector<Taken> ucx;   // empty if the machine has none of the paths that UCX chooses from
 };
 
 struct Paths {

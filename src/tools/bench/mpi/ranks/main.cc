@@ -28,7 +28,7 @@ namespace huddle::bench::ranks {
 struct Batch {
   Side side = Side::native;
   std::vector<std::int64_t> ns;  // per stretch; on rank 0 only
-  unsigned long passed = 0;  // calls that fell back to the MPI, on rank 0
+  unsigned long passed = 0;      // calls that fell back to the MPI, on rank 0
 };
 
 class Meter {

@@ -89,8 +89,8 @@ using Choices = huddle_choices_function;
 
 struct Sides {
   std::array<Functions, 2> of;  // by Side
-  Service service;  // init and finalize are huddle's, which call the MPI's
-  Choices* choices;  // huddle's; null without it
+  Service service;              // init and finalize are huddle's, which call the MPI's
+  Choices* choices;             // huddle's; null without it
   mpi::Comm world;
   mpi::Datatype byte;
   mpi::Datatype number;  // double

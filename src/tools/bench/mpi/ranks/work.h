@@ -39,9 +39,9 @@ struct Head {
   alignas(apart) bench::HarnessBarrier barrier;
   alignas(apart) std::atomic<std::uint32_t> orders{0};  // number of orders so far
   Order order{};
-  bool ends = false;  // instead of an order
+  bool ends = false;                               // instead of an order
   alignas(apart) std::atomic<bool> goes_on{true};  // set by rank 0 after each stretch
-  std::array<std::atomic<bool>, 2> wrong{};  // by side
+  std::array<std::atomic<bool>, 2> wrong{};        // by side
 };
 
 class SharedState {

@@ -47,7 +47,7 @@ class Ranks {
   int ranks_ = 1;
   std::vector<int> host_of_;  // by rank; hosts are numbered by their first ranks
   int hosts_ = 0;
-  std::vector<int> senders_;  // the ranks of the first host that have a partner
+  std::vector<int> senders_;    // the ranks of the first host that have a partner
   std::vector<int> receivers_;  // their partners on the second
   // One-way time of both_ways_bytes, on the rank that measures it.
   double whole_one_way_ns_ = 0;
