@@ -54,7 +54,7 @@ class Options {
                         const std::vector<std::string>& /*words*/ = {}) {}
 };
 
-// What a command may use while it runs.
+// The environment of a running command.
 struct Context {
   Console console;
   std::vector<settings::Resolved> settings;

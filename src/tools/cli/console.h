@@ -37,7 +37,6 @@ struct Console {
 
 // Returns a console for the terminal's capabilities. The settings `color`, `unicode` and `progress`
 // take precedence unless they are "auto"; otherwise NO_COLOR, pipes and the locale decide.
-
 Console make_console(std::span<const settings::Resolved> settings);
 
 // For output before settings are known: help and errors.

@@ -24,7 +24,6 @@ std::string json_text(const Json& document);
 
 // Adds name, topology and all figures of a machine to a document, in the same form for every
 // command. The keys are those of the machine file.
-
 void add_machine(nlohmann::ordered_json& document, const machine::Machine& machine);
 
 }  // namespace huddle::cli

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Options of commands about schedules between nodes: an operation or one of its algorithms,
+// parameters of algorithms, and the placement of ranks on a fabric.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +16,6 @@
 #include "tools/cli/command.h"
 
 namespace huddle::cli {
-
-// Options of commands about schedules between nodes: an operation or one of its algorithms,
-// parameters of algorithms, and the placement of ranks on a fabric.
 
 // More than any cluster has.
 inline constexpr int most_ranks = 1 << 20;

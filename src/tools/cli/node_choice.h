@@ -18,10 +18,8 @@
 
 namespace huddle::cli {
 
-// Binding words: where a launcher puts ranks that it binds. They correspond to mpirun's --bind-to;
-// huddle places each rank at one hardware thread.
-
-// Uses the words of MPI launchers.
+// Returns the words for --bind, those of mpirun's --bind-to. huddle places each rank at one
+// hardware thread.
 std::vector<std::string> binding_words();
 
 // Returns the hardware threads that each rank may use, in rank order and cyclically: the cores,

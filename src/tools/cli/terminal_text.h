@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Text for terminals: line breaking, aligned tables and shades.
 #pragma once
 
 #include <string>
@@ -7,8 +9,6 @@
 #include <vector>
 
 namespace huddle::cli {
-
-// Text for terminals: line breaking, aligned tables and shades.
 
 // Prints `head` and the words of `text` in lines of at most `columns`; lines after the first are
 // indented by `hang` spaces. A word that does not fit gets a line of its own that is too long,
@@ -38,7 +38,7 @@ class Table {
  public:
   using Row = std::vector<std::string>;  // a name, then numbers
 
-  // Requires: every row has as many cells as the heading.
+  // Requires: every row has the same number of cells as the heading.
   Table(Row heading, TableLook look) : look_(look), rows_{std::move(heading)} {}
   void add(Row row) { rows_.push_back(std::move(row)); }
 
@@ -58,7 +58,6 @@ class Table {
 
 // Returns a cell of a communication matrix, two columns wide. The shade is logarithmic from `least`
 // to `most`; 0 has its own cell.
-
 std::string_view shade(double amount, double least, double most, bool unicode);
 
 }  // namespace huddle::cli

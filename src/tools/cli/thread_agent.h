@@ -101,7 +101,7 @@ struct AgentRequest {
 };
 
 struct StartedAgent {
-  std::string note = {};      // a sentence that says why there is no agent
+  std::string note = {};      // the reason if there is no agent
   std::string preload = {};   // files that the program has to preload
   std::string variable = {};  // "NAME=VALUE" for its environment
   // Must stay open until this process becomes the program; exec closes it.
@@ -119,14 +119,14 @@ void declare_split_huge(Options& options, bool& splits, const std::string& when)
 void declare_allow_sysctl(Options& options, bool& allows, const std::string& when);
 // Returns null if `allowed` is false. Throws FailureError if NUMA balancing cannot be turned on.
 std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed);
-// How an agent counts observations that come from NUMA balancing.
+// Returns the rounds by which an agent forgets old touches: of each page with NUMA balancing, which
+// sees pages rarely, otherwise from decision to decision.
 threads::Rounds rounds_if(bool balancing);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
 
 // Input of the reports about a program's threads: `huddle profile` prints them at the end, `huddle
 // watch` continuously. They come from a recording or from a program that was observed to its end.
-
 struct ThreadsSubject {
   std::string command;         // "profile" or "watch"
   std::string title;           // the program or the file

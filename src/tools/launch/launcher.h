@@ -47,7 +47,6 @@ std::size_t words_taken(Passing launcher, std::string_view option);
 
 // One of the programs in a launcher's command line, separated by ":", with its options. Positions
 // are indices of words.
-
 struct AppContext {
   std::size_t begin = 0;    // start of its options
   std::size_t program = 0;  // its first word; `end` if not found

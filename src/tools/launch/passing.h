@@ -28,7 +28,6 @@ inline std::string assignment(const Variable& variable) {
 // Adds variables to a list of Slurm's --export: ALL, NONE, or names and assignments, separated by
 // commas. Variables are added by name, because srun's environment contains them and their values
 // may contain commas. An LD_PRELOAD assigned in the list is prefixed with `preload`.
-
 std::string extended_export(std::string_view list, const std::vector<Variable>& variables,
                             const std::string& preload);
 

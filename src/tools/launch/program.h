@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Finds the file that a command's first word denotes, like the operating system, and runs programs.
 #pragma once
 
 #include <optional>
@@ -8,8 +10,6 @@
 #include <vector>
 
 namespace huddle::launch {
-
-// Finds the file that a command's first word denotes, like the operating system, and runs programs.
 
 // Returns the file that `word` would start: itself if it contains a slash, else the program in the
 // first matching folder of `search_path` (a PATH). None if there is no such program.
@@ -25,8 +25,7 @@ std::vector<std::string> along_links(const std::string& path);
 // Quotes a word for a POSIX shell, in single quotes if necessary.
 std::string shell_quoted(std::string_view word);
 
-// How a program ended. At most one member is not 0.
-
+// The exit status or signal of a program. At most one member is not 0.
 struct Ended {
   int status = 0;
   int signal = 0;

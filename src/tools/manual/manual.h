@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Generates manual pages and shell completions from the data behind --help, and a page from the C
+// header.
 #pragma once
 
 #include <string>
@@ -9,9 +12,6 @@
 #include "tools/cli/interface.h"
 
 namespace huddle::manual {
-
-// Generates manual pages and shell completions from the data behind --help, and a page from the C
-// header.
 
 // Sentences: escapes all characters with a meaning in roff. Hyphens of options can be copied; those
 // in words may become typographic ones.
@@ -47,7 +47,6 @@ std::vector<Page> pages(const cli::ProgramInterface& all, const std::string& ver
 // One passage of a C header: a comment without its marks, in which unchanged lines are indented,
 // and the declarations below it. Either may be empty. Headers must use huddle's conventions:
 // chapters begin with `/* ---- heading ---- */`, comments for readers with `/**`.
-
 struct Passage {
   std::string comment;
   std::string code;
@@ -81,12 +80,10 @@ Composite composite_of(std::string_view code);
 std::vector<std::string> functions_in(std::string_view code);
 
 // Returns huddle(3), generated from the header, also named after the header and its functions.
-
 Page header_page(std::string_view header, const std::string& version);
 
 // Shell completions from the data behind --help. Each function returns the text of a file that the
 // shell loads from its installed location.
-
 std::string bash_completion(const cli::ProgramInterface& all);
 std::string zsh_completion(const cli::ProgramInterface& all);
 std::string fish_completion(const cli::ProgramInterface& all);

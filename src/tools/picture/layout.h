@@ -53,7 +53,6 @@ Layout lay_out(const Node& root, const Metrics& metrics, int columns);
 // Returns the tree with equal neighbours folded in the outermost `depth` levels of boxes. Large
 // machines have many of them. A folded group keeps its first box; the others become one box with a
 // cell each, which contains their hardware threads.
-
 Node folded(const Node& root, int depth);
 
 // Returns the number of box levels below the root, without cells.
@@ -64,7 +63,6 @@ int box_depth(const Node& root);
 std::vector<int> shown_processors(const Node& root);
 
 // Size limits, in the units of the metrics.
-
 struct Limits {
   int width = 80;
   int height_with_core_boxes = 22;

@@ -96,7 +96,6 @@ Shades shades_for(const Blocks& blocks, const Scale& scale, bool unicode);
 
 // Returns the latencies between cores as a heat map of characters with its scale below; one
 // sentence if the machine has only one core.
-
 std::string matrix_text(const machine::Machine& machine, const Style& style);
 
 }  // namespace huddle::picture

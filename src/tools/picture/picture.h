@@ -36,7 +36,6 @@ std::string as_svg(const Subject& subject);
 
 // Returns the subject without control characters in its strings: the author of a machine file must
 // not control the terminal that shows it, and XML forbids them.
-
 Subject cleaned(Subject subject);
 
 }  // namespace huddle::picture

@@ -17,7 +17,6 @@ namespace huddle::picture {
 
 // The rows or columns of a table of rounds, by rank or by block. If there are more items than
 // cells, a cell stands for several consecutive items.
-
 class TableSide {
  public:
   TableSide(std::int64_t items, int most_cells)

@@ -21,7 +21,7 @@ enum class NodeKind {
   folded,   // a cell: the hardware threads of a box like the one drawn before it
 };
 
-// Whether this process may run on the hardware threads.
+// States whether this process may run on the hardware threads.
 enum class Allowance { unknown, none, some, all };
 
 struct Node {
@@ -77,7 +77,6 @@ std::vector<LegendItem> legend_of(const machine::Topology& topology,
 
 // Returns the tree as boxes of characters with a legend below. Large machines are folded to a
 // readable height.
-
 std::string tree_text(const machine::Topology& topology,
                       const std::optional<machine::CpuSet>& allowed, const Style& style);
 

@@ -34,7 +34,7 @@ double distance(const std::string& algorithm, int ranks) {
   return schedules::counted_distance(*schedule_of(algorithm, ranks))->value();
 }
 
-// Of the rank that takes part in most steps.
+// Returns the number of steps of the rank with the most steps.
 double steps(const std::string& algorithm, int ranks) {
   const auto schedule = schedule_of(algorithm, ranks);
   std::int64_t most = 0;

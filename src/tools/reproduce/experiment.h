@@ -77,9 +77,6 @@ struct Seated {
   select::Prices prices;
 };
 
-// Redraws the estimated figures of a machine at random. The variation of a result shows how much it
-// depends on the estimates.
-
 // Maximum relative deviation from an estimate.
 inline constexpr double estimates_spread = 0.25;
 
@@ -96,6 +93,7 @@ class Draws {
 
 // Multiplies each estimated figure by a random factor; a curve is one figure and keeps its shape.
 // Measured and published figures stay unchanged. validate() accepts the result.
+// The variation of a result shows how much it depends on the estimates.
 machine::Machine redrawn(machine::Machine machine, Draws& draws);
 // The same for the nodes and the links between switches; links of one height are one figure.
 fabric::Cluster redrawn(fabric::Cluster cluster, Draws& draws);

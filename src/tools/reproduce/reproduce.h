@@ -145,7 +145,6 @@ Summary summary_of(const std::vector<Reproduction>& all);
 // ranks through few buffers. Buffers have 8 KB and form one set, as in the paper; each number of
 // buffers is an entry.
 // Requires: at least two hardware threads.
-
 bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus);
 
 // Returns the time of each number of buffers relative to one buffer: the median over the rounds and

@@ -374,7 +374,7 @@ TEST(ExplainNodes, ReportsTheMeasuredTimeOfTheMpi) {
   };
   EXPECT_EQ(answer("bcast", "8")[0]["measured_ns"], 1);
   EXPECT_EQ(answer("bcast", "8")[0]["left_to_it"], true);
-  // Sums of floating-point numbers keep the results of huddle's order.
+  // Floating-point sums stay with huddle because the MPI may round them differently.
   EXPECT_EQ(answer("allreduce", "8")[0]["left_to_it"], false);
   EXPECT_TRUE(answer("bcast", "128K").empty());
   EXPECT_TRUE(answer("gather", "8").empty());

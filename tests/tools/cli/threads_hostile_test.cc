@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Tests programs that are hard to observe and systems that forbid it. The program must behave as
-// usual, and if it cannot be observed, one sentence says why.
+// usual, and if it cannot be observed, one sentence gives the reason.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST_F(Hostile, WithoutUserfaultfdOneSentenceGivesTheReason) {
   EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
 }
 
-// Runs huddle as the user nobody if the test runs as root, because root may observe set-user-ID
+// Runs huddle without privileges if the test runs as root, because root may observe set-user-ID
 // programs and processes of all users.
 Words of_an_ordinary_user(const Words& words) {
   Words command;

@@ -132,7 +132,7 @@ TEST(Contexts, FindTheProgramAfterOptionsWithWords) {
   EXPECT_EQ(program("mpirun", Passing::x_once), "");
 }
 
-// Whatever the words are, all of them are kept in the same order.
+// All words of the user are kept in the same order.
 RC_GTEST_PROP(Passing, OnlyAddsWords, ()) {
   const auto piece = rc::gen::element<std::string>("-n", "2", ":", "-x", "A=1", "-genv", "B", "./a",
                                                    "--export=X", "--mca", "-", "--");

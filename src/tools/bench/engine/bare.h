@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Barriers, cache line transfers and copies as one would write them by hand for exactly this case.
+// They are the baseline for huddle.
 #pragma once
 
 #include <sched.h>
@@ -21,9 +24,6 @@
 #include "tools/calibrate/handoff_probe.h"
 
 namespace huddle::bench {
-
-// Barriers, cache line transfers and copies as one would write them by hand for exactly this case.
-// They are the baseline for huddle.
 
 using calibrate::Count;
 using calibrate::Flag;

@@ -16,7 +16,7 @@
 
 namespace huddle::bench {
 
-// How long a comparison takes.
+// Determines the duration of a comparison.
 struct Scale {
   bool quick = false;  // fewer stretches, for a first impression
 

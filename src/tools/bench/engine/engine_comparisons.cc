@@ -31,7 +31,7 @@ constexpr int crowded_ranks = 8;
 
 constexpr std::size_t large_sizes[] = {std::size_t{512} << 10, std::size_t{4} << 20};
 
-// How often the entries of a comparison are called; see Entry.
+// Number of calls and stretches of a comparison's entries; see Entry.
 struct Series {
   int calls;
   int stretches;

@@ -56,8 +56,6 @@ class Implementation {
 // A barrier as an implementation: timed in series and tested separately.
 // Requires: Barrier has build(here), called on all ranks, and pass(here), which is inlined into the
 // timed loop.
-
-// Barrier: build(here) on all ranks, then pass(here) is inlined into the timed loop.
 template <class Barrier>
 class BarrierImplementation final : public Implementation {
  public:

@@ -19,7 +19,7 @@
 
 namespace huddle::bench {
 
-// Where the ranks of a comparison run.
+// The placement of a comparison's ranks.
 struct Binding {
   int ranks = 2;
   std::vector<int> pus;
@@ -89,7 +89,7 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   // Returns true once all ranks have ended, false if the time limit passes first. Throws
-  // FailureError if a rank failed or was killed, with its message or its exit status; all other
+  // FailureError if a rank failed or was killed, with its message or its cause of death; all other
   // ranks are killed first.
   bool wait(std::chrono::milliseconds limit);
 
@@ -101,7 +101,7 @@ class RankProcesses {
   std::vector<pid_t> children_;  // by rank; has_ended after it has been reaped
   FileDescriptor complaints_;    // read end of a pipe to which the ranks write
   std::string complaint_;        // message of a rank that failed
-  std::string death_;            // exit status of a rank that may not have sent a message
+  std::string death_;            // exit of a rank that may not have sent a message
 };
 
 }  // namespace huddle::bench

@@ -27,7 +27,7 @@ namespace huddle::bench {
 // Returns whether sibling processes may read each other's memory here. Starts two to find out.
 bool ranks_may_read();
 
-// What a team would choose from, before the team exists.
+// The candidates and costs from which a team would choose, known before the team exists.
 struct Forecast {
   // `may_read`: whether the ranks may read each other's memory.
   Forecast(const machine::Machine& machine, const Binding& binding, bool may_read);

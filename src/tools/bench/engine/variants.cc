@@ -37,8 +37,6 @@ constexpr int paper_readers_at_once = 4;
 constexpr int variant_calls_in_a_series = 200;
 constexpr int variant_series_in_a_round = 16;
 
-// Barriers
-
 struct BarrierVariant {
   const char* name;
   select::TreeBarrierPlan plan;
@@ -58,8 +56,6 @@ std::vector<BarrierVariant> papers_barriers(bool has_levels) {
   }
   return variants;
 }
-
-// Broadcasts
 
 // Adds the variants of one size one after the other.
 class BcastVariants {
@@ -175,8 +171,6 @@ std::vector<std::size_t> bcast_sizes(bool quick) {
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB, 16 * MiB};
 }
 
-// Reductions
-
 std::vector<std::size_t> allreduce_sizes(bool quick) {
   if (quick) return {64 * KiB};
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB};
@@ -203,8 +197,6 @@ Comparison choice_against(const Forecast& forecast, const Binding& binding, cons
   }
   return comparison;
 }
-
-// Exchanges
 
 std::vector<std::size_t> alltoall_sizes(bool quick) {
   if (quick) return {64 * KiB};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The harness that both benchmarks share: the barrier between timed stretches, and test data.
 #pragma once
 
 #include <atomic>
@@ -11,7 +13,7 @@
 
 namespace huddle::bench {
 
-// The harness that both benchmarks share: the barrier between timed stretches, and test data.
+// A barrier that is never one of the timed ones.
 class HarnessBarrier {
  public:
   // `crowded`: ranks share hardware threads, so waiting ranks yield.
@@ -41,9 +43,6 @@ void fill_numbers(std::span<std::byte> data, std::uint32_t stamp, int rank);
 // `first`: index of the first sum of `data`.
 bool has_sums(std::span<const std::byte> data, std::uint32_t stamp, int ranks, std::size_t first);
 
-// Test data of each operation, independent of the implementation: buffer sizes, inputs and expected
-// results.
-
 // One call as this rank makes it. `bytes` is the whole message of a broadcast or reduction, and one
 // block of an operation that moves or reduces blocks. A broadcast goes from the root's output to
 // the output of all ranks.
@@ -57,8 +56,10 @@ struct CallData {
   std::byte* output = nullptr;
 };
 
+// Test data of each operation, independent of the implementation: buffer sizes, inputs and expected
+// results.
 struct TestData {
-  // Whether the buffer holds a block per rank, on at least one rank.
+  // The buffer holds one block per rank, on at least one rank.
   bool input_in_blocks = false;
   bool output_in_blocks = false;
   void (*fill)(const CallData& at) = nullptr;

@@ -240,8 +240,7 @@ bool Job::read_more(int milliseconds) {
   return got > 0 || (got < 0 && errno == EINTR);
 }
 
-// Returns the first word of the next line with our mark, and stores the remainder of the line in
-// `rest`.
+// Reads the next line with the mark. Returns its first word and stores the remainder in `rest`.
 std::string Job::next_word(std::string& rest) {
   const auto end = Clock::now() + answer_wait;
   while (true) {

@@ -67,8 +67,8 @@ struct MpiPlan {
   Timing timing = Timing::apart;
   int cold_calls = 1;  // per start, if the timing is cold, which allows only one MPI
   Effort effort;
-  // Whether all points together may take at most the time that the effort allows for each. Time
-  // that a point does not use is available to later points, and all time of a point counts.
+  // Bounds the total time by the number of points times Effort::point_seconds. Time that a point
+  // does not use is available to later points, and all time of a point counts.
   bool is_bounded = false;
 };
 

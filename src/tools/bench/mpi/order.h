@@ -21,7 +21,7 @@ enum class Side { native, huddle };
 inline constexpr std::array<std::string_view, 2> side_names = {"native", "huddle"};
 constexpr std::string_view name(Side side) { return side_names[static_cast<std::size_t>(side)]; }
 
-// What happens between the timed calls.
+// Defines what happens between the timed calls.
 enum class Timing {
   apart,  // barrier and new data before each call, rotating root
   osu,    // nothing: consecutive calls, one root, same data, like OSU's programs

@@ -60,7 +60,7 @@ struct WholeRuns {
   const SideRuns& of(Side side) const { return sides[static_cast<std::size_t>(side)]; }
   SideRuns& of(Side side) { return sides[static_cast<std::size_t>(side)]; }
   std::size_t rounds() const { return of(Side::huddle).wall_seconds.size(); }
-  // How many times faster the program runs with huddle.
+  // Returns the speedup of the program with huddle.
   // Requires: at least one round.
   Estimate speedup() const;
 };

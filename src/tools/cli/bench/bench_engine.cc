@@ -74,8 +74,8 @@ std::string verdict_table(const EngineBenchReport& report, int columns) {
   return is_empty ? "" : "\n" + table.text(columns);
 }
 
-// Where the ranks ran and how often they were interrupted. Ranks that share cores interrupt each
-// other, so those switches are not reported.
+// Describes the placement of the ranks and their interruptions. Ranks that share cores interrupt
+// each other, so those switches are not reported.
 std::string circumstances(const Result& result) {
   std::string where = fmt::format("{}, {} round{}", text(result.binding), result.rounds,
                                   result.rounds == 1 ? "" : "s");

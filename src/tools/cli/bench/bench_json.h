@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// JSON that all kinds of `huddle bench` share.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +11,6 @@
 namespace huddle::cli {
 
 // Adds the model's prediction error to the JSON of `huddle bench`, if it is known.
-
 void add_prediction_error(nlohmann::ordered_json& document, const PredictionError& error);
 
 }  // namespace huddle::cli

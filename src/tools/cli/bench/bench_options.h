@@ -58,7 +58,6 @@ void put_json(const Console& console, const std::string& text, const std::string
 // Returns the machine model that huddle uses while its engine is timed: the named one, or with
 // --as-is the one that is found. Otherwise measures this machine quickly; an interrupt then ends
 // the program. Throws UsageError if the file describes another machine.
-
 machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt);

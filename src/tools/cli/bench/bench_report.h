@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Reports of `huddle bench` and its subcommands as text and JSON, and the prediction error of the
+// machine model that they all include.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +20,6 @@
 #include "tools/bench/mpi/order.h"
 
 namespace huddle::cli {
-
-// Reports of `huddle bench` and its subcommands as text and JSON, and the prediction error of the
-// machine model that they all include.
 
 // Follows a prediction that is off by more than `mispredicted_from`.
 inline constexpr std::string_view misprediction_mark = "?";
@@ -45,11 +45,10 @@ PredictionError prediction_error(std::vector<double> times_off);
 // points; 2 points marked ?: by more than 2"; empty if nothing is known.
 std::string prediction_error_text(const PredictionError& error);
 
-// The results of `huddle bench engine`.
-
 // Takes the place of a file name if the machine was measured at the beginning of the run.
 inline constexpr const char* measured_now = "measured at the beginning of this run";
 
+// The results of `huddle bench engine`.
 struct EngineBenchReport {
   machine::Machine machine;
   std::string machine_file;  // empty: generic constants; or measured_now
@@ -147,7 +146,7 @@ std::string bench_table_markdown(const BenchTableReport& report);
 // docs/guide.md describes the document.
 std::string bench_table_json(const BenchTableReport& report);
 
-// Shared by text and Markdown
+// The following functions are shared by text and Markdown.
 
 // Describes the machine, the ranks and the figures of the tables.
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice);
@@ -158,8 +157,6 @@ std::string figures_text(const bench::Cell& cell);
 std::string needs_text(const bench::AlgorithmRow& row);
 // Returns for example "alltoall (alltoallv, alltoallw: pairwise)".
 std::string operation_text(const bench::OperationTable& table);
-
-// Comparison of two results of `huddle bench` with an MPI.
 
 // One point of a file that `huddle bench --json FILE` wrote.
 struct MeasuredPoint {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Output of `huddle calibrate`: the plan and the results as text and JSON, and the measurement
+// between nodes.
 #pragma once
 
 #include <string>
@@ -14,8 +17,6 @@
 
 namespace huddle::cli {
 
-// Output of `huddle calibrate`: the plan and the results as text and JSON, and the measurement
-// between nodes.
 std::string plan_text(const machine::Topology& topology, const calibrate::Plan& plan, int columns);
 std::string summary_text(const calibrate::Outcome& outcome, int columns);
 // Reports the hardware threads in use out of `measured` ones.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle config` prints.
+// Output of `huddle config` as text and JSON.
 #pragma once
 
 #include <span>

@@ -52,7 +52,7 @@ std::string bold(std::string lines, const Console& console) {
   return fmt::format("\033[1m{}\033[0m\n", lines);
 }
 
-// Says whether the ranks' buffers are in the shared heap, if there is one.
+// States whether the ranks' buffers are in the shared heap, if there is one.
 std::string where_buffers_are(const Explained& explained) {
   if (!explained.has_heap) return {};
   return explained.explanation.request.mapped

@@ -138,8 +138,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
     const auto ns =
         internode::MpiTimes(subject.machine, mpi, map).ns_at(request.operation, request.bytes);
     if (!ns) continue;
-    // Reductions here have elements of type double, and sums of floating-point numbers keep the
-    // results of huddle's order.
+    // Reductions here use doubles. They stay with huddle because the MPI may round sums
+    // differently.
     const bool is_left = explained.forced.empty() && *ns < explained.prediction.ns() &&
                          !select::reduces(request.operation);
     explained.mpis.push_back({mpi, *ns, is_left});

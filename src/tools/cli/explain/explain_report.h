@@ -37,9 +37,6 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
 // Returns one document on one line, with every candidate.
 std::string explain_json(const Explained& explained);
 
-// `huddle explain --nodes`: explains a collective over several nodes and compares it with the
-// measured times of the MPI.
-
 // The options --nodes, --ranks-per-node and --map.
 class NodesOptions {
  public:
@@ -65,6 +62,7 @@ struct MpiAnswer {
   bool is_left_to_it = false;
 };
 
+// The results of `huddle explain --nodes`.
 struct NodesExplained {
   select::Request request;
   int ranks = 0;

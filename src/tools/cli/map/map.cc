@@ -241,7 +241,7 @@ class MapCommand : public Command {
     return nodes_ > 0 ? nodes_ : static_cast<int>(hosts.names.size());
   }
 
-  // By node: the names of --hosts, or those of the profile.
+  // Returns the host of each node from --hosts or from the profile.
   std::vector<std::string> host_names(const std::vector<std::string>& profiled,
                                       const mapping::SlotTree& tree) const {
     std::vector<std::string> names = hosts_.empty() ? profiled : split_hosts(hosts_);
@@ -318,7 +318,7 @@ class MapCommand : public Command {
     return mapping::emit(mapping::emission_named(emit_), seating);
   }
 
-  // By hardware thread: its number in the order of the whole tree.
+  // Returns for each hardware thread its position in the order of the whole tree.
   static std::vector<int> logical_numbers(const machine::CostModel& model) {
     const mapping::SlotTree whole(model, {model.machine().topology.pus.cpus(), 1, 0});
     std::vector<int> numbers;

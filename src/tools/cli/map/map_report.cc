@@ -100,8 +100,6 @@ std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
       bandwidth_text(*placed.memory_gb_per_s), elements_text(subject), bandwidth_text(*balanced));
 }
 
-// The text report: figures and matrix before and after, the new placement and the reasons.
-
 namespace {
 
 using mapping::Object;

@@ -84,7 +84,7 @@ std::string map_compare_json(const MapSubject& subject, const std::vector<Placed
 // threads.
 struct SlotQuestion {
   int elements = 0;
-  int nodes = 0;  // 0: as many as necessary
+  int nodes = 0;  // 0: the minimum
   std::optional<machine::CpuSet> allowed = {};
   std::vector<mapping::Assignment> named = {};  // their hardware threads must be among the slots
   // Uses all hardware threads instead of distributing the elements over nodes, sockets and NUMA
@@ -132,7 +132,6 @@ Placed left_alone(const mapping::Problem& problem, const mapping::MethodOptions&
 // `huddle map --compare` without a matrix: prints a Markdown table of the methods on communication
 // patterns of parallel programs, row by row, with hop-bytes relative to the placement by number,
 // and times. Without a machine it prints only the row names.
-
 void print_map_corpus(const machine::Machine* machine, const Console& console);
 
 }  // namespace huddle::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The kinds of `huddle profile`: ranks, threads, and the accuracy of the latter.
 #pragma once
 
 #include <string>
@@ -11,7 +13,7 @@
 
 namespace huddle::cli {
 
-// The kinds of `huddle profile`: ranks, threads, and the accuracy of the latter.
+// `huddle profile` of an MPI launcher: counts the messages between ranks.
 struct RankProfile {
   std::vector<std::string> command;  // not empty
   std::string output;                // the file for `huddle map`; empty: huddle-comm.json

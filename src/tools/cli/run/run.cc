@@ -36,8 +36,8 @@ bool wants_a_word(const launch::Request& request) {
 }
 
 // Returns whether the program itself calls MPI if anything does: it is neither a launcher nor a
-// shell, and no note says that huddle cannot work in it. A program whose threads are observed need
-// not use MPI.
+// shell, and there is no note that huddle cannot work in it. A program whose threads are observed
+// need not use MPI.
 bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) {
   if (plan.launcher || !plan.notes.empty() || launch::may_start_others(plan.program)) return false;
   return !request.with_threads || launch::obstacle_in(plan.program) != launch::Obstacle::no_mpi;

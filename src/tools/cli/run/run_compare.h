@@ -20,6 +20,8 @@ struct Comparison {
   // The words before COMMAND that start it with huddle; empty: as in the plan.
   std::vector<std::string> starter = {};
 };
+// Compares the plan's command with the request's, from which the plan was made. Throws what
+// compare_whole_runs() throws. Does not return after an interrupt.
 ExitCode compare_runs(const Context& context, const launch::Request& request,
                       const launch::Plan& plan, const Comparison& comparison);
 

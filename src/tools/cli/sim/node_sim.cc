@@ -26,8 +26,8 @@ namespace {
 using machine::CpuSet;
 using machine::Topology;
 
-// Returns the hardware thread of each rank, from a binding word of launchers or from a list of
-// hardware threads in rank order.
+// Returns the hardware thread of each rank, for a launcher's binding option or a list of hardware
+// threads in rank order.
 std::vector<int> seated(const std::string& bind, int ranks, const Topology& topology) {
   const int cores = core_count(topology);
   const bool is_list = !bind.empty() && bind.find_first_not_of("0123456789,-") == std::string::npos;

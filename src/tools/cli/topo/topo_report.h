@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// PNG and JSON output of `huddle topo`.
 #pragma once
 
 #include <string>
@@ -12,7 +14,6 @@ namespace huddle::cli {
 // pixels per point, so that text is sharp. Throws FailureError if rsvg-convert is missing or fails.
 std::string png_from(const std::string& svg);
 
-// JSON of `huddle topo`.
 inline constexpr int topo_json_schema = 1;
 
 // Returns one JSON document on one line.

@@ -41,7 +41,7 @@ TEST(NetworkReader, ReadsOnlyLinesWithTheMark) {
   Steps steps;
   Reader reader(steps);
   const std::string all = "a warning\n[h1] " + hosts + figures + done;
-  // As the output may arrive.
+  // Output may arrive in pieces of any size.
   for (const char letter : all) reader.read(std::string_view(&letter, 1));
   const Measured measured = reader.take();
   EXPECT_THAT(steps.names, ElementsAre("messages", "bcast"));

@@ -23,7 +23,7 @@
 namespace huddle::bench::ranks {
 namespace {
 
-// How the other ranks can open rank 0's memory.
+// Identifies rank 0's memory for the other ranks, which open it.
 struct Place {
   int process;
   int descriptor;

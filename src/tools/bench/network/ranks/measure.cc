@@ -28,7 +28,7 @@ constexpr std::size_t least_samples = 3;
 // them take as long.
 constexpr double shortest_stretch_ns = 2e6;
 constexpr int most_in_a_row = 20;
-// 8-byte messages: as many as the buffers of any network hold without a receiver.
+// Number of 8-byte messages, which fit into the buffers of any network without a receiver.
 constexpr int small_messages = 200;
 constexpr int large_messages = 4;
 
