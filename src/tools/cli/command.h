@@ -28,28 +28,28 @@ class Options {
   virtual void flag(const std::string& names, bool& target, const std::string& help) = 0;
   virtual void text(const std::string& names, std::string& target, const std::string& placeholder,
                     const std::string& help) = 0;
-  // The value is optional and defaults to `fallback`.
+  // Declares an option whose value is optional and defaults to `fallback`.
   virtual void optional_text(const std::string& names, std::string& target,
                              const std::string& fallback, const std::string& placeholder,
                              const std::string& help) = 0;
   virtual void number(const std::string& names, int& target, int least, int most,
                       const std::string& placeholder, const std::string& help) = 0;
-  // The option of a setting, such as --machine for "machine". It overrides the environment and
-  // files, and the command finds its value in Context::settings.
+  // Declares the option of a setting, such as --machine for "machine". It overrides the environment
+  // and files, and the command finds its value in Context::settings.
   virtual void setting(const std::string& key) = 0;
-  // An optional positional argument.
+  // Declares an optional positional argument.
   virtual void positional(const std::string& name, std::string& target,
                           const std::string& help) = 0;
-  // All words from the first one that is not an option of this command, such as another command
-  // line.
+  // Declares a target for all words from the first one that is not an option of this command, such
+  // as another command line.
   virtual void rest(const std::string& name, std::vector<std::string>& target,
                     const std::string& help) = 0;
-  // These two cannot be combined.
+  // Declares that these two cannot be combined.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
-  // The option `name` requires `other`.
+  // Declares that the option `name` requires `other`.
   virtual void need(const std::string& /*name*/, const std::string& /*other*/) {}
-  // Values that shells may propose for an argument whose placeholder does not define them. Parsers
-  // ignore it because the command reports wrong values best.
+  // Declares the values that shells may propose for an argument whose placeholder does not define
+  // them. Parsers ignore this because the command reports wrong values best.
   virtual void complete(const std::string& /*name*/, Value /*value*/,
                         const std::vector<std::string>& /*words*/ = {}) {}
 };
@@ -80,7 +80,8 @@ class Command {
   // command instead of ending it, because jobs must not depend on them.
   virtual bool ignores_wrong_settings() const { return false; }
   virtual ExitCode run(const Context& context) = 0;
-  // Subcommands: `engine` of `bench` is `huddle bench engine`. Each has its own options and help.
+  // Returns the subcommands: `engine` of `bench` is `huddle bench engine`. Each has its own options
+  // and help.
   const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
 
  protected:
@@ -112,7 +113,7 @@ std::unique_ptr<Command> make_reproduce_command();
 std::unique_ptr<Command> make_paths_command();
 std::unique_ptr<Command> make_ucx_command();
 
-// Every command, in the order of the help.
+// Returns every command, in the order of the help.
 std::vector<std::unique_ptr<Command>> all_commands();
 
 // Parses the command line, runs the command and reports errors. Returns the exit status.

@@ -60,7 +60,7 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// Without a terminal the caller decides, as in `COLUMNS=120 huddle topo | less`.
+// Returns the width without a terminal. The caller sets it, as in `COLUMNS=120 huddle topo | less`.
 int columns_without_terminal() {
   constexpr int usual = 80;
   const std::string said = environment("COLUMNS");

@@ -39,7 +39,7 @@ struct Console {
 // take precedence unless they are "auto"; otherwise NO_COLOR, pipes and the locale decide.
 Console make_console(std::span<const settings::Resolved> settings);
 
-// For output before settings are known: help and errors.
+// Returns a console for output before settings are known: help and errors.
 Console plain_console();
 
 }  // namespace huddle::cli

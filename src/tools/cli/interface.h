@@ -30,7 +30,7 @@ inline constexpr const char* version_text = "the version";
 inline constexpr const char* options_heading = "Options";
 inline constexpr const char* appearance_heading = "What output looks like";
 
-// The help of a number with its range.
+// Returns the help of a number with its range.
 std::string help_of_number(const std::string& help, int least, int most);
 
 struct Argument {

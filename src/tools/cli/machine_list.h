@@ -24,8 +24,8 @@ struct ListedMachine {
 // Returns every machine that has a name here, readable or not.
 std::vector<ListedMachine> list_machines();
 
-// One line per machine, name first. Continuation lines are indented; shell completions rely on
-// that.
+// Returns one line per machine, name first. Continuation lines are indented; shell completions rely
+// on that.
 std::string machine_list_text(const std::vector<ListedMachine>& machines, int columns);
 // `command`: the command that lists them.
 std::string machine_list_json(const std::vector<ListedMachine>& machines,

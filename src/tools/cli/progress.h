@@ -48,7 +48,8 @@ class Progress {
   bool visible_ = false;
 };
 
-// One line of at most `columns`: bar, share, name, elapsed and remaining time (negative: unknown).
+// Returns one line of at most `columns`: bar, share, name, elapsed and remaining time (negative:
+// unknown).
 std::string progress_line(double share, std::string_view name, double gone_seconds,
                           double left_seconds, int columns, bool unicode);
 

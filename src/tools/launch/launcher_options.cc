@@ -227,7 +227,7 @@ std::size_t words_taken(Passing launcher, std::string_view option) {
 
 namespace {
 
-// A Slurm step has one program, and ":" is an ordinary word.
+// Returns whether ":" separates programs. A Slurm step has only one program.
 bool has_separators(Passing launcher) { return launcher != Passing::export_list; }
 
 std::size_t end_of_context(const std::vector<std::string>& words, std::size_t begin,

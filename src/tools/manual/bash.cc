@@ -120,7 +120,8 @@ std::string kind_of(cli::Value value) {
   return "text";
 }
 
-// The generated functions return values in variables of their caller.
+// Returns the assignments with which generated functions return values in variables of their
+// caller.
 std::string answer(const Argument& argument) {
   return fmt::format("kind={} words='{}'", kind_of(argument.value), fmt::join(argument.words, " "));
 }
@@ -142,7 +143,7 @@ std::string option_rules(std::string_view command, const std::vector<Argument>& 
   return text;
 }
 
-// The table of a command's options: the kind and the number of their values.
+// Returns the table of a command's options: the kind and the number of their values.
 std::string option_table(const cli::ProgramInterface& all) {
   std::string text =
       "# The option $2 of command $1.\n_huddle_option() {\n  count=0 kind=''\n  case \"$1 $2\" "
@@ -168,7 +169,7 @@ std::string options_table(const cli::ProgramInterface& all) {
   return text + "    *) words='' ;;\n  esac\n}\n";
 }
 
-// The subcommands of a command, if there are any.
+// Returns the subcommands of a command, if there are any.
 std::string commands_rule(std::string_view name, const Interface& interface) {
   if (interface.subcommands.empty()) return "";
   std::vector<std::string> names;

@@ -31,7 +31,7 @@ void write_all(const std::string& folder, const std::string& header) {
   const huddle::cli::ProgramInterface all = huddle::cli::program_interface();
   for (const auto& page : huddle::manual::pages(all, huddle_version())) write_page(page, folder);
   write_page(huddle::manual::header_page(huddle::read_text(header), huddle_version()), folder);
-  // The paths where each shell searches.
+  // Each shell searches these paths.
   huddle::write_text(huddle::manual::bash_completion(all),
                      folder + "/bash-completion/completions/huddle");
   huddle::write_text(huddle::manual::zsh_completion(all), folder + "/zsh/site-functions/_huddle");

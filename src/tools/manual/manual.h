@@ -13,18 +13,18 @@
 
 namespace huddle::manual {
 
-// Sentences: escapes all characters with a meaning in roff. Hyphens of options can be copied; those
+// Escapes sentences: all characters with a meaning in roff. Hyphens of options can be copied; those
 // in words may become typographic ones.
 std::string prose(std::string_view text);
-// Text to be typed: every character is shown as it is.
+// Escapes text to be typed: every character is shown as it is.
 std::string literal(std::string_view text);
 std::string bold(std::string_view text);
 std::string italic(std::string_view text);
 
-// Paragraphs. Indented lines are shown unchanged, as in --help.
+// Returns paragraphs. Indented lines are shown unchanged, as in --help.
 std::string paragraphs(std::string_view text);
 std::string section(std::string_view heading, std::string_view text);
-// A list item for `term`, which is roff text.
+// Returns a list item for `term`, which is roff text.
 std::string item(const std::string& term, std::string_view text);
 
 // A manual page.
@@ -73,7 +73,7 @@ struct Composite {
   std::string name;  // for example "typedef enum huddle_status"
   std::vector<Member> members;
 };
-// Empty if the code is neither.
+// Parses an enumeration or structure. Empty if the code is neither.
 Composite composite_of(std::string_view code);
 
 // Returns names such as "huddle_bcast" of all declared functions.
@@ -82,8 +82,8 @@ std::vector<std::string> functions_in(std::string_view code);
 // Returns huddle(3), generated from the header, also named after the header and its functions.
 Page header_page(std::string_view header, const std::string& version);
 
-// Shell completions from the data behind --help. Each function returns the text of a file that the
-// shell loads from its installed location.
+// Return shell completions from the data behind --help: each function returns the text of a file
+// that the shell loads from its installed location.
 std::string bash_completion(const cli::ProgramInterface& all);
 std::string zsh_completion(const cli::ProgramInterface& all);
 std::string fish_completion(const cli::ProgramInterface& all);

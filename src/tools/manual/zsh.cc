@@ -82,7 +82,7 @@ std::string values_of(const Argument& option) {
   return text;
 }
 
-// Options that are not proposed after this one: its other names, and those it excludes.
+// Returns options that are not proposed after this one: its other names, and those it excludes.
 std::vector<std::string> rivals_of(const Interface& interface, const Argument& option) {
   std::vector<std::string> rivals = option.names;
   for (const auto& [one, other] : interface.exclusions) {
@@ -92,7 +92,7 @@ std::vector<std::string> rivals_of(const Interface& interface, const Argument& o
   return rivals;
 }
 
-// The value of "--name=" may be in the same word or in the next one.
+// Marks options with a value: that of "--name=" may be in the same word or in the next one.
 std::string marked(const std::string& name, const Argument& option) {
   if (option.values != 1) return name;
   return name + (name.starts_with("--") ? "=" : "+");
@@ -118,7 +118,7 @@ std::string positional_lines(const Interface& command) {
   return text;
 }
 
-// For example "_huddle_bench_engine"; "_huddle" for the program.
+// Returns for example "_huddle_bench_engine"; "_huddle" for the program.
 std::string function_of(const Interface& interface) {
   std::string name = interface.name == program_name ? "_huddle" : "_huddle_" + interface.name;
   std::replace(name.begin(), name.end(), ' ', '_');

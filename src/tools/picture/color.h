@@ -23,7 +23,7 @@ struct Rgb {
 
 inline constexpr Rgb white = {255, 255, 255};
 
-// A scale from dark blue (0: near) through green to yellow (1: far). Lightness increases
+// Returns a color between dark blue (0: near), green and yellow (1: far). Lightness increases
 // monotonically, so it also works in grey. Values outside 0 to 1 are clamped.
 Rgb heat(double fraction);
 

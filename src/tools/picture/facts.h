@@ -23,7 +23,7 @@ std::string level_title(std::string_view level);
 std::string group_title(const machine::Topology& topology, const machine::Level& level,
                         std::size_t group);
 
-// The same without what differs between equal groups: "l3 33554432", "package".
+// Returns the title without what differs between equal groups: "l3 33554432", "package".
 std::string group_shape(const machine::Level& level, std::size_t group);
 
 // Returns for example "NUMA 2 hbm 16G".

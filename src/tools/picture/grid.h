@@ -37,14 +37,14 @@ class Grid {
   std::vector<Cell> cells_;
 };
 
-// The characters of a UTF-8 text, one string each.
+// Returns the characters of a UTF-8 text, one string each.
 std::vector<std::string> characters(std::string_view utf8);
 
 // Breaks the text into lines of at most `width` columns, at blanks and after commas. Cuts words
 // that are longer than a line. Returns at least one line, which may be empty.
 std::vector<std::string> wrapped(std::string_view text, int width);
 
-// A paragraph: the first line starts with `lead`, the others are indented by its width.
+// Returns a paragraph: the first line starts with `lead`, the others are indented by its width.
 std::string paragraph(std::string_view lead, std::string_view text, int columns);
 
 }  // namespace huddle::picture

@@ -56,7 +56,8 @@ class Flow {
   }
 
  private:
-  // Core cells are all as wide as the widest, so that numbers form columns.
+  // Returns the width of the widest core label. All core cells use it, so that numbers form
+  // columns.
   static int widest_core(const Node& node) {
     int most = node.kind == NodeKind::core ? static_cast<int>(display_width(node.label)) : 0;
     for (const Node& child : node.children) most = std::max(most, widest_core(child));
@@ -67,7 +68,7 @@ class Flow {
     return (room - 2 * metrics_.side - (across - 1) * metrics_.gap_across) / across;
   }
 
-  // Minimum width that does not break a core's numbers or a level's name.
+  // Returns the minimum width that does not break a core's numbers or a level's name.
   int wish(const Node& node) const {
     switch (node.kind) {
       case NodeKind::core:

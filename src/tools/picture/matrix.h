@@ -87,7 +87,7 @@ struct Shades {
   bool exact = false;        // each stands for one latency, not for a range
 
   std::string_view of(double ns) const;
-  // "░░ 45, ██ 150 ns" or "░░ to 61, ██ to 150 ns".
+  // Returns for example "░░ 45, ██ 150 ns" or "░░ to 61, ██ to 150 ns".
   std::string legend() const;
 };
 

@@ -28,10 +28,10 @@ struct Subject {
   bool measurable = true;                  // 'huddle calibrate' would measure it here
 };
 
-// For a terminal: the tree, the heat map, the levels and unsteady measurements.
+// Returns text for a terminal: the tree, the heat map, the levels and unsteady measurements.
 std::string as_text(const Subject& subject, const Style& style);
 
-// For a document: the same on one sheet. Equal subjects give equal bytes.
+// Returns an SVG document with the same on one sheet. Equal subjects give equal bytes.
 std::string as_svg(const Subject& subject);
 
 // Returns the subject without control characters in its strings: the author of a machine file must

@@ -120,7 +120,7 @@ class Ladder {
 
   static int rank_y(int top, int rank) { return top + line + rank * step + step / 2; }
 
-  // The blocks of all messages that a rank receives in a round.
+  // Returns the blocks of all messages that a rank receives in a round.
   static std::string come(const schedules::Round& round) {
     std::string text;
     for (const schedules::Message& receive : round.receives) {
@@ -299,7 +299,7 @@ class ScheduleSheet {
     }
   }
 
-  // The legend of the rounds' colours.
+  // Draws the legend of the rounds' colours.
   void draw_bar(Canvas& canvas, int top) const {
     constexpr int length = 128;
     constexpr int word = 52;

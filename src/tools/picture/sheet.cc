@@ -126,7 +126,7 @@ class Planner {
     y_ += section_gap;
   }
 
-  // The heat map with its bar on the left, the table of levels on the right.
+  // Places the heat map with its bar on the left and the table of levels on the right.
   void place_figures() {
     const LatencyMatrix matrix = latency_matrix(subject_.machine);
     const int top = y_;

@@ -44,7 +44,7 @@ struct Sheet {
   int cell() const { return blocks.size() == 0 ? 0 : map.width / blocks.size(); }
 };
 
-// The sizes of boxes and cells of a tree on a sheet.
+// Returns the sizes of boxes and cells of a tree on a sheet.
 Metrics sheet_metrics();
 
 Sheet plan_sheet(const Subject& subject);

@@ -17,7 +17,8 @@ using machine::CpuSet;
 using machine::Level;
 using machine::Topology;
 
-// Private caches of a core are shown in the core; larger levels stay boxes around it.
+// Returns whether a level is shown in the core if it is private to it; larger levels stay boxes
+// around it.
 bool merges_into_core(const std::string& level) { return level == "l1" || level == "l2"; }
 
 Allowance allowance_of(const CpuSet& cpus, const std::optional<CpuSet>& allowed) {
@@ -46,7 +47,7 @@ class Builder {
   }
 
  private:
-  // A single NUMA node is mentioned beside the machine's name.
+  // Returns the NUMA node of a machine that has only one; it is named beside the machine's name.
   const machine::NumaNode* only_node() const {
     if (machine::find_level(topology_, "numa") != nullptr) return nullptr;
     const auto& numa = topology_.numa;
@@ -175,7 +176,7 @@ class Builder {
     return label;
   }
 
-  // Memory without a box goes into the innermost box around its hardware threads.
+  // Adds memory without a box to the innermost box around its hardware threads.
   void add_memory(Node& root) const {
     const Level* level = machine::find_level(topology_, "numa");
     for (const machine::NumaNode& node : topology_.numa) {
@@ -216,7 +217,7 @@ class Builder {
   std::vector<std::string> letters_;
 };
 
-// The caches of one core alone, innermost first.
+// Returns the caches of one core alone, innermost first.
 std::string caches_of(const Topology& topology, const CpuSet& core) {
   std::string text;
   for (const Level& level : topology.levels) {

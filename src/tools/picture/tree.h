@@ -52,7 +52,7 @@ struct TreeOptions {
 
 Node make_tree(const machine::Topology& topology, const TreeOptions& options);
 
-// One letter for each kind of core, in the order of topology.kinds.
+// Returns one letter for each kind of core, in the order of topology.kinds.
 std::vector<std::string> kind_letters(const machine::Topology& topology);
 
 // Returns whether another kind of this machine is faster.

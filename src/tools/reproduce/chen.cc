@@ -42,7 +42,7 @@ double steps(const std::string& algorithm, int ranks) {
   return static_cast<double>(most);
 }
 
-// The time of the fastest algorithm.
+// Returns the time of the fastest algorithm.
 double fastest_ns(const Cluster& cluster, std::initializer_list<const char*> algorithms,
                   double block_bytes) {
   const std::vector<int> nodes =

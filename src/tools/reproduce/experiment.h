@@ -83,8 +83,8 @@ inline constexpr double estimates_spread = 0.25;
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : engine_(seed) {}
-  // Uniform between 1 - estimates_spread and 1 + estimates_spread, the same sequence on every
-  // machine.
+  // Returns a uniform number between 1 - estimates_spread and 1 + estimates_spread; the sequence is
+  // the same on every machine.
   double factor();
 
  private:

@@ -31,14 +31,14 @@ constexpr std::size_t figures_message = 16 * MiB;
 constexpr std::size_t figures_queue = 4 * MiB;
 constexpr std::size_t figures_fragment = 8192;
 
-// The paper's t(m, s): s buffers of f bytes are filled in turn while readers follow.
+// Returns the paper's t(m, s): s buffers of f bytes are filled in turn while readers follow.
 double formula_ns(std::size_t message, std::size_t fragment, std::size_t buffers) {
   const double in_set_ns = wait_ns + release_ns + static_cast<double>(fragment) * byte_ns;
   return select::ceil_div(message, fragment * buffers) * in_set_ns +
          select::ceil_div(message, fragment) * notice_ns + static_cast<double>(message) * byte_ns;
 }
 
-// The paper's best fragment for a queue of this size.
+// Returns the paper's best fragment for a queue of this size.
 double best_fragment(std::size_t queue) {
   return std::sqrt(static_cast<double>(queue) * notice_ns / byte_ns);
 }
@@ -81,10 +81,10 @@ constexpr Design mvapich{flat, figures_fragment, 128, 1, false};
 // Two banks of four buffers.
 constexpr Design coll_sm{four_ary, figures_fragment, 4, 2, true};
 
-// The time of one set: the first buffer is filled and its notification travels down the tree. The
-// other buffers follow at the pace of the slowest rank. The last buffer is copied out, and the
-// readers decrement one counter one after the other. With several sets, the next one is filled
-// meanwhile.
+// Returns the time of one set: the first buffer is filled and its notification travels down the
+// tree. The other buffers follow at the pace of the slowest rank. The last buffer is copied out,
+// and the readers decrement one counter one after the other. With several sets, the next one is
+// filled meanwhile.
 double design_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
   const select::Prices& prices = seated.prices;
@@ -151,14 +151,15 @@ OfMachine simulated(const Design& ours, const Design& other) {
   };
 }
 
-// The time that huddle's own cost model predicts for a pipeline.
+// Returns the time that huddle's own cost model predicts for a pipeline.
 double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                    std::size_t fragment) {
   return select::pipelined_bcast_ns(seated.prices, node::tree(shape, seated.locality, 0), queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 
-// The costlier of the paper's two best trees, relative to the cheapest of the others.
+// Returns the time of the costlier of the paper's two best trees, relative to the cheapest of the
+// others.
 template <class NsOf>
 double best_trees(const NsOf& ns) {
   double others_ns = ns(flat);

@@ -18,7 +18,7 @@ using machine::Machine;
 constexpr int ranks_of_node = 32;
 constexpr double four_megabytes = 4194304;
 
-// Number of rank counts from 1 to 32 per node with which UCX selects this path.
+// Returns the number of rank counts from 1 to 32 per node with which UCX selects this path.
 int ranks_that_take(std::string_view path, const ucx::Version& version) {
   const auto paths = ucx::shipped_ratings(version);
   int taken = 0;
@@ -28,7 +28,7 @@ int ranks_that_take(std::string_view path, const ucx::Version& version) {
   return taken;
 }
 
-// The smallest number of ranks per node with which UCX selects this path.
+// Returns the smallest number of ranks per node with which UCX selects this path.
 double first_to_take(std::string_view path, const ucx::Version& version) {
   const auto paths = ucx::shipped_ratings(version);
   int ranks = 1;
@@ -36,7 +36,7 @@ double first_to_take(std::string_view path, const ucx::Version& version) {
   return ranks;
 }
 
-// One rank's share of the bandwidth of the node's cards if all ranks send at once.
+// Returns one rank's share of the bandwidth of the node's cards if all ranks send at once.
 double card_bytes_per_s(const Machine& machine, int ranks) {
   double of_node = 0;
   for (const machine::Network& network : machine.networks) {
@@ -64,21 +64,21 @@ bool has_card_lane_as_advised(const Machine& machine, int ranks) {
                          advice.lane_ratio.value_or(ucx::shipped_lane_ratio(ucx::oldest_known)));
 }
 
-// Number of rank counts from 2 to 32 per node for which the predicate holds.
+// Returns the number of rank counts from 2 to 32 per node for which the predicate holds.
 double rank_counts_with(bool (*is_so)(const Machine& machine, int ranks), const Machine& machine) {
   int counts = 0;
   for (int ranks = 2; ranks <= ranks_of_node; ++ranks) counts += is_so(machine, ranks) ? 1 : 0;
   return counts;
 }
 
-// The time of KNEM relative to CMA while this number of ranks is active.
+// Returns the time of KNEM relative to CMA while this number of ranks is active.
 double knem_by_cma(const machine::CostModel& model, int ranks) {
   return ucx::way_ns(model, "knem", ucx::judged_bytes, ranks) /
          ucx::way_ns(model, "cma", ucx::judged_bytes, ranks);
 }
 
-// The time of a message through shared memory relative to the card while this number of ranks is
-// active.
+// Returns the time of a message through shared memory relative to the card while this number of
+// ranks is active.
 double shared_memory_by_card(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   return ucx::way_ns(model, ucx::shared_memory, four_megabytes, ranks) /

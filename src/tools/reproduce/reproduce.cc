@@ -111,7 +111,7 @@ bool is_within(const Span& span, double ours, double part) {
   return std::abs(ours / std::clamp(ours, span.from, span.to) - 1) <= part;
 }
 
-// The files that huddle installs, even if the user has files of the same name.
+// Returns the path of a file that huddle installs, even if the user has one of the same name.
 std::string shipped(const std::string& below_machines) {
   return machine::installed_folder("machines") + below_machines + ".toml";
 }

@@ -107,7 +107,7 @@ struct Reproduction {
   std::vector<Row> rows;
 };
 
-// All papers with experiments.
+// Returns all papers with experiments.
 std::vector<std::string> paper_names();
 
 // Returns whether huddle's value agrees.

@@ -123,7 +123,7 @@ OfMachine simulated_bcasts(const Reading& ours, std::size_t bytes) {
   };
 }
 
-// Pairwise exchange of blocks, tile by tile.
+// Returns the predicted time of a pairwise exchange of blocks, tile by tile.
 double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
   constexpr int cells = 4;
   return select::pairs_alltoall_ns(seated.prices, cells,
@@ -131,7 +131,8 @@ double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
                                    {.tile_bytes = tile, .order = node::PairOrder::paired});
 }
 
-// The best tile that fits into a core's share of the shared cache, relative to whole blocks.
+// Returns the time with the best tile that fits into a core's share of the shared cache, relative
+// to whole blocks.
 OfMachine tiled(std::size_t bytes) {
   return [bytes](const Machine& machine) {
     const Seated seated(machine);
@@ -147,7 +148,7 @@ OfMachine tiled(std::size_t bytes) {
   };
 }
 
-// The predicted time of an all-to-all of four ranks on these hardware threads.
+// Returns the predicted time of an all-to-all of four ranks on these hardware threads.
 double four_ranks_ns(const Machine& machine, const std::vector<int>& pus, std::size_t bytes) {
   const Seated seated(machine, pus);
   const auto resources =
@@ -172,7 +173,7 @@ double simulated_four_ranks_ns(const Machine& machine, const std::vector<int>& p
 const std::vector<int> on_one_socket = {0, 1, 2, 3};
 const std::vector<int> on_four_sockets = {0, 4, 8, 12};
 
-// The time of copies of half a working set by this number of processes in one socket.
+// Returns the time of copies of half a working set by this number of processes in one socket.
 double working_set_ns(const Machine& machine, std::size_t set_bytes, int processes) {
   const machine::CostModel model(machine);
   return model.copy_ns({.bytes = static_cast<double>(set_bytes) / 2,

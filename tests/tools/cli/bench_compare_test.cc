@@ -38,7 +38,7 @@ std::string text_of(const MeasuredRun& before, const MeasuredRun& after, int col
   return bench_compare_text(before, after, changes(before, after), columns);
 }
 
-// The parts of huddle bench's output that are read here.
+// Returns JSON with the parts of huddle bench's output that are read here.
 std::string json_of(double ratio, const std::string& schema = "1") {
   return R"({"schema":)" + schema +
          R"(,"command":"bench","what":"mpi","huddle":"0.1.0","machine":"m","ranks":2,)"

@@ -25,7 +25,7 @@ TEST(OtherWorkText, NamesTheBusiestProcessor) {
             "time): figures will be unsteady. Better stop it first");
 }
 
-// A machine without any measurements.
+// Returns a machine without any measurements.
 calibrate::Outcome guessed() {
   calibrate::Outcome outcome;
   outcome.machine = machine::generic_machine(

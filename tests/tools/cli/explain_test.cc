@@ -26,7 +26,8 @@ using ::testing::StartsWith;
 
 const std::string songshan_node = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
 
-// Two cores without measurements, and twelve candidates, the cheapest last.
+// Returns an explanation for two cores without measurements, with twelve candidates, the cheapest
+// last.
 Explained sample(int ranks) {
   Explained explained;
   explained.explanation = {{select::Operation::allreduce, 65536, 1}, ranks, false, {}};
@@ -70,7 +71,8 @@ TEST(ExplainText, BeginsWithTheAnswer) {
             "Half of all predictions are off by more than 16 %.\n");
 }
 
-// The cheapest candidate, two within the prediction error, and one beyond it.
+// Returns an explanation with the cheapest candidate, two within the prediction error, and one
+// beyond it.
 Explained tie() {
   Explained explained = sample(2);
   explained.explanation.candidates = {{select::DisseminationPlan{}, "radix 2", 1000},
@@ -312,7 +314,7 @@ class SixteenNodes {
                        "schema = 1\nname = \"one switch\"\n[[level]]\nname = \"leaf\"\nof = 16\n");
   }
   void force(const std::string& algorithm) { program_.environment("HUDDLE_NET_ALGO=" + algorithm); }
-  // The part between the nodes.
+  // Returns the part between the nodes.
   json explained(const std::string& operation, const std::string& size) const {
     return ran({"explain", operation, size, "--nodes", "16", "--ranks-per-node", "1"})["parts"][1];
   }

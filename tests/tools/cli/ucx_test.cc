@@ -166,7 +166,7 @@ json paths(const std::string& ranks) {
   return json::parse(ran.out);
 }
 
-// The path of a large message, for the paper's two results.
+// Returns the path of a large message, for the paper's two results.
 std::string taken(const json& document, std::size_t kind) {
   return document["points"].back()["ucx"][kind]["path"];
 }

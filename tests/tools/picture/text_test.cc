@@ -46,7 +46,7 @@ TEST_P(GoldenText, IsUnchanged) {
   EXPECT_EQ(drawn, contents(path)) << "look at the change, then run with HUDDLE_UPDATE_GOLDEN=1";
 }
 
-// A file of unknown origin with an escape sequence in every displayed string.
+// Returns a file of unknown origin with an escape sequence in every displayed string.
 Subject hostile() {
   Subject subject = synthetic("pack:2 core:2 pu:1");
   const std::string order = "\x1b[31m";

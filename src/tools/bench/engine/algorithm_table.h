@@ -43,7 +43,7 @@ struct OperationTable {
   std::vector<AlgorithmRow> rows;
 };
 
-// The sizes in the tables of all operations except the barrier.
+// Returns the sizes in the tables of all operations except the barrier.
 std::vector<std::size_t> table_sizes();
 
 // Returns the tables of all operations, filled with predictions.

@@ -72,7 +72,7 @@ bool BareRing::is_right(const RankContext& here) {
 
 namespace {
 
-// Each rank's buffer holds one block per rank, for two ranks.
+// Returns the block size: each rank's buffer holds one block for each of the two ranks.
 std::size_t block_bytes(const RankContext& here) { return here.source.size() / 2; }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Scale {
   bool quick = false;  // fewer stretches, for a first impression
 
   int stretches(int usual) const { return quick ? (usual + 3) / 4 : usual; }
-  // Calls of a round that are timed one by one: fewer if they move more data.
+  // Returns how often a round times a single call; large calls are timed less often.
   int single_calls(std::size_t bytes) const {
     constexpr std::size_t bytes_a_round = std::size_t{32} << 20;
     constexpr std::size_t least = 4;

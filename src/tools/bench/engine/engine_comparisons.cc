@@ -36,7 +36,7 @@ struct Series {
   int calls;
   int stretches;
 };
-// Calls that are timed one by one.
+// Returns a series of calls that are timed one by one.
 Series single_calls(const Comparison& comparison, const Scale& scale) {
   return {1, scale.single_calls(comparison.bytes)};
 }
@@ -112,8 +112,9 @@ Comparison data_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
   return comparison;
 }
 
-// Each rank's buffers hold a block of `bytes` bytes per rank. The data that a rank has to move are
-// counted in blocks: one for its own, plus those that it publishes and those that it reads.
+// Compares exchanges with rings. Each rank's buffers hold a block of `bytes` bytes per rank. The
+// data that a rank has to move are counted in blocks: one for its own, plus those that it publishes
+// and those that it reads.
 Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -143,7 +144,7 @@ Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, cons
   return comparison;
 }
 
-// The same for ranks that read each other's memory, compared with the same system call without
+// Compares the exchanges of ranks that read each other's memory with the same system call without
 // synchronization. The blocks that a rank has to read are counted, and the copy of its own block.
 Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
@@ -172,7 +173,7 @@ Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, co
   return comparison;
 }
 
-// The same for ranks that have mapped each other's inputs, compared with a copy from the mapped
+// Compares collectives of ranks that have mapped each other's inputs with a copy from the mapped
 // memory without synchronization. The blocks that a rank has to read from its peer are counted, and
 // the copy of its own block if there is one. A broadcast has none, so its rival is the read alone.
 Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {

@@ -19,26 +19,27 @@ std::vector<Comparison> engine_comparisons(const std::vector<int>& pus, const Sc
 // The next functions compare the variants from the papers and huddle's choice, each with its
 // predicted time. They set no bars: they give an overview and are not a test.
 
-// Zhang, Meng and Huo: flat with two queues of packed flags, flat with one queue and one cache line
-// per slot, and the latter over the levels of the machine.
+// Compares the barriers of Zhang, Meng and Huo: flat with two queues of packed flags, flat with one
+// queue and one cache line per slot, and the latter over the levels of the machine.
 // Requires: at least two ranks.
 Comparison barrier_variants(const machine::Machine& machine, const Binding& binding,
                             const Scale& scale);
 
-// Kurnosov and Tokmasheva: one buffer or several, and trees of notifications. Zhang, Meng and Huo:
-// segments placed on the NUMA nodes, read by all ranks or by a few at a time.
+// Compares the broadcasts of Kurnosov and Tokmasheva (one buffer or several, trees of
+// notifications) and of Zhang, Meng and Huo (segments placed on the NUMA nodes, read by all ranks
+// or by a few at a time).
 // Requires: at least two ranks.
 std::vector<Comparison> bcast_variants(const machine::Machine& machine, const Binding& binding,
                                        const Scale& scale);
 
-// The papers do not cover reductions. Compares each algorithm of huddle with its best parameters as
-// predicted.
+// Compares huddle's reduction algorithms, each with its best parameters as predicted. The papers do
+// not cover reductions.
 // Requires: at least two ranks.
 std::vector<Comparison> allreduce_variants(const machine::Machine& machine, const Binding& binding,
                                            const Scale& scale);
 
-// Zhang, Meng and Huo: pairwise exchanges in tiles of several sizes, of which the largest is
-// practically untiled, in both orders.
+// Compares the pairwise exchanges of Zhang, Meng and Huo in tiles of several sizes, of which the
+// largest is practically untiled, in both orders.
 // Requires: at least two ranks.
 std::vector<Comparison> alltoall_variants(const machine::Machine& machine, const Binding& binding,
                                           const Scale& scale);

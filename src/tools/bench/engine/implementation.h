@@ -69,7 +69,7 @@ class BarrierImplementation final : public Implementation {
   void run(const RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) barrier_.pass(here);
   }
-  // After a barrier each rank must see what all ranks did before it.
+  // Checks that each rank sees after a barrier what all ranks did before it.
   bool is_right(const RankContext& here) override {
     bool all_there = true;
     for (int call = 0; call < tried_calls; ++call) {

@@ -32,7 +32,7 @@ class ProtocolAlone {
   ProtocolAlone(const ProtocolAlone&) = delete;
   ProtocolAlone& operator=(const ProtocolAlone&) = delete;
 
-  // Each rank touches its own memory first, which places it.
+  // Initializes this rank's memory; the first touch places it near the rank.
   void set_up(const RankContext& here) {
     const auto& mine = words_[static_cast<std::size_t>(here.rank)];
     mine.build();
@@ -40,7 +40,7 @@ class ProtocolAlone {
     for (const auto& words : words_) shared_.push_back(reinterpret_cast<std::byte*>(&*words));
     context_ = {here.rank, here.ranks, shared_.data(), nullptr, &waiting_};
   }
-  // The protocol of this rank.
+  // Returns the protocol of this rank.
   Protocol& protocol() { return protocols_[static_cast<std::size_t>(context_.rank)]; }
   // Returns the context of one call with these buffers.
   context::NativeContext world(const RankContext& here) const {

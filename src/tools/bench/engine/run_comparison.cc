@@ -217,7 +217,7 @@ class RankRun {
     return ns;
   }
 
-  // Time from the start of the last rank until the return of the last rank.
+  // Returns the time from the start of the last rank until the return of the last rank.
   double whole_ns() const {
     double begin_ns = 0;
     double end_ns = 0;

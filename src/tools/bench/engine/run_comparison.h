@@ -32,9 +32,10 @@ class ComparisonWatcher {
   virtual void advance(double share_of_comparison) = 0;
 };
 
-// Every entry has one turn in each round, and each round starts with a different entry. A turn
-// consists of a warm-up stretch and the entry's stretches, with new data before and a check after
-// each. A stretch lasts from the start of the last rank until the return of the last rank.
+// Runs all rounds. Every entry has one turn in each round, and each round starts with a different
+// entry. A turn consists of a warm-up stretch and the entry's stretches, with new data before and a
+// check after each. A stretch lasts from the start of the last rank until the return of the last
+// rank.
 //
 // Ends after the turn in which `stop` is set; only complete rounds count. Throws FailureError if
 // the results of an entry are wrong or a rank fails.

@@ -31,14 +31,14 @@ bool ranks_may_read();
 struct Forecast {
   // `may_read`: whether the ranks may read each other's memory.
   Forecast(const machine::Machine& machine, const Binding& binding, bool may_read);
-  // The same on the machine that will run the ranks; tests whether they may read.
+  // Tests whether the ranks may read each other's memory, on the machine that will run them.
   Forecast(const machine::Machine& machine, const Binding& binding);
   Forecast(machine::Machine&& machine, const Binding& binding) = delete;  // the model refers to it
   Forecast(const Forecast&) = delete;
   Forecast& operator=(const Forecast&) = delete;
 
   std::vector<select::Candidate> candidates(const select::Request& request) const;
-  // The cheapest candidate of each algorithm, in the order of algorithms.
+  // Returns the cheapest candidate of each algorithm, in the order of algorithms.
   std::vector<select::Candidate> best_of_each(const select::Request& request) const;
   double cheapest_ns(const select::Request& request) const;
   node::Tree tree(const node::Shape& shape) const { return node::tree(shape, locality, 0); }
@@ -98,9 +98,9 @@ struct Calls {
   std::size_t bytes = 0;  // as in CallData
   int in_a_stretch = 1;
 
-  // Required size of the comparison's buffers.
+  // Returns the required size of the comparison's buffers.
   std::size_t buffer_bytes(int ranks) const;
-  // Distance between the buffers of consecutive calls.
+  // Returns the distance between the buffers of consecutive calls.
   std::size_t stride(int ranks) const;
 };
 
@@ -129,7 +129,7 @@ class TeamOperation final : public Implementation {
   std::size_t stride_ = 0;
 };
 
-// The request that a team gets for these calls.
+// Returns the request that a team gets for these calls.
 select::Request request_of(const Calls& calls, int ranks);
 
 }  // namespace huddle::bench

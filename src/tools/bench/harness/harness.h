@@ -33,14 +33,14 @@ class HarnessBarrier {
 // Returns the stamp of the data that one rank has for another; different for each pair.
 std::uint32_t stamp_of(std::uint32_t stamp, int from, int to);
 
-// The data as 8-byte words.
+// Write and check data as 8-byte words.
 // Requires: whole, aligned words.
 void fill_words(std::span<std::byte> data, std::uint32_t stamp);
 bool has_words(std::span<const std::byte> data, std::uint32_t stamp);
 
-// The data as doubles whose sums are exact, and the sums over all ranks.
+// Writes doubles whose sums over all ranks are exact.
 void fill_numbers(std::span<std::byte> data, std::uint32_t stamp, int rank);
-// `first`: index of the first sum of `data`.
+// Returns whether `data` contains the sums over all ranks, starting with sum number `first`.
 bool has_sums(std::span<const std::byte> data, std::uint32_t stamp, int ranks, std::size_t first);
 
 // One call as this rank makes it. `bytes` is the whole message of a broadcast or reduction, and one
@@ -66,7 +66,7 @@ struct TestData {
   bool (*is_right)(const CallData& at) = nullptr;
 };
 
-// Requires: the operation is not a barrier and can be timed.
+// Returns the test data of an operation. Requires: the operation is not a barrier and can be timed.
 TestData test_data_of(select::Operation operation);
 
 }  // namespace huddle::bench

@@ -36,8 +36,8 @@ constexpr Operation usual[] = {
     Operation::gather,    Operation::scatter,   Operation::reduce_scatter_block,
     Operation::scan};
 
-// All operations except alltoallw, whose blocks have their own types; with bytes it equals another
-// operation.
+// Returns all operations except alltoallw, whose blocks have their own types; with bytes it equals
+// another operation.
 std::vector<Operation> timed() {
   std::vector<Operation> all(select::operations.begin(), select::operations.end());
   std::erase(all, Operation::alltoallw);

@@ -27,7 +27,7 @@ std::vector<select::Operation> operations_from(const std::string& text);
 // "8,64K" (these two). Throws UsageError.
 std::vector<std::size_t> sizes_from(const std::string& text);
 
-// Operation by operation, in order of increasing size.
+// Returns all combinations, operation by operation and in order of increasing size.
 std::vector<Point> points_of(const std::vector<select::Operation>& operations,
                              const std::vector<std::size_t>& sizes);
 

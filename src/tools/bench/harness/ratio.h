@@ -20,7 +20,7 @@ struct Estimate {
   std::size_t batches = 0;
   bool sure = false;  // enough batches for an interval with this confidence
 
-  // Half of the interval, relative to the ratio.
+  // Returns half of the interval, relative to the ratio.
   double half_width() const { return ratio > 0 ? (high - low) / 2 / ratio : 0; }
 };
 
@@ -37,12 +37,12 @@ struct PairedSamples {
   std::vector<std::vector<double>> huddle_ns;
 
   std::size_t batches() const { return huddle_ns.size(); }
-  // Values above 1: huddle is faster.
+  // Returns the ratio of each batch; huddle is faster if it is above 1.
   // Requires: both sides have the same number of batches, and none is empty.
   std::vector<double> ratios() const;
 };
 
-// The median of all batches' medians.
+// Returns the median of all batches' medians.
 // Requires: `batches` is not empty.
 double middle_ns(const std::vector<std::vector<double>>& batches);
 

@@ -76,7 +76,7 @@ std::string abi_of(const std::string& library) {
   return name.find(".so.40") != std::string::npos ? "openmpi" : "mpich";
 }
 
-// Also works for a script that starts a launcher.
+// Returns the version of a launcher, or of the launcher that a script starts.
 std::optional<doctor::MpiVersion> version_of(const std::string& launcher) {
   if (const auto known = launch::find_launcher(launcher)) return known->version;
   const auto output = run_program({launcher, "--version"}, version_wait);
@@ -152,7 +152,7 @@ constexpr std::array<const char*, 4> launcher_settings = {
     "OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
     "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
 
-// The first entry of a name takes effect.
+// Returns the environment of the job. The first entry of a name takes effect.
 std::vector<std::string> environment_of(const JobOptions& job_options) {
   std::vector<std::string> lines = job_options.environment;
   lines.insert(lines.end(), launcher_settings.begin(), launcher_settings.end());

@@ -113,7 +113,8 @@ bool PointResult::below_bar() const {
 
 namespace {
 
-// `pair(result)` adds at least one batch of each side.
+// Calls pair(result), which adds at least one batch of each side, until the ratio is precise enough
+// or the time is over.
 template <class Pair>
 void measure_until_known(PointResult& result, const Effort& effort, Pair pair) {
   const auto end = Clock::now() + std::chrono::duration<double>(effort.point_seconds);
@@ -251,7 +252,7 @@ class Budget {
         end_(Clock::now() +
              Seconds(plan.effort.point_seconds * static_cast<double>(plan.points.size()))) {}
 
-  // Share of this point; half of it is for repetitions if the point is below the bar.
+  // Returns the share of this point; half of it is for repetitions if the point is below the bar.
   Seconds share(std::size_t number) const {
     if (!plan_.is_bounded) return Seconds::max();
     const Seconds left = end_ - Clock::now();

@@ -62,7 +62,7 @@ constexpr int poll_ms = 100;  // between two checks of the stop request
 constexpr std::chrono::seconds farewell{5};
 constexpr int exit_status_of_signal_0 = 128;
 
-// Reopening a file reads it from its beginning.
+// Reopens standard input if it is a file, so that it is read from its beginning.
 FileDescriptor fresh_input() {
   struct stat input {};
   const bool is_file = ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode);

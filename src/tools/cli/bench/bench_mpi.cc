@@ -57,7 +57,7 @@ std::string marks(const PointResult& one) {
   return text;
 }
 
-// Some MPIs add details of their build after a comma.
+// Removes the details of the build that some MPIs add after a comma.
 std::string short_version(const std::string& version) {
   return version.substr(0, version.find(','));
 }
@@ -181,7 +181,7 @@ std::size_t place_of(const std::string& under, const std::vector<bench::Mpi>& mp
   throw UsageError(fmt::format("--under: '{}' is none of {}", under, fmt::join(names, ", ")));
 }
 
-// The library next to the rank programs.
+// Returns the library next to the rank programs.
 launch::Library own_library() {
   std::error_code error;
   return launch::find_library(std::filesystem::read_symlink("/proc/self/exe", error).string());
@@ -206,8 +206,8 @@ std::string search_path() {
   return path == nullptr ? "" : path;
 }
 
-// With some MPIs, ranks under a real-time policy never yield to each other and would block the
-// machine.
+// Throws UsageError if ranks under a real-time policy would share hardware threads: those of some
+// MPIs never yield and would block the machine.
 void refuse_crowded_real_time(int ranks, int processors) {
   const int policy = sched_getscheduler(0);
   if ((policy != SCHED_FIFO && policy != SCHED_RR) || ranks <= processors) return;

@@ -62,7 +62,7 @@ machine::LoadedMachine engine_machine(const Context& context, const EngineBenchO
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt);
 
-// The requested number of rounds.
+// Returns the requested number of rounds.
 int engine_rounds(const EngineBenchOptions& options);
 
 }  // namespace huddle::cli

@@ -66,7 +66,7 @@ struct EngineBenchReport {
     }
     return true;
   }
-  // Over all entries with a prediction.
+  // Returns the error over all entries with a prediction.
   PredictionError prediction_error() const;
 };
 
@@ -128,7 +128,7 @@ struct BenchTableReport {
   std::vector<std::string> notes;
   std::vector<bench::OperationTable> tables;
 
-  // Over all measured cells.
+  // Returns the error over all measured cells.
   PredictionError prediction_error() const;
   // The same for the simulated times.
   PredictionError simulation_error() const;
@@ -143,7 +143,7 @@ struct BenchTableReport {
 
 std::string bench_table_text(const BenchTableReport& report, int columns);
 std::string bench_table_markdown(const BenchTableReport& report);
-// docs/guide.md describes the document.
+// Returns the document that docs/guide.md describes.
 std::string bench_table_json(const BenchTableReport& report);
 
 // The following functions are shared by text and Markdown.
@@ -193,7 +193,7 @@ struct Change {
   bool is_slower_than_bar() const;  // with certainty
 };
 
-// In the order of the first run.
+// Returns the points of both runs in the order of the first run.
 std::vector<Change> changes(const MeasuredRun& before, const MeasuredRun& after);
 
 // Includes the differences between the runs.

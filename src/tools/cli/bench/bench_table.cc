@@ -51,7 +51,7 @@ std::string choices_text(const BenchTableReport::Choices& choices) {
                      choices.near_best, counted(static_cast<long long>(choices.points), "size"));
 }
 
-// Three significant digits, at most three decimals.
+// Returns microseconds with three significant digits and at most three decimals.
 std::string microseconds_text(double ns) {
   const double us = ns / 1000;
   const int decimals = us < 1 ? 3 : us < 10 ? 2 : us < 100 ? 1 : 0;

@@ -76,8 +76,8 @@ std::optional<machine::Machine> sound_machine(const std::string& file) {
   }
 }
 
-// A quick calibration, or one in a small cpuset, must not silently replace a full one, which took a
-// minute and is used by all commands.
+// Throws UsageError instead of letting a quick calibration, or one in a small cpuset, replace a
+// full one, which took a minute and is used by all commands.
 void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return;
@@ -92,7 +92,8 @@ void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
   if (!work.empty()) console.note("warning: " + other_work_text(work, pus.size()));
 }
 
-// Every command uses the file, so unsteady values require --force.
+// Throws FailureError if most values are unsteady. Every command uses the file, so those require
+// --force.
 void require_steady(const Console& console, const calibrate::Outcome& outcome) {
   if (!outcome.is_mostly_doubtful()) return;
   warn_of_doubts(console, outcome.machine);

@@ -32,7 +32,7 @@ std::string outcome_json(const calibrate::Outcome& outcome, const std::string& f
 // `words`: the command that measures.
 std::string network_plan_json(const std::vector<std::string>& steps,
                               const std::vector<std::string>& words, bool quick);
-// The machine, including what was measured between nodes.
+// Returns the machine as JSON, including what was measured between nodes.
 std::string network_json(const machine::Machine& machine, const std::string& file);
 
 // `huddle calibrate --network`: measures the network between nodes with ranks that a launcher

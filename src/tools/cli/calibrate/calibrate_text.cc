@@ -110,7 +110,7 @@ std::string copy_table(const Machine& machine, int columns) {
   return table.text(columns);
 }
 
-// Memory is the largest size of each curve, which differs from curve to curve.
+// Returns the rates of copies in memory, which are those of the largest size of each curve.
 std::string memory_copy_text(const Machine& machine, int columns) {
   std::vector<std::string> parts;
   for (const auto& copy : machine.copy) {

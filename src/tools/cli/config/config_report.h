@@ -13,10 +13,11 @@ namespace huddle::cli {
 
 inline constexpr int config_json_schema = 1;
 
-// The table of settings and the configuration files that were considered, at most `columns` wide.
+// Returns the table of settings and the configuration files that were considered, at most `columns`
+// wide.
 std::string config_text(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files, int columns);
-// All information about one setting.
+// Returns all information about one setting.
 std::string setting_text(const settings::Resolved& setting);
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files);

@@ -77,7 +77,7 @@ class Report {
   const std::string& text() const { return text_; }
 
  private:
-  // The title and the text, indented by `indent` columns.
+  // Returns the title and the text, indented by `indent` columns.
   std::string facts(const Finding& finding, int indent) const {
     const std::string margin = spaces(indent);
     const std::string found = printable(finding.found);

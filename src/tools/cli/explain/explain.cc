@@ -30,7 +30,8 @@ namespace {
 
 constexpr std::size_t shown = 10;  // enough to see the alternatives
 
-// `ways`: number of equivalent candidates, of which this one is the cheapest.
+// Describes a candidate. `ways`: number of equivalent candidates, of which this one is the
+// cheapest.
 std::string in_words(const select::Candidate& candidate, std::size_t ways = 1) {
   std::string text(algorithm_name(candidate.plan));
   if (ways > 1) text += fmt::format(", {} ways", ways);

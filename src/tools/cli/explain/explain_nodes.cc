@@ -162,7 +162,7 @@ std::string question(const NodesExplained& explained) {
                      explained.ranks, explained.nodes, explained.placement);
 }
 
-// The origin of the network figures for the predictions between nodes.
+// Returns the origin of the network figures for the predictions between nodes.
 std::string origin_text(const machine::Machine& machine) {
   if (machine.networks.empty()) {
     return "not measured: generic constants; huddle calibrate --network measures it";

@@ -21,7 +21,7 @@
 namespace huddle::cli {
 namespace {
 
-// The slots of the assigned elements; no_slot for all others.
+// Returns the slots of the assigned elements; no_slot for all others.
 mapping::Mapping mapping_of(const std::vector<mapping::Assignment>& assignments, int elements,
                             const mapping::SlotTree& tree) {
   mapping::Mapping mapping(at(elements), mapping::no_slot);

@@ -60,7 +60,7 @@ std::string band_text(const Row& row) {
   return span_text(row.answer->band->low, row.answer->band->high);
 }
 
-// The machine is shown as well if a paper has several.
+// Returns whether a paper has several machines, which are then shown.
 bool is_of_several_machines(const reproduce::Reproduction& one) {
   std::set<std::string> machines;
   for (const Row& row : one.rows) {
@@ -106,7 +106,7 @@ std::string table_of(const reproduce::Reproduction& one, int columns) {
   return table.text(columns);
 }
 
-// The reasons of all rows with this verdict.
+// Returns the reasons of all rows with this verdict.
 std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::string_view heading,
                     int columns) {
   std::string text;

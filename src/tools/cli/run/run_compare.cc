@@ -40,7 +40,8 @@ bench::Spawned without_huddle(const launch::Request& request, const launch::Plan
           .environment = launch::changed_environment(request.environment, {{"HUDDLE", "off"}})};
 }
 
-// The run prints a summary of the handled calls at its end, which does not affect its time.
+// Returns the command with huddle. The run prints a summary of the handled calls at its end, which
+// does not affect its time.
 bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan,
                            const std::vector<std::string>& starter) {
   bench::Spawned spawned{
@@ -63,7 +64,7 @@ Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
           wall_text(median_of(side.cpu_seconds))};
 }
 
-// The conclusion in words, so that noise is not mistaken for a gain.
+// Returns the conclusion in words, so that noise is not mistaken for a gain.
 std::string verdict(const bench::Estimate& speedup) {
   if (!speedup.sure) {
     return "So few runs give no interval that holds with 95 % confidence: 6 do, or more";

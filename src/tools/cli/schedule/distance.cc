@@ -121,7 +121,7 @@ BarChart::Group distances(const DistancePoint& point) {
   return group;
 }
 
-// The switch levels that messages pass.
+// Returns the switch levels that messages pass.
 // Requires: all rows were simulated on the same fabric.
 BarChart::Group travels(const DistancePoint& point) {
   BarChart::Group group{"where sender and receiver of a message meet", {"one switch"}, {}};

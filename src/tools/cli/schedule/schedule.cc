@@ -82,7 +82,7 @@ const ShownMessage* answer_to(const ShownMessage& message, const std::vector<Sho
   return found == all.end() ? nullptr : &*found;
 }
 
-// One line per message, or per pair of opposite messages.
+// Returns one line per message, or per pair of opposite messages.
 std::string messages_text(const std::vector<ShownMessage>& messages, bool unicode) {
   std::string text;
   for (const ShownMessage& message : messages) {
@@ -129,7 +129,7 @@ std::string most_text(const ShownSchedule& shown) {
                      most.receives, counted(most.blocks_received, "block"));
 }
 
-// The schedule without the contents of its rounds.
+// Returns the schedule without the contents of its rounds.
 ShownSchedule without_rounds(const schedules::Algorithm& algorithm,
                              const schedules::Schedule& schedule, std::optional<int> rank) {
   return {algorithm,

@@ -50,7 +50,7 @@ std::string ground(const fabric::Cluster& cluster, int columns) {
 
 std::string percent_of(double whole, double part) { return percent(whole > 0 ? part / whole : 0); }
 
-// The two causes that took most of the time.
+// Returns the two causes that took most of the time.
 std::string causes(const network::Clock& end) {
   std::array<std::size_t, network::cause_names.size()> order;
   std::iota(order.begin(), order.end(), 0);

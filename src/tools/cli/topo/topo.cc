@@ -96,7 +96,7 @@ namespace {
 
 using picture::Subject;
 
-// A machine without measurements, as described by hwloc.
+// Returns a machine without measurements, as described by hwloc.
 Subject recorded(const machine::Discovery& discovery, const std::string& name) {
   Subject subject{machine::generic_machine(discovery.topology), discovery.allowed, ""};
   subject.machine.name = name;

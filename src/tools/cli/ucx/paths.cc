@@ -30,7 +30,7 @@ std::string taken_text(const PathPoint& point, const Taken& taken) {
                                 : fmt::format("{} ({:.2f}x)", taken.way, taken.ns / fastest_ns);
 }
 
-// The sizes from which on another path is the fastest.
+// Returns the sizes from which on another path is the fastest.
 std::string crossings_text(const Paths& paths) {
   std::string text;
   const PathPoint* before = nullptr;

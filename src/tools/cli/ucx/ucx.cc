@@ -46,7 +46,7 @@ std::vector<std::string> users_own() {
   return names;
 }
 
-// The given version, which may have the form that ucx_info prints.
+// Returns the given version, which may have the form that ucx_info prints.
 ucx::Version version_named(const std::string& word) {
   const auto version = ucx::version_from(word);
   if (!version)

@@ -16,7 +16,7 @@ namespace {
 using select::Operation;
 using testing::ElementsAre;
 
-// A machine whose file contains the cost of reading a peer's memory.
+// Returns a machine whose file contains the cost of reading a peer's memory.
 machine::Machine epyc() {
   return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml");
 }

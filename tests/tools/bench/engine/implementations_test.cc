@@ -28,7 +28,8 @@ Result hold_one(std::unique_ptr<Implementation> implementation, int ranks, std::
   return hold_quietly(comparison, 2);
 }
 
-// Two spinning ranks on one core take a time slice per call, so there are few calls then.
+// Returns the length of a series. Two spinning ranks on one core take a time slice per call, so it
+// is short then.
 int series() { return test_pus().size() >= 2 ? 100 : 2; }
 
 TEST(Implementations, BareFlagsOfTwoRanksWork) {
@@ -76,7 +77,8 @@ TEST(Implementations, OperationsOfATeamWork) {
   }
 }
 
-// The choice of a team of two depends on its placement here: on two cores or on one.
+// Returns the predicted choice of a team of two, which depends on its placement here: on two cores
+// or on one.
 std::string forecast_of_two(const select::Request& request) {
   const machine::Machine machine = test_machine();
   const Forecast forecast(machine, {2, test_pus()});

@@ -57,7 +57,7 @@ class Meter {
 
 namespace {
 
-// All processes of a node use the same clock.
+// Returns the time of a clock that all processes of a node share.
 std::int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -76,7 +76,7 @@ std::int64_t Meter::since_last_in() const {
   return last_out - last_in;
 }
 
-// The time that OSU's programs print.
+// Returns the time that OSU's programs print.
 std::int64_t Meter::mean_of_ranks() const {
   std::int64_t sum = 0;
   for (int rank = 0; rank < shared_.ranks(); ++rank) {
@@ -128,8 +128,8 @@ void Meter::warm_up(const Order& order, Side side) {
   }
 }
 
-// There is no warm-up. The set-up of a communicator also calls the MPI, so passed calls are not
-// counted.
+// Times the first calls on a new communicator, without a warm-up. The set-up of a communicator also
+// calls the MPI, so passed calls are not counted.
 Batch Meter::first_calls(const Order& order, Side side) {
   work_.use_new_communicator();
   work_.prepare();
@@ -200,7 +200,8 @@ void set_environment(const std::string& machine_file) {
   if (!machine_file.empty()) setenv("HUDDLE_MACHINE", machine_file.c_str(), 1);
 }
 
-// For tests: compares the MPI with itself, slowed down by this factor. 0 measures huddle.
+// Returns the factor by which tests slow down the MPI to compare it with itself; 0 to measure
+// huddle.
 double twin_factor() {
   const char* text = std::getenv("BENCH_RANKS_TWIN");
   return text == nullptr ? 0 : std::strtod(text, nullptr);

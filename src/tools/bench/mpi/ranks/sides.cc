@@ -90,7 +90,8 @@ Handle named(const std::array<mpi::Predefined, n>& all, std::string_view name) {
   return mpi::handle<Handle>(*found, find_in_mpi);
 }
 
-// `outermost` and `prefix` determine the functions that a program would call.
+// Looks up the harness's functions. `outermost` and `prefix` determine the functions that a program
+// would call.
 Service open_service(void* outermost, const std::string& prefix) {
   Service service{};
   look_up(outermost, (prefix + "Init").c_str(), service.init);

@@ -105,8 +105,8 @@ struct Sides {
 // std::runtime_error if one cannot be opened.
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path);
 
-// Number of calls that huddle passed on to the MPI. The back end finds the MPI's functions through
-// sides.cc, which counts them.
+// Returns the number of calls that huddle passed on to the MPI. The back end finds the MPI's
+// functions through sides.cc, which counts them.
 unsigned long passed_calls();
 
 // Calls each operation through the MPI function of the same name.

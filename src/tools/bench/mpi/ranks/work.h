@@ -60,7 +60,7 @@ class SharedState {
   Slot& slot(int rank) const { return slots_[rank]; }
   Slot& mine() const { return slot(rank_); }
 
-  // Called on rank 0: wakes the other ranks, which sleep, with an order or the request to end.
+  // Wakes the sleeping ranks with an order or the request to end. Called on rank 0.
   void give(const Order& order);
   void end();
   // Returns false if the ranks are to end.
@@ -85,7 +85,7 @@ class SharedState {
 // or huddle caches about an address stays valid.
 class Buffer {
  public:
-  // `fresh`: allocates untouched pages.
+  // Returns memory of at least `bytes` bytes; with `fresh` in untouched pages.
   std::byte* at_least(std::size_t bytes, bool fresh);
 
  private:
@@ -111,12 +111,12 @@ class Work {
   void carry_out(Side side);
   // Returns whether the results of the last stretch are right.
   bool is_right() const;
-  // The same for barriers, which leave no data to check: returns whether each rank sees after the
-  // barrier what all ranks did before it.
+  // Checks barriers, which leave no data: returns whether each rank sees after the barrier what all
+  // ranks did before it.
   bool is_right_barrier(Side side);
 
  private:
-  // Number of distinct calls in a stretch.
+  // Returns the number of distinct calls in a stretch.
   int kinds() const { return order_.timing == Timing::osu ? 1 : order_.calls; }
   int root(int call) const { return (turn_ + call) % shared_.ranks(); }
   std::uint32_t stamp(int call) const { return stamp_ + static_cast<std::uint32_t>(call); }

@@ -65,7 +65,7 @@ double middle(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Half of the interquartile range, relative to the median.
+// Returns half of the interquartile range, relative to the median.
 double spread(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const double low = values[values.size() / 4];
@@ -190,7 +190,7 @@ void Ranks::receive(std::vector<std::byte>& data, std::size_t bytes, int from) c
                          mpi::status_ignore());
 }
 
-// Ping-pong between one rank of the first host and one of the second.
+// Measures a ping-pong between one rank of the first host and one of the second.
 void Ranks::measure_messages() {
   const int first = senders_.front();
   const int second = receivers_.front();
@@ -296,8 +296,8 @@ double Ranks::exchange_ns(int peer, std::size_t piece_bytes, double later_ns) co
   return wall_ns() - start;
 }
 
-// CPU time per message, for the sender, and for a receiver whose messages have already arrived,
-// because waiting in the MPI is busy time.
+// Measures the CPU time per message, for the sender, and for a receiver whose messages have already
+// arrived, because waiting in the MPI is busy time.
 void Ranks::measure_cpu() {
   std::vector<std::byte> data(8);
   double busy_ns = 0;
@@ -319,7 +319,8 @@ void Ranks::measure_cpu() {
   if (is_speaker()) say(word_cpu, line(most_ns));
 }
 
-// All ranks of the first host send to partners on the second: small messages, then large ones.
+// Measures all ranks of the first host sending to partners on the second: small messages, then
+// large ones.
 void Ranks::measure_senders() {
   const auto pairs = static_cast<double>(senders_.size());
   const auto is_in = [this](const std::vector<int>& some) {
@@ -361,8 +362,8 @@ void Ranks::call(Operation operation, const ranks::CallData& at) const {
   }
 }
 
-// Each sample is the time of the slowest rank. All ranks make the same number of calls because they
-// decide with common data.
+// Measures a collective of the MPI. Each sample is the time of the slowest rank. All ranks make the
+// same number of calls because they decide with common data.
 void Ranks::measure_call(Operation operation, std::size_t bytes) {
   const auto all = static_cast<std::size_t>(ranks_);
   const bool is_barrier = operation == Operation::barrier;

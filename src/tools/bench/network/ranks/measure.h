@@ -27,7 +27,7 @@ class Ranks {
   void find_hosts();
   bool is_speaker() const { return rank_ == 0; }
   void begin_step(std::string_view name) const;
-  // Barrier of all ranks in which waiting ranks sleep.
+  // Waits for all ranks in a barrier in which waiting ranks sleep.
   void meet() const;
   double slowest(double ns) const;
 
