@@ -38,7 +38,7 @@ std::string help_of_number(const std::string& help, int least, int most) {
 
 namespace {
 
-// "-n,--ranks" -> "-n" and "--ranks".
+// Splits "-n,--ranks" into "-n" and "--ranks".
 std::vector<std::string> words_between(std::string_view text, char separator) {
   const std::vector<std::string_view> parts = split(text, separator);
   return {parts.begin(), parts.end()};
@@ -153,7 +153,7 @@ std::vector<Argument> everywhere() {
   return arguments;
 }
 
-// `name`: the name as typed, including parent commands.
+// Describes a command. `name`: the name as typed, including parent commands.
 Interface interface_of(Command& command, const std::string& name) {
   Interface result{.name = name,
                    .summary = command.summary(),

@@ -23,7 +23,8 @@ std::string MachineInQuestion::difference() const {
 
 namespace {
 
-// A program's ranks have a different standard input, so only commands about a machine accept "-".
+// Loads a machine, also from standard input. Ranks have a different standard input, so only
+// commands about a machine accept "-".
 machine::LoadedMachine loaded_machine(const std::string& named, const machine::Topology& here) {
   if (named != standard_input) return machine::load_machine(named, here);
   std::string text = read_text(named);

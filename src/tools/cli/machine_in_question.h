@@ -35,7 +35,7 @@ class DescribedMachine {
   void declare(Options& options);
 
   bool is_given() const { return !xml_.empty() || !synthetic_.empty(); }
-  // Name for output.
+  // Returns a name for output.
   std::string name() const;
   // Throws InputError.
   // Requires: is_given()

@@ -40,7 +40,7 @@ std::vector<int> rank_counts_from(const std::string& text);
 // Returns all algorithms for "allgather", and one for "allgather:ring". Throws UsageError.
 std::vector<schedules::Algorithm> algorithms_from(const std::string& word);
 
-// Operations and algorithms as they are typed.
+// Returns operations and algorithms as they are typed.
 std::vector<std::string> algorithm_words();
 
 // The options --fabric, --machine and --placement of commands that place ranks on a fabric.

@@ -26,7 +26,7 @@ std::string option_part(const std::string& word) { return word.substr(0, word.fi
 // Settings given as flags, by key.
 using FlagValues = std::map<std::string, std::string>;
 
-// "--machine $NODE" with an empty NODE must not mean "no --machine".
+// Rejects an empty value: "--machine $NODE" with an empty NODE must not mean "no --machine".
 std::string refuse_nothing(const std::string& value) {
   return value.empty() ? "the value is empty; is a variable not set?" : std::string();
 }
@@ -202,13 +202,13 @@ class HelpFormatter : public CLI::Formatter {
     }
     return text;
   }
-  // CLI11 indents the text after a line break.
+  // Breaks the text; CLI11 indents it after a line break.
   std::string make_option_desc(const CLI::Option* option) const override {
     std::string text = wrap("", option->get_description(), 0, text_columns_);
     text.pop_back();
     return text;
   }
-  // Only the placeholder: the help text contains ranges, and the error names exclusions.
+  // Returns only the placeholder: the help text contains ranges, and the error names exclusions.
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_name();
     return type.empty() ? type : " " + type;
@@ -222,7 +222,7 @@ class HelpFormatter : public CLI::Formatter {
   static constexpr int narrow_names = 4;
   static constexpr int least_text_columns = 20;
 
-  // Indented lines are examples for copying and are never broken.
+  // Breaks lines, except for indented ones, which are examples for copying.
   std::string fitted(const std::string& text) const {
     std::istringstream lines(text);
     std::string result;
@@ -238,13 +238,14 @@ class HelpFormatter : public CLI::Formatter {
   int text_columns_;
 };
 
-// CLI11's errors begin with the name of the option: "--color: 1 required TEXT missing".
+// Returns the name of the option, with which CLI11's errors begin: "--color: 1 required TEXT
+// missing".
 std::string first_word(const CLI::Error& error) {
   const std::string text = error.what();
   return text.substr(0, text.find(':'));
 }
 
-// For example "--radix requires --fabric".
+// Rewords errors such as "--radix requires --fabric".
 std::string needed_text(const CLI::RequiresError& error) {
   constexpr std::string_view verb = " requires ";
   std::string text = error.what();
@@ -252,7 +253,7 @@ std::string needed_text(const CLI::RequiresError& error) {
   return at == std::string::npos ? text : text.replace(at, verb.size(), " needs ");
 }
 
-// For example "--json excludes --output".
+// Rewords errors such as "--json excludes --output".
 std::string exclusion_text(const CLI::ExcludesError& error) {
   constexpr std::string_view verb = " excludes ";
   std::string text = error.what();
@@ -409,7 +410,7 @@ class Parser {
                        did_you_mean(extra, below));
   }
 
-  // The same for an option before the command, after one of its parents.
+  // Returns the error for an option before the command, after one of its parents.
   std::string misplaced_text(const std::string& word, const CLI::App& above) const {
     const CLI::App& command = parsed();
     if (command.get_option_no_throw(option_part(word)) == nullptr) {

@@ -31,7 +31,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void begin_step(std::string_view name);
-  // `share` of all the work is done.
+  // Shows that `share` of all the work is done.
   void update(double share);
   void finish();
 
@@ -64,7 +64,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // The flag is global because signal handlers can access only globals.
+  // Returns the flag, which is global because signal handlers can access only globals.
   const std::atomic<bool>& requested() const;
   std::string_view signal_name() const;  // Requires: requested()
   // Ends the program with the received signal, so that a shell sees it.

@@ -152,7 +152,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   (void)!::write(watched.report.number(), text.data(), text.size());
 }
 
-// Each observed program needs one descriptor per hardware thread.
+// Raises the limit of descriptors: each observed program needs one per hardware thread.
 void allow_many_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

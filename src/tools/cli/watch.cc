@@ -181,7 +181,7 @@ class WatchCommand : public Command {
     fill_in(agent, {options.page_bytes, watched.names, witness.take_events()}, subject);
   }
 
-  // The description of another machine does not apply to threads here.
+  // Throws InputError for the description of another machine, which does not apply to threads here.
   static void check_move(const MachineInQuestion& machine, const machine::Discovery& here) {
     if (!machine.is_here()) throw InputError("--move: " + machine.difference());
     if (here.allowed.count() < 2) {

@@ -40,6 +40,8 @@ enum class Obstacle {
   no_mpi,         // neither loads an MPI library nor can open one or start a program
 };
 
+// Returns what keeps huddle from working in a program.
+
 // Requires: `path` can be executed.
 Obstacle obstacle_in(const std::string& path);
 

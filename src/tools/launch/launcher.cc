@@ -47,7 +47,7 @@ Passing passing_of(const doctor::MpiVersion& version) {
   return version.family == "Slurm" ? Passing::export_list : Passing::genv;
 }
 
-// Without a configuration, srun prints an error instead of its version.
+// Returns whether srun printed an error instead of its version, as it does without a configuration.
 bool is_slurm_in_trouble(std::string_view name, std::string_view printed) {
   return name == "srun" && printed.starts_with("srun: ");
 }

@@ -16,7 +16,7 @@
 namespace huddle::launch {
 namespace {
 
-// Slurm's keywords are not case sensitive.
+// Compares with one of Slurm's keywords, which are not case sensitive.
 bool is_word(std::string_view item, std::string_view word) {
   return std::equal(item.begin(), item.end(), word.begin(), word.end(), [](char a, char b) {
     return std::toupper(static_cast<unsigned char>(a)) == b;
@@ -85,7 +85,8 @@ class WrittenVariable {
       words_[at_ + 1] = joined_preload(preload, words_[at_ + 1]);
     }
   }
-  // "-x NAME" takes the value from the launcher's own environment, which already contains huddle's.
+  // Ignores a second word: "-x NAME" takes the value from the launcher's own environment, which
+  // already contains huddle's.
   void only_if_in_one() { in_two_ = false; }
 
  private:

@@ -20,7 +20,7 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 
-// "NAME=value".
+// Returns "NAME=value".
 inline std::string assignment(const Variable& variable) {
   return variable.name + "=" + variable.value;
 }

@@ -55,7 +55,7 @@ std::string value_for_ranks(const settings::Resolved& resolved) {
   return {};
 }
 
-// Settings from flags, environment and files, as variables.
+// Returns the settings from flags, environment and files as variables.
 std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all) {
   std::vector<Variable> variables;
   for (const std::string_view key : library_settings) {
@@ -86,7 +86,7 @@ void add_environment(std::vector<Variable>& variables,
   }
 }
 
-// Returns the preloaded malloc, which is optional.
+// Returns the file of the preloaded malloc, which is optional.
 std::string heap_to_preload(const Request& request, const Library& library,
                             std::vector<std::string>& notes) {
   if (!request.with_heap || settings::find(request.settings, "huddle").value == "off") return {};

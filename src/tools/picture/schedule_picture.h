@@ -70,7 +70,7 @@ struct ScheduleSubject {
   std::vector<std::string> notes;  // lines below it
 };
 
-// Equal subjects give equal bytes.
+// Returns an SVG document. Equal subjects give equal bytes.
 std::string as_svg(const ScheduleSubject& subject);
 
 }  // namespace huddle::picture

@@ -95,7 +95,7 @@ class Draws {
 // Measured and published figures stay unchanged. validate() accepts the result.
 // The variation of a result shows how much it depends on the estimates.
 machine::Machine redrawn(machine::Machine machine, Draws& draws);
-// The same for the nodes and the links between switches; links of one height are one figure.
+// Redraws the nodes and the links between switches; links of one height are one figure.
 fabric::Cluster redrawn(fabric::Cluster cluster, Draws& draws);
 
 }  // namespace huddle::reproduce

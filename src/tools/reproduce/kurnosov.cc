@@ -81,10 +81,10 @@ constexpr Design mvapich{flat, figures_fragment, 128, 1, false};
 // Two banks of four buffers.
 constexpr Design coll_sm{four_ary, figures_fragment, 4, 2, true};
 
-// Returns the time of one set: the first buffer is filled and its notification travels down the
-// tree. The other buffers follow at the pace of the slowest rank. The last buffer is copied out,
-// and the readers decrement one counter one after the other. With several sets, the next one is
-// filled meanwhile.
+// Returns the predicted time of a broadcast. In a set, the first buffer is filled and its
+// notification travels down the tree. The other buffers follow at the pace of the slowest rank. The
+// last buffer is copied out, and the readers decrement one counter one after the other. With
+// several sets, the next one is filled meanwhile.
 double design_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
   const select::Prices& prices = seated.prices;
@@ -128,8 +128,8 @@ OfMachine by(const Design& ours, const Design& other) {
   };
 }
 
-// The same for huddle's own protocol, which also uses sets and a tree. Designs whose data follow
-// the tree have no equivalent.
+// Simulates the design with huddle's own protocol, which also uses sets and a tree. Designs whose
+// data follow the tree have no equivalent.
 double simulated_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
   select::TeamResources resources =

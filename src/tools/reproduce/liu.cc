@@ -55,7 +55,7 @@ bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
                          ucx::shipped_lane_ratio(ucx::oldest_known));
 }
 
-// The same with the settings that huddle writes, including its suggested ratio of lanes.
+// Returns the same for the settings that huddle writes, including its suggested ratio of lanes.
 bool has_card_lane_as_advised(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   const ucx::Advice advice = ucx::advise(

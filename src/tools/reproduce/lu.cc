@@ -48,7 +48,8 @@ double by_no_order(const Machine& machine, mapping::Pattern pattern, int threads
   return mapped / in_no_order;
 }
 
-// Each thread has some of the 36 adjacent flow passages and communicates with its two neighbours.
+// Returns the experiment for a rotor: each thread has some of the 36 adjacent flow passages and
+// communicates with its two neighbours.
 OfMachine rotor(int threads) {
   return [threads](const Machine& machine) {
     return by_no_order(machine, mapping::Pattern::ring, threads);

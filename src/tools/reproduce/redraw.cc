@@ -60,8 +60,8 @@ void redraw(fabric::Links& links, Draws& draws) {
 
 }  // namespace
 
-// Not std::uniform_real_distribution: the standard defines the engine's numbers, but not how a
-// library converts them to fractions.
+// Does not use std::uniform_real_distribution: the standard defines the engine's numbers, but not
+// how a library converts them to fractions.
 double Draws::factor() {
   constexpr double steps = 9007199254740992;  // 2^53: the precision of a double
   const double fraction = static_cast<double>(engine_() >> 11) / steps;

@@ -120,7 +120,7 @@ std::optional<bool> is_direction_right(const Figure& figure, double ours);
 // Requires: every figure that can be compared has an experiment.
 Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments, std::uint64_t seed,
                         const Measurements& measured = {});
-// The same for the paper with this name. Throws UsageError that suggests a similar name.
+// Computes the rows of the paper with this name. Throws UsageError that suggests a similar name.
 Reproduction reproduced(const std::string& paper, std::uint64_t seed,
                         const Measurements& measured = {});
 

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Two sockets with two cores with two threads each: cpus 0-1 are core 0, cpus 4-7 socket 1.
+// Returns two sockets with two cores with two threads each: cpus 0-1 are core 0, cpus 4-7 socket 1.
 const machine::Topology& two_packages() {
   static const machine::Topology topology =
       machine::discover_from_synthetic("pack:2 numa:1 l3:1 core:2 pu:2").topology;

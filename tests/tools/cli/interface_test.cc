@@ -14,8 +14,9 @@ std::string long_name(const Argument& option) {
   return option.names.back().starts_with("--") ? option.names.back() : option.names.front();
 }
 
-// A benchmark's --json may name a file for its samples, and its --ops is a list of collectives.
-// `run --compare` takes a number, while mapping methods are compared without one.
+// Returns whether an option may differ between commands. A benchmark's --json may name a file for
+// its samples, and its --ops is a list of collectives. `run --compare` takes a number, while
+// mapping methods are compared without one.
 bool may_differ(const Interface& command, const std::string& option) {
   if (command.name == "map") return option == "--compare";
   // The binding words for threads differ from those of launchers, and recordings are compared by

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A program with one command that has an argument of each kind.
+// Returns a program with one command that has an argument of each kind.
 cli::ProgramInterface small_program() {
   cli::Interface command{
       .name = "draw",

@@ -42,8 +42,9 @@ inline Subject synthetic(const std::string& description) {
   return subject;
 }
 
-// 2 cores with 2 threads each, then 4 single-threaded ones that share an L2. Two hardware threads
-// are offline, one NUMA node is memory-only, and the small cores are not allowed.
+// Returns a hybrid machine: 2 cores with 2 threads each, then 4 single-threaded ones that share an
+// L2. Two hardware threads are offline, one NUMA node is memory-only, and the small cores are not
+// allowed.
 inline Subject hybrid() {
   machine::Topology topology;
   topology.cpu_model = "Hybrid 1000";
@@ -61,7 +62,7 @@ inline Subject hybrid() {
   return subject;
 }
 
-// Any tree: up to five levels, contiguous or interleaved numbers, some levels with gaps.
+// Generates any tree: up to five levels, contiguous or interleaved numbers, some levels with gaps.
 inline machine::Topology any_topology() {
   const int smt = *rc::gen::inRange(1, 5);
   const int cores = *rc::gen::inRange(1, 10);

@@ -75,7 +75,7 @@ TEST(Papers, ExactFiguresAgree) {
   EXPECT_GE(exact, 12);
 }
 
-// Each experiment also belongs to a figure.
+// Also tests that each experiment belongs to a figure.
 TEST(Papers, EveryFigureHasAnExperimentOrAReason) {
   for (const Laboratory& laboratory : laboratories()) {
     const Paper paper = load_paper(std::string(laboratory.paper));

@@ -178,7 +178,7 @@ class BareRead final : public Implementation {
  public:
   enum class Readers { both, first };
   enum class Own { copied, left };
-  // `kernel` copies mapped memory.
+  // `kernel`: the kernel that copies mapped memory.
   explicit BareRead(Readers readers, Own own = Own::copied,
                     memory::CopyKernel kernel = memory::CopyKernel::plain)
       : readers_(readers), own_(own), kernel_(kernel) {}

@@ -103,7 +103,7 @@ void complain(int pipe_end, int rank, const char* why) {
                           team::ForkBootstrap& places, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  // Ctrl-C is for the parent, which stops the ranks in an orderly way.
+  // The parent handles Ctrl-C and stops the ranks in an orderly way.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);
   int status = 0;

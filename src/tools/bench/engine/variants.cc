@@ -103,7 +103,7 @@ class BcastVariants {
     });
   }
 
-  // As in the paper: the queue is one set.
+  // Adds variants with few buffers, as in the paper: the queue is one set.
   void add_few_buffers() {
     const PipelinedBcast::Plan plan{0, paper_fragment_cells, CopyKernel::plain};
     for (const int buffers : {1, 2, 4}) {

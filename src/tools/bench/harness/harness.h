@@ -66,7 +66,9 @@ struct TestData {
   bool (*is_right)(const CallData& at) = nullptr;
 };
 
-// Returns the test data of an operation. Requires: the operation is not a barrier and can be timed.
+// Returns the test data of an operation.
+
+// Requires: the operation is not a barrier and can be timed.
 TestData test_data_of(select::Operation operation);
 
 }  // namespace huddle::bench

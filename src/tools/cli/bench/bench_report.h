@@ -130,7 +130,7 @@ struct BenchTableReport {
 
   // Returns the error over all measured cells.
   PredictionError prediction_error() const;
-  // The same for the simulated times.
+  // Returns the error of the simulated times.
   PredictionError simulation_error() const;
   // Number of measured sizes, and of those at which huddle's choice is at most a tenth slower than
   // the fastest.

@@ -259,7 +259,8 @@ class ExplainCommand : public Command {
   }
 
  private:
-  // The hardware threads that may be used are known only for this machine.
+  // Returns the machine to explain for. Its allowed hardware threads are known only if it is this
+  // one.
   picture::Subject subject_of(const Context& context) const {
     if (described_.is_given()) {
       picture::Subject subject{machine::generic_machine(described_.discover().topology),

@@ -42,7 +42,8 @@ class NodesOptions {
  public:
   void declare(Options& options);
   bool given() const { return nodes_ > 0 || ranks_per_node_ > 0 || !map_.empty(); }
-  // `cores`: per node. Throws UsageError if the options do not determine the placement.
+  // Returns the placement of the ranks. `cores`: per node. Throws UsageError if the options do not
+  // determine the placement.
   internode::NodeMap map(int cores) const;
   // Returns a description such as "in blocks".
   std::string placement() const;

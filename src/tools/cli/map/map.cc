@@ -236,7 +236,7 @@ class MapCommand : public Command {
     return elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   }
 
-  // The value of --nodes, else the number of hosts in the profile.
+  // Returns the value of --nodes, else the number of hosts in the profile.
   int nodes_in_question(const Hosts& hosts) const {
     return nodes_ > 0 ? nodes_ : static_cast<int>(hosts.names.size());
   }

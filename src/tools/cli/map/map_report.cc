@@ -104,7 +104,7 @@ namespace {
 
 using mapping::Object;
 
-// For example "16 ranks, 32 pairs that talk, 1.5M".
+// Returns for example "16 ranks, 32 pairs that talk, 1.5M".
 std::string matrix_line(const MapSubject& subject) {
   const mapping::CommMatrix& matrix = subject.matrix;
   return fmt::format("{}: {}, {}, {} bytes", subject.path,
@@ -257,7 +257,7 @@ class Seating {
     return std::all_of(occupant_.begin() + object.first, occupant_.begin() + object.last,
                        [](int element) { return element < 0; });
   }
-  // For example "l3, processors 0-7", "node 1", "core, processor 3".
+  // Returns for example "l3, processors 0-7", "node 1", "core, processor 3".
   std::string title(const Object& object) const {
     const mapping::Slot& first = tree_.slots()[at(object.first)];
     if (object.is_leaf()) return fmt::format("processor {}", slot_text(first, tree_.nodes()));
@@ -271,7 +271,7 @@ class Seating {
     return fmt::format("{}{} {}", node, name, machine::CpuSet(pus).text());
   }
 
-  // "node 1", or "node 1 (n17)".
+  // Returns "node 1", or "node 1 (n17)".
   std::string node_text(int node) const {
     const std::string number = fmt::format("node {}", node);
     return hosts_.empty() ? number : fmt::format("{} ({})", number, printable(hosts_[at(node)]));

@@ -96,7 +96,7 @@ struct SlotQuestion {
 // Throws UsageError if there are fewer hardware threads than elements.
 mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question);
 
-// Latency between two nodes: of the machine's network, or a typical value.
+// Returns the latency between two nodes: of the machine's network, or a typical value.
 double network_ns(const machine::CostModel& model);
 inline constexpr double usual_network_ns = 1500;
 
@@ -129,7 +129,7 @@ Placed place_by(const mapping::Problem& problem, const mapping::MethodOptions& o
 // Returns the present placement, for a matrix on which no method should be run.
 Placed left_alone(const mapping::Problem& problem, const mapping::MethodOptions& options);
 
-// `huddle map --compare` without a matrix: prints a Markdown table of the methods on communication
+// Prints a Markdown table for `huddle map --compare` without a matrix: the methods on communication
 // patterns of parallel programs, row by row, with hop-bytes relative to the placement by number,
 // and times. Without a machine it prints only the row names.
 void print_map_corpus(const machine::Machine* machine, const Console& console);

@@ -56,7 +56,7 @@ std::string name_of(const mapping::MethodOptions& options) {
   return options.as_printed ? name + " --as-printed" : name;
 }
 
-// CPU time of this thread, which is not affected by other programs.
+// Returns the CPU time of this thread, which is not affected by other programs.
 double processor_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -61,7 +61,7 @@ launch::Plan plan_for(const std::vector<std::string>& command, const std::string
                             .collector = collector});
 }
 
-// A run without the preloaded library would count nothing.
+// Throws FailureError without the preloaded library, because the run would count nothing.
 void check_preloaded(const launch::Plan& plan) {
   const bool is_preloaded = std::any_of(
       plan.changes.begin(), plan.changes.end(),

@@ -33,7 +33,7 @@ using reproduce::Summary;
 using reproduce::Tally;
 using reproduce::Verdict;
 
-// Whole numbers with all digits, fractions with three significant ones.
+// Prints whole numbers with all digits, fractions with three significant ones.
 std::string number_text(double number) {
   return number >= 100 ? fmt::format("{:.0f}", number) : fmt::format("{:.3g}", number);
 }
@@ -75,8 +75,8 @@ std::string name_of(const Row& row, bool with_machine) {
   return printable(figure.where + ": " + figure.what + on);
 }
 
-// Marked if the simulated value meets the claim and the predicted one does not, or the other way
-// round.
+// Returns the simulated value, marked if it meets the claim and the predicted one does not, or the
+// other way round.
 std::string simulated_text(const Row& row) {
   if (!row.simulated) return "-";
   const bool agrees =

@@ -165,16 +165,17 @@ class RunCommand : public Command {
     return off_ || settings::find(context.settings, "huddle").value == "off";
   }
 
-  // A file named on the command line must be valid, like the value of any other option. A file
-  // named in a configuration file or the environment applies to all jobs: the library reports
-  // errors when it needs the file, and the program still runs.
+  // Throws InputError for an invalid machine file. A file named on the command line must be valid,
+  // like the value of any other option. A file named in a configuration file or the environment
+  // applies to all jobs: the library reports errors when it needs the file, and the program still
+  // runs.
   void check_machine_file(const Context& context) const {
     const settings::Resolved& machine = settings::find(context.settings, "machine");
     if (machine.layer != settings::Layer::command_line || is_off(context)) return;
     machine::read_machine_file(machine::machine_file_named(machine.value));
   }
 
-  // Below a launcher only the first rank warns.
+  // Warns of ignored settings. Below a launcher only the first rank warns.
   static void warn_of_ignored_settings(const Context& context, const launch::Request& request) {
     if (launch::is_later_rank(request.environment)) return;
     for (const std::string& mistake : context.ignored_settings) {
@@ -186,7 +187,7 @@ class RunCommand : public Command {
     return !is_off(context) && settings::find(context.settings, "threads").value != "off";
   }
 
-  // Each run with huddle has its own agent, which `huddle run` starts.
+  // Returns the words that start a run with its own agent, which `huddle run` starts.
   std::vector<std::string> starter(const Context& context, const launch::Request& request,
                                    const launch::Plan& plan) const {
     if (!request.with_threads || plan.launcher) return {};

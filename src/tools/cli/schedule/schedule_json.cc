@@ -9,7 +9,7 @@
 namespace huddle::cli {
 namespace {
 
-// [first, count] of each interval.
+// Returns [first, count] of each interval.
 Json intervals(const schedules::Blocks& blocks) {
   Json list = Json::array();
   schedules::for_each_interval(blocks, [&list](std::int64_t first, std::int64_t count) {

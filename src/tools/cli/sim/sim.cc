@@ -133,7 +133,7 @@ namespace {
 constexpr const char* judge_program = "huddle-judge-simgrid";
 constexpr std::chrono::hours judge_patience{12};
 
-// SIZE is one block of an exchange, and the whole data of one rank otherwise.
+// Returns whether SIZE is one block. Otherwise it is the whole data of one rank.
 bool size_is_a_block(schedules::Operation operation) {
   switch (operation) {
     case schedules::Operation::allgather:

@@ -104,8 +104,9 @@ Subject recorded(const machine::Discovery& discovery, const std::string& name) {
   return subject;
 }
 
-// --machine and HUDDLE_MACHINE may name another machine. A file that was searched for, or that a
-// configuration file names permanently, is expected to describe this machine.
+// Returns whether the setting must name this machine. --machine and HUDDLE_MACHINE may name another
+// machine. A file that was searched for, or that a configuration file names permanently, is
+// expected to describe this machine.
 bool meant_for_this_machine(const settings::Resolved& setting) {
   switch (setting.layer) {
     case settings::Layer::command_line:
@@ -119,8 +120,8 @@ bool meant_for_this_machine(const settings::Resolved& setting) {
   return true;
 }
 
-// The setting `machine` may name another machine, for which the set of allowed hardware threads is
-// not known.
+// Returns this machine or the one that the setting `machine` names, for which the set of allowed
+// hardware threads is not known.
 Subject this_or_named(const Context& context) {
   const machine::Discovery discovery = machine::discover_this_machine();
   MachineInQuestion machine = machine_in_question(context, discovery.topology);

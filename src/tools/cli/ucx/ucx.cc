@@ -35,7 +35,7 @@ std::vector<std::string> format_words() {
   return {ucx::format_names.begin(), ucx::format_names.end()};
 }
 
-// Names of the UCX variables that are already set.
+// Returns the names of the UCX variables that are already set.
 std::vector<std::string> users_own() {
   std::vector<std::string> names;
   for (char** line = environ; *line != nullptr; ++line) {
@@ -277,7 +277,7 @@ class UcxCommand : public Command {
     return runs;
   }
 
-  // Open MPI selects UCX automatically only with certain network cards.
+  // Makes Open MPI use UCX, which it selects automatically only with certain network cards.
   static std::vector<std::string> take_ucx() {
     return {"OMPI_MCA_pml=ucx", "OMPI_MCA_opal_common_ucx_tls=any",
             "OMPI_MCA_opal_common_ucx_devices=any"};

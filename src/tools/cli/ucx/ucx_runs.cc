@@ -42,7 +42,7 @@ class BothWays {
     const auto end = Clock::now() + std::chrono::duration<double>(effort_.point_seconds);
     UcxRun run;
     run.point = point;
-    // Uncounted warm-up, which touches buffers and makes connections.
+    // The warm-up touches buffers and makes connections; it is not counted.
     bench::batch_of(bench::Side::native, before_, point, bench::Timing::apart);
     bench::batch_of(bench::Side::native, after_, point, bench::Timing::apart);
     bench::batch_of(bench::Side::huddle, before_, point, bench::Timing::apart);

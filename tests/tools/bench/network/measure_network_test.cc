@@ -70,7 +70,7 @@ TEST(NetworkReader, CpuTimeIsAtMostTheMessageTime) {
   EXPECT_EQ(reader.take().network.cpu_ns, 500);
 }
 
-// One-way time is 40,000 ns.
+// Returns results for a one-way time of 40,000 ns.
 Measured sending_to_each_other(const std::string& both_ways) {
   Steps steps;
   Reader reader(steps);
