@@ -143,7 +143,8 @@ std::string option_rules(std::string_view command, const std::vector<Argument>& 
   return text;
 }
 
-// Returns the table of a command's options: the kind and the number of their values.
+// Returns a bash function with the table of a command's options: the kind and the number of their
+// values.
 std::string option_table(const cli::ProgramInterface& all) {
   std::string text =
       "# The option $2 of command $1.\n_huddle_option() {\n  count=0 kind=''\n  case \"$1 $2\" "

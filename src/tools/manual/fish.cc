@@ -152,7 +152,7 @@ std::string command_lines(const Interface& command) {
   return text + (command.rest ? rest_lines(command) : "");
 }
 
-// Returns the number of words that an option takes.
+// Returns a fish function that prints the number of words that an option takes.
 std::string values_table(const cli::ProgramInterface& all) {
   std::string text =
       "# How many values option $argv[2] of command $argv[1] takes from the words behind it.\n"
@@ -171,7 +171,7 @@ std::string values_table(const cli::ProgramInterface& all) {
   return text + "        case '*'\n            echo 0\n    end\nend\n";
 }
 
-// Returns the names of a command's subcommands.
+// Returns a fish function that prints the names of a command's subcommands.
 std::string commands_table(const cli::ProgramInterface& all) {
   std::string text =
       "\n# The commands below this one.\n"

@@ -109,14 +109,14 @@ class Run(unittest.TestCase):
         done = self.huddle("--", "./show", "--", "x")
         self.assertTrue(done.stdout.startswith("-- mark=here"))
 
-    def test_what_the_user_preloads_comes_first(self):
+    def test_files_preloaded_by_the_user_come_first(self):
         mine = str(self.folder / "lib/huddle/libhuddle_mpich.so")
         done = self.huddle("./show", LD_PRELOAD=mine)
         self.assertIn(f"preload={mine}:{self.preload}\n", done.stdout)
         twice = self.huddle(self.folder / "bin/huddle", "run", "./show")
         self.assertIn(f"preload={self.preload}\n", twice.stdout)
 
-    def test_the_heap_comes_last_where_it_is_wanted(self):
+    def test_heap_comes_last_if_requested(self):
         heap = self.folder / "lib/huddle/libhuddle_heap.so"
         self.expect_note("libhuddle_heap.so is not in", "--heap", "on", "./show")
         shutil.copy(self.preload, heap)
@@ -136,7 +136,7 @@ class Run(unittest.TestCase):
                             HWLOC_XMLFILE=str(RECORDED / f"{here}.xml"))
         return "libhuddle_heap.so" in plan["environment"]["LD_PRELOAD"]
 
-    def test_the_heap_is_there_by_itself_where_calibration_says_that_it_pays(self):
+    def test_heap_is_on_by_default_if_calibration_shows_a_gain(self):
         heap = self.folder / "lib/huddle/libhuddle_heap.so"
         machine = self.folder / "calibrated.toml"
         measured = CALIBRATED.read_text(encoding="utf-8").partition("[[array]]")[0]
@@ -161,7 +161,7 @@ class Run(unittest.TestCase):
         finally:
             heap.unlink()
 
-    def test_a_broken_machine_file_on_the_command_line_stops_it_before_the_program(self):
+    def test_broken_machine_file_on_the_command_line_is_an_error(self):
         (self.folder / "empty.toml").touch()
         for name, why in (("nowhere.toml", "nowhere.toml: cannot be read"),
                           ("empty.toml", "empty.toml:1: 'schema' is missing")):
@@ -181,7 +181,7 @@ class Run(unittest.TestCase):
         self.addCleanup(file.unlink)
         return file
 
-    def test_mistakes_in_a_configuration_file_are_one_warning(self):
+    def test_errors_in_a_configuration_file_are_one_warning(self):
         file = self.config('machin = "x"\nstats = "on"\n')
         warning = f"huddle: warning: ignored: {file}:1: unknown setting 'machin'; did you mean 'machine'?\n"
         done = self.huddle("./show")
@@ -194,11 +194,11 @@ class Run(unittest.TestCase):
         self.assertEqual((later.returncode, later.stderr), (0, ""), "the first rank has warned")
         self.assertEqual(self.dry_run("./show")["environment"]["_HUDDLE_SETTINGS_REPORTED"], "1")
 
-    def test_a_configuration_file_that_is_no_toml_is_one_warning(self):
+    def test_configuration_file_that_is_not_toml_is_one_warning(self):
         file = self.config("stats = on\n")
         self.expect_note(f"warning: ignored: {file}:1: ", "./show")
 
-    def test_mistakes_in_the_environment_are_one_warning_each(self):
+    def test_errors_in_the_environment_are_one_warning_each(self):
         done = self.huddle("./show", HUDDLE_MACHNE="x")
         self.assertEqual((done.returncode, done.stderr),
                          (0, "huddle: warning: ignored: HUDDLE_MACHNE is not a setting; did you mean "
@@ -213,7 +213,7 @@ class Run(unittest.TestCase):
                           "HUDDLE_MACHINE": str(config.parent / "node.toml"),
                           "HUDDLE_OPS": "^scan", "HUDDLE_VERIFY": "1", "HUDDLE_COLOR": "never"})
 
-    def test_a_summary_is_for_who_looks_on(self):
+    def test_summary_is_on_in_a_terminal_or_on_request(self):
         def said(stderr=subprocess.DEVNULL, words=(), **more):
             done = subprocess.run([self.folder / "bin/huddle", "run", "--dry-run", "--json", *words,
                                    "./show"], stdout=subprocess.PIPE, stderr=stderr, text=True,
@@ -251,7 +251,7 @@ class Run(unittest.TestCase):
         script.chmod(0o755)
         return f"./{name}"
 
-    def test_both_ways_in_turns_and_what_that_says(self):
+    def test_comparison_alternates_and_reports_the_result(self):
         program = self.comparable()
         done = self.compare(6, program)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -266,7 +266,7 @@ class Run(unittest.TestCase):
         self.assertFalse(told["speedup"]["enough_runs"])
         self.assertEqual(told["taken"], "7 collectives of rank 0 taken, 0 passed")
 
-    def test_a_run_that_fails_ends_the_comparison_and_shows_why(self):
+    def test_failing_run_ends_the_comparison_with_its_output(self):
         for lines, side in (("echo broken >&2; exit 4", "without"),
                             ('[ "$MARK" = here ] && echo broken && exit 4; exit 0', "with")):
             done = self.compare(2, self.shell_script("fails", lines))
@@ -296,7 +296,7 @@ class Run(unittest.TestCase):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertFalse(pathlib.Path("/proc", pid.read_text(encoding="utf-8").strip()).exists())
 
-    def test_programs_without_mpi_whose_threads_are_watched_hear_nothing_of_mpi(self):
+    def test_no_notes_about_mpi_if_threads_are_observed(self):
         plain = self.build("int main(void) { return 0; }", self.folder / "threads_only")
         done = self.huddle("-v", "--threads", "move", plain)
         self.assertEqual(done.returncode, 0)
@@ -308,7 +308,7 @@ class Run(unittest.TestCase):
         self.assertNotIn("MPI", done.stderr)
         self.assertNotIn("taken", done.stderr)
 
-    def test_a_comparison_with_threads_starts_an_agent_for_each_run_with_huddle(self):
+    def test_comparison_starts_an_agent_for_each_run_with_huddle(self):
         program = self.shell_script("fails_with", '[ "$MARK" = here ] && exit 4; exit 0')
         done = self.compare(2, program, "--threads", "move")
         self.assertIn("a run with huddle ended with status 4", done.stderr)
@@ -316,12 +316,12 @@ class Run(unittest.TestCase):
         # it.
         self.assertIn("threads are left alone: libhuddle_threads.so is not there", done.stderr)
 
-    def test_what_cannot_be_compared_is_wrong_usage(self):
+    def test_comparison_refuses_conflicting_options(self):
         for words in (["--compare", "0"], ["--compare", "x"], ["--compare", "3", "--off"],
                       ["--compare", "3", "--dry-run"]):
             self.assertEqual(self.huddle(*words, "./show").returncode, 2, words)
 
-    def test_statuses_and_signals_are_the_programs(self):
+    def test_status_and_signal_are_those_of_the_program(self):
         self.assertEqual(self.huddle("sh", "-c", "exit 77").returncode, 77)
         self.assertEqual(self.huddle("sh", "-c", "kill -9 $$").returncode, -signal.SIGKILL)
         waits = "echo ready; read line; exit 1"
@@ -346,7 +346,7 @@ class Run(unittest.TestCase):
 
     # Tests of errors.
 
-    def test_a_command_that_is_not_there_is_wrong_usage(self):
+    def test_missing_command_is_a_usage_error(self):
         for words, advice in (([], "huddle run mpirun -n 4 ./app"), (["no-such"], "check its name"),
                               (["./no-such"], "check the path"), (["show"], "say ./show"),
                               (["topo"], "no program 'topo'"), (["--stat", "./show"], "--stats"),
@@ -364,7 +364,7 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1)
         return done
 
-    def test_programs_that_cannot_be_helped_run_nevertheless(self):
+    def test_unsupported_programs_run_with_a_note(self):
         text = "int main(void) { return 3; }"
         plain = self.build(text, self.folder / "plain")
         self.expect_note("plain loads no MPI library", plain, status=3)
@@ -373,7 +373,7 @@ class Run(unittest.TestCase):
         later = self.huddle(plain, PMI_RANK="1")
         self.assertEqual((later.returncode, later.stderr), (3, ""), "the first rank has said it")
 
-    def test_an_mpi_inside_of_the_program_is_named(self):
+    def test_mpi_linked_into_the_program_is_reported(self):
         mpi = "int PMPI_Init(void) { return 5; } "
         main = "int PMPI_Init(void); int main(void) { return PMPI_Init(); }"
         archive = self.build(mpi + main, self.folder / "inner")
@@ -387,7 +387,7 @@ class Run(unittest.TestCase):
         done = self.huddle(tool)
         self.assertEqual((done.returncode, done.stderr), (5, ""))
 
-    def test_programs_that_may_load_an_mpi_get_no_words(self):
+    def test_programs_that_may_load_an_mpi_get_no_note(self):
         opens = "void *dlopen(const char *, int); int main(void) { return !dlopen((void *)0, 1); }"
         self.build("int MPI_Init;", self.folder / "libmpi.so.77", "-shared", "-fPIC",
                    "-Wl,-soname,libmpi.so.77")
@@ -405,7 +405,7 @@ class Run(unittest.TestCase):
             done = self.huddle(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""), words)
 
-    def test_a_library_that_is_not_there_is_named(self):
+    def test_missing_library_is_reported(self):
         bare = self.folder / "bare/bin"
         bare.mkdir(parents=True)
         shutil.copy(HUDDLE, bare / "huddle")
@@ -466,7 +466,7 @@ class Run(unittest.TestCase):
                 self.check_launcher(launcher)
                 self.assertIsNotNone(self.dry_run(launcher, "./show")["mpi"])
 
-    def test_what_goes_through_a_launcher_comes_back(self):
+    def test_status_passes_through_a_launcher(self):
         for launcher in launchers():
             with self.subTest(launcher=launcher):
                 done = self.huddle(launcher, "-n", "1", "sh", "-c", "exit 7")

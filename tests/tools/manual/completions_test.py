@@ -132,7 +132,7 @@ class Tables(unittest.TestCase):
                 found |= {candidate.split("\t")[0] for candidate in done.stdout.splitlines()}
             self.assertEqual(found, wanted, command)
 
-    def test_shellcheck_has_nothing_to_object_to(self):
+    def test_shellcheck_has_no_warnings(self):
         done = subprocess.run(["shellcheck", str(BASH)], text=True, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 

@@ -63,12 +63,12 @@ def arguments_in(help_text):
 
 
 class Pages(unittest.TestCase):
-    def test_there_is_one_for_the_program_and_for_each_command(self):
+    def test_program_and_each_command_have_a_page(self):
         wanted = {"huddle.1", "huddle-settings.7", *(f"{page_of(command)}.1" for command in commands())}
         self.assertEqual({file.name for file in FOLDER.glob("man[!3]/*")}, wanted)
         self.assertIn("huddle-bench-engine.1", wanted)
 
-    def test_they_say_what_help_says(self):
+    def test_they_have_the_contents_of_help(self):
         for words in [(), *commands()]:
             name = page_of(words)
             help_text, text = said(HUDDLE, *words, "--help"), joined(plain(page(name)))
@@ -85,7 +85,7 @@ class Pages(unittest.TestCase):
                 self.assertIn(opening, text)
                 self.assertEqual("Exit status:" in help_text, "EXIT STATUS" in text)
 
-    def test_every_setting_has_its_place(self):
+    def test_every_setting_is_documented(self):
         text = plain(page("huddle-settings"))
         keys = [line.split()[0] for line in said(HUDDLE, "config").split("\n\n")[0].splitlines()[1:]]
         self.assertIn("machine", keys)
@@ -94,14 +94,14 @@ class Pages(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^ +{key} \S+$")
             self.assertIn(f"Environment: {variable}.", text)
 
-    def test_the_page_of_c_says_all_that_the_header_says(self):
+    def test_page_of_c_has_all_comments_of_the_header(self):
         text = page_of_c()
         comments = re.findall(r"/\*\*<?(.*?)\*/", HEADER.read_text(encoding="utf-8"), re.DOTALL)
         self.assertGreater(len(comments), 40)
         for comment in comments:
             self.assertIn(joined(re.sub(r"(?m)^ +\*", "", comment)), text)
 
-    def test_every_function_of_c_is_there_and_has_a_page_of_its_name(self):
+    def test_every_function_of_c_is_documented_and_has_a_page(self):
         text = page_of_c()
         # All text from the beginning of a declaration's line to its end.
         declared = re.findall(r"(?m)^\w[^#/;{]*?\b(huddle_\w+)\([^;]*;", HEADER.read_text(encoding="utf-8"))

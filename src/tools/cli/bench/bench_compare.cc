@@ -36,7 +36,7 @@ std::string run_text(char letter, const MeasuredRun& run, int columns) {
       3, columns);
 }
 
-// Differences between the runs that the reader has to know.
+// Returns notes on differences between the runs that the reader has to know.
 std::string differences(const MeasuredRun& before, const MeasuredRun& after,
                         const std::vector<Change>& all, int columns) {
   std::string text;

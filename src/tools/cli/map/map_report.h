@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The task of `huddle map` in the form that the mapping methods take, and its reports.
+// The task of `huddle map` in the form that the mapping methods take, and its reports. Elements are
+// ranks or threads.
 #pragma once
 
 #include <cstdint>
