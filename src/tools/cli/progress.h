@@ -55,8 +55,8 @@ std::string progress_line(double share, std::string_view name, double gone_secon
 
 // Handles SIGINT and SIGTERM as requests to end in an orderly way. While an object exists, the
 // first signal sets the flag and a second one kills as usual. A signal that the caller ignores
-// stays ignored: a background job of a script must not end by a Ctrl-C for another job. Requires:
-// only one object at a time.
+// stays ignored: a background job of a script must not end by a Ctrl-C for another job.
+// Requires: only one object exists at a time.
 class Interrupt {
  public:
   Interrupt();
