@@ -80,8 +80,7 @@ class Command {
   // command instead of ending it, because jobs must not depend on them.
   virtual bool ignores_wrong_settings() const { return false; }
   virtual ExitCode run(const Context& context) = 0;
-  // Returns the subcommands: `engine` of `bench` is `huddle bench engine`. Each has its own options
-  // and help.
+  // Returns the subcommands, which have their own options and help: `huddle bench engine`.
   const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
 
  protected:

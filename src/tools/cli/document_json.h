@@ -18,8 +18,7 @@ using Json = nlohmann::ordered_json;  // keeps the order in which members are ad
 // Returns {"schema": ..., "command": ...}, to which the caller adds members.
 Json json_document(int schema, std::string_view command);
 
-// Returns one line, as programs expect. Replaces bytes that are not UTF-8, for example in paths and
-// variables.
+// Returns one line. Replaces bytes that are not UTF-8, for example in paths and variables.
 std::string json_text(const Json& document);
 
 // Adds name, topology and all figures of a machine to a document, in the same form for every

@@ -24,8 +24,7 @@ struct ListedMachine {
 // Returns every machine that has a name here, readable or not.
 std::vector<ListedMachine> list_machines();
 
-// Returns one line per machine, name first. Continuation lines are indented; shell completions rely
-// on that.
+// Returns a line per machine, name first. Shell completions rely on indented continuation lines.
 std::string machine_list_text(const std::vector<ListedMachine>& machines, int columns);
 // `command`: the command that lists them.
 std::string machine_list_json(const std::vector<ListedMachine>& machines,

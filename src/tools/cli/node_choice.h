@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A collective within a node as given on a command line, the binding of its ranks, and what a team
-// would choose.
+// A collective within a node as given on a command line, its binding, and a team's choice.
 #pragma once
 
 #include <string>
@@ -18,8 +17,7 @@
 
 namespace huddle::cli {
 
-// Returns the words for --bind, those of mpirun's --bind-to. huddle places each rank at one
-// hardware thread.
+// Returns the words for --bind, which are those of mpirun's --bind-to.
 std::vector<std::string> binding_words();
 
 // Returns the hardware threads that each rank may use, in rank order and cyclically: the cores,
@@ -54,8 +52,7 @@ NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::RankLocality& locality, const machine::CostModel& model,
                        bool is_here);
 
-// Returns whether two of these ranks share a hardware thread, which the simulation does not
-// support.
+// Returns whether ranks share a hardware thread, which the simulation does not support.
 bool share_a_processor(const std::vector<int>& pus);
 // Throws UsageError in that case. For commands that have --simulate.
 void check_simulated(const std::vector<int>& pus);

@@ -238,8 +238,7 @@ class HelpFormatter : public CLI::Formatter {
   int text_columns_;
 };
 
-// Returns the name of the option, with which CLI11's errors begin: "--color: 1 required TEXT
-// missing".
+// Returns the option, with which CLI11's errors begin: "--color: 1 required TEXT missing".
 std::string first_word(const CLI::Error& error) {
   const std::string text = error.what();
   return text.substr(0, text.find(':'));
@@ -375,8 +374,7 @@ class Parser {
     return fmt::format("\nTry 'huddle {}--help'.", name.empty() ? "" : name + " ");
   }
 
-  // Rejects for example `huddle bench --quick engine`: the option belongs to bench, which does not
-  // run.
+  // Rejects options of a parent that does not run: `huddle bench --quick engine`.
   void refuse_lost_options() const {
     for (const CLI::App* app = parsed().get_parent(); app != nullptr; app = app->get_parent()) {
       for (const CLI::Option* option : app->parse_order()) {
@@ -471,8 +469,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 }
 
 int run_command_line(int argc, char** argv) {
-  // A reader that closes the pipe ("| head") ends huddle quietly, even if the caller ignores
-  // SIGPIPE.
+  // A closed pipe ("| head") ends huddle quietly, even if the caller ignores SIGPIPE.
   const bool pipe_signal_was_ignored = std::signal(SIGPIPE, SIG_DFL) == SIG_IGN;
   try {
     return parse_and_run(argc, argv, pipe_signal_was_ignored);

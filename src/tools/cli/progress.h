@@ -48,8 +48,7 @@ class Progress {
   bool visible_ = false;
 };
 
-// Returns one line of at most `columns`: bar, share, name, elapsed and remaining time (negative:
-// unknown).
+// Returns a line of at most `columns`: bar, share, name, elapsed and remaining time (< 0: unknown).
 std::string progress_line(double share, std::string_view name, double gone_seconds,
                           double left_seconds, int columns, bool unicode);
 

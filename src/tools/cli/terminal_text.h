@@ -42,8 +42,7 @@ class Table {
   Table(Row heading, TableLook look) : look_(look), rows_{std::move(heading)} {}
   void add(Row row) { rows_.push_back(std::move(row)); }
 
-  // Breaks names that do not fit. If hardly any space is left for names, the numbers are printed
-  // below them.
+  // Breaks names that do not fit, or prints the numbers below them if hardly any space is left.
   std::string text(int columns) const;
 
  private:

@@ -29,8 +29,7 @@
 
 namespace huddle::cli {
 
-// Records the observations of a program, passes them to the agent, and requests the moves that the
-// agent decides.
+// Records observations, passes them to the agent, and requests the moves that it decides.
 class Witness : public threads::Listener {
  public:
   enum class Keeps {
@@ -72,8 +71,7 @@ class Witness : public threads::Listener {
   const std::vector<threads::Decision>& decisions() const { return decisions_; }
 
  private:
-  // Includes all active threads: a thread that stays is bound as well, because the system could
-  // move it away.
+  // Also binds the active threads that stay, because the system could move them away.
   static Wish wish_of(const threads::Decision& decision) {
     Wish wish{.gives_back = decision.gives_back};
     if (decision.reason != threads::Reason::move) return wish;

@@ -31,8 +31,7 @@ constexpr std::chrono::milliseconds python_wait{30000};
 // Avoids compiled files next to the sources, which nothing would remove when root runs Python.
 constexpr const char* leave_nothing = "-B";
 
-// Replaces the working directory, which may contain any files, by the package's folder in the
-// search path.
+// Replaces the working directory, which may contain any files, by the package's folder.
 constexpr std::string_view look_there =
     "import sys\nsys.path[:1] = filter(None, [sys.argv.pop(1)])\n";
 

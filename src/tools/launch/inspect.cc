@@ -223,8 +223,7 @@ bool has_inner_mpi(const Elf& program, const std::string& path) {
   return !loads_one && defines_symbol(path, "PMPI_Init");
 }
 
-// Returns false only if the program certainly does not use MPI, because the result is used for a
-// warning.
+// Returns false only if the program certainly does not use MPI, because that causes a warning.
 bool may_use_mpi(const Elf& program, const std::string& path) {
   if (std::any_of(program.needed.begin(), program.needed.end(), is_mpi_library)) return true;
   if (names_any(program, ways_to_open) || names_any(program, ways_to_start)) return true;

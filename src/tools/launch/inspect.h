@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Determines whether a library can be preloaded into a program, and whether the program uses an
-// MPI.
+// Determines whether a library can be preloaded into a program and whether it uses an MPI.
 #pragma once
 
 #include <optional>

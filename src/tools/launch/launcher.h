@@ -55,8 +55,7 @@ struct AppContext {
   bool operator==(const AppContext&) const = default;
 };
 
-// Returns whether a word can be started. An unknown option may take a word, which is hardly ever a
-// program.
+// Returns whether a word can be started. The words that unknown options take hardly ever can.
 using IsProgram = std::function<bool(const std::string&)>;
 
 // Returns at least one context. If no program is found, all words count as options.

@@ -41,8 +41,7 @@ std::string extended_export(std::string_view list, const std::vector<Variable>& 
   std::set<std::string> let_through;
   bool all = false;
   for (std::string item : split(list)) {
-    // "None" excludes all variables but Slurm's own. A list does the same for variables that it
-    // does not name.
+    // "None" excludes all variables but Slurm's own; a list excludes those that it does not name.
     if (is_word(item, "NONE") || is_word(item, "NIL")) continue;
     all = all || is_word(item, "ALL");
     const std::string name = item.substr(0, item.find('='));

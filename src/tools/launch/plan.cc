@@ -73,8 +73,7 @@ bool names_a_setting(const std::string& variable) {
   });
 }
 
-// Adds the user's other HUDDLE_* variables. Those that name no setting were reported and are not
-// passed on.
+// Adds the user's other HUDDLE_* variables, except for those that name no setting.
 void add_environment(std::vector<Variable>& variables,
                      const std::vector<std::string>& environment) {
   for (const std::string& line : environment) {
@@ -99,8 +98,7 @@ std::string heap_to_preload(const Request& request, const Library& library,
   return library.heap;
 }
 
-// Returns the files to preload, separated by colons. Adds a note and returns none if preloading is
-// not possible.
+// Returns the files to preload, separated by colons; none and a note if that is not possible.
 std::string files_to_preload(const Request& request, const Library& library,
                              std::vector<std::string>& notes) {
   if (library.preload.empty()) {

@@ -42,8 +42,7 @@ struct Plan {
 // Throws UsageError if there is nothing to execute.
 Plan make_plan(const Request& request);
 
-// Returns whether this is a rank other than the first below a launcher. Only the first rank prints
-// notes.
+// Returns whether this is a rank after the first below a launcher, which prints all notes.
 bool is_later_rank(const std::vector<std::string>& environment);
 
 // Returns the environment after the plan's changes.

@@ -42,8 +42,7 @@ Library find_library(const std::string& program, Purpose purpose = Purpose::coll
 // place of the MPI for them.
 std::string joined_preload(const std::string& ours, std::string_view theirs);
 
-// Returns false for paths with spaces and colons: the loader splits LD_PRELOAD there and has no
-// quoting.
+// Returns false for paths with spaces or colons, at which the loader splits LD_PRELOAD.
 bool can_be_preloaded(std::string_view path);
 
 }  // namespace huddle::launch

@@ -120,8 +120,7 @@ std::string kind_of(cli::Value value) {
   return "text";
 }
 
-// Returns the assignments with which generated functions return values in variables of their
-// caller.
+// Returns assignments that set variables of the calling shell function.
 std::string answer(const Argument& argument) {
   return fmt::format("kind={} words='{}'", kind_of(argument.value), fmt::join(argument.words, " "));
 }
@@ -143,8 +142,7 @@ std::string option_rules(std::string_view command, const std::vector<Argument>& 
   return text;
 }
 
-// Returns a bash function with the table of a command's options: the kind and the number of their
-// values.
+// Returns a bash function with the kind and the number of each option's values.
 std::string option_table(const cli::ProgramInterface& all) {
   std::string text =
       "# The option $2 of command $1.\n_huddle_option() {\n  count=0 kind=''\n  case \"$1 $2\" "

@@ -16,8 +16,7 @@ namespace {
 // The macro that gives an enumeration the type int in C++.
 constexpr std::string_view as_int = " HUDDLE_AS_INT";
 
-// Returns one line of a comment without comment marks. Up to two blanks after a star do not count
-// as indentation.
+// Removes comment marks. Up to two blanks after a star do not count as indentation.
 std::string stripped(const std::string& line) {
   static const std::regex marks(R"(^\s*(?:/\*\*<?|\*(?!/))? {0,2}|\s*\*/\s*$)");
   return std::regex_replace(line, marks, "");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Generates manual pages and shell completions from the data behind --help, and a page from the C
-// header.
+// Generates manual pages and shell completions, from the data behind --help and the C header.
 #pragma once
 
 #include <string>

@@ -28,8 +28,7 @@ struct LineChart {
 };
 std::string as_svg(const LineChart& chart);
 
-// Horizontal bars below one another. A bar may have several parts, the same number in all bars of a
-// group.
+// Horizontal bars. A bar may have several parts, the same number in all bars of a group.
 struct BarChart {
   struct Bar {
     std::string name;

@@ -20,8 +20,7 @@ bool is_cache(std::string_view level) {
          std::isdigit(static_cast<unsigned char>(level[1])) != 0;
 }
 
-// Rounds memory to whole units, because "62.8G" reflects the firmware's reservation more than the
-// machine.
+// Rounds memory to whole units, because fractions as in "62.8G" come from the firmware.
 std::string memory_size(std::uint64_t bytes) {
   constexpr double giga = 1024.0 * 1024 * 1024;
   const double size = static_cast<double>(bytes);
@@ -90,8 +89,7 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() ? std::string() : " (" + text + ")";
 }
 
-// States how completely the machine was measured: with few allowed hardware threads not every level
-// can be.
+// With few allowed hardware threads, a calibration cannot measure every level.
 std::string measured_line(const Machine& machine) {
   const machine::Provenance& provenance = machine.provenance;
   const bool every_level = std::all_of(

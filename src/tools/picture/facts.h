@@ -42,8 +42,7 @@ std::string calibration_line(const Subject& subject);
 using LevelRow = std::array<std::string, 5>;  // sharing, one way, shared line, spread, origin
 std::vector<LevelRow> level_rows(const machine::Machine& machine);
 
-// Returns where measured latencies and the firmware's topology disagree; empty without measured
-// pairs.
+// Returns where measured latencies disagree with the firmware's topology; empty without any.
 std::vector<std::string> latency_differences(const machine::Machine& machine);
 
 }  // namespace huddle::picture

@@ -56,8 +56,7 @@ class Flow {
   }
 
  private:
-  // Returns the width of the widest core label. All core cells use it, so that numbers form
-  // columns.
+  // Returns the width of the widest core label, which all core cells use to form columns.
   static int widest_core(const Node& node) {
     int most = node.kind == NodeKind::core ? static_cast<int>(display_width(node.label)) : 0;
     for (const Node& child : node.children) most = std::max(most, widest_core(child));
@@ -123,8 +122,7 @@ class Flow {
     return piece;
   }
 
-  // Makes boxes of cores as wide as the widest ("core 9" like "core 10"), so that they form
-  // columns.
+  // Makes boxes of cores as wide as the widest ("core 9" like "core 10") to form columns.
   static void make_cores_as_wide(std::vector<Piece>& pieces) {
     const bool are_cores = std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
       return piece.self.node->kind == NodeKind::box && piece.self.node->level == "core";
@@ -173,8 +171,7 @@ class Flow {
     return end;
   }
 
-  // Returns the number of boxes of equal width per row for which rows have equal lengths: 8 as 4 +
-  // 4, not 5 + 3.
+  // Returns the number of equal boxes per row that makes rows equally long: 8 as 4 + 4, not 5 + 3.
   int balanced_row(const std::vector<Piece>& pieces, int room) const {
     const int count = static_cast<int>(pieces.size());
     if (count == 0) return 0;

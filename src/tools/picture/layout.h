@@ -58,8 +58,7 @@ Node folded(const Node& root, int depth);
 // Returns the number of box levels below the root, without cells.
 int box_depth(const Node& root);
 
-// Returns all hardware threads that the tree shows, including folded cells, each as often as it is
-// shown.
+// Returns all hardware threads that the tree shows, including folded cells and repetitions.
 std::vector<int> shown_processors(const Node& root);
 
 // Size limits, in the units of the metrics.

@@ -72,8 +72,7 @@ LatencyMatrix latency_matrix(const machine::Machine& machine) {
   matrix.one_way_ns.reserve(cores.size() * cores.size());
   for (const machine::CpuSet& from : cores) {
     for (const machine::CpuSet& to : cores) {
-      // The latency within a core: from its first to its last thread, or to itself if there is only
-      // one.
+      // Within a core: from its first to its last thread, or to itself if there is only one.
       const int target = &from == &to ? to.cpus().back() : to.first();
       matrix.one_way_ns.push_back(model.line_ns(from.first(), target));
     }

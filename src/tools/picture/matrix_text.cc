@@ -17,8 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> unicode_ramp = {"░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 6> ascii_ramp = {".", ":", "+", "*", "#", "@"};
 
-// Latencies that differ by less count as equal: averages of blocks vary, and the difference would
-// not be visible.
+// Latencies that differ by less count as equal: averages vary, and the difference is not visible.
 constexpr double same_within = 1.02;
 
 std::vector<double> distinct(std::vector<double> values) {

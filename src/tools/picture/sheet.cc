@@ -161,8 +161,7 @@ class Planner {
       text({margin, y_, text_width(words), line}, words, quiet_look);
       y_ += line;
     }
-    // Half a line between the labels of the columns and of the first row, which may extend half a
-    // line above it.
+    // Half a line between the columns' labels and the first row's, which may extend above the row.
     sheet_.map = {margin + axis, y_ + line + line / 2, cell * cells, cell * cells};
     place_axes();
     y_ = sheet_.map.bottom();

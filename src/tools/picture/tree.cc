@@ -17,8 +17,7 @@ using machine::CpuSet;
 using machine::Level;
 using machine::Topology;
 
-// Returns whether a level is shown in the core if it is private to it; larger levels stay boxes
-// around it.
+// Returns whether a level that is private to a core is shown in it; others stay boxes around it.
 bool merges_into_core(const std::string& level) { return level == "l1" || level == "l2"; }
 
 Allowance allowance_of(const CpuSet& cpus, const std::optional<CpuSet>& allowed) {
@@ -64,8 +63,7 @@ class Builder {
     return fmt::format("{}{}", machine::whole_machine, named.substr(named.rfind(' ')));
   }
 
-  // Returns the parts of `cpus` by the levels before `end`, in the order of their first hardware
-  // thread.
+  // Returns the parts of `cpus` by the levels before `end`, ordered by first hardware thread.
   std::vector<Node> parts_of(const CpuSet& cpus, std::size_t end) const {
     std::vector<Node> parts;
     if (cpus.empty()) return parts;
@@ -151,8 +149,7 @@ class Builder {
     return -1;
   }
 
-  // Returns for example "P0,64" with a mark before each hardware thread, or one mark if all have
-  // the same.
+  // Returns for example "P0,64" with a mark before each number, or one if all are the same.
   std::string core_label(const Node& cell) const {
     const std::string letter =
         cell.core_kind < 0 ? "" : letters_[static_cast<std::size_t>(cell.core_kind)];

@@ -75,8 +75,7 @@ std::vector<LegendItem> legend_of(const machine::Topology& topology,
                                   const std::optional<machine::CpuSet>& allowed,
                                   bool caches_are_shown);
 
-// Returns the tree as boxes of characters with a legend below. Large machines are folded to a
-// readable height.
+// Returns the tree as boxes of characters with a legend. Folds large machines.
 std::string tree_text(const machine::Topology& topology,
                       const std::optional<machine::CpuSet>& allowed, const Style& style);
 

@@ -15,8 +15,7 @@ namespace {
 using machine::CpuSet;
 using machine::Topology;
 
-// The height of a classic terminal without the prompt: cores get their own boxes if all of them
-// fit.
+// The height of a classic terminal without the prompt: cores get their own boxes if all fit.
 constexpr int lines_with_core_boxes = 22;
 // Two screens: equal boxes are folded in taller trees.
 constexpr int lines_unfolded = 48;

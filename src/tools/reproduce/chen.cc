@@ -20,8 +20,7 @@ using fabric::Cluster;
 constexpr double short_block = 8;
 constexpr double medium_block = 8192;
 constexpr double long_block = 120 * 1024;
-// The paper does not state the number of ranks. This is a power of two that needs more than one
-// switch.
+// The paper does not state the number. This power of two needs more than one switch.
 constexpr int simulated_ranks = 64;
 
 std::unique_ptr<schedules::Schedule> schedule_of(const std::string& algorithm, int ranks) {

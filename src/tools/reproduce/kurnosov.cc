@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// M. Kurnosov, E. Tokmasheva: the pipelined broadcast, by the paper's formula and by predicted
-// times.
+// M. Kurnosov, E. Tokmasheva: the pipelined broadcast, by their formula and by predicted times.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,8 +19,7 @@ using node::Shape;
 
 constexpr std::size_t page = 4096;
 
-// The parameters of the paper's plots: copying a byte, notifying, waiting for a set, releasing a
-// set.
+// Parameters of the paper's plots: to copy a byte, notify, wait for a set, release a set.
 constexpr double byte_ns = 1;
 constexpr double notice_ns = 50 * byte_ns;
 constexpr double wait_ns = 100 * byte_ns;
@@ -158,8 +156,7 @@ double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 
-// Returns the time of the costlier of the paper's two best trees, relative to the cheapest of the
-// others.
+// Returns the time of the costlier of their two best trees, relative to the cheapest other one.
 template <class NsOf>
 double best_trees(const NsOf& ns) {
   double others_ns = ns(flat);

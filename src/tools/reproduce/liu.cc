@@ -77,8 +77,7 @@ double knem_by_cma(const machine::CostModel& model, int ranks) {
          ucx::way_ns(model, "cma", ucx::judged_bytes, ranks);
 }
 
-// Returns the time of a message through shared memory relative to the card while this number of
-// ranks is active.
+// Returns the time of a message through shared memory relative to the card, for active `ranks`.
 double shared_memory_by_card(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   return ucx::way_ns(model, ucx::shared_memory, four_megabytes, ranks) /

@@ -287,8 +287,7 @@ using node::PipelinedBcast;
 
 constexpr int ranks = 2;
 constexpr int fragment_cells = 2;
-// Long enough for 64 buffers, and short enough to complete before another process gets the hardware
-// thread.
+// Long enough for 64 buffers, and short enough to complete before the rank is preempted.
 constexpr std::size_t message = 512 << 10;
 // One buffer is the reference for the others.
 constexpr std::array buffers = {1, 2, 4};

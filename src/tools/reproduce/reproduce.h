@@ -62,8 +62,7 @@ Paper parse_paper(std::string_view text, const std::string& name);
 // Loads the figures that huddle installs. Throws FailureError if they are not installed.
 Paper load_paper(const std::string& name);
 
-// Relative deviation within which huddle's value counts as equal: for exact figures, and for
-// predicted ones.
+// Relative deviation within which values count as equal, for exact and for predicted figures.
 inline constexpr double exact_within = 0.01;
 inline constexpr double price_within = 0.2;
 

@@ -131,8 +131,8 @@ double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
                                    {.tile_bytes = tile, .order = node::PairOrder::paired});
 }
 
-// Returns the time with the best tile that fits into a core's share of the shared cache, relative
-// to whole blocks.
+// Returns the time with the best tile that fits into a core's share of the cache, over whole
+// blocks.
 OfMachine tiled(std::size_t bytes) {
   return [bytes](const Machine& machine) {
     const Seated seated(machine);

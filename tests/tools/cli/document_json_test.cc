@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The common form of every --json output: one object on one line, which begins with its schema and
-// its command.
+// The common form of all --json output: an object on one line that begins with its schema.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -26,8 +26,7 @@ using ::testing::StartsWith;
 
 const std::string songshan_node = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
 
-// Returns an explanation for two cores without measurements, with twelve candidates, the cheapest
-// last.
+// Returns an explanation for two uncalibrated cores with twelve candidates, the cheapest last.
 Explained sample(int ranks) {
   Explained explained;
   explained.explanation = {{select::Operation::allreduce, 65536, 1}, ranks, false, {}};
@@ -71,8 +70,7 @@ TEST(ExplainText, BeginsWithTheAnswer) {
             "Half of all predictions are off by more than 16 %.\n");
 }
 
-// Returns an explanation with the cheapest candidate, two within the prediction error, and one
-// beyond it.
+// Returns the cheapest candidate, two within the prediction error, and one beyond it.
 Explained tie() {
   Explained explained = sample(2);
   explained.explanation.candidates = {{select::DisseminationPlan{}, "radix 2", 1000},

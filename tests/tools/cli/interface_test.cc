@@ -19,8 +19,7 @@ std::string long_name(const Argument& option) {
 // mapping methods are compared without one.
 bool may_differ(const Interface& command, const std::string& option) {
   if (command.name == "map") return option == "--compare";
-  // The binding words for threads differ from those of launchers, and recordings are compared by
-  // placement.
+  // Threads are not bound in the words of launchers; recordings are compared by placement.
   if (command.name == "run") return option == "--bind";
   if (command.name == "watch") return option == "--bind" || option == "--compare";
   return command.name.starts_with("bench") && (option == "--json" || option == "--ops");

@@ -24,8 +24,7 @@ using ::testing::StartsWith;
 const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5-2620v4-2s.toml";
 const std::string two_sockets_of_64 = HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml";
 
-// Returns a ring in which the numbers of neighbours differ by `step`. 5 and 16 have no common
-// divisor.
+// Returns a ring whose neighbours differ by `step`. 5 and 16 have no common divisor.
 std::string ring_csv(int elements, int step) {
   std::string text;
   for (int row = 0; row < elements; ++row) {

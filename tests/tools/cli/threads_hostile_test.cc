@@ -72,8 +72,7 @@ TEST_P(NestedOpenMp, RunsOn) {
 INSTANTIATE_TEST_SUITE_P(Compilers, NestedOpenMp, ::testing::Values("gcc", "clang"),
                          [](const auto& one) { return std::string(one.param); });
 
-// Returns the number of messages about threads. A build without MPIs also reports its missing
-// library.
+// Counts messages about threads; a build without MPIs also reports its missing library.
 long lines_in(const std::string& text) {
   long lines = 0;
   std::istringstream rest(text);

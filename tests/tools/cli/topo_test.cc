@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests the command as a user would run it: options as input, bytes on stdout or in files as
-// output.
+// Tests the command as a user would run it: options in, bytes on stdout or in files out.
 #include <gmock/gmock.h>
 
 #include <cstdio>

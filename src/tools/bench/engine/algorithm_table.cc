@@ -19,8 +19,7 @@ namespace {
 
 using select::Operation;
 
-// Calls of at most this size take little longer than reading the clock twice, so they are timed in
-// series.
+// Calls up to this size take little longer than reading the clock, so they are timed in series.
 constexpr std::size_t most_series_bytes = KiB;
 constexpr int table_calls_in_a_series = 32;
 constexpr int table_barriers_in_a_series = 200;

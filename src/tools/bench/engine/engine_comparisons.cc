@@ -62,8 +62,7 @@ std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series)
   return rings;
 }
 
-// Returns a comparison of two ranks with buffers of `bytes` bytes, still without entries and
-// judgements.
+// Returns a comparison of two ranks without entries and judgements.
 Comparison of_two(const std::vector<int>& pus, std::string name, std::size_t bytes) {
   return {.name = std::move(name),
           .binding = {2, {pus[0], pus[1]}},

@@ -50,8 +50,7 @@ std::string text(const Binding& binding) {
   return fmt::format("{} ranks, one each on cpus {}", used, fmt::join(pus, ", "));
 }
 
-// Allocates the set for the largest number, so that huddle does not limit the number of hardware
-// threads.
+// Allocates the set for the largest number, so that the number of hardware threads is not limited.
 void run_on(const std::vector<int>& pus) {
   const auto bits = static_cast<std::size_t>(*std::max_element(pus.begin(), pus.end())) + 1;
   const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs a comparison: real processes run all entries in turn, round after round, and the results are
-// judged.
+// Runs a comparison: real processes run all entries in turn, round after round.
 #pragma once
 
 #include <atomic>

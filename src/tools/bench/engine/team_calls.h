@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle's own collectives as implementations, either with the plan that a team chooses or with a
-// given plan.
+// huddle's own collectives as implementations, with the team's choice or with a given plan.
 #pragma once
 
 #include <cstddef>

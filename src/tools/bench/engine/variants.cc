@@ -203,8 +203,7 @@ std::vector<std::size_t> alltoall_sizes(bool quick) {
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB};
 }
 
-// Keeps the tiles of each size for pairs in the first order, then the candidates with the other
-// order.
+// Drops exchanges with tiles of less than a page and those with the order `as_ready`.
 std::vector<select::Candidate> tilings(std::vector<select::Candidate> candidates) {
   const auto keep = [](const select::Candidate& one) {
     const auto* plan = std::get_if<node::PairExchange::Plan>(&one.plan);

@@ -56,8 +56,7 @@ struct CallData {
   std::byte* output = nullptr;
 };
 
-// Test data of each operation, independent of the implementation: buffer sizes, inputs and expected
-// results.
+// Test data of an operation, whatever its implementation: buffer sizes, inputs and results.
 struct TestData {
   // The buffer holds one block per rank, on at least one rank.
   bool input_in_blocks = false;

@@ -28,8 +28,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-// The operations in which programs spend their time. v-forms move the same data with the same
-// algorithms.
+// The operations in which programs spend their time. v-forms use the same algorithms.
 constexpr Operation usual[] = {
     Operation::barrier,   Operation::bcast,     Operation::reduce,
     Operation::allreduce, Operation::allgather, Operation::alltoall,

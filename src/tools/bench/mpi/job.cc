@@ -139,15 +139,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An order takes seconds at most, or a minute if the ranks of an MPI wait inefficiently on few
-// cores.
+// An order takes seconds, or up to a minute if the ranks of an MPI wait badly on few cores.
 constexpr std::chrono::seconds answer_wait{180};
 constexpr int farewell_ms = 5000;
 constexpr int slice_ms = 100;  // between two checks of the stop request
 constexpr std::size_t kept_lines = 12;
 
-// Allows more ranks than cores, which is legitimate here, and running as root, which is the user's
-// decision.
+// Allows more ranks than cores, and running as root, which is the user's decision.
 constexpr std::array<const char*, 4> launcher_settings = {
     "OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
     "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};

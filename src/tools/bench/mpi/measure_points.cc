@@ -19,8 +19,7 @@ using Clock = std::chrono::steady_clock;
 // Calls of less than a microsecond are timed in series because reading the clock takes 20 ns.
 constexpr std::size_t short_bytes = 1 << 10;
 constexpr int short_calls = 16;
-// If ranks share cores, the last rank to enter finds the others' work done. A series contains all
-// of it.
+// If ranks share cores, the last one to enter finds the others' work done. A series has all of it.
 constexpr std::size_t medium_bytes = 64 << 10;
 constexpr int crowded_calls = 4;
 

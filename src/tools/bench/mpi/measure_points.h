@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A run of `huddle bench` against an MPI: all points, compared with one MPI or with the best of
-// several.
+// A run of `huddle bench`: all points, compared with one MPI or with the best of several.
 #pragma once
 
 #include <atomic>
@@ -54,8 +53,7 @@ PointResult compare(Job& rival, Job& host, const Point& point, Timing timing, co
 // Measures one batch of one side. Returns nanoseconds per call.
 std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing);
 
-// Compares the first `calls` calls of newly started jobs, each with one side only. Throws what Job
-// throws.
+// Compares the first calls of newly started jobs, each with one side. Throws what Job throws.
 PointResult compare_cold(const Mpi& mpi, const JobOptions& job_options, const Point& point,
                          int calls, const Effort& effort, const std::atomic<bool>& stop);
 

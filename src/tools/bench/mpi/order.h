@@ -39,8 +39,7 @@ using select::Operation;
 using select::operations;
 using select::request_of;
 
-// Launchers and MPIs print other lines as well; only lines with this prefix are part of the
-// protocol.
+// Prefix of the protocol's lines. Launchers and MPIs print other lines as well.
 inline constexpr std::string_view mark = "huddle-bench: ";
 
 // One measurement. A stretch is timed as a whole: `calls` calls in a row, each with its own data

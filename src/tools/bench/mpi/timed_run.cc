@@ -150,8 +150,7 @@ TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
   const auto start = Clock::now();
   Child child(command, input.number(), in.number());
   in = FileDescriptor();
-  // Wakes poll() as soon as the program ends, even if a process that it left behind keeps the pipe
-  // open.
+  // Wakes poll() when the program ends, even if a background process keeps the pipe open.
   const FileDescriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child.process(), 0)));
   std::string output;
   bool more_output = true;

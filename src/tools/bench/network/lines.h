@@ -11,8 +11,7 @@
 
 namespace huddle::bench::network {
 
-// Launchers and MPIs print other lines as well; only lines with this prefix are part of the
-// protocol.
+// Prefix of the protocol's lines. Launchers and MPIs print other lines as well.
 inline constexpr std::string_view mark = "huddle-network: ";
 
 // The words after the mark, and what follows each.

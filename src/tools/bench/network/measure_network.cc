@@ -18,8 +18,7 @@ namespace huddle::bench::network {
 namespace {
 
 constexpr std::size_t kept_bytes = 600;
-// Another way of sending must take at most this share of the time to be preferred, because runs
-// vary.
+// Another way of sending must take at most this share of the time, because runs vary.
 constexpr double least_gain = 0.9;
 
 void add_point(machine::Curve& curve, double bytes, double ns, double spread) {
@@ -123,8 +122,7 @@ Measured Reader::take() {
   machine::Network& network = measured_.network;
   network.name = measured_.mpi;
   network.origin = machine::Origin::measured;
-  // Neither side is busy longer than a message takes. Sends into buffers may take less by
-  // themselves.
+  // Neither side is busy longer than a message takes; buffered sends may be faster.
   network.cpu_ns = std::min(network.cpu_ns, machine::time_at(network.curve, 0) / 2);
   judge_both_ways();
   return std::move(measured_);

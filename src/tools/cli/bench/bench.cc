@@ -58,8 +58,7 @@ namespace {
 constexpr int usual_rounds = 10;
 constexpr int quick_rounds = 3;
 
-// Predictions must be for the machine that is timed; the file of another machine would lead to
-// other choices.
+// Throws UsageError for the file of another machine, which would lead to other choices.
 machine::LoadedMachine file_of_here(const Context& context, const machine::Topology& here) {
   MachineInQuestion machine = machine_in_question(context, here);
   if (machine.is_here()) return std::move(machine.loaded);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench engine: compares huddle's collectives within a node with hand-written code, without
-// an MPI.
+// huddle bench engine: compares huddle's collectives within a node with hand-written code.
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench with an MPI: prints its own collectives and huddle's in tables like those of OSU's
-// programs.
+// huddle bench with an MPI: prints its collectives and huddle's in tables like OSU's programs.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -270,8 +269,8 @@ bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
                       .rank_prefix = {}};
   plan.timing = timing_of(options);
   plan.cold_calls = cold_calls_of(options);
-  // huddle is active from the first call on, except for cold timing, which measures starts with the
-  // user's settings.
+  // huddle is active from the first call on, except for cold timing, which uses the user's
+  // settings.
   if (plan.timing != bench::Timing::cold) {
     plan.job_options.environment.emplace_back("HUDDLE_JOIN_AFTER=0");
   }

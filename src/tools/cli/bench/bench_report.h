@@ -37,8 +37,7 @@ struct PredictionError {
   std::size_t mispredicted = 0;  // number of marked points
 };
 
-// Summarizes the times_off of each point. Ignores points whose cost is not predicted by the machine
-// file.
+// Summarizes the times_off of each point. Ignores points without a prediction.
 PredictionError prediction_error(std::vector<double> times_off);
 
 // Returns for example "the model's predictions are off by a factor of 1.24 in the median of 34
@@ -105,8 +104,7 @@ struct MpiBenchReport {
   PredictionError prediction_error() const;
 };
 
-// Returns how far the prediction for a point is off; none without a prediction or if calls fell
-// back to the MPI.
+// Returns how far a prediction is off; none without one or if calls fell back to the MPI.
 std::optional<double> times_off(const bench::PointResult& one);
 
 std::string bench_mpi_text(const MpiBenchReport& report, int columns);
@@ -132,8 +130,7 @@ struct BenchTableReport {
   PredictionError prediction_error() const;
   // Returns the error of the simulated times.
   PredictionError simulation_error() const;
-  // Number of measured sizes, and of those at which huddle's choice is at most a tenth slower than
-  // the fastest.
+  // Number of measured sizes, and of those with huddle's choice within a tenth of the fastest.
   struct Choices {
     std::size_t points = 0;
     std::size_t near_best = 0;

@@ -36,8 +36,7 @@ constexpr const char* standard_output = "-";
       fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
 }
 
-// Does not create the folder of a file that the user names, because the name may contain a typing
-// error.
+// Does not create the folder of a file that the user names; the name may be a typing error.
 void require_folder_of(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code why;
@@ -92,8 +91,7 @@ void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
   if (!work.empty()) console.note("warning: " + other_work_text(work, pus.size()));
 }
 
-// Throws FailureError if most values are unsteady. Every command uses the file, so those require
-// --force.
+// Throws FailureError if most values are unsteady, because every command uses the file.
 void require_steady(const Console& console, const calibrate::Outcome& outcome) {
   if (!outcome.is_mostly_doubtful()) return;
   warn_of_doubts(console, outcome.machine);

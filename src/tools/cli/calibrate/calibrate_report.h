@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Output of `huddle calibrate`: the plan and the results as text and JSON, and the measurement
-// between nodes.
+// Output of `huddle calibrate` as text and JSON, and the measurement between nodes.
 #pragma once
 
 #include <string>

@@ -13,8 +13,7 @@ namespace huddle::cli {
 
 inline constexpr int config_json_schema = 1;
 
-// Returns the table of settings and the configuration files that were considered, at most `columns`
-// wide.
+// Returns the table of settings and the configuration files, at most `columns` wide.
 std::string config_text(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files, int columns);
 // Returns all information about one setting.

@@ -30,8 +30,7 @@ namespace {
 
 constexpr std::size_t shown = 10;  // enough to see the alternatives
 
-// Describes a candidate. `ways`: number of equivalent candidates, of which this one is the
-// cheapest.
+// `ways`: number of equivalent candidates, of which this one is the cheapest.
 std::string in_words(const select::Candidate& candidate, std::size_t ways = 1) {
   std::string text(algorithm_name(candidate.plan));
   if (ways > 1) text += fmt::format(", {} ways", ways);
@@ -259,8 +258,7 @@ class ExplainCommand : public Command {
   }
 
  private:
-  // Returns the machine to explain for. Its allowed hardware threads are known only if it is this
-  // one.
+  // Returns the machine. Its allowed hardware threads are known only if it is this one.
   picture::Subject subject_of(const Context& context) const {
     if (described_.is_given()) {
       picture::Subject subject{machine::generic_machine(described_.discover().topology),
@@ -307,8 +305,7 @@ class ExplainCommand : public Command {
     return explained;
   }
 
-  // Explains a collective on identical nodes like this machine, with ranks bound according to
-  // --bind.
+  // Explains a collective on nodes like this machine, with ranks bound according to --bind.
   NodesExplained explained_between(const Context& context, const select::Request& request) const {
     const picture::Subject subject = subject_of(context);
     const machine::Topology& topology = subject.machine.topology;

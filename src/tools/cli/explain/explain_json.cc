@@ -11,8 +11,7 @@
 
 namespace huddle::cli {
 
-// Returns the explanation as the library writes it, plus the machine and the placement of the
-// ranks.
+// Returns the library's explanation, plus the machine and the placement of the ranks.
 std::string explain_json(const Explained& explained) {
   const Json explanation = Json::parse(select::explanation_json(explained.explanation));
   Json document = json_document(explanation.at("schema").get<int>(), "explain");

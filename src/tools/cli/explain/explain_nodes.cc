@@ -138,8 +138,7 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
     const auto ns =
         internode::MpiTimes(subject.machine, mpi, map).ns_at(request.operation, request.bytes);
     if (!ns) continue;
-    // Reductions here use doubles. They stay with huddle because the MPI may round sums
-    // differently.
+    // Reductions of doubles stay with huddle because the MPI may round sums differently.
     const bool is_left = explained.forced.empty() && *ns < explained.prediction.ns() &&
                          !select::reduces(request.operation);
     explained.mpis.push_back({mpi, *ns, is_left});

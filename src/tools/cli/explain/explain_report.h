@@ -81,8 +81,7 @@ struct NodesExplained {
                                 // it does not
 };
 
-// in_node(request) returns the chosen candidate of the node with the most ranks; none if that is
-// one rank.
+// Returns the chosen candidate of the node with the most ranks; none if that is one rank.
 using InNode = std::function<std::optional<select::Candidate>(const select::Request&)>;
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,

@@ -68,8 +68,7 @@ MapVerdict verdict_on(const MapSubject& subject, const Placed& placed);
 // Returns why the events do not suffice; empty if they do.
 std::string evidence_text(const MapSubject& subject);
 
-// Returns a warning if the placement cannot use memory bandwidth that a balanced one could; empty
-// otherwise.
+// Returns a warning if a balanced placement could use more memory bandwidth; empty otherwise.
 std::string bandwidth_warning(const MapSubject& subject, const Placed& placed);
 
 std::string percent_text(double share);
@@ -81,15 +80,13 @@ std::string map_compare_text(const MapSubject& subject, const std::vector<Placed
                              const Console& console);
 std::string map_compare_json(const MapSubject& subject, const std::vector<Placed>& all);
 
-// Input of the slot tree: the number of elements and nodes, and restrictions on the hardware
-// threads.
+// Input of the slot tree: number of elements and nodes, and restrictions on hardware threads.
 struct SlotQuestion {
   int elements = 0;
   int nodes = 0;  // 0: the minimum
   std::optional<machine::CpuSet> allowed = {};
   std::vector<mapping::Assignment> named = {};  // their hardware threads must be among the slots
-  // Uses all hardware threads instead of distributing the elements over nodes, sockets and NUMA
-  // nodes.
+  // Uses all hardware threads instead of balancing nodes, sockets and NUMA nodes.
   bool packs = false;
   int least_on_a_node = 0;  // minimum number of slots per node
 };
@@ -120,8 +117,7 @@ struct Hosts {
 };
 Hosts hosts_of(const mapping::CommMatrix& matrix);
 
-// Returns the bandwidth that the elements can use in the present placement, evenly distributed, and
-// on all cores.
+// Returns the bandwidth in the present placement, evenly distributed, and on all cores.
 Bandwidth bandwidth_of(const mapping::Problem& problem, const machine::CostModel& model,
                        const SlotQuestion& question);
 

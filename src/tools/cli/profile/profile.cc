@@ -124,8 +124,7 @@ ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
   }
   const fs::path output =
       fs::absolute(profile.output.empty() ? fs::path(usual_output) : fs::path(profile.output));
-  // The ranks write their parts next to the output, so ranks on other hosts need a common file
-  // system.
+  // The ranks write their parts next to the output, where other hosts see the same file system.
   std::error_code error;
   fs::create_directories(output.parent_path(), error);
   error.clear();  // if the folder is missing, creating one in it reports why

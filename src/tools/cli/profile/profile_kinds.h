@@ -23,8 +23,7 @@ struct RankProfile {
 // Runs the command to its end and returns its exit status; 1 if nothing called MPI.
 ExitCode profile_ranks(const Context& context, const RankProfile& profile);
 
-// `huddle profile` of a program that is not an MPI launcher: measures which of its threads share
-// pages.
+// `huddle profile` of any other program: measures which of its threads share pages.
 struct ThreadProfile {
   std::vector<std::string> command;  // not empty
   std::string output;                // file of the matrix, for `huddle map`; empty: none
@@ -35,12 +34,10 @@ struct ThreadProfile {
   bool json = false;
 };
 
-// Runs the command to its end and prints the report on `err`. Returns its exit status as a shell
-// would.
+// Runs the command and prints the report on `err`. Returns its exit status as a shell would.
 ExitCode profile_threads(const Context& context, const ThreadProfile& profile);
 
-// `huddle profile --accuracy`: observes programs with known sharing and compares the observations
-// with it.
+// `huddle profile --accuracy`: compares observations with the known sharing of programs.
 struct AccuracyQuestion {
   std::string pattern;  // empty: all
   int seconds = 3;      // per pattern

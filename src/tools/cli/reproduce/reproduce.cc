@@ -75,8 +75,7 @@ std::string name_of(const Row& row, bool with_machine) {
   return printable(figure.where + ": " + figure.what + on);
 }
 
-// Returns the simulated value, marked if it meets the claim and the predicted one does not, or the
-// other way round.
+// Returns the simulated value, marked if only one of it and the predicted one meets the claim.
 std::string simulated_text(const Row& row) {
   if (!row.simulated) return "-";
   const bool agrees =

@@ -33,8 +33,7 @@ class RunProgress : public bench::RunWatcher {
   Progress progress_;
 };
 
-// Returns the command without huddle. HUDDLE=off matters if the site preloads huddle for all
-// programs.
+// HUDDLE=off matters if the site preloads huddle for all programs.
 bench::Spawned without_huddle(const launch::Request& request, const launch::Plan& plan) {
   return {.program = plan.program,
           .words = request.command,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle sim`: simulates a collective inside a node, or between nodes on a fabric. Neither has to
-// exist here.
+// `huddle sim`: simulates a collective inside a node, or between nodes on a fabric.
 
 #include <fmt/format.h>
 #include <algorithm>

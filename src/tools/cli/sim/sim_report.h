@@ -24,8 +24,7 @@ struct SimulatedRow {
   std::string algorithm;  // for example "allgather:ring"
   network::Outcome outcome;
   std::optional<double>
-      // `judge_ns` is the judge's result for the same schedule, if there is a judge and it supports
-      // the schedule.
+      // `judge_ns` is the judge's result, if there is a judge and it supports the schedule.
       judge_ns;
 };
 

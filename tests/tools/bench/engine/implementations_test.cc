@@ -28,8 +28,7 @@ Result hold_one(std::unique_ptr<Implementation> implementation, int ranks, std::
   return hold_quietly(comparison, 2);
 }
 
-// Returns the length of a series. Two spinning ranks on one core take a time slice per call, so it
-// is short then.
+// Returns the length of a series, which is short if two spinning ranks share a core.
 int series() { return test_pus().size() >= 2 ? 100 : 2; }
 
 TEST(Implementations, BareFlagsOfTwoRanksWork) {
@@ -77,8 +76,7 @@ TEST(Implementations, OperationsOfATeamWork) {
   }
 }
 
-// Returns the predicted choice of a team of two, which depends on its placement here: on two cores
-// or on one.
+// Returns the predicted choice of a team of two, which depends on the number of cores here.
 std::string forecast_of_two(const select::Request& request) {
   const machine::Machine machine = test_machine();
   const Forecast forecast(machine, {2, test_pus()});

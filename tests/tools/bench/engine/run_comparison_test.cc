@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests the harness itself: counting, and detection of planted differences. Tests do not check
-// absolute speed.
+// Tests the harness itself: counting, and detection of planted differences.
 #include "tools/bench/engine/run_comparison.h"
 
 #include <gmock/gmock.h>

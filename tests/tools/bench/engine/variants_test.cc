@@ -53,8 +53,7 @@ TEST(Variants, AreThePapersBroadcastsAndTheChoice) {
   EXPECT_THAT(large, Contains(HasSubstr("1 buffer of 8K")));
   EXPECT_THAT(large, Contains(HasSubstr("buffers of 8K, chain")));
   EXPECT_THAT(large, Contains(HasSubstr("buffers of 8K, 2-ary")));
-  // All fifteen readers at one segment on either NUMA node, or four readers at each of four
-  // segments.
+  // All fifteen readers at a segment on either NUMA node, or four readers at each of four.
   EXPECT_THAT(large, Contains("2 segments of 128K, 15 at once"));
   EXPECT_THAT(large, Contains("4 segments of 128K, 4 at once"));
 }

@@ -200,15 +200,13 @@ void set_environment(const std::string& machine_file) {
   if (!machine_file.empty()) setenv("HUDDLE_MACHINE", machine_file.c_str(), 1);
 }
 
-// Returns the factor by which tests slow down the MPI to compare it with itself; 0 to measure
-// huddle.
+// Returns the factor by which tests slow the MPI down to compare it with itself; 0: huddle.
 double twin_factor() {
   const char* text = std::getenv("BENCH_RANKS_TWIN");
   return text == nullptr ? 0 : std::strtod(text, nullptr);
 }
 
-// Returns the version on one line. Some MPIs count the terminating NUL or add pages about their
-// build.
+// Returns the version on one line. Some MPIs count the final NUL or add pages about their build.
 std::string version_of(const Sides& sides) {
   std::string version(mpi::max_library_version_string, '\0');
   int length = 0;

@@ -13,8 +13,7 @@
 namespace huddle::bench::ranks {
 namespace {
 
-// The back end learns of its environment through plain functions, so this state belongs to the
-// process.
+// This state is global because the back end calls plain functions.
 void* mpi_handle = nullptr;
 Functions native{};
 unsigned long passed = 0;
@@ -90,8 +89,7 @@ Handle named(const std::array<mpi::Predefined, n>& all, std::string_view name) {
   return mpi::handle<Handle>(*found, find_in_mpi);
 }
 
-// Looks up the harness's functions. `outermost` and `prefix` determine the functions that a program
-// would call.
+// Looks up the harness's functions. A program would call those of `outermost` with `prefix`.
 Service open_service(void* outermost, const std::string& prefix) {
   Service service{};
   look_up(outermost, (prefix + "Init").c_str(), service.init);
@@ -117,8 +115,7 @@ Service open_service(void* outermost, const std::string& prefix) {
 }  // namespace
 
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) {
-  // RTLD_GLOBAL because components that some MPIs load later resolve the MPI's symbols in the
-  // global scope.
+  // RTLD_GLOBAL because some MPIs load components that search the global scope for its symbols.
   mpi_handle = open_first(mpi_path, RTLD_NOW | RTLD_GLOBAL);
   look_up_all(mpi_handle, "PMPI_", native);
   Sides sides{};

@@ -46,8 +46,7 @@ struct Head {
 
 class SharedState {
  public:
-  // Collective. Uses the MPI once, to find the other ranks. Throws std::runtime_error if the ranks
-  // share no memory.
+  // Collective; uses the MPI. Throws std::runtime_error if the ranks share no memory.
   explicit SharedState(const Sides& sides);
   ~SharedState();
   SharedState(const SharedState&) = delete;

@@ -160,8 +160,7 @@ void Ranks::begin_step(std::string_view name) const {
   if (is_speaker()) say(word_step, std::string(name));
 }
 
-// Sleeps between tests because ranks that wait in the MPI occupy hardware threads that measured
-// ranks may need.
+// Sleeps between tests, so that waiting ranks do not occupy hardware threads of measured ones.
 void Ranks::meet() const {
   constexpr double nap_ns = 2e5;
   mpi::Request request{};
@@ -319,8 +318,7 @@ void Ranks::measure_cpu() {
   if (is_speaker()) say(word_cpu, line(most_ns));
 }
 
-// Measures all ranks of the first host sending to partners on the second: small messages, then
-// large ones.
+// Measures all ranks of the first host sending to the second: small messages, then large ones.
 void Ranks::measure_senders() {
   const auto pairs = static_cast<double>(senders_.size());
   const auto is_in = [this](const std::vector<int>& some) {
