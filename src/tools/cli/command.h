@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One subcommand: what it is called, what it takes, what it does. The parser (parse.cc) is the only
-// file that knows how arguments are parsed.
+// The interface of a subcommand: its names, its options and its action. Only parse.cc knows how
+// arguments are parsed.
 #pragma once
 
 #include <functional>
@@ -17,49 +17,50 @@
 
 namespace huddle::cli {
 
-// What a value is, for shells that complete it.
+// The kind of a value, for shells that complete it.
 enum class Value { text, word, list, machine, file, folder, program };
 
 // Collects the options of one subcommand. `names` are written as "-n,--ranks". The placeholders
-// FILE, DIR and LAUNCHER say of what kind a value is.
+// FILE, DIR and LAUNCHER define the kind of a value.
 class Options {
  public:
   virtual ~Options() = default;
   virtual void flag(const std::string& names, bool& target, const std::string& help) = 0;
   virtual void text(const std::string& names, std::string& target, const std::string& placeholder,
                     const std::string& help) = 0;
-  // Its value may be left out, and is then `fallback`.
+  // Declares an option whose value is optional and defaults to `fallback`.
   virtual void optional_text(const std::string& names, std::string& target,
                              const std::string& fallback, const std::string& placeholder,
                              const std::string& help) = 0;
   virtual void number(const std::string& names, int& target, int least, int most,
                       const std::string& placeholder, const std::string& help) = 0;
-  // The flag of a setting, such as --machine for "machine": given, it wins over environment and
-  // files, and the command finds it among its context's settings.
+  // Declares the option of a setting, such as --machine for "machine". It overrides the environment
+  // and files, and the command finds its value in Context::settings.
   virtual void setting(const std::string& key) = 0;
-  // A positional argument that may be left out.
+  // Declares an optional positional argument.
   virtual void positional(const std::string& name, std::string& target,
                           const std::string& help) = 0;
-  // All words from the first that is no option of this command: another command's own.
+  // Declares a target for all words from the first one that is not an option of this command, such
+  // as another command line.
   virtual void rest(const std::string& name, std::vector<std::string>& target,
                     const std::string& help) = 0;
-  // These two cannot be given together.
+  // Declares that these two cannot be combined.
   virtual void exclude(const std::string& name, const std::string& other) = 0;
-  // The option `name` cannot be given without `other`.
+  // Declares that the option `name` requires `other`.
   virtual void need(const std::string& /*name*/, const std::string& /*other*/) {}
-  // What shells may propose for an argument whose placeholder does not say it. Nothing for whoever
-  // reads a command line: the command itself knows best what to say of a wrong value.
+  // Declares the values that shells may propose for an argument whose placeholder does not define
+  // them. Parsers ignore this because the command reports wrong values best.
   virtual void complete(const std::string& /*name*/, Value /*value*/,
                         const std::vector<std::string>& /*words*/ = {}) {}
 };
 
-// What a command may consult while it runs.
+// The environment of a running command.
 struct Context {
   Console console;
   std::vector<settings::Resolved> settings;
-  // Sentences about settings that were ignored. Empty for commands that stop at the first.
+  // Sentences about ignored settings. Empty for commands that reject wrong settings.
   std::vector<std::string> ignored_settings = {};
-  // How the caller has set SIGPIPE, which huddle changes for itself.
+  // The caller's disposition of SIGPIPE, which huddle changes for itself.
   bool pipe_signal_was_ignored = false;
 };
 
@@ -72,15 +73,14 @@ class Command {
 
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;  // one line, lower case, for the list of commands
-  virtual std::string description() const { return summary(); }  // what help opens with
+  virtual std::string description() const { return summary(); }  // first paragraph of the help
   virtual std::string examples() const = 0;  // shown below the options: "  huddle topo\n..."
   virtual void declare(Options& options) = 0;
-  // Returns whether a mistake in a configuration file or in the environment is ignored, and
-  // reported by the command, rather than ends it: jobs must not depend on it.
+  // Returns whether errors in a configuration file or the environment are only reported by the
+  // command instead of ending it, because jobs must not depend on them.
   virtual bool ignores_wrong_settings() const { return false; }
   virtual ExitCode run(const Context& context) = 0;
-  // Commands below this one: `engine` of `bench` is `huddle bench engine`. Each has options and a
-  // help of its own.
+  // Returns the subcommands, which have their own options and help: `huddle bench engine`.
   const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
 
  protected:
@@ -112,10 +112,10 @@ std::unique_ptr<Command> make_reproduce_command();
 std::unique_ptr<Command> make_paths_command();
 std::unique_ptr<Command> make_ucx_command();
 
-// Every command, in the order in which help lists them.
+// Returns every command, in the order of the help.
 std::vector<std::unique_ptr<Command>> all_commands();
 
-// Parses, runs, reports: the whole program below main(). Returns the exit status.
+// Parses the command line, runs the command and reports errors. Returns the exit status.
 int run_command_line(int argc, char** argv);
 
 }  // namespace huddle::cli

@@ -60,7 +60,7 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// Where no terminal says it: what the caller says, as in `COLUMNS=120 huddle topo | less`.
+// Returns the width without a terminal. The caller sets it, as in `COLUMNS=120 huddle topo | less`.
 int columns_without_terminal() {
   constexpr int usual = 80;
   const std::string said = environment("COLUMNS");
@@ -84,7 +84,7 @@ bool locale_is_utf8() {
   return false;
 }
 
-// 0: not a terminal.
+// Returns 0 if the stream is not a terminal.
 int terminal_columns(std::FILE* stream) {
   if (isatty(fileno(stream)) == 0) return 0;
   winsize size{};

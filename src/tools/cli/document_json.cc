@@ -21,7 +21,6 @@ std::string json_text(const Json& document) {
 
 namespace {
 
-// Keeps the order in which things are written here.
 using machine::CpuSet;
 using machine::Machine;
 using machine::Topology;
@@ -30,7 +29,7 @@ std::string_view origin_text(machine::Origin origin) {
   return machine::origin_names[static_cast<std::size_t>(origin)];
 }
 
-// Sets are lists of numbers: every language can read those.
+// Sets are lists of numbers, which every language can read.
 Json numbers(const CpuSet& set) { return Json(set.cpus()); }
 
 Json levels_json(const Topology& topology) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What every --json has in common: one object on one line, which opens with the version of its own
-// schema and the command whose answer it is.
+// The common form of all --json output: one object on one line, which begins with the version of
+// its schema and the command.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,16 +15,14 @@ namespace huddle::cli {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which members are added
 
-// {"schema": ..., "command": ...}, to be added to; keeps the order in which things are added.
+// Returns {"schema": ..., "command": ...}, to which the caller adds members.
 Json json_document(int schema, std::string_view command);
 
-// One line, as a program expects it. What is not UTF-8 (paths, values of variables) is replaced.
+// Returns one line. Replaces bytes that are not UTF-8, for example in paths and variables.
 std::string json_text(const Json& document);
 
-// A machine as JSON, the same in every command that prints one. Figures have the keys of the
-// machine file.
-
-// Adds name, topology and every figure to a document.
+// Adds name, topology and all figures of a machine to a document, in the same form for every
+// command. The keys are those of the machine file.
 void add_machine(nlohmann::ordered_json& document, const machine::Machine& machine);
 
 }  // namespace huddle::cli

@@ -38,13 +38,13 @@ std::string help_of_number(const std::string& help, int least, int most) {
 
 namespace {
 
-// "-n,--ranks" -> "-n" and "--ranks".
+// Splits "-n,--ranks" into "-n" and "--ranks".
 std::vector<std::string> words_between(std::string_view text, char separator) {
   const std::vector<std::string_view> parts = split(text, separator);
   return {parts.begin(), parts.end()};
 }
 
-// Placeholders are for people; these three say the same to a shell.
+// Maps the three placeholders that determine the kind of a value.
 Value value_by(std::string_view placeholder) {
   if (placeholder == "FILE") return Value::file;
   if (placeholder == "DIR") return Value::folder;
@@ -79,7 +79,7 @@ Argument argument_of(const settings::Setting& setting) {
   return argument;
 }
 
-// Writes down what a command declares.
+// Records the options that a command declares.
 class Recorder : public Options {
  public:
   explicit Recorder(Interface& interface) : interface_(interface) {}
@@ -153,7 +153,7 @@ std::vector<Argument> everywhere() {
   return arguments;
 }
 
-// `name` as it is typed, with those of the commands above it.
+// Describes a command. `name`: the name as typed, including parent commands.
 Interface interface_of(Command& command, const std::string& name) {
   Interface result{.name = name,
                    .summary = command.summary(),

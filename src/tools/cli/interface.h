@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the program and its commands take, as a table. The parser reads a command line by what
-// commands declare; whoever describes the program (manual pages, completions) reads the same here.
+// The options of the program and its commands as data. The parser interprets a command line by the
+// same declarations; manual pages and completions are generated from these data.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace huddle::cli {
 
-// What the program says of itself, above and below its commands.
+// The program's help text above and below the list of commands.
 extern const std::string_view program_description;
 extern const std::string_view program_footer;
-// Where settings come from, in the order in which they win.
+// The sources of settings in order of precedence.
 extern const std::string_view order_of_sources;
 
-// What every command takes, and the program itself.
+// Options of the program and of every command.
 inline constexpr const char* help_flag = "-h,--help";
 inline constexpr const char* help_text = "this help";
 inline constexpr const char* version_flag = "-V,--version";
@@ -30,15 +30,16 @@ inline constexpr const char* version_text = "the version";
 inline constexpr const char* options_heading = "Options";
 inline constexpr const char* appearance_heading = "What output looks like";
 
-// The help of a number, with its bounds.
+// Returns the help of a number with its range.
 std::string help_of_number(const std::string& help, int least, int most);
 
 struct Argument {
-  std::vector<std::string> names;  // "-n" and "--ranks"; of a positional one "SETTING"
+  std::vector<std::string> names;  // "-n" and "--ranks"; for a positional argument "SETTING"
   std::string placeholder = {};    // empty: takes no value
   std::string help;
   Value value = Value::text;
-  std::vector<std::string> words = {};  // what a Value::word, or an item of a Value::list, can be
+  std::vector<std::string> words =
+      {};  // possible values of a Value::word, or items of a Value::list
   int values = 0;
   bool value_optional = false;
   bool is_setting = false;
@@ -46,7 +47,7 @@ struct Argument {
   bool goes_by(std::string_view name) const;
 };
 
-// A command as the one above it lists it.
+// A command in the list of its parent.
 struct Listed {
   std::string name;
   std::string summary;
@@ -54,23 +55,23 @@ struct Listed {
 
 struct Interface {
   std::string
-      name;  // of the command, as it is typed: "topo", "bench engine"; of the program "huddle"
+      // `name` is the command as typed: "topo", "bench engine"; for the program "huddle".
+      name;
   std::string summary;
   std::string description;
   std::string footer;
   std::vector<Argument> positionals = {};
   std::vector<Argument> options;
   std::vector<Argument> appearance = {};  // the settings that every command takes
-  std::optional<Argument> rest = {};      // another command, and all its words
+  std::optional<Argument> rest = {};      // another command with all its words
   std::vector<Listed> subcommands = {};
   std::vector<std::pair<std::string, std::string>> exclusions = {};
 };
 
-// Its own, and those of what output looks like.
+// Its own options and those for the appearance of output.
 std::vector<Argument> all_options(const Interface& interface);
 
-// The program itself, and its commands in the order in which help lists them, those below a command
-// behind it.
+// The program and its commands in the order of the help; subcommands follow their parent.
 struct ProgramInterface {
   Interface program;
   std::vector<Interface> commands;

@@ -23,7 +23,8 @@ std::string MachineInQuestion::difference() const {
 
 namespace {
 
-// A program's ranks have another standard input, so that only commands about a machine take "-".
+// Loads a machine, also from standard input. Ranks have a different standard input, so only
+// commands about a machine accept "-".
 machine::LoadedMachine loaded_machine(const std::string& named, const machine::Topology& here) {
   if (named != standard_input) return machine::load_machine(named, here);
   std::string text = read_text(named);
@@ -58,7 +59,7 @@ machine::Discovery DescribedMachine::discover() const {
 
 namespace {
 
-// Nothing where it is left open.
+// Returns none for "auto".
 std::optional<bool> said(const Context& context) {
   const std::string& heap = settings::find(context.settings, "heap").value;
   if (heap == "auto") return std::nullopt;

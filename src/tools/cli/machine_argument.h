@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The machine that a command speaks of, and whether that is the one that it runs on.
+// The machine that a command is about, and whether that is the machine on which it runs.
 #pragma once
 
 #include <string>
@@ -16,42 +16,43 @@ namespace huddle::cli {
 
 struct MachineInQuestion {
   machine::LoadedMachine loaded;
-  std::string theirs;  // fingerprint of the machine that is described
-  std::string ours;    // of the one that we are on
+  std::string theirs;  // fingerprint of the described machine
+  std::string ours;    // fingerprint of the machine that runs the command
 
   bool is_here() const { return theirs == ours; }
-  // "FILE describes ..., and this machine is ...". pre: it is not here.
+  // Returns "FILE describes ..., and this machine is ...".
+  // Requires: !is_here()
   std::string difference() const;
 };
 
-// What the setting `machine` names, else the file that is found for this machine, else generic
-// figures for it.
+// Returns the machine that the setting `machine` names, else the file found for this machine, else
+// a generic model of it.
 MachineInQuestion machine_in_question(const Context& context, const machine::Topology& here);
 
-// A machine that is not here and has no machine file, as --xml and --synthetic describe it.
+// A machine without a machine file, described with --xml or --synthetic.
 class DescribedMachine {
  public:
   void declare(Options& options);
 
   bool is_given() const { return !xml_.empty() || !synthetic_.empty(); }
-  // What to call it.
+  // Returns a name for output.
   std::string name() const;
-  // pre: it is given. Throws InputError.
+  // Throws InputError.
+  // Requires: is_given()
   machine::Discovery discover() const;
 
  private:
   std::string xml_, synthetic_;
 };
 
-// Whether ranks on this machine get a shared heap: what the setting `heap` says or, where it leaves
-// that open, what was measured here.
+// Returns whether ranks on this machine get a shared heap: by the setting `heap` or, if that is
+// "auto", by measurements of this machine.
 bool wants_heap(const Context& context, const machine::Machine& machine);
-// The same of the machine in question. One of which nothing can be read gets none: whoever needs it
-// will say so.
+// The same for the machine that the settings name. Returns false if its file cannot be read; the
+// code that needs the file reports that.
 bool wants_heap(const Context& context);
 
-// What a calibration just made leaves open, told at once: a figure that is chosen by may be one of
-// them.
+// Warns right after a calibration about unsteady measurements, because choices may depend on them.
 void warn_of_doubts(const Console& console, const machine::Machine& machine);
 
 }  // namespace huddle::cli

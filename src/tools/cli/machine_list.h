@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// --list-machines and --list-fabrics: what --machine and --fabric take by name.
+// --list-machines and --list-fabrics: the names that --machine and --fabric accept.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,15 @@ struct ListedMachine {
   std::string name;
   std::string path;
   std::optional<machine::Machine> machine;
-  std::string flaw;  // why its file cannot be read; else empty
+  std::string flaw;  // why its file cannot be read; otherwise empty
 };
 
-// Every machine that has a name here, readable or not.
+// Returns every machine that has a name here, readable or not.
 std::vector<ListedMachine> list_machines();
 
-// A machine a line, its name first; lines that go on are indented, which completions of shells go
-// by.
+// Returns a line per machine, name first. Shell completions rely on indented continuation lines.
 std::string machine_list_text(const std::vector<ListedMachine>& machines, int columns);
-// `command`: the one that lists them.
+// `command`: the command that lists them.
 std::string machine_list_json(const std::vector<ListedMachine>& machines,
                               const std::string& command = "topo");
 
@@ -35,7 +34,7 @@ struct ListedFabric {
   std::string name;
   std::string path;
   std::optional<int> nodes;
-  std::string flaw;  // why its file cannot be read; else empty
+  std::string flaw;  // why its file cannot be read; otherwise empty
 };
 
 // Returns every fabric that has a name here, readable or not.

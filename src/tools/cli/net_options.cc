@@ -17,7 +17,7 @@
 namespace huddle::cli {
 namespace {
 
-// The whole word a number of ranks.
+// Parses a whole word as a number of ranks.
 int ranks_from(std::string_view word, const std::string& text) {
   int ranks = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), ranks);

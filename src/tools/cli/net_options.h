@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Options of commands about schedules between nodes: an operation or one of its algorithms,
+// parameters of algorithms, and the placement of ranks on a fabric.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +16,6 @@
 #include "tools/cli/command.h"
 
 namespace huddle::cli {
-
-// What commands about schedules between nodes take: an operation or one of its algorithms, and the
-// numbers that some algorithms look at.
 
 // More than any cluster has.
 inline constexpr int most_ranks = 1 << 20;
@@ -34,16 +34,16 @@ class NetCallOptions {
   int message_blocks_ = 1;
 };
 
-// "8", "2..64", "8,16,32..40". Throws UsageError.
+// Parses "8", "2..64" or "8,16,32..40". Throws UsageError.
 std::vector<int> rank_counts_from(const std::string& text);
 
-// Of "allgather" all algorithms, of "allgather:ring" that one. Throws UsageError.
+// Returns all algorithms for "allgather", and one for "allgather:ring". Throws UsageError.
 std::vector<schedules::Algorithm> algorithms_from(const std::string& word);
 
-// Operations and algorithms, as they are written.
+// Returns operations and algorithms as they are typed.
 std::vector<std::string> algorithm_words();
 
-// What commands take that place ranks on a fabric: --fabric, --machine and --placement.
+// The options --fabric, --machine and --placement of commands that place ranks on a fabric.
 struct PlacementChoice {
   fabric::Placement placement = fabric::Placement::block;
   std::uint64_t seed = 0;
@@ -58,16 +58,17 @@ class FabricOptions {
   std::string file() const;
   bool is_standard_input() const;
   const std::string& placement() const { return placement_; }
-  // Throws UsageError for a word that is none.
+  // Throws UsageError for an unknown word.
   PlacementChoice placement_choice() const;
 
   // Returns the file that replaces the fabric's own machine, if a flag names one: the environment
   // describes the machine on which the command runs. Throws InputError for an unknown name.
   static std::string machine(const Context& context);
 
-  // Throws InputError. pre: given().
+  // Throws InputError.
+  // Requires: given()
   fabric::Cluster cluster(const Context& context) const;
-  // The node of each rank. Throws InputError where there are not so many.
+  // Returns the node of each rank. Throws InputError if there are too few nodes.
   std::vector<int> nodes(const fabric::Cluster& cluster, int ranks) const;
 
  private:

@@ -26,7 +26,7 @@ using machine::Topology;
 constexpr std::string_view unbound = "none";
 constexpr std::string_view thread = "hwthread";
 
-// What the topology calls it.
+// Returns the name of the level in the topology.
 std::string level_of(const std::string& word) {
   if (word == "socket") return "package";
   constexpr std::string_view cache = "cache";
@@ -63,7 +63,7 @@ std::vector<CpuSet> nodes_of(const Topology& topology) {
   return nodes;
 }
 
-// None where the machine has no such thing.
+// Returns none if the machine has no such level.
 std::vector<CpuSet> groups_of(const std::string& level, const Topology& topology) {
   if (level == unbound) return {topology.pus};
   if (level == thread) return threads_of(topology);
@@ -121,17 +121,17 @@ select::Operation operation_named(std::string_view command, const std::string& w
                   guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
 }
 
-// Elements of reductions are doubles, as those of the benchmarks.
+// Reductions have elements of type double, as in the benchmarks.
 std::size_t element_bytes_of(select::Operation operation) {
   return select::reduces(operation) ? sizeof(double) : 1;
 }
 
-// The smallest array that others have to reach, of the ranks that have one.
+// Returns the size of the smallest input that other ranks have to access.
 std::size_t shown_bytes(const select::Request& request, int ranks) {
   return static_cast<std::size_t>(select::own_data(request, /*is_root=*/true, ranks).in_bytes);
 }
 
-// The paths by which ranks of this machine cannot read each other's memory.
+// Marks the paths by which ranks of this machine cannot read each other's memory as refused.
 void refuse_what_fails_here(select::TeamResources& resources) {
   const single_copy::PeerPaths paths = single_copy::peer_paths();
   try {
@@ -147,8 +147,8 @@ void refuse_what_fails_here(select::TeamResources& resources) {
   }
 }
 
-// As a team of such ranks would choose, whose arrays of `least_heap_block` bytes and more lie in
-// its heap.
+// Explains the choice of a team of these ranks. Their buffers are in the heap if they have at least
+// `least_heap_block` bytes.
 select::Explanation explanation_of(select::Request request, const node::RankLocality& locality,
                                    const machine::CostModel& model,
                                    const select::TeamResources& resources,

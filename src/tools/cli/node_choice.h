@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A collective inside a node as it is asked about on a command line, and what a team would choose.
+// A collective within a node as given on a command line, its binding, and a team's choice.
 #pragma once
 
 #include <string>
@@ -17,27 +17,26 @@
 
 namespace huddle::cli {
 
-// Where a launcher puts ranks that it binds: what mpirun's --bind-to means to huddle, which counts
-// a rank for a processor.
-
-// In the words of MPI launchers; what a machine does not have is an error there.
+// Returns the words for --bind, which are those of mpirun's --bind-to.
 std::vector<std::string> binding_words();
 
-// The processors that a rank may use, rank after rank in turn: the cores, the packages, ... of the
-// machine (of these processors of it). Throws UsageError for another word, and for what the machine
-// does not have.
+// Returns the hardware threads that each rank may use, in rank order and cyclically: the cores,
+// sockets or other groups of the machine, restricted to `usable`. Throws UsageError for an unknown
+// word and for a group that the machine does not have.
 std::vector<machine::CpuSet> binding_groups(const std::string& word,
                                             const machine::Topology& topology,
                                             const machine::CpuSet& usable);
 
-// The processor that each rank is counted for, as a team counts: ranks with the same choice are
-// dealt over it. pre: there is a group, and none is empty.
+// Returns the hardware thread at which a team places each rank. Ranks with the same group are
+// distributed over it.
+// Requires: there is a group, and none is empty.
 std::vector<int> bound_processors(int ranks, const std::vector<machine::CpuSet>& groups);
 
-// The bytes of SIZE; a barrier has none. Throws UsageError: `ask` where it is missing.
+// Returns the bytes of SIZE; 0 for a barrier. Throws UsageError with `ask` if it is missing.
 std::size_t size_given(bool is_barrier, const std::string& word, const std::string& ask);
 
-// Throws UsageError in the words of that command. Elements of reductions are doubles.
+// Parses an operation and a size. Reductions have elements of type double. Throws UsageError with
+// the command's name.
 select::Request node_request(std::string_view command, const std::string& operation_word,
                              const std::string& size_word);
 
@@ -47,15 +46,15 @@ struct NodeChoice {
   bool has_heap = false;
 };
 
-// What a team of such ranks would do, with the settings of this command line. is_here: the
-// model is of this machine, so it is known what the system lets ranks do.
+// Returns what a team of these ranks would do with the settings of this command line. `is_here`:
+// the model describes this machine, so the system's permissions for ranks are known.
 NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::RankLocality& locality, const machine::CostModel& model,
                        bool is_here);
 
-// Whether two of these ranks sit on one processor: then they are not simulated.
+// Returns whether ranks share a hardware thread, which the simulation does not support.
 bool share_a_processor(const std::vector<int>& pus);
-// Throws UsageError if so. For commands that have --simulate.
+// Throws UsageError in that case. For commands that have --simulate.
 void check_simulated(const std::vector<int>& pus);
 
 }  // namespace huddle::cli

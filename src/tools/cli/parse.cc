@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// From the command line to a command. The only file that includes CLI11.
+// Parses the command line. The only file that includes CLI11.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,12 +26,12 @@ std::string option_part(const std::string& word) { return word.substr(0, word.fi
 // Settings given as flags, by key.
 using FlagValues = std::map<std::string, std::string>;
 
-// "--machine $NODE" with nothing in NODE must not mean "no --machine".
+// Rejects an empty value: "--machine $NODE" with an empty NODE must not mean "no --machine".
 std::string refuse_nothing(const std::string& value) {
   return value.empty() ? "the value is empty; is a variable not set?" : std::string();
 }
 
-// What a number that is none, or too small or too large, is told.
+// Checks for a whole number in the range.
 CLI::Validator whole_number_check(int least, int most) {
   return CLI::Validator(
       [least, most](const std::string& value) {
@@ -64,10 +64,10 @@ void declare_everywhere(CLI::App& app, FlagValues& values) {
   }
 }
 
-// Where commands want words that are not huddle's, by their names.
+// The targets of commands that take another command line, by name.
 using Rests = std::map<std::string, std::vector<std::string>*>;
 
-// What CLI11 knows of a command, and the command.
+// The command of each CLI11 object.
 using CommandOfApp = std::map<const CLI::App*, Command*>;
 
 class ParserOptions : public Options {
@@ -123,7 +123,7 @@ class ParserOptions : public Options {
   Rests& rests_;
 };
 
-// What other programs take for commands is spelled out: "help topo" is "topo --help".
+// Translates words that other programs use as commands: "help topo" is "topo --help".
 std::vector<std::string> spelled_out(std::vector<std::string> words) {
   if (words.empty()) return words;
   if (words.front() == "version" && words.size() == 1) return {"--version"};
@@ -133,7 +133,7 @@ std::vector<std::string> spelled_out(std::vector<std::string> words) {
   return words;
 }
 
-// As it is typed, without the program: "bench engine".
+// Returns the name as typed, without the program: "bench engine".
 std::string full_name(const CLI::App& app) {
   const CLI::App* const above = app.get_parent();
   if (above == nullptr) return "";
@@ -141,7 +141,7 @@ std::string full_name(const CLI::App& app) {
   return before.empty() ? app.get_name() : before + " " + app.get_name();
 }
 
-// All that there are; get_subcommands() are those that were given.
+// Returns all subcommands; get_subcommands() returns only those that were given.
 std::vector<const CLI::App*> commands_below(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
@@ -152,7 +152,7 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& apps) {
   return names;
 }
 
-// The place of the first word that is neither an option of this one nor the value of one.
+// Returns the position of the first word that is neither an option of `app` nor the value of one.
 std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& words,
                            std::size_t at) {
   for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
@@ -163,7 +163,7 @@ std::size_t end_of_options(const CLI::App& app, const std::vector<std::string>& 
   return std::min(at, words.size());
 }
 
-// Lists commands by their one-line summaries, opens a command's own help with its description.
+// Lists commands by their one-line summaries and begins a command's own help with its description.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter(const CommandOfApp& commands, int columns)
@@ -196,33 +196,33 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
     std::string text = Formatter::make_help(app, std::move(name), mode);
-    // Two empty lines between groups are one too many.
+    // Merge two empty lines between groups.
     for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
       text.erase(at, 1);
     }
     return text;
   }
-  // CLI11 indents what follows a line break.
+  // Breaks the text; CLI11 indents it after a line break.
   std::string make_option_desc(const CLI::Option* option) const override {
     std::string text = wrap("", option->get_description(), 0, text_columns_);
     text.pop_back();
     return text;
   }
-  // The placeholder alone: ranges stand in the help text, exclusions in the error.
+  // Returns only the placeholder: the help text contains ranges, and the error names exclusions.
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_name();
     return type.empty() ? type : " " + type;
   }
 
  private:
-  static constexpr int widest = 80;  // lines of text are hard to read beyond
-  // Names stand beside their texts, or above them where no width is left for these; CLI11 puts
-  // whatever is longer than its column on a line of its own.
+  static constexpr int widest = 80;  // longer lines of text are hard to read
+  // Names are printed beside their texts, or above them if the width does not suffice. CLI11 puts
+  // names that are longer than their column on a separate line.
   static constexpr int wide_names = 34;
   static constexpr int narrow_names = 4;
   static constexpr int least_text_columns = 20;
 
-  // Lines that are indented are examples: they are there to be copied and stay in one piece.
+  // Breaks lines, except for indented ones, which are examples for copying.
   std::string fitted(const std::string& text) const {
     std::istringstream lines(text);
     std::string result;
@@ -238,13 +238,13 @@ class HelpFormatter : public CLI::Formatter {
   int text_columns_;
 };
 
-// CLI11's errors open with the name of the option: "--color: 1 required TEXT missing".
+// Returns the option, with which CLI11's errors begin: "--color: 1 required TEXT missing".
 std::string first_word(const CLI::Error& error) {
   const std::string text = error.what();
   return text.substr(0, text.find(':'));
 }
 
-// "--radix requires --fabric".
+// Rewords errors such as "--radix requires --fabric".
 std::string needed_text(const CLI::RequiresError& error) {
   constexpr std::string_view verb = " requires ";
   std::string text = error.what();
@@ -252,7 +252,7 @@ std::string needed_text(const CLI::RequiresError& error) {
   return at == std::string::npos ? text : text.replace(at, verb.size(), " needs ");
 }
 
-// "--json excludes --output".
+// Rewords errors such as "--json excludes --output".
 std::string exclusion_text(const CLI::ExcludesError& error) {
   constexpr std::string_view verb = " excludes ";
   std::string text = error.what();
@@ -269,7 +269,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// A command below that has the option is what was meant.
+// Suggests a subcommand that has the option.
 std::string no_option_text(const CLI::App& command, const std::string& word) {
   const std::string name = option_part(word);
   if (command.get_parent() == nullptr) {
@@ -298,10 +298,10 @@ class Parser {
     for (const auto& command : commands) add(app_, *command);
   }
 
-  // The command to run; nothing where help or the version was the answer, which is printed then.
+  // Returns the command to run, or null after printing help or the version.
   Command* parse(int argc, char** argv) {
     std::vector<std::string> words = own_words(spelled_out({argv + 1, argv + argc}));
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // the order that CLI11 expects
     try {
       app_.parse(std::move(words));
     } catch (const CLI::CallForVersion& version) {
@@ -334,7 +334,7 @@ class Parser {
   const FlagValues& values() const { return values_; }
 
  private:
-  // The words without those that a command wants for itself, which go there.
+  // Moves the words of another command line to their target and returns the remaining ones.
   std::vector<std::string> own_words(std::vector<std::string> words) {
     const std::size_t name = end_of_options(app_, words, 0);
     if (name == words.size()) return words;
@@ -362,7 +362,7 @@ class Parser {
     for (const auto& below : command.subcommands()) add(*app, *below);
   }
 
-  // The command that was named, the lowest of several; without one the program itself.
+  // Returns the given command, the lowest of several; without one the program itself.
   const CLI::App& parsed() const {
     const CLI::App* app = &app_;
     while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
@@ -374,7 +374,7 @@ class Parser {
     return fmt::format("\nTry 'huddle {}--help'.", name.empty() ? "" : name + " ");
   }
 
-  // `huddle bench --quick engine`: bench itself would have it, and does not run.
+  // Rejects options of a parent that does not run: `huddle bench --quick engine`.
   void refuse_lost_options() const {
     for (const CLI::App* app = parsed().get_parent(); app != nullptr; app = app->get_parent()) {
       for (const CLI::Option* option : app->parse_order()) {
@@ -384,7 +384,7 @@ class Parser {
     }
   }
 
-  // Which word was not understood, and what may have been meant.
+  // Names the unknown word and suggests a similar one.
   std::string extras_text() const {
     const CLI::App& command = parsed();
     for (const CLI::App* app = command.get_parent(); app != nullptr; app = app->get_parent()) {
@@ -408,7 +408,7 @@ class Parser {
                        did_you_mean(extra, below));
   }
 
-  // The same for an option that stands before the command, behind one above it.
+  // Returns the error for an option before the command, after one of its parents.
   std::string misplaced_text(const std::string& word, const CLI::App& above) const {
     const CLI::App& command = parsed();
     if (command.get_option_no_throw(option_part(word)) == nullptr) {
@@ -469,7 +469,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 }
 
 int run_command_line(int argc, char** argv) {
-  // A reader that has seen enough ("| head") ends us quietly, even where the caller ignores that.
+  // A closed pipe ("| head") ends huddle quietly, even if the caller ignores SIGPIPE.
   const bool pipe_signal_was_ignored = std::signal(SIGPIPE, SIG_DFL) == SIG_IGN;
   try {
     return parse_and_run(argc, argv, pipe_signal_was_ignored);

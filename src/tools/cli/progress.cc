@@ -14,9 +14,9 @@
 namespace huddle::cli {
 namespace {
 
-// More often nobody sees, and drawing takes time from the work.
+// More frequent drawing is not visible and costs time.
 constexpr std::chrono::milliseconds between_draws{80};
-// Before that much is done, an estimate of the rest is a guess.
+// Estimates of the remaining time are not meaningful earlier.
 constexpr double least_share_to_estimate = 0.03;
 constexpr int bar_columns = 24;
 constexpr int least_columns_for_bar = 60;
@@ -45,7 +45,7 @@ std::string progress_line(double share, std::string_view name, double gone_secon
   line += fmt::format("{:3.0f} %", 100 * share);
   std::string times = fmt::format("{:.0f} s", gone_seconds);
   if (left_seconds >= 0) times += fmt::format(", {:.0f} s left", left_seconds);
-  // The name takes what the rest leaves; a line that wraps could not be drawn over.
+  // The name gets the remaining width; a line that wraps could not be overdrawn.
   const std::size_t used = display_width(line) + display_width(times) + 4;
   const std::size_t room = static_cast<std::size_t>(std::max(columns, 0));
   const std::size_t for_name = room > used ? room - used : 0;
@@ -93,8 +93,7 @@ void Progress::finish() {
 
 namespace {
 
-// A signal handler reaches nothing but globals.
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+// A signal handler can access only globals.
 std::atomic<bool> signal_came{false};
 std::atomic<int> which_signal{0};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -134,7 +133,7 @@ void Interrupt::die() const {
   const int signal = which_signal.load();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
-  std::abort();  // not reached: the default of both signals is to end the program
+  std::abort();  // not reached: the default action of both signals ends the program
 }
 
 }  // namespace huddle::cli

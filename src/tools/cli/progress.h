@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Progress of long work on `err`: a bar where that is a terminal, one line for each step elsewhere.
+// Progress of long work on `err`: a bar if that is a terminal, otherwise one line per step. Also
+// interrupts of such work.
 #pragma once
 
 #include <signal.h>
@@ -25,12 +26,12 @@ namespace huddle::cli {
 class Progress {
  public:
   Progress(const Console& console, std::size_t steps);
-  ~Progress();  // takes the bar away
+  ~Progress();  // removes the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void begin_step(std::string_view name);
-  // `share` of all the work is done.
+  // Shows that `share` of all the work is done.
   void update(double share);
   void finish();
 
@@ -47,15 +48,14 @@ class Progress {
   bool visible_ = false;
 };
 
-// One line of at most `columns`: bar, share, name, time gone and time left (negative: not known).
+// Returns a line of at most `columns`: bar, share, name, elapsed and remaining time (< 0: unknown).
 std::string progress_line(double share, std::string_view name, double gone_seconds,
                           double left_seconds, int columns, bool unicode);
 
-// Ctrl-C and SIGTERM as a request: whoever works looks at the flag and ends in order.
-
-// While one of these lives, the first SIGINT or SIGTERM sets the flag; a second one kills as usual.
-// A signal that the caller ignores stays ignored: a job in the background of a script must not end
-// by the Ctrl-C that is meant for another. There can be only one at a time.
+// Handles SIGINT and SIGTERM as requests to end in an orderly way. While an object exists, the
+// first signal sets the flag and a second one kills as usual. A signal that the caller ignores
+// stays ignored: a background job of a script must not end by a Ctrl-C for another job.
+// Requires: only one object exists at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -63,21 +63,22 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // Signal handlers reach nothing but globals: the flag is one.
+  // Returns the flag, which is global because signal handlers can access only globals.
   const std::atomic<bool>& requested() const;
-  std::string_view signal_name() const;  // pre: requested
-  // Ends the program by the signal that came, so that a shell sees what it was. pre: requested
+  std::string_view signal_name() const;  // Requires: requested()
+  // Ends the program with the received signal, so that a shell sees it.
+  // Requires: requested()
   [[noreturn]] void die() const;
 
  private:
   static constexpr std::array<int, 2> signals = {SIGINT, SIGTERM};
-  std::array<struct sigaction, signals.size()> before_{};  // what the caller did about each
+  std::array<struct sigaction, signals.size()> before_{};  // previous actions
 };
 
-// The steps of a calibration and their shares, as a bar that moves.
+// Shows the steps of a calibration in a progress bar.
 class MeasureProgress : public calibrate::Watcher {
  public:
-  // `why` stands before the name of every step. Keeps a reference to the plan.
+  // `why` is a prefix for the name of every step. Keeps a reference to the plan.
   MeasureProgress(const Console& console, const calibrate::Plan& plan, std::string why = {})
       : progress_(console, plan.steps.size()), plan_(plan), why_(std::move(why)) {}
 
@@ -100,10 +101,10 @@ class MeasureProgress : public calibrate::Watcher {
   const calibrate::Plan& plan_;
   std::string why_;
   std::size_t step_ = 0;
-  double before_ = 0;  // seconds of the steps that are done
+  double before_ = 0;  // seconds of the completed steps
 };
 
-// Comparison and their shares, as a bar that moves.
+// Shows comparisons in a progress bar.
 class ComparisonProgress : public bench::ComparisonWatcher {
  public:
   ComparisonProgress(const Console& console, std::size_t comparisons)
@@ -126,7 +127,7 @@ class ComparisonProgress : public bench::ComparisonWatcher {
   std::size_t ended_ = 0;
 };
 
-// Points that are measured one after the other, as a bar that moves.
+// Shows the points of a measurement in a progress bar.
 class PointProgress : public bench::PointWatcher {
  public:
   PointProgress(const Console& console, std::size_t points)

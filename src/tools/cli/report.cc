@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle report`: starts the front end that draws what `huddle bench` has measured, or what
-// `huddle watch` says of threads.
+// `huddle report`: starts the front end that draws results of `huddle bench`, or reports of `huddle
+// watch` about threads.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 namespace huddle::cli {
 namespace {
 
-// Its output and its exit status are then ours.
+// Replaces this process, so that the program's output and exit status become huddle's.
 [[noreturn]] void become(std::vector<std::string> words) {
   std::vector<char*> all;
   for (std::string& word : words) all.push_back(word.data());

@@ -46,12 +46,12 @@ std::string padded(std::string_view text, int width) {
 
 namespace {
 
-// "1023.4": figures of neighbouring tables line up more often than not.
+// Width of "1023.4": numbers of adjacent tables are usually aligned.
 constexpr int usual_figure_columns = 7;
-// Names in fewer columns than this are all line breaks.
+// Names in fewer columns would consist of line breaks.
 constexpr int fewest_name_columns = 14;
 
-// A broken name: the lines before the last, and the last, which the figures stand behind.
+// A broken name: all lines but the last, and the last line, after which the numbers follow.
 struct BrokenName {
   std::string before;
   std::string last;

@@ -29,7 +29,7 @@
 namespace huddle::cli {
 namespace {
 
-// The agent of another rank may be what is to answer: nobody waits long for one that stands still.
+// The agent may belong to another rank, so do not wait long if it does not respond.
 constexpr int longest_start_ms = 10'000;
 
 struct Pipe {
@@ -44,14 +44,15 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// What is written there, in one piece; nothing where whoever would have written has closed it.
-// Others may have a copy of that end: it is not waited for its close.
+// Reads what was written in one piece; returns an empty string if the writer closed the pipe
+// without writing. Other processes may hold a copy of the writing end, so this does not wait for
+// its close.
 std::string read_word(const FileDescriptor& from, int most_ms) {
   std::array<char, 4096> word{};
   for (;;) {
     pollfd wait{from.number(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, most_ms);
-    if (ready < 0) continue;  // by a signal
+    if (ready < 0) continue;  // interrupted by a signal
     if (ready == 0) return "the agent does not answer";
     const ssize_t got = ::read(from.number(), word.data(), word.size());
     if (got < 0 && errno == EINTR) continue;
@@ -59,7 +60,7 @@ std::string read_word(const FileDescriptor& from, int most_ms) {
   }
 }
 
-// All that the agent needs, as it is when it is forked.
+// The agent's environment at the time of the fork.
 struct Setting {
   const Context& context;
   const AgentRequest& request;
@@ -97,8 +98,8 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Wi
   return "\n" + threads_text(subject, beside);
 }
 
-// What the ranks of a job on this node have in common; empty: this is no rank. Hydra does not name
-// its jobs, but has one process on a node that starts all ranks.
+// Returns an identifier that the ranks of a job on this node have in common; empty if this is not a
+// rank. Hydra does not name its jobs, but one process per node starts all ranks.
 std::string job_here() {
   const auto variable = [](const char* name) -> std::string {
     const char* const value = std::getenv(name);
@@ -117,7 +118,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   std::unique_ptr<threads::Mover> mover;
   if (setting.request.moves) {
     try {
-      // Who shares an agent shares what it does.
+      // Only ranks with the same permission share an agent.
       const std::string job = setting.job.empty() || !setting.request.allows_sysctl
                                   ? setting.job
                                   : setting.job + ":sysctl";
@@ -135,7 +136,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   try {
     balancing = balancing_if(setting.request.allows_sysctl);
   } catch (const Error& error) {
-    notes.emplace_back(error.what());  // it is watched all the same
+    notes.emplace_back(error.what());  // the program is observed nevertheless
   }
   threads::Agent agent(model, setting.allowed, {.rounds = rounds_if(balancing != nullptr)});
   Witness witness(agent, mover.get(), Witness::Keeps::latest);
@@ -152,7 +153,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
   (void)!::write(watched.report.number(), text.data(), text.size());
 }
 
-// Each program that is watched takes one a processor.
+// Raises the limit of descriptors: each observed program needs one per hardware thread.
 void allow_many_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -162,7 +163,7 @@ void allow_many_descriptors() {
 
 [[noreturn]] void become_agent(const Setting& setting, threads::HelperPort port, Pipe ready,
                                Pipe exec) {
-  // What is written to while somebody else reads it no more.
+  // Writing to a pipe without a reader must be an error, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   allow_many_descriptors();
   exec.in.release();  // detach() closes it
@@ -179,12 +180,13 @@ void allow_many_descriptors() {
   try {
     watch(setting, std::move(program));
   } catch (const std::exception&) {
-    ::_exit(1);  // whoever waits was told, or finds the pipe closed
+    ::_exit(1);  // the waiting process has read a message, or finds the pipe closed
   }
   ::_exit(0);
 }
 
-// Not a child of the program that we become, which must not wait for one that it does not know.
+// Forks twice, so that the agent is not a child of the program that this process becomes. The
+// program must not wait for a child that it does not know.
 void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, Pipe& exec) {
   const pid_t between = ::fork();
   if (between < 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle run --threads`: the agent that watches a program, and may move its threads, is a process
-// beside it that was there before it.
+// `huddle run --threads`: the agent that observes a program and may move its threads. It is a
+// separate process that is started before the program. Also the reports about a program's threads.
 #pragma once
 
 #include <memory>
@@ -29,17 +29,15 @@
 
 namespace huddle::cli {
 
-// Who is told what a watched program does.
-
-// Keeps what was seen, asks the agent as it goes, and says whom to move where somebody does that.
+// Records observations, passes them to the agent, and requests the moves that it decides.
 class Witness : public threads::Listener {
  public:
   enum class Keeps {
     everything,
-    latest,  // of a program that may run for days: the last look, and so many decisions
+    latest,  // for programs that run for days: the last snapshot and a limited number of decisions
   };
 
-  // `mover`: null where nobody is moved.
+  // `mover`: null if threads are not moved.
   explicit Witness(threads::Agent& agent, const threads::Mover* mover = nullptr,
                    Keeps keeps = Keeps::everything)
       : agent_(agent), mover_(mover), keeps_(keeps) {}
@@ -62,7 +60,7 @@ class Witness : public threads::Listener {
     if (keeps_ == Keeps::latest && decisions_.size() > most_decisions) {
       decisions_.erase(decisions_.begin());
     }
-    // As long as nobody has looked twice, nobody knows how many are at work.
+    // The number of active threads is unknown until the second snapshot.
     wish.touches = decisions_.empty() || decisions_.back().threads.size() > 1;
     wish.next_look_ms = agent_.interval_ms();
     return wish;
@@ -73,7 +71,7 @@ class Witness : public threads::Listener {
   const std::vector<threads::Decision>& decisions() const { return decisions_; }
 
  private:
-  // All that are at work: whoever stays is bound as well, or the system might move him away.
+  // Also binds the active threads that stay, because the system could move them away.
   static Wish wish_of(const threads::Decision& decision) {
     Wish wish{.gives_back = decision.gives_back};
     if (decision.reason != threads::Reason::move) return wish;
@@ -93,52 +91,51 @@ class Witness : public threads::Listener {
 struct AgentRequest {
   bool moves = false;
   threads::Binding binding = threads::Binding::group;
-  bool splits_huge = false;    // pages that are looked at
+  bool splits_huge = false;    // pages that are sampled
   bool allows_sysctl = false;  // NUMA balancing may be turned on
-  bool tells = false;          // at the program's end, on standard error, what was seen and done
-  std::string title;           // what the program is called there
-  std::string library;         // what is preloaded; empty: it is not there
+  bool tells = false;   // report the observations and moves on standard error when the program ends
+  std::string title;    // the program's name in that report
+  std::string library;  // file to preload; empty: missing
 };
 
 struct StartedAgent {
-  std::string note = {};      // why there is none: a sentence
-  std::string preload = {};   // what the program has to have preloaded
+  std::string note = {};      // the reason if there is no agent
+  std::string preload = {};   // files that the program has to preload
   std::string variable = {};  // "NAME=VALUE" for its environment
-  // It has to be open until this process becomes the program, and closes by that.
+  // Must stay open until this process becomes the program; exec closes it.
   FileDescriptor until_exec = {};
 };
 
-// For this process, which is about to become the program.
+// Starts the agent for this process, which is about to become the program.
 StartedAgent start_agent(const Context& context, const AgentRequest& request);
 
-// --bind, of a command that moves threads when `option` is given.
+// Declares --bind for a command that moves threads if `option` is given.
 void declare_binding(Options& options, std::string& word, const std::string& option);
-// --split-huge, of a command that watches a program from its start.
+// Declares --split-huge for a command that observes a program from its start.
 void declare_split_huge(Options& options, bool& splits, const std::string& when);
-// --allow-sysctl, of a command that watches threads.
+// Declares --allow-sysctl for a command that observes threads.
 void declare_allow_sysctl(Options& options, bool& allows, const std::string& when);
-// Null where it is not asked for. Throws FailureError where it cannot be.
+// Returns null if `allowed` is false. Throws FailureError if NUMA balancing cannot be turned on.
 std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed);
-// How an agent has to count who is told by that.
+// Returns the rounds by which an agent forgets old touches: of each page with NUMA balancing, which
+// sees pages rarely, otherwise from decision to decision.
 threads::Rounds rounds_if(bool balancing);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
 
-// What is said of a program's threads: by `huddle profile` at the end, by `huddle watch` as it
-// goes.
-
-// Of a recording, or of a program that was watched to its end.
+// Input of the reports about a program's threads: `huddle profile` prints them at the end, `huddle
+// watch` continuously. They come from a recording or from a program that was observed to its end.
 struct ThreadsSubject {
   std::string command;         // "profile" or "watch"
   std::string title;           // the program or the file
   std::string machine;         // its name
-  mapping::CommMatrix matrix;  // of the threads at work
-  std::vector<int> threads;    // their numbers
+  mapping::CommMatrix matrix;  // of the active threads
+  std::vector<int> threads;    // their ids
   std::vector<threads::Decision> decisions;
   std::uint64_t touches = 0;
-  std::uint64_t replaced = 0;      // pages that lost their entry in the table to another
-  std::vector<std::string> notes;  // what was not seen, and why
-  std::optional<threads::Unobserved> unobserved = {};  // of a program that huddle has started
+  std::uint64_t replaced = 0;      // pages whose entry in the table was replaced by another
+  std::vector<std::string> notes;  // what was not observed, and why
+  std::optional<threads::Unobserved> unobserved = {};  // for a program that huddle started
   bool moves = false;                                  // decisions were carried out
   std::optional<threads::Playback> playback;
 };
@@ -147,21 +144,22 @@ struct ThreadsSubject {
 mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
                                    const std::vector<std::string>& names, std::uint32_t page_bytes);
 
-// Who shares pages with whom, as a square of shades with the threads' numbers.
+// Returns a matrix of shades with the threads' numbers that shows which threads share pages.
 std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int> threads,
                          const Console& console);
-// "0.40 s  do nothing: ...", with equal ones in a row put together.
+// Returns lines such as "0.40 s  do nothing: ...". Equal consecutive decisions are merged.
 std::string decisions_text(const std::vector<threads::Decision>& decisions, const Console& console);
-// A row of each placement: predicted communication time, and in parts of that by number.
+// Returns a row for each placement: the predicted communication time, absolute and relative to the
+// placement by number.
 std::string playback_text(const threads::Playback& playback, const Console& console);
 std::string threads_text(const ThreadsSubject& subject, const Console& console);
-// For `huddle report` as well: `machine` is the one that was decided for.
+// Also read by `huddle report`. `machine`: the machine for which the decisions were made.
 std::string threads_json(const ThreadsSubject& subject, const machine::Machine& machine);
 
 // Returns which accesses were not observed, and how much memory that concerns.
 std::string unobserved_text(const threads::Unobserved& unobserved);
 
-// "watching took 1.3 % of ...".
+// Returns for example "watching took 1.3 % of ...".
 std::string cost_text(const threads::Watched& watched);
 
 }  // namespace huddle::cli

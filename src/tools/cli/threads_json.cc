@@ -11,7 +11,7 @@ namespace {
 
 constexpr int threads_json_schema = 1;
 
-// [thread, thread, counts], each pair once.
+// Returns [thread, thread, counts], each pair once.
 Json pairs_json(const mapping::Graph& graph, const std::vector<int>& threads) {
   Json pairs = Json::array();
   for (int v = 0; v < graph.size(); ++v) {

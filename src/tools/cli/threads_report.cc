@@ -14,7 +14,7 @@
 namespace huddle::cli {
 namespace {
 
-// A square of numbers, for the eye.
+// A matrix of shades.
 class Square {
  public:
   explicit Square(const mapping::CommMatrix& matrix)
@@ -26,7 +26,7 @@ class Square {
         most_ = std::max(most_, row.bytes[i]);
       }
     }
-    // What is below a hundredth of the most is chance, or the start of the program.
+    // Values below a hundredth of the maximum are noise or belong to the start of the program.
     least_ = most_ / 100;
   }
   std::string_view shade_of(std::size_t row, std::size_t column, bool unicode) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle watch`: which threads share pages, and what would be done about it.
+// `huddle watch`: shows which threads share pages and which moves would help.
 #include <fmt/format.h>
 
 #include <memory>
@@ -181,7 +181,7 @@ class WatchCommand : public Command {
     fill_in(agent, {options.page_bytes, watched.names, witness.take_events()}, subject);
   }
 
-  // Of another machine's description nothing follows for threads here.
+  // Throws InputError for the description of another machine, which does not apply to threads here.
   static void check_move(const MachineInQuestion& machine, const machine::Discovery& here) {
     if (!machine.is_here()) throw InputError("--move: " + machine.difference());
     if (here.allowed.count() < 2) {

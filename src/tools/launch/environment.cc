@@ -16,7 +16,7 @@
 namespace huddle::launch {
 namespace {
 
-// Slurm takes its own words in any case.
+// Compares with one of Slurm's keywords, which are not case sensitive.
 bool is_word(std::string_view item, std::string_view word) {
   return std::equal(item.begin(), item.end(), word.begin(), word.end(), [](char a, char b) {
     return std::toupper(static_cast<unsigned char>(a)) == b;
@@ -41,7 +41,7 @@ std::string extended_export(std::string_view list, const std::vector<Variable>& 
   std::set<std::string> let_through;
   bool all = false;
   for (std::string item : split(list)) {
-    // "None" means none but Slurm's own: so does a list, which has what it names besides.
+    // "None" excludes all variables but Slurm's own; a list excludes those that it does not name.
     if (is_word(item, "NONE") || is_word(item, "NIL")) continue;
     all = all || is_word(item, "ALL");
     const std::string name = item.substr(0, item.find('='));
@@ -65,7 +65,7 @@ std::string_view undashed(std::string_view option) {
   return option.substr(std::min(option.find_first_not_of('-'), option.size()));
 }
 
-// A variable among a launcher's words: NAME=VALUE in one, or NAME and VALUE in two.
+// A variable in a launcher's command line: NAME=VALUE in one word, or NAME and VALUE in two.
 class WrittenVariable {
  public:
   WrittenVariable(Words& words, std::size_t at, std::size_t end) : words_(words), at_(at) {
@@ -84,7 +84,8 @@ class WrittenVariable {
       words_[at_ + 1] = joined_preload(preload, words_[at_ + 1]);
     }
   }
-  // "-x NAME" takes the value of the launcher's own environment, where ours is already.
+  // Ignores a second word: "-x NAME" takes the value from the launcher's own environment, which
+  // already contains huddle's.
   void only_if_in_one() { in_two_ = false; }
 
  private:
@@ -95,16 +96,16 @@ class WrittenVariable {
   bool in_two_ = false;
 };
 
-// What the user himself says about variables in one context.
+// Variables that the user passes on in one context.
 struct Users {
-  std::set<std::string> for_all;  // names that he passes on by -x or -genv: they are left to him
-  std::set<std::string> for_one;  // by -env, for the one program
-  // Behind the option that shuts out this program's variables, 0 where there is none. Intel's
-  // launcher then shuts out what -genv names as well.
+  std::set<std::string> for_all;  // by -x or -genv; these stay as they are
+  std::set<std::string> for_one;  // by -env, for one program
+  // Position after the option that excludes this program's variables; 0 if there is none. Intel's
+  // launcher then also excludes the variables of -genv.
   std::size_t shut_out_at = 0;
 };
 
-// Puts ours before every LD_PRELOAD that the user passes on in this context.
+// Puts huddle's files before every LD_PRELOAD that the user passes on in this context.
 Users heed_users(Words& words, const AppContext& context, Passing passing,
                  const std::string& preload) {
   const bool hydra = passing == Passing::genv;
@@ -126,7 +127,7 @@ Users heed_users(Words& words, const AppContext& context, Passing passing,
   return users;
 }
 
-// `option` with each variable but those that the user passes on himself.
+// Returns `option` for each variable except those that the user passes on.
 Words options_for(const std::vector<Variable>& variables, const std::set<std::string>& users,
                   const std::string& option) {
   Words options;
@@ -147,7 +148,7 @@ void insert(Words& words, std::size_t at, const Words& more) {
 
 Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Passing passing,
                       const ForwardedVariables& passed) {
-  // From the last to the first: places before an insertion stay what they are.
+  // From the last to the first, so that positions before an insertion stay valid.
   for (std::size_t i = contexts.size(); i-- > 0;) {
     const Users users = heed_users(words, contexts[i], passing, passed.preload);
     if (users.shut_out_at > 0) {
@@ -160,7 +161,7 @@ Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Pass
   return words;
 }
 
-// Every --export of srun's own options gets our names; without one, SLURM_EXPORT_ENV stands for it.
+// Adds huddle's names to every --export of srun. Without one, SLURM_EXPORT_ENV takes its place.
 Words pass_by_export(Words words, const AppContext& context, const ForwardedVariables& passed) {
   constexpr std::string_view option = "--export";
   bool given = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Writes variables into the words of a launcher, so that they reach ranks on every node.
+// Adds variables to the command line of a launcher, so that they reach ranks on every node.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace huddle::launch {
 
-// A variable of the environment, as it travels to the ranks.
+// An environment variable for the ranks.
 struct Variable {
   std::string name;
   std::string value;
@@ -20,21 +20,20 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 
-// "NAME=value".
+// Returns "NAME=value".
 inline std::string assignment(const Variable& variable) {
   return variable.name + "=" + variable.value;
 }
 
-// What Slurm's --export holds: ALL, NONE, or names and assignments, separated by commas.
-
-// The list with our variables let through. They go by name, because srun's own environment holds
-// them: a value may hold commas. An LD_PRELOAD assigned in the list gets `preload` put before it.
+// Adds variables to a list of Slurm's --export: ALL, NONE, or names and assignments, separated by
+// commas. Variables are added by name, because srun's environment contains them and their values
+// may contain commas. An LD_PRELOAD assigned in the list is prefixed with `preload`.
 std::string extended_export(std::string_view list, const std::vector<Variable>& variables,
                             const std::string& preload);
 
-// The words with `variables` passed on. What the user passes on himself stays as it is; only an
-// LD_PRELOAD of his gets ours put before it: `preload` are the files, between colons.
-// `slurm_export` is SLURM_EXPORT_ENV, which stands for --export where that is not given.
+// The variables to pass on. Variables that the user passes on stay unchanged, except that an
+// LD_PRELOAD gets `preload` (files separated by colons) as prefix. `slurm_export` is the value of
+// SLURM_EXPORT_ENV, which replaces a missing --export.
 struct ForwardedVariables {
   std::vector<Variable> variables;
   std::string preload;

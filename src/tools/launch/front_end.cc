@@ -21,21 +21,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of an installation, then of a build.
+// In an installation, then in a build.
 constexpr std::array<std::string_view, 2> python_folders = {HUDDLE_PYTHON_FOLDER,
                                                             "../share/huddle/python"};
 
-// Python on a slow file system needs seconds to come up.
+// Python on a slow file system takes seconds to start.
 constexpr std::chrono::milliseconds python_wait{30000};
 
-// Root's Python would keep what it has compiled beside the sources, where nobody removes it.
+// Avoids compiled files next to the sources, which nothing would remove when root runs Python.
 constexpr const char* leave_nothing = "-B";
 
-// The package's folder takes the place of the working directory, in which anything may lie.
+// Replaces the working directory, which may contain any files, by the package's folder.
 constexpr std::string_view look_there =
     "import sys\nsys.path[:1] = filter(None, [sys.argv.pop(1)])\n";
 
-// Prints what is missing, behind a mark: Pythons print what they like when they start.
+// Prints missing modules after a mark, because Python may print other text at its start.
 constexpr std::string_view mark = "huddle-misses:";
 constexpr std::string_view probe = R"(
 from importlib.util import find_spec
@@ -62,7 +62,7 @@ std::string folder_beside(const std::string& program) {
   return {};
 }
 
-// Nothing where this is no Python.
+// Returns none if this is not Python.
 std::optional<Candidate> look_at(const std::string& python, const std::string& folder) {
   const auto output = run_program(
       {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder},

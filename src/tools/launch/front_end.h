@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The part of huddle that is written in Python (python/): where it lies, and which Python can run
-// it.
+// Locates the part of huddle that is written in Python (python/), and a Python that can run it.
 #pragma once
 
 #include <string>
@@ -13,15 +12,15 @@ namespace huddle::launch {
 
 struct FrontEnd {
   std::string python;  // the interpreter
-  std::string folder;  // where the package lies; empty: where Python itself looks
+  std::string folder;  // folder of the package; empty: Python finds it itself
 };
 
-// The front end that belongs to the program at this path (beside it in an installation or a build,
-// else one that pip has installed), run by the first python3 of `search_path` (a PATH) that has
-// what it needs. Throws FailureError that says what to install.
+// Returns the front end of the program at this path: next to it in an installation or a build,
+// otherwise installed by pip. Uses the first python3 in `search_path` (a PATH) with all required
+// modules. Throws FailureError that names missing packages.
 FrontEnd find_front_end(const std::string& program, std::string_view search_path);
 
-// The command that calls main() of a module of the front end with these arguments.
+// Returns the command that calls main() of a module of the front end with these arguments.
 std::vector<std::string> front_end_command(const FrontEnd& front_end, const std::string& module,
                                            const std::vector<std::string>& arguments);
 

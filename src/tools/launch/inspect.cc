@@ -31,7 +31,7 @@ using Address = ElfW(Addr);
 using Section = ElfW(Shdr);
 using Symbol = ElfW(Sym);
 
-// Far more than any program has; a damaged file must not make us read for long.
+// Far more than any program has; a damaged file must not cause long reads.
 constexpr std::size_t most_segments = 1024;
 constexpr std::size_t most_sections = 4096;
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
@@ -40,7 +40,7 @@ class File {
  public:
   explicit File(const std::string& path) : stream_(path, std::ios::binary) {}
 
-  // Up to `bytes` bytes from there; fewer where the file ends.
+  // Returns up to `bytes` bytes from `offset`; fewer at the end of the file.
   std::string bytes_at(std::size_t offset, std::size_t bytes) {
     std::string text(std::min(bytes, most_bytes), '\0');
     stream_.clear();
@@ -79,7 +79,7 @@ bool like_us(const Header& header) {
          header.e_ident[EI_DATA] == own.e_ident[EI_DATA] && header.e_machine == own.e_machine;
 }
 
-// Where an address of the running program lies in the file; 0 where nowhere.
+// Returns the file offset of an address of the running program; 0 if it is not in the file.
 std::size_t offset_of(Address address, const std::vector<Segment>& segments) {
   for (const Segment& segment : segments) {
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
@@ -170,16 +170,16 @@ bool names_symbol(const Elf& elf, std::string_view symbol) {
 
 namespace {
 
-// The loader only maps files; on a slow network file system that takes a while.
+// The loader only maps files, which takes a while on a slow network file system.
 constexpr std::chrono::milliseconds loader_patience{5000};
 
-// What a program calls to open a library late, and to become or start another program.
+// Functions with which a program opens a library later, or becomes or starts another program.
 constexpr std::array<std::string_view, 2> ways_to_open = {"dlopen", "dlmopen"};
 constexpr std::array<std::string_view, 12> ways_to_start = {
     "system", "execve", "execv",   "execvp", "execvpe",     "execl",
     "execlp", "execle", "fexecve", "popen",  "posix_spawn", "posix_spawnp"};
 
-// Runtimes that open libraries for purposes of their own.
+// Runtimes that open libraries for their own purposes.
 constexpr std::array<std::string_view, 5> harmless = {"libc.so", "ld-linux", "libdl.so",
                                                       "libgomp.so", "libgfortran.so"};
 
@@ -196,7 +196,8 @@ bool is_harmless(const std::string& library) {
                      [&library](std::string_view name) { return library.starts_with(name); });
 }
 
-// All that the loader would load for the program, as paths; nothing where it does not say.
+// Returns the paths of all libraries that the loader would load for the program; none if the loader
+// does not list them.
 std::optional<std::vector<std::string>> loaded_by(const std::string& interpreter,
                                                   const std::string& path) {
   const auto output = run_program({interpreter, "--list", path}, loader_patience);
@@ -207,22 +208,22 @@ std::optional<std::vector<std::string>> loaded_by(const std::string& interpreter
     std::istringstream words(line);
     std::string name, arrow, file;
     words >> name >> arrow >> file;
-    if (file == "not") return std::nullopt;  // "=> not found": it will not start either
+    if (file == "not") return std::nullopt;  // "=> not found": the program cannot start either
     if (arrow == "=>" && !file.empty()) libraries.push_back(file);
-    // What is linked by a path has no other name.
+    // A library that is linked by path has no other name.
     if (arrow != "=>" && name.find('/') != std::string::npos) libraries.push_back(name);
   }
   if (libraries.empty()) return std::nullopt;
   return libraries;
 }
 
-// Tools that are linked into a program have MPI_X of their own, but not PMPI_X: that is the MPI's.
+// Tools that are linked into a program define MPI_X but not PMPI_X, which only an MPI defines.
 bool has_inner_mpi(const Elf& program, const std::string& path) {
   const bool loads_one = std::any_of(program.needed.begin(), program.needed.end(), is_mpi_library);
   return !loads_one && defines_symbol(path, "PMPI_Init");
 }
 
-// What is meant to be told is that a program has no MPI: so every doubt counts as one.
+// Returns false only if the program certainly does not use MPI, because that causes a warning.
 bool may_use_mpi(const Elf& program, const std::string& path) {
   if (std::any_of(program.needed.begin(), program.needed.end(), is_mpi_library)) return true;
   if (names_any(program, ways_to_open) || names_any(program, ways_to_start)) return true;
@@ -236,7 +237,7 @@ bool may_use_mpi(const Elf& program, const std::string& path) {
   });
 }
 
-// Whether the kernel will tell the loader to trust nothing that the user has set.
+// Returns whether the kernel makes the loader ignore the user's environment.
 bool gains_rights(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return false;

@@ -21,7 +21,7 @@
 namespace huddle::launch {
 namespace {
 
-// Where PATH is not set, the shells' own.
+// If PATH is not set: the default of shells.
 constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
 
 // The settings that the preloaded library knows.
@@ -34,8 +34,8 @@ std::string search_path_of(const std::vector<std::string>& environment) {
   return path.empty() ? std::string(usual_search_path) : path;
 }
 
-// As the library reads it. A rank may run in another folder, so that a file's path has to be whole;
-// a name is looked up where the rank runs.
+// Converts a value for the library. The path of a file becomes absolute because a rank may run in
+// another folder; a name is resolved where the rank runs.
 std::string value_for_ranks(const settings::Resolved& resolved) {
   switch (resolved.setting.kind) {
     case settings::Kind::machine:
@@ -55,7 +55,7 @@ std::string value_for_ranks(const settings::Resolved& resolved) {
   return {};
 }
 
-// What somebody said by flag, environment or file, as variables.
+// Returns the settings from flags, environment and files as variables.
 std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all) {
   std::vector<Variable> variables;
   for (const std::string_view key : library_settings) {
@@ -73,7 +73,7 @@ bool names_a_setting(const std::string& variable) {
   });
 }
 
-// Adds the user's other HUDDLE_* variables. Those that name no setting were reported and stay here.
+// Adds the user's other HUDDLE_* variables, except for those that name no setting.
 void add_environment(std::vector<Variable>& variables,
                      const std::vector<std::string>& environment) {
   for (const std::string& line : environment) {
@@ -85,7 +85,7 @@ void add_environment(std::vector<Variable>& variables,
   }
 }
 
-// The preloaded malloc, which nobody has to carry who does not want it.
+// Returns the file of the preloaded malloc, which is optional.
 std::string heap_to_preload(const Request& request, const Library& library,
                             std::vector<std::string>& notes) {
   if (!request.with_heap || settings::find(request.settings, "huddle").value == "off") return {};
@@ -98,7 +98,7 @@ std::string heap_to_preload(const Request& request, const Library& library,
   return library.heap;
 }
 
-// The files to preload, between colons; none, and a note, where that cannot be.
+// Returns the files to preload, separated by colons; none and a note if that is not possible.
 std::string files_to_preload(const Request& request, const Library& library,
                              std::vector<std::string>& notes) {
   if (library.preload.empty()) {
@@ -132,7 +132,7 @@ void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
       launcher.path));
 }
 
-// A sentence for each program that huddle cannot help, each once.
+// Adds a sentence for each program that huddle cannot work in, each once.
 void note_programs(const std::vector<std::string>& words, const std::string& search_path,
                    bool with_threads, std::vector<std::string>& notes) {
   std::set<std::string> seen;
@@ -145,7 +145,7 @@ void note_programs(const std::vector<std::string>& words, const std::string& sea
   }
 }
 
-// Puts the variables into the launcher's words; returns the words that name programs.
+// Adds the variables to the launcher's command line. Returns the words that name programs.
 std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::string& preload) {
   if (!plan.launcher) return {request.command.front()};
   const std::string search_path = search_path_of(request.environment);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle run` or `huddle profile` is going to execute, and with which environment: all of it
-// decided, nothing done.
+// The command and environment that `huddle run` or `huddle profile` is going to execute. Planning
+// has no side effects.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,11 @@ struct Request {
   std::vector<std::string> command;  // not empty
   std::vector<settings::Resolved> settings;
   std::vector<std::string> environment;  // "NAME=value" lines
-  std::string own_program;               // where huddle itself lies
-  // Whether ranks get a shared heap: what its setting says or, where that leaves it open, what was
-  // measured here.
+  std::string own_program;               // path of huddle itself
+  // Ranks get a shared heap: by the setting or, if that is "auto", by measurements of this machine.
   bool with_heap = false;
-  bool with_threads = false;  // its threads are watched, MPI or none
-  // Mistakes in the settings were reported: ranks do not repeat them.
+  bool with_threads = false;  // its threads are observed, with or without MPI
+  // Errors in the settings were reported, so ranks do not repeat them.
   bool has_reported_settings = false;
   Purpose purpose = Purpose::collectives;
   std::string parts_folder = {};  // of a profile
@@ -34,23 +33,23 @@ struct Request {
 
 struct Plan {
   std::string program = {};               // the file to execute
-  std::vector<std::string> command = {};  // its words, with the launcher's options added
-  std::vector<Variable> changes = {};     // what is set in its environment
+  std::vector<std::string> command = {};  // its words, including added options of the launcher
+  std::vector<Variable> changes = {};     // variables to set in its environment
   std::optional<Launcher> launcher = {};
   std::vector<std::string> notes = {};  // sentences for the user; the command runs nevertheless
 };
 
-// Throws UsageError where there is nothing to execute.
+// Throws UsageError if there is nothing to execute.
 Plan make_plan(const Request& request);
 
-// Below a launcher every rank comes here: the first one speaks for all.
+// Returns whether this is a rank after the first below a launcher, which prints all notes.
 bool is_later_rank(const std::vector<std::string>& environment);
 
-// The environment with the plan's changes made.
+// Returns the environment after the plan's changes.
 std::vector<std::string> changed_environment(const std::vector<std::string>& environment,
                                              const std::vector<Variable>& changes);
 
-// One line for a shell that does what the plan does.
+// Returns a shell command line that does the same as the plan.
 std::string shell_line(const Plan& plan);
 
 }  // namespace huddle::launch

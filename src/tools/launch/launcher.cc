@@ -15,16 +15,16 @@
 namespace huddle::launch {
 namespace {
 
-// A launcher on a slow network file system needs a second or two to say its version.
+// A launcher on a slow network file system needs a second or two to print its version.
 constexpr std::chrono::milliseconds version_wait{5000};
 
-// Asked for their version they say it, whoever's they are.
+// These print a version, whichever MPI they belong to.
 constexpr std::array<std::string_view, 15> versioned_names = {
     "mpirun",        "mpiexec",         "mpirun.openmpi", "mpiexec.openmpi",  "mpirun.mpich",
     "mpiexec.mpich", "mpirun.hydra",    "mpiexec.hydra",  "mpirun.mpich-abi", "orterun",
     "prterun",       "mpiexec.gforker", "mpirun_rsh",     "oshrun",           "srun"};
 
-// They pass their environment on; asked for a version, some would start a job.
+// These pass on their environment. Some would start a job if called with a version option.
 constexpr std::array<std::string_view, 3> inheriting_names = {"aprun", "ibrun", "jsrun"};
 
 template <std::size_t n>
@@ -32,7 +32,7 @@ bool holds(const std::array<std::string_view, n>& names, std::string_view name) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The number before the first dot; 0 where there is none.
+// Returns the number before the first dot; 0 if there is none.
 long long major_of(const std::string& version) {
   return whole_number(version.substr(0, version.find('.'))).value_or(0);
 }
@@ -47,7 +47,7 @@ Passing passing_of(const doctor::MpiVersion& version) {
   return version.family == "Slurm" ? Passing::export_list : Passing::genv;
 }
 
-// Without a configuration srun tells of that instead of its version.
+// Returns whether srun printed an error instead of its version, as it does without a configuration.
 bool is_slurm_in_trouble(std::string_view name, std::string_view printed) {
   return name == "srun" && printed.starts_with("srun: ");
 }
@@ -69,7 +69,7 @@ Launcher launcher_from(const std::string& path, std::string_view name, std::stri
     return launcher;
   }
   launcher.version = doctor::parse_mpi_version(printed);
-  // MVAPICH's own launcher takes variables in words that nobody else does.
+  // MVAPICH's own launcher has its own syntax for variables.
   if (name == "mpirun_rsh") return launcher;
   if (launcher.version) launcher.passing = passing_of(*launcher.version);
   if (!launcher.version && is_slurm_in_trouble(name, printed)) {

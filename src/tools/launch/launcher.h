@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Is a command a launcher of MPI programs, whose, and how do variables reach the ranks it starts
-// on other nodes?
+// Detects launchers of MPI programs, the MPI that a launcher belongs to, and how variables reach
+// the ranks on other nodes. Also finds the programs in a launcher's command line.
 #pragma once
 
 #include <cstddef>
@@ -19,49 +19,47 @@ namespace huddle::launch {
 enum class Passing {
   inherited,       // the ranks get the launcher's own environment: aprun, ibrun, jsrun
   x_each_context,  // Open MPI up to 4: -x NAME=VALUE, for each program between the words ":"
-  x_once,          // Open MPI 5 and PRRTE: -x before the first program counts for all
-  genv,            // MPICH and its family: -genv NAME VALUE counts for all
-  export_list,     // Slurm: the whole environment, unless --export names what is let through
-  unknown,         // it does not say whose it is: its environment is all that we can set
+  x_once,          // Open MPI 5 and PRRTE: -x before the first program applies to all
+  genv,            // MPICH and its family: -genv NAME VALUE applies to all
+  export_list,     // Slurm: the whole environment, unless --export lists what passes
+  unknown,         // unknown MPI: only its environment can be set
 };
 
 struct Launcher {
   std::string path;
-  std::optional<doctor::MpiVersion> version = {};  // nothing: it was not asked, or did not say
+  std::optional<doctor::MpiVersion> version = {};  // none: not determined
   Passing passing = Passing::unknown;
 };
 
-// What launchers are called: the first to be tried only, since names do not say whose they are.
+// Returns whether this is a known launcher name. The name alone does not identify the MPI.
 bool is_launcher_name(std::string_view name);
 
-// How a launcher of this name passes variables on that printed this when asked for its version.
+// Describes a launcher with this name that printed this as its version.
 Launcher launcher_from(const std::string& path, std::string_view name, std::string_view printed);
 
-// The launcher that `path` is, by its own name or that of a link on the way: asked for its version
-// where that is safe. Nothing for any other program.
+// Returns the launcher at `path`, identified by its own name or that of a link on the way. Runs it
+// for its version if that is safe. None for any other program.
 std::optional<Launcher> find_launcher(const std::string& path);
 
-// Which options of a launcher take words after them, so that the program behind them can be found.
-
-// How many words the option takes after itself; 0 for one that is not known, or holds its value.
+// Returns the number of words that the option takes; 0 for an unknown option or one that contains
+// its value. Used to find the program after the options.
 std::size_t words_taken(Passing launcher, std::string_view option);
 
-// The words behind a launcher's name: one or more programs with their options, ":" between them.
-
-// One program and the launcher's options for it, as places among the words.
+// One of the programs in a launcher's command line, separated by ":", with its options. Positions
+// are indices of words.
 struct AppContext {
-  std::size_t begin = 0;    // where its options begin
-  std::size_t program = 0;  // its first word; `end` where it was not found
-  std::size_t end = 0;      // behind its last word
+  std::size_t begin = 0;    // start of its options
+  std::size_t program = 0;  // its first word; `end` if not found
+  std::size_t end = 0;      // after its last word
 
   bool operator==(const AppContext&) const = default;
 };
 
-// Says whether a word can be started: an option that this file does not know may take a word, and
-// that one is hardly ever a program.
+// Returns whether a word can be started. The words that unknown options take hardly ever can.
 using IsProgram = std::function<bool(const std::string&)>;
 
-// pre: words[0] is the launcher. At least one; where no program is found, all is taken for options.
+// Returns at least one context. If no program is found, all words count as options.
+// Requires: words[0] is the launcher.
 std::vector<AppContext> contexts_of(const std::vector<std::string>& words, Passing launcher,
                                     const IsProgram& is_program);
 

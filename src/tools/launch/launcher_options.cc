@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 45> open_mpi_one = {"n",
 constexpr std::array<std::string_view, 6> open_mpi_two = {"mca",   "gmca",    "omca",
                                                           "gomca", "prtemca", "pmixmca"};
 
-// Hydra as MPICH, MVAPICH and Intel MPI have it.
+// Hydra in MPICH, MVAPICH and Intel MPI.
 constexpr std::array<std::string_view, 43> hydra_one = {"n",
                                                         "np",
                                                         "f",
@@ -107,7 +107,7 @@ constexpr std::array<std::string_view, 43> hydra_one = {"n",
                                                         "binding"};
 constexpr std::array<std::string_view, 2> hydra_two = {"genv", "env"};
 
-// Slurm 22.05. A letter and its value may be one word: that one takes no other.
+// Slurm 22.05. A letter and its value may be one word, which then takes no other.
 constexpr std::array<std::string_view, 88> slurm_one = {"A",
                                                         "b",
                                                         "c",
@@ -207,7 +207,7 @@ std::size_t taken(std::string_view name, Names one, Names two) {
 }  // namespace
 
 std::size_t words_taken(Passing launcher, std::string_view option) {
-  // "-np" and "--np" are one to most launchers.
+  // Most launchers treat "-np" and "--np" alike.
   const std::string_view name =
       option.substr(std::min(option.find_first_not_of('-'), option.size()));
   switch (launcher) {
@@ -227,7 +227,7 @@ std::size_t words_taken(Passing launcher, std::string_view option) {
 
 namespace {
 
-// Slurm has one program in a step, and a ":" is a word like others.
+// Returns whether ":" separates programs. A Slurm step has only one program.
 bool has_separators(Passing launcher) { return launcher != Passing::export_list; }
 
 std::size_t end_of_context(const std::vector<std::string>& words, std::size_t begin,

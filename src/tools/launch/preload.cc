@@ -17,13 +17,13 @@ constexpr std::string_view separators = ": \t\n";
 
 constexpr std::string_view heap = "libhuddle_heap.so";
 
-// At the first MPI call the stub opens the back end for the program's MPI, and warns if it is not
-// there. Nothing checks for back ends before: a program needs one of them.
+// The stub opens the back end for the program's MPI at the first MPI call and warns if it is
+// missing. Back ends are not checked earlier, because a program needs only one of them.
 constexpr std::string_view stub_of_collectives = "libhuddle_preload.so";
 constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
 constexpr std::string_view threads = "libhuddle_threads.so";
 
-// Of an installation, then of a build.
+// In an installation, then in a build.
 constexpr std::array<std::string_view, 2> preload_folders = {HUDDLE_PRELOAD_FOLDER,
                                                              "../lib/huddle"};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where the preloaded library lies, and how it joins what a user preloads already.
+// Locates the libraries that are preloaded, and combines them with what the user preloads.
 #pragma once
 
 #include <string>
@@ -10,39 +10,39 @@
 
 namespace huddle::launch {
 
-// Name of the variable that the loader reads.
+// The variable that the loader reads.
 inline constexpr std::string_view preload_name = "LD_PRELOAD";
 
-// Tells the preloaded library which process and which file the program is that `huddle run`
-// becomes, unless that is a launcher: "PID PATH". The stub reads it (src/mpi/stub/preload.c).
+// Identifies the process and the file of the program that `huddle run` becomes, unless that is a
+// launcher: "PID PATH". The stub reads it (src/mpi/stub/preload.c).
 inline constexpr std::string_view program_variable = "_HUDDLE_PROGRAM";
 
-// Tells the library of `huddle profile` where ranks keep what they counted. That one's stub and
-// back end read it (src/placement/profile).
+// The folder in which ranks store their part of a profile. The stub and the back end of the
+// profiling library read it (src/placement/profile).
 inline constexpr std::string_view parts_variable = "_HUDDLE_PROFILE";
-// And where they hand them over on hosts that do not see that folder.
+// The address to which ranks send their part from hosts that do not see that folder.
 inline constexpr std::string_view collector_variable = "_HUDDLE_PROFILE_TO";
 
-// What a library is preloaded for: to take collectives over, or to count who sends to whom.
+// Why a library is preloaded: to run collectives, or to count messages.
 enum class Purpose { collectives, profile };
 
 struct Library {
-  std::string folder;   // that was searched
-  std::string stub;     // the name of the file to preload
-  std::string preload;  // that file; empty: it is not there
-  std::string heap;     // what makes ranks' arrays shared ones, likewise
-  std::string threads;  // what lets threads be watched, likewise
+  std::string folder;   // the searched folder
+  std::string stub;     // name of the file to preload
+  std::string preload;  // that file; empty: missing
+  std::string heap;     // library that allocates ranks' arrays in shared memory, likewise
+  std::string threads;  // library for observing threads, likewise
 };
 
-// The library that belongs to the program at this path: beside it in an installation or a build.
+// Finds the library of the program at this path, next to it in an installation or a build.
 Library find_library(const std::string& program, Purpose purpose = Purpose::collectives);
 
-// What is in `theirs` (an LD_PRELOAD: files between spaces and colons), then `ours`, which is such
-// a list as well: tools that lie in front of the MPI stay in front of huddle, which is to them what
-// the MPI was.
+// Returns `theirs` (an LD_PRELOAD: files separated by spaces and colons) followed by `ours`, a list
+// of the same form. Tools that intercept the MPI thus stay in front of huddle, which takes the
+// place of the MPI for them.
 std::string joined_preload(const std::string& ours, std::string_view theirs);
 
-// The loader splits LD_PRELOAD at spaces and colons, with no way to quote them.
+// Returns false for paths with spaces or colons, at which the loader splits LD_PRELOAD.
 bool can_be_preloaded(std::string_view path);
 
 }  // namespace huddle::launch

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As many links as the kernel follows.
+// The kernel's limit.
 constexpr int most_links = 40;
 
 bool can_start(const std::string& path) {
@@ -99,7 +99,8 @@ std::string shell_quoted(std::string_view word) {
 
 namespace {
 
-// While one of these lives, signals wait to be taken, and those of the keyboard are the child's.
+// While an object exists, SIGCHLD, SIGTERM and SIGHUP are blocked for sigwait, and keyboard signals
+// are left to the child.
 class Signals {
  public:
   Signals() {
@@ -126,7 +127,7 @@ class Signals {
     ::sigwait(&waited_for_, &signal);
     return signal;
   }
-  // As the caller had them for us. A signal that he ignores stays ignored.
+  // Restores the caller's dispositions for the child. Signals that the caller ignores stay ignored.
   void give_to(posix_spawnattr_t& attributes) const {
     sigset_t by_default;
     sigemptyset(&by_default);
@@ -151,7 +152,7 @@ pid_t start(const std::string& program, std::vector<std::string>& words,
   ::posix_spawnattr_init(&attributes);
   signals.give_to(attributes);
   pid_t child = -1;
-  // posix_spawnp() gives a script that names no shell to one.
+  // posix_spawnp() runs a script without an interpreter line in a shell.
   const int error = ::posix_spawnp(&child, program.c_str(), nullptr, &attributes,
                                    pointers(words).data(), pointers(environment).data());
   ::posix_spawnattr_destroy(&attributes);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Finds the file that a command's first word denotes, like the operating system, and runs programs.
 #pragma once
 
 #include <optional>
@@ -9,34 +11,30 @@
 
 namespace huddle::launch {
 
-// Which file a command's first word stands for, found as the operating system finds it.
-
-// The file that `word` would start: itself where it holds a slash, else the first of the folders in
-// `search_path` (a PATH) that has such a program. Nothing where none can be started.
+// Returns the file that `word` would start: itself if it contains a slash, else the program in the
+// first matching folder of `search_path` (a PATH). None if there is no such program.
 std::optional<std::string> find_program(const std::string& word, std::string_view search_path);
 
-// Why there is nothing to start, and what to do. pre: find_program() found nothing.
+// Returns why there is nothing to start, and a remedy.
+// Requires: find_program() found nothing.
 std::string why_not_found(const std::string& word);
 
-// A path and every link on the way to the file itself, that one last.
+// Returns a path and every link on the way to the file itself, the file last.
 std::vector<std::string> along_links(const std::string& path);
 
-// Words as a POSIX shell reads them.
-
-// The word as it is where a shell takes it for one word, else between single quotes.
+// Quotes a word for a POSIX shell, in single quotes if necessary.
 std::string shell_quoted(std::string_view word);
 
-// A command that huddle waits for, in its own place: same terminal, same process group.
-
-// How it ended: exactly one is not 0, or it was fine.
+// The exit status or signal of a program. At most one member is not 0.
 struct Ended {
   int status = 0;
   int signal = 0;
 };
 
-// Runs `program` to its end. Ctrl-C reaches it from the terminal and does nothing to us; what else
-// asks us to end (SIGTERM, SIGHUP) is handed on to it. Threads that are started before have to
-// block these signals. Throws FailureError where it cannot be started.
+// Runs `program` to its end in the same terminal and process group. Ctrl-C reaches the program from
+// the terminal and is ignored here; SIGTERM and SIGHUP are forwarded to it. Throws FailureError if
+// it cannot be started.
+// Requires: threads that were started before block these signals.
 Ended run_to_end(const std::string& program, std::vector<std::string> words,
                  std::vector<std::string> environment);
 

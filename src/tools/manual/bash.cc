@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// bash: tables as functions, and below them the code that reads a line by them.
+// bash completions: tables as functions, followed by the code that completes a line with them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -120,7 +120,7 @@ std::string kind_of(cli::Value value) {
   return "text";
 }
 
-// How functions answer: in variables of the one that calls them.
+// Returns assignments that set variables of the calling shell function.
 std::string answer(const Argument& argument) {
   return fmt::format("kind={} words='{}'", kind_of(argument.value), fmt::join(argument.words, " "));
 }
@@ -142,7 +142,7 @@ std::string option_rules(std::string_view command, const std::vector<Argument>& 
   return text;
 }
 
-// An option of a command: what its values are, and how many.
+// Returns a bash function with the kind and the number of each option's values.
 std::string option_table(const cli::ProgramInterface& all) {
   std::string text =
       "# The option $2 of command $1.\n_huddle_option() {\n  count=0 kind=''\n  case \"$1 $2\" "
@@ -168,7 +168,7 @@ std::string options_table(const cli::ProgramInterface& all) {
   return text + "    *) words='' ;;\n  esac\n}\n";
 }
 
-// The commands below this one, if there are any.
+// Returns the subcommands of a command, if there are any.
 std::string commands_rule(std::string_view name, const Interface& interface) {
   if (interface.subcommands.empty()) return "";
   std::vector<std::string> names;

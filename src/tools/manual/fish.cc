@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// fish: a `complete` an option, each with the place on the line where it is proposed.
+// fish completions: a `complete` command per option, with the condition under which it is proposed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -61,7 +61,7 @@ end
 complete -c huddle -f
 )";
 
-// Within single quotes.
+// Quotes a word in single quotes.
 std::string fish_word(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -71,7 +71,7 @@ std::string fish_word(std::string_view text) {
   return result + "'";
 }
 
-// What a value may be; files are proposed only where they are one.
+// Returns the possible values of an argument. Files are proposed only for arguments that are files.
 std::string fish_action(const Argument& argument) {
   switch (argument.value) {
     case cli::Value::text:
@@ -100,7 +100,7 @@ std::string names_of(const Argument& option) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// Where the line stands at this command.
+// Returns the condition that the line is at this command.
 std::string at(std::string_view command) { return fmt::format("__huddle_at \"{}\"", command); }
 
 std::string option_lines(const std::string& place, const Interface& interface) {
@@ -121,14 +121,14 @@ std::vector<std::string> names_with_values(const Interface& command) {
   return names;
 }
 
-// Another command: its own completion from its first word on.
+// Returns the line that completes another command with that command's own completion.
 std::string rest_lines(const Interface& command) {
   return fmt::format(
       "complete -c huddle -n '{}' -x -a '(__fish_complete_subcommand --fcs-skip=2 {})'\n",
       at(command.name), fmt::join(names_with_values(command), " "));
 }
 
-// The commands below this one.
+// Returns the subcommands of a command.
 std::string commands_lines(std::string_view name, const Interface& interface) {
   std::string text;
   for (const cli::Listed& below : interface.subcommands) {
@@ -140,7 +140,7 @@ std::string commands_lines(std::string_view name, const Interface& interface) {
 
 std::string command_lines(const Interface& command) {
   const std::string here = at(command.name);
-  // Behind the first word of another command, options are that command's.
+  // After the first word of another command line, options belong to that command.
   const std::string options_here = here + (command.rest ? " 0" : "");
   std::string text = option_lines(options_here, command);
   text += commands_lines(command.name, command);
@@ -152,7 +152,7 @@ std::string command_lines(const Interface& command) {
   return text + (command.rest ? rest_lines(command) : "");
 }
 
-// How many words an option takes behind it.
+// Returns a fish function that prints the number of words that an option takes.
 std::string values_table(const cli::ProgramInterface& all) {
   std::string text =
       "# How many values option $argv[2] of command $argv[1] takes from the words behind it.\n"
@@ -171,7 +171,7 @@ std::string values_table(const cli::ProgramInterface& all) {
   return text + "        case '*'\n            echo 0\n    end\nend\n";
 }
 
-// The names of the commands below one.
+// Returns a fish function that prints the names of a command's subcommands.
 std::string commands_table(const cli::ProgramInterface& all) {
   std::string text =
       "\n# The commands below this one.\n"

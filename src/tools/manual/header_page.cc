@@ -13,11 +13,10 @@
 namespace huddle::manual {
 namespace {
 
-// In an enumeration, what makes it an int in C++ as well.
+// The macro that gives an enumeration the type int in C++.
 constexpr std::string_view as_int = " HUDDLE_AS_INT";
 
-// One line of a comment, without what marks it as one: up to two blanks behind a star are no
-// indentation.
+// Removes comment marks. Up to two blanks after a star do not count as indentation.
 std::string stripped(const std::string& line) {
   static const std::regex marks(R"(^\s*(?:/\*\*<?|\*(?!/))? {0,2}|\s*\*/\s*$)");
   return std::regex_replace(line, marks, "");
@@ -39,7 +38,7 @@ std::string without(std::string text, std::string_view part) {
   return at == std::string::npos ? text : text.erase(at, part.size());
 }
 
-// The lines of a comment that begins with this one.
+// Returns the text of a comment that begins with this line.
 std::string comment_from(std::string line, std::istream& lines) {
   std::string all = line;
   while (line.find("*/") == std::string::npos && std::getline(lines, line)) all += "\n" + line;
@@ -51,7 +50,7 @@ std::string comment_from(std::string line, std::istream& lines) {
 Header header_of(std::string_view text) {
   static const std::regex chapter_mark(R"(/\* -+ (.+?) -+ \*/)");
   Header header;
-  bool goes_on = false;  // the passage
+  bool goes_on = false;  // the current passage continues
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
     std::smatch mark;
@@ -67,7 +66,7 @@ Header header_of(std::string_view text) {
       goes_on = true;
       continue;
     } else if (line.starts_with('#') && !header.chapters.empty()) {
-      break;  // how the file ends
+      break;  // the end of the file
     } else if (!line.empty() && !header.chapters.empty()) {
       auto& passages = header.chapters.back().passages;
       if (!goes_on) passages.emplace_back();
@@ -86,7 +85,7 @@ Composite composite_of(std::string_view code) {
   if (open == std::string_view::npos || close == std::string_view::npos) return {};
   Composite composite{std::string(code.substr(0, code.find_last_not_of(' ', open - 1) + 1)), {}};
   const std::string body(code.substr(open + 1, close - open - 1));
-  // A comment stands above what it is about, or with a `<` behind it.
+  // A comment is above its member, or after it with a `<`.
   const bool is_enum = composite.name.find("enum") != std::string::npos;
   const std::regex member(is_enum ? R"(\s*()([^,/]+,)\s*(/\*\*<[^]*?\*/)?)"
                                   : R"(\s*(/\*\*[^]*?\*/)?\s*([^;/]+;)())");
@@ -127,7 +126,7 @@ std::string indented(const std::string& text) {
   return text.empty() ? "" : ".RS 4\n" + paragraphs(text) + ".RE\n";
 }
 
-// Those that need no word stand in a row.
+// Members without a comment form one paragraph.
 std::string members_text(const std::vector<Member>& members) {
   std::string text;
   bool in_a_row = false;
@@ -143,7 +142,7 @@ std::string members_text(const std::vector<Member>& members) {
   return ".RS 4\n" + text + ".RE\n";
 }
 
-// Declarations fill lines, whatever a terminal's width.
+// Declarations are not broken, whatever the width of the terminal.
 std::string declarations(const std::string& code) {
   std::string text;
   std::istringstream all(code);
@@ -165,7 +164,7 @@ std::string passage_text(const Passage& passage) {
 std::string chapter_text(const Chapter& chapter) {
   std::string text;
   for (const Passage& passage : chapter.passages) text += passage_text(passage);
-  constexpr std::string_view gap = ".PP\n";  // the heading makes one
+  constexpr std::string_view gap = ".PP\n";  // the heading already adds a gap
   return section(upper(chapter.heading), std::string_view(text).substr(gap.size()));
 }
 

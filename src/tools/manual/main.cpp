@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs while huddle is built: huddle-manual FOLDER HEADER writes what is installed below
-// FOLDER/share; HEADER is huddle.h.
+// The program that generates manual pages and completions during huddle's build: huddle-manual
+// FOLDER HEADER writes the files to be installed in FOLDER/share. HEADER is huddle.h.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -26,12 +26,12 @@ void write_page(const huddle::manual::Page& page, const std::string& folder) {
   }
 }
 
-// pre: no pages lie there.
+// Requires: the folder contains no pages.
 void write_all(const std::string& folder, const std::string& header) {
   const huddle::cli::ProgramInterface all = huddle::cli::program_interface();
   for (const auto& page : huddle::manual::pages(all, huddle_version())) write_page(page, folder);
   write_page(huddle::manual::header_page(huddle::read_text(header), huddle_version()), folder);
-  // As each shell looks for it.
+  // Each shell searches these paths.
   huddle::write_text(huddle::manual::bash_completion(all),
                      folder + "/bash-completion/completions/huddle");
   huddle::write_text(huddle::manual::zsh_completion(all), folder + "/zsh/site-functions/_huddle");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Generates manual pages and shell completions, from the data behind --help and the C header.
 #pragma once
 
 #include <string>
@@ -10,44 +12,40 @@
 
 namespace huddle::manual {
 
-// Text in the language of manual pages.
-
-// Sentences: whatever has a meaning in roff loses it. Hyphens of options stay hyphens that can be
-// copied, those of words may become typographic ones.
+// Escapes sentences: all characters with a meaning in roff. Hyphens of options can be copied; those
+// in words may become typographic ones.
 std::string prose(std::string_view text);
-// Something to be typed: every character stays what it is.
+// Escapes text to be typed: every character is shown as it is.
 std::string literal(std::string_view text);
 std::string bold(std::string_view text);
 std::string italic(std::string_view text);
 
-// Paragraphs. Lines that are indented are shown as they are, as in --help.
+// Returns paragraphs. Indented lines are shown unchanged, as in --help.
 std::string paragraphs(std::string_view text);
 std::string section(std::string_view heading, std::string_view text);
-// What `term` (ready for roff) is, hanging.
+// Returns a list item for `term`, which is roff text.
 std::string item(const std::string& term, std::string_view text);
 
-// Manual pages, from the tables that --help and `huddle config` are made of.
+// A manual page.
 struct Page {
-  std::string name;  // "huddle-topo"
+  std::string name;  // for example "huddle-topo"
   int section = 1;
   std::string text;
   std::vector<std::string> also_named = {};  // in the same section
 };
 
-// How every page begins. It has no date of its own: huddle's version says what it is of. Lines are
-// neither stretched nor is a command's name broken at its hyphen.
+// Returns the beginning of a page. The version takes the place of a date. Lines are not justified,
+// and command names are not broken at hyphens.
 std::string opening(const Page& page, const std::string& version, std::string_view summary);
-// "huddle-topo(1)"
+// Returns for example "huddle-topo(1)".
 std::string reference(const std::string& name, int section);
 
-// huddle(1), a page for each command and each below it, and huddle-settings(7).
+// Returns huddle(1), a page for each command and subcommand, and huddle-settings(7).
 std::vector<Page> pages(const cli::ProgramInterface& all, const std::string& version);
 
-// A C header as its readers see it: comments, and what each is about. For headers of huddle's
-// manner: chapters begin with `/* ---- heading ---- */`, comments that are for readers with `/**`.
-
-// A comment without its marks, lines that are shown as they are being indented; and the
-// declarations below it. Either may be missing.
+// One passage of a C header: a comment without its marks, in which unchanged lines are indented,
+// and the declarations below it. Either may be empty. Headers must use huddle's conventions:
+// chapters begin with `/* ---- heading ---- */`, comments for readers with `/**`.
 struct Passage {
   std::string comment;
   std::string code;
@@ -65,29 +63,26 @@ struct Header {
 
 Header header_of(std::string_view text);
 
-// Of an enumeration, or of a structure that is no secret: what it is, and what it holds.
+// A member of an enumeration or of a public structure.
 struct Member {
   std::string comment;
-  std::string code;  // with what ends it
+  std::string code;  // with the final comma or semicolon
 };
 struct Composite {
-  std::string name;  // "typedef enum huddle_status"
+  std::string name;  // for example "typedef enum huddle_status"
   std::vector<Member> members;
 };
-// Empty where the code is neither.
+// Parses an enumeration or structure. Empty if the code is neither.
 Composite composite_of(std::string_view code);
 
-// "huddle_bcast" of what declares it and others; none of what declares no function.
+// Returns names such as "huddle_bcast" of all declared functions.
 std::vector<std::string> functions_in(std::string_view code);
 
-// The manual page of a C header, from the header itself.
-
-// huddle(3), also by the names of the header and of its functions.
+// Returns huddle(3), generated from the header, also named after the header and its functions.
 Page header_page(std::string_view header, const std::string& version);
 
-// What shells propose behind a tabulator, from the tables that --help is made of.
-
-// Each is the text of a file that the shell reads by itself where it is installed.
+// Return shell completions from the data behind --help: each function returns the text of a file
+// that the shell loads from its installed location.
 std::string bash_completion(const cli::ProgramInterface& all);
 std::string zsh_completion(const cli::ProgramInterface& all);
 std::string fish_completion(const cli::ProgramInterface& all);

@@ -12,7 +12,7 @@
 namespace huddle::manual {
 namespace {
 
-// What stands for a character that roff, or its fonts, would take for something else.
+// Returns the escape of a character that has a meaning in roff or a different glyph in its fonts.
 std::string escaped(char c) {
   constexpr std::string_view taken = "\\'`^~\"";
   constexpr std::string_view names[] = {"\\e", "\\(aq", "\\(ga", "\\(ha", "\\(ti", "\\(dq"};
@@ -20,7 +20,7 @@ std::string escaped(char c) {
   return at == std::string_view::npos ? std::string(1, c) : std::string(names[at]);
 }
 
-// "--peers", also behind an opening bracket or quote.
+// Returns whether a word such as "--peers" is an option, also after an opening bracket or quote.
 bool is_option(std::string_view word) {
   const auto first = std::find_if_not(word.begin(), word.end(), [](char c) {
     return c == '(' || c == '\'' || c == '"' || c == '[';
@@ -28,7 +28,7 @@ bool is_option(std::string_view word) {
   return first != word.end() && *first == '-' && first + 1 != word.end();
 }
 
-// A line that begins with one of these would be a request.
+// Escapes a line that would be a roff request.
 std::string guarded(const std::string& line) {
   return !line.empty() && line.front() == '.' ? "\\&" + line : line;
 }
@@ -98,14 +98,14 @@ constexpr int interface_section = 3;
 constexpr int overview_section = 7;
 constexpr const char* settings_name = "huddle-settings";
 
-// "bench engine" is told by huddle-bench-engine(1).
+// Returns the name of a command's page: "bench engine" has huddle-bench-engine(1).
 std::string page_name(const std::string& command) {
   std::string name = "huddle-" + command;
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
 }
 
-// "-n, --ranks N".
+// Returns an argument as in "-n, --ranks N".
 std::string term(const Argument& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back(bold(name));
@@ -153,7 +153,7 @@ std::string synopsis(const Interface& interface) {
   return section("SYNOPSIS", text + "\n");
 }
 
-// What --help shows below the options: exit statuses have a section of their own in a page.
+// Returns the help's text below the options. Exit statuses get a separate section in a page.
 std::string footer_sections(std::string_view heading, const std::string& footer) {
   constexpr std::string_view mark = "Exit status:";
   const std::size_t at = std::min(footer.find(mark), footer.size());
@@ -175,7 +175,7 @@ std::string see_also(const ProgramInterface& all, const std::string& own_name) {
   return section("SEE ALSO", fmt::format("{}\n", fmt::join(references, ",\n")));
 }
 
-// Those below this one, each with a page of its own. `before` is what is typed before their names.
+// Returns the subcommands, each with its own page. `before`: the words before their names.
 std::string commands_list(const std::string& before, const std::vector<Listed>& commands) {
   std::string text;
   for (const Listed& command : commands) {
@@ -232,7 +232,7 @@ std::string kind_text(settings::Kind kind) {
   return "";
 }
 
-// "Flag: --heap of huddle run, huddle bench."
+// Returns for example "Flag: --heap of huddle run, huddle bench."
 std::string flag_text(const ProgramInterface& all, const settings::Setting& setting) {
   const std::string flag = settings::flag_name(setting.key);
   if (setting.flag_everywhere) return fmt::format("Flag: {} of every command.", flag);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// zsh: a function a command, in the words of zsh's own _arguments.
+// zsh completions: a function per command that uses zsh's _arguments.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,7 +39,7 @@ _huddle_machine() {
 
 )zsh";
 
-// Within the quotes of a specification, where colons and brackets have a meaning.
+// Escapes text within the quotes of a specification, where colons and brackets have a meaning.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -82,7 +82,7 @@ std::string values_of(const Argument& option) {
   return text;
 }
 
-// What is not proposed any more once this one is there: its other name, and what it excludes.
+// Returns options that are not proposed after this one: its other names, and those it excludes.
 std::vector<std::string> rivals_of(const Interface& interface, const Argument& option) {
   std::vector<std::string> rivals = option.names;
   for (const auto& [one, other] : interface.exclusions) {
@@ -92,7 +92,7 @@ std::vector<std::string> rivals_of(const Interface& interface, const Argument& o
   return rivals;
 }
 
-// "--name=" takes its value in the same word as well as in the next.
+// Marks options with a value: that of "--name=" may be in the same word or in the next one.
 std::string marked(const std::string& name, const Argument& option) {
   if (option.values != 1) return name;
   return name + (name.starts_with("--") ? "=" : "+");
@@ -118,14 +118,14 @@ std::string positional_lines(const Interface& command) {
   return text;
 }
 
-// "_huddle_bench_engine"; of the program "_huddle".
+// Returns for example "_huddle_bench_engine"; "_huddle" for the program.
 std::string function_of(const Interface& interface) {
   std::string name = interface.name == program_name ? "_huddle" : "_huddle_" + interface.name;
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 }
 
-// Proposes the commands below, and has the one that was chosen propose what is its own.
+// Proposes the subcommands, then calls the function of the chosen one.
 std::string function_with_commands(const Interface& interface) {
   const std::string name = function_of(interface);
   std::string text = fmt::format("{}_commands() {{\n  local -a commands=(\n", name);
@@ -146,7 +146,7 @@ std::string function_with_commands(const Interface& interface) {
 
 std::string function_text(const Interface& interface) {
   if (!interface.subcommands.empty()) return function_with_commands(interface);
-  // Behind the first word of another command, options are that command's.
+  // After the first word of another command line, options belong to that command.
   return fmt::format("{}() {{\n  _arguments -S{}{}{}\n}}\n\n", function_of(interface),
                      interface.rest ? " -A '-*'" : "", option_lines(interface),
                      positional_lines(interface));

@@ -69,7 +69,7 @@ class Tiles {
     }
   }
 
-  // The path of each color's rectangles, in units of cells.
+  // Returns the path of each color's rectangles, in units of cells.
   const std::map<std::string, std::string>& paths() const { return paths_; }
 
  private:

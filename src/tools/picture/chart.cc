@@ -69,7 +69,7 @@ class BarDrawing {
         white, 0.85);
   }
 
-  // The end of it.
+  // Returns the y coordinate of its lower end.
   int draw_group(const BarChart::Group& group, int y) {
     canvas_.text({margin, y, name_width_ + most_bar_width, line}, group.heading,
                  {12, TextLook{}.color, true, Align::left});
@@ -136,7 +136,7 @@ constexpr int plot_height = 380;
 constexpr int name_width = 200;
 constexpr Rgb grid_color = {226, 227, 232};
 
-// Apart from one another for colour-blind people as well, as far as lightness can do it.
+// Distinguishable for colour-blind readers as well, as far as lightness allows.
 constexpr std::array<Rgb, 8> line_colors = {{{38, 84, 156},
                                              {206, 98, 28},
                                              {24, 132, 96},
@@ -146,7 +146,7 @@ constexpr std::array<Rgb, 8> line_colors = {{{38, 84, 156},
                                              {72, 152, 188},
                                              {112, 112, 118}}};
 
-// From a power of two to a power of two.
+// An axis from one power of two to another.
 class Axis {
  public:
   void include(double value) {
@@ -221,7 +221,7 @@ class LineDrawing {
     canvas_.polyline(points, color);
   }
 
-  // At the ends of lines, pushed apart where these lie on one another.
+  // Puts names at the ends of lines and moves overlapping ones apart.
   void draw_names() {
     struct Name {
       double y;

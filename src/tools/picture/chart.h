@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Figures as lines or bars on a sheet. The same chart gives the same bytes.
+// Line and bar charts as SVG documents. Equal charts give equal bytes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace huddle::picture {
 
-// Both axes are logarithmic and begin at a power of two. pre: all values are 1 or more.
+// A chart whose axes are both logarithmic and begin at a power of two.
+// Requires: all values are at least 1.
 struct LineChart {
   struct Point {
     double across = 0;
@@ -27,16 +28,16 @@ struct LineChart {
 };
 std::string as_svg(const LineChart& chart);
 
-// Bars below one another; each may have several parts, as many in all bars of a group.
+// Horizontal bars. A bar may have several parts, the same number in all bars of a group.
 struct BarChart {
   struct Bar {
     std::string name;
     std::vector<double> parts;
-    std::string text;  // behind it
+    std::string text;  // after the bar
   };
   struct Group {
     std::string heading;
-    std::vector<std::string> part_names;  // none where bars have one part
+    std::vector<std::string> part_names;  // empty if bars have one part
     std::vector<Bar> bars;
   };
 

@@ -13,7 +13,7 @@
 namespace huddle::picture {
 namespace {
 
-// Lightness rises evenly from the first to the last; between them, straight lines.
+// Lightness rises evenly from the first to the last color, with linear interpolation.
 constexpr std::array<Rgb, 7> heat_stops = {{{48, 32, 96},
                                             {54, 74, 140},
                                             {38, 112, 142},
@@ -55,7 +55,7 @@ Rgb heat(double fraction) {
 std::span<const Rgb> heat_colors() { return heat_stops; }
 
 Rgb readable_on(Rgb ground) {
-  // Weights of the eye for the three colours (Rec. 601), the usual threshold at half.
+  // Luma weights of Rec. 601, with a threshold at half.
   const double luma = 0.299 * ground.red + 0.587 * ground.green + 0.114 * ground.blue;
   return luma > 127.5 ? Rgb{16, 16, 20} : Rgb{255, 255, 255};
 }
@@ -68,7 +68,7 @@ Rgb level_color(std::string_view level) {
 
 namespace {
 
-// xterm's colour cube: 6 x 6 x 6 with these strengths, from number 16 on.
+// xterm's color cube from number 16 on: 6 x 6 x 6 with these intensities.
 constexpr std::array<int, 6> cube_strengths = {0, 95, 135, 175, 215, 255};
 constexpr int cube_start = 16;
 

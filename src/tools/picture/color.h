@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The palette: a ramp for latencies that colour-blind people can read, and calm colours for levels.
+// The palette: a scale for latencies that colour-blind readers can distinguish, muted colours for
+// levels, and terminal escape codes.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +23,23 @@ struct Rgb {
 
 inline constexpr Rgb white = {255, 255, 255};
 
-// From dark blue (0: near) through green to yellow (1: far); lightness rises all the way, so that
-// it also reads in grey. Beyond 0 and 1 the ends.
+// Returns a color between dark blue (0: near), green and yellow (1: far). Lightness increases
+// monotonically, so it also works in grey. Values outside 0 to 1 are clamped.
 Rgb heat(double fraction);
 
 // Returns the colors between which heat() blends, in equal steps from 0 to 1.
 std::span<const Rgb> heat_colors();
 
-// Black or white, whichever reads better on this ground.
+// Returns black or white, whichever is more readable on this background.
 Rgb readable_on(Rgb ground);
 
-// `part` of a mixed into b: 1 gives a.
+// Mixes the colors in the ratio `part` : 1 - `part`; 1 gives `a`.
 Rgb mixed(Rgb a, Rgb b, double part);
 
-// What boxes of a level are drawn in: dark enough for lines on white, light enough on black.
+// Returns the color of a level's boxes: dark enough for lines on white, light enough for black.
 Rgb level_color(std::string_view level);
 
-// The one place that knows the terminal's escape codes.
-
-// How a piece of text is to look where colour may be used.
+// The look of a piece of text if color is available.
 struct Ink {
   std::optional<Rgb> text;
   std::optional<Rgb> ground;
@@ -50,8 +49,8 @@ struct Ink {
   bool operator==(const Ink&) const = default;
 };
 
-// The text with its codes around it, in the 256 colours that every terminal of today has; the bare
-// text where the ink is plain or colour is off.
+// Returns the text with escape codes from the 256-color palette, or unchanged if the ink is plain
+// or `color` is false.
 std::string inked(std::string_view text, const Ink& ink, bool color);
 
 }  // namespace huddle::picture

@@ -20,7 +20,7 @@ bool is_cache(std::string_view level) {
          std::isdigit(static_cast<unsigned char>(level[1])) != 0;
 }
 
-// Memory is told in whole units: "62.8G" says more about firmware than about the machine.
+// Rounds memory to whole units, because fractions as in "62.8G" come from the firmware.
 std::string memory_size(std::uint64_t bytes) {
   constexpr double giga = 1024.0 * 1024 * 1024;
   const double size = static_cast<double>(bytes);
@@ -89,7 +89,7 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() ? std::string() : " (" + text + ")";
 }
 
-// A run that may use few of the processors cannot see every level.
+// With few allowed hardware threads, a calibration cannot measure every level.
 std::string measured_line(const Machine& machine) {
   const machine::Provenance& provenance = machine.provenance;
   const bool every_level = std::all_of(
@@ -111,7 +111,7 @@ std::string machine_title(const Machine& machine) {
 
 std::string machine_line(const Machine& machine) {
   const machine::Topology& topology = machine.topology;
-  // The title may have named the processor already.
+  // The title may already contain the processor's name.
   const bool new_word = !topology.cpu_model.empty() && topology.cpu_model != machine_title(machine);
   return fmt::format("{}{}, {}, fingerprint {}", new_word ? topology.cpu_model + ", " : "",
                      plural(core_count(topology), "core"),

@@ -68,8 +68,7 @@ std::string Grid::text(bool color) const {
 
 namespace {
 
-// Pieces that may not be broken inside: words with the blanks after them, list items with the
-// comma.
+// Splits the text into words with the following blanks and list items with the comma.
 std::vector<std::string> unbreakable(std::string_view text) {
   std::vector<std::string> pieces(1);
   for (const char c : text) {

@@ -15,10 +15,10 @@
 namespace huddle::picture {
 namespace {
 
-// In how many columns a box may try its inner boxes. More would not be read as a row any more.
+// Possible numbers of columns for inner boxes. More would not be recognized as a row.
 constexpr std::array<int, 6> columns_to_try = {1, 2, 3, 4, 6, 8};
 
-// A node with everything in it, relative to its own corner.
+// A node with all its contents, relative to its own corner.
 struct Piece {
   Placed self;
   std::vector<Piece> inner;
@@ -56,7 +56,7 @@ class Flow {
   }
 
  private:
-  // Cells of cores are all as wide as the widest, so that numbers stand in columns.
+  // Returns the width of the widest core label, which all core cells use to form columns.
   static int widest_core(const Node& node) {
     int most = node.kind == NodeKind::core ? static_cast<int>(display_width(node.label)) : 0;
     for (const Node& child : node.children) most = std::max(most, widest_core(child));
@@ -67,7 +67,7 @@ class Flow {
     return (room - 2 * metrics_.side - (across - 1) * metrics_.gap_across) / across;
   }
 
-  // Less than this breaks a core's numbers or a level's name.
+  // Returns the minimum width that does not break a core's numbers or a level's name.
   int wish(const Node& node) const {
     switch (node.kind) {
       case NodeKind::core:
@@ -122,8 +122,7 @@ class Flow {
     return piece;
   }
 
-  // Boxes of cores are all as wide as the widest: "core 9" as "core 10". They stand in columns
-  // then, in rows of equal length.
+  // Makes boxes of cores as wide as the widest ("core 9" like "core 10") to form columns.
   static void make_cores_as_wide(std::vector<Piece>& pieces) {
     const bool are_cores = std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
       return piece.self.node->kind == NodeKind::box && piece.self.node->level == "core";
@@ -134,7 +133,7 @@ class Flow {
     for (Piece& piece : pieces) piece.self.width = most;
   }
 
-  // Gives each its place in rows; returns how wide and how high all of them are.
+  // Places the pieces in rows. Returns the total width and height.
   std::pair<int, int> set_in_rows(std::vector<Piece>& pieces, int room) const {
     const int limit = balanced_row(pieces, room);
     int width = 0;
@@ -149,7 +148,7 @@ class Flow {
         x += pieces[i].self.width + metrics_.gap_across;
         row_height = std::max(row_height, pieces[i].self.height);
       }
-      // Boxes side by side end on the same line.
+      // Boxes in a row get the same height.
       for (std::size_t i = begin; i < end; ++i) {
         if (pieces[i].self.node->kind == NodeKind::box) pieces[i].self.height = row_height;
       }
@@ -172,7 +171,7 @@ class Flow {
     return end;
   }
 
-  // How many of equal width go into a row so that the rows are equally long: 8 as 4 + 4, not 5 + 3.
+  // Returns the number of equal boxes per row that makes rows equally long: 8 as 4 + 4, not 5 + 3.
   int balanced_row(const std::vector<Piece>& pieces, int room) const {
     const int count = static_cast<int>(pieces.size());
     if (count == 0) return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where each box and cell of a tree lies: children flow from left to right and wrap. Plain
-// arithmetic in whole units (characters in a terminal, points in a picture), so that it is tested
-// without drawing.
+// The position of each box and cell of a tree. Children flow from left to right and wrap. Uses
+// integer units (characters in a terminal, points in a picture), so that it can be tested without
+// drawing.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace huddle::picture {
 
-// The sizes of the drawing that a layout is for.
+// The sizes in the drawing.
 struct Metrics {
   int character = 1;   // width
   int cell_line = 1;   // height of a line in a cell
@@ -34,7 +34,7 @@ struct Placed {
   int y = 0;
   int width = 0;
   int height = 0;
-  std::vector<std::string> lines;  // the title of a box, the text of a cell, broken to fit
+  std::vector<std::string> lines;  // the title of a box or the text of a cell, broken to fit
 
   int right() const { return x + width; }
   int bottom() const { return y + height; }
@@ -43,36 +43,32 @@ struct Placed {
 struct Layout {
   int width = 0;
   int height = 0;
-  std::vector<Placed> placed;  // a box before what lies in it
+  std::vector<Placed> placed;  // boxes before their contents
 };
 
-// The lowest layout that is at most `columns` units wide (as wide as its cells need where that is
-// less than they can do with). Keeps pointers into the tree.
+// Returns the lowest layout that is at most `columns` units wide, or wider if its cells require
+// that. Keeps pointers into the tree.
 Layout lay_out(const Node& root, const Metrics& metrics, int columns);
 
-// Large machines repeat themselves: boxes that are alike are drawn once and named afterwards.
-
-// The tree with equal neighbours folded in its outermost `depth` levels of boxes. A folded group
-// keeps its first box; the others become one box with a cell each, which gives their processors.
+// Returns the tree with equal neighbours folded in the outermost `depth` levels of boxes. Large
+// machines have many of them. A folded group keeps its first box; the others become one box with a
+// cell each, which contains their hardware threads.
 Node folded(const Node& root, int depth);
 
-// How many levels of boxes lie below the root, cells not counted.
+// Returns the number of box levels below the root, without cells.
 int box_depth(const Node& root);
 
-// All processors that the tree shows, folded cells included, as often as it shows them.
+// Returns all hardware threads that the tree shows, including folded cells and repetitions.
 std::vector<int> shown_processors(const Node& root);
 
-// The most telling way to show a tree in the room there is: with boxes for cores where they fit,
-// with equal boxes folded where nothing else helps.
-
-// In the units of the metrics.
+// Size limits, in the units of the metrics.
 struct Limits {
   int width = 80;
   int height_with_core_boxes = 22;
   int height_unfolded = 48;
 };
 
-// The layout points into the tree; the tree stays where it is when this is moved.
+// The layout points into the tree, which stays in place if this object is moved.
 struct FittedTree {
   bool core_titles = false;
   std::unique_ptr<const Node> tree;

@@ -45,8 +45,8 @@ double block_average(const LatencyMatrix& matrix, int top, int left, int size) {
   return count == 0 ? 0 : sum / count;
 }
 
-// From `least` to twice that, the step that meets the weightiest edges; the smallest of those. One
-// step at a time meets all.
+// Returns the step between `least` and twice that for which the kept edges have the greatest
+// weight; the smallest of several. A step of one keeps all edges.
 int edge_keeping(const std::vector<Edge>& edges, int least) {
   if (least <= 1) return 1;
   const auto kept = [&edges](int step) {
@@ -72,7 +72,7 @@ LatencyMatrix latency_matrix(const machine::Machine& machine) {
   matrix.one_way_ns.reserve(cores.size() * cores.size());
   for (const machine::CpuSet& from : cores) {
     for (const machine::CpuSet& to : cores) {
-      // The core itself: its first thread to its last, the same where there is one.
+      // Within a core: from its first to its last thread, or to itself if there is only one.
       const int target = &from == &to ? to.cpus().back() : to.first();
       matrix.one_way_ns.push_back(model.line_ns(from.first(), target));
     }

@@ -13,11 +13,11 @@
 namespace huddle::picture {
 namespace {
 
-// Light is near. A blank is kept for a core of one thread and itself.
+// Light is near. A blank stands for a core with only one thread.
 constexpr std::array<std::string_view, 4> unicode_ramp = {"░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 6> ascii_ramp = {".", ":", "+", "*", "#", "@"};
 
-// Latencies that differ by less are one: averages of blocks do, and nobody would see it.
+// Latencies that differ by less count as equal: averages vary, and the difference is not visible.
 constexpr double same_within = 1.02;
 
 std::vector<double> distinct(std::vector<double> values) {
@@ -29,7 +29,8 @@ std::vector<double> distinct(std::vector<double> values) {
   return result;
 }
 
-// Which of `ramp` characters the i-th of `count` gets, so that first and last differ most.
+// Returns which of `ramp` characters the i-th of `count` values gets, so that the first and the
+// last differ most.
 std::size_t spread(std::size_t i, std::size_t count, std::size_t ramp) {
   return count < 2 ? 0 : i * (ramp - 1) / (count - 1);
 }
@@ -75,11 +76,11 @@ Shades shades_for(const Blocks& blocks, const Scale& scale, bool unicode) {
 
 namespace {
 
-// More numbers than this nobody reads.
+// Numbers are shown up to this size.
 constexpr int most_cores_with_numbers = 12;
-// A cell without a number: about as high as wide.
+// A cell without a number is about as high as wide.
 constexpr int plain_cell_width = 2;
-// The colour bar of the scale, and what stands beside it.
+// The colour bar of the scale and its labels.
 constexpr int text_bar_width = 24;
 constexpr int beside_bar = 28;
 
@@ -87,7 +88,7 @@ std::string number_text(double ns) { return fmt::format("{:.0f}", ns); }
 
 int digits(double ns) { return static_cast<int>(number_text(ns).size()); }
 
-// How the map is set: filled in once, then only read.
+// The settings of a map, computed once.
 struct Setting {
   Blocks blocks;
   Scale scale;

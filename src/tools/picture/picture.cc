@@ -72,12 +72,11 @@ Subject cleaned(Subject subject) {
   return subject;
 }
 
-// Puts together what `huddle topo` shows in a terminal.
 namespace {
 
 constexpr std::size_t gap = 2;
 
-// The order in which columns are left out where the terminal is narrow: what is least missed first.
+// The order in which columns are left out in narrow terminals.
 constexpr std::array<std::size_t, 3> dispensable = {3, 2, 4};
 
 std::array<std::size_t, 5> column_widths(const std::vector<LevelRow>& rows) {

@@ -62,12 +62,12 @@ constexpr TextLook plain = {};
 constexpr TextLook round_look = {12, {34, 36, 42}, true, Align::left};
 constexpr Rgb rail_color = {204, 206, 212};
 constexpr Rgb arrow_color = {54, 74, 140};
-// Where nothing happens.
+// A cell without a round.
 constexpr Rgb no_round = {244, 244, 246};
 
 int width_of(std::string_view text) { return static_cast<int>(text.size()) * character; }
 
-// A line for each rank, a column for each round: arrows, then what has come with them.
+// A row per rank and a column per round: arrows, then the blocks that arrived with them.
 class Ladder {
  public:
   explicit Ladder(const schedules::Schedule& schedule) : schedule_(schedule) {
@@ -120,7 +120,7 @@ class Ladder {
 
   static int rank_y(int top, int rank) { return top + line + rank * step + step / 2; }
 
-  // What all messages of a rank's round bring.
+  // Returns the blocks of all messages that a rank receives in a round.
   static std::string come(const schedules::Round& round) {
     std::string text;
     for (const schedules::Message& receive : round.receives) {
@@ -143,10 +143,10 @@ class Ladder {
   }
 
   const schedules::Schedule& schedule_;
-  std::vector<int> text_widths_;  // of each round; none where there are too many
+  std::vector<int> text_widths_;  // of each round; empty if there are too many
 };
 
-// A table of rounds in colours, with its heading above and numbers at its sides.
+// A table of rounds in colours, with a heading and numbers at its sides.
 class Map {
  public:
   Map(const RoundTable& table, std::vector<std::string> words, std::int64_t rounds)
@@ -201,7 +201,7 @@ class Map {
     }
   }
 
-  // Every how many cells there is a label: powers of two of them.
+  // Returns the distance of labels in cells, a power of two.
   static int label_step(const TableSide& cells, int cell, int label) {
     int step = 1;
     while (step * cell < label && step < cells.cells()) step *= 2;
@@ -275,7 +275,7 @@ class ScheduleSheet {
 
  private:
   int widest() const {
-    int widest = width_of(subject_.title) * 3 / 2;  // in larger letters
+    int widest = width_of(subject_.title) * 3 / 2;  // in a larger font
     for (const std::string& note : subject_.notes) widest = std::max(widest, width_of(note));
     if (ladder_.fits()) widest = std::max(widest, ladder_.width());
     int maps = -part_gap;
@@ -299,7 +299,7 @@ class ScheduleSheet {
     }
   }
 
-  // Which colour is which round.
+  // Draws the legend of the rounds' colours.
   void draw_bar(Canvas& canvas, int top) const {
     constexpr int length = 128;
     constexpr int word = 52;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A schedule between nodes on one sheet: where there are few ranks and rounds, who sends to whom in
-// each round and which blocks come with it; below that in which round a rank first sends to
-// another, and in which round a block comes to a rank, in colours.
+// A schedule between nodes on one sheet. With few ranks and rounds it shows the messages of each
+// round and their blocks. Below that, heat maps show the round in which a rank first sends to
+// another, and the round in which a block arrives at a rank.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,8 @@
 
 namespace huddle::picture {
 
-// In which round of a schedule something happens, as a table of ranks by ranks or by blocks. Where
-// there are more of them than cells, a cell stands for as many as it takes.
-
-// Rows or columns of a table.
+// The rows or columns of a table of rounds, by rank or by block. If there are more items than
+// cells, a cell stands for several consecutive items.
 class TableSide {
  public:
   TableSide(std::int64_t items, int most_cells)
@@ -61,8 +59,8 @@ class RoundTable {
 };
 
 struct RoundTables {
-  RoundTable messages;  // the first from the row's rank to the column's
-  RoundTable blocks;    // the last time that the column's block comes to the row's rank
+  RoundTable messages;  // the first message from the row's rank to the column's rank
+  RoundTable blocks;    // the last arrival of the column's block at the row's rank
 };
 RoundTables round_tables(const schedules::Schedule& schedule, int most_cells);
 
@@ -72,7 +70,7 @@ struct ScheduleSubject {
   std::vector<std::string> notes;  // lines below it
 };
 
-// The same subject gives the same bytes.
+// Returns an SVG document. Equal subjects give equal bytes.
 std::string as_svg(const ScheduleSubject& subject);
 
 }  // namespace huddle::picture

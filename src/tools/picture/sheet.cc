@@ -27,16 +27,16 @@ constexpr double heading_points = 13;
 constexpr Rgb quiet = {96, 100, 110};
 constexpr TextLook quiet_look = {sheet_sizes::text_points, quiet, false, Align::left};
 
-// The tree takes the narrowest of these at which it is not much higher than wide.
+// The tree gets the narrowest of these widths at which it is not much higher than wide.
 constexpr std::array<int, 6> tree_widths = {420, 560, 720, 900, 1120, 1360};
 constexpr double most_height_to_width = 0.8;
 constexpr int height_with_core_boxes = 360;
 constexpr int height_unfolded = 2000;
 
-// The map is about this large, its cells neither larger nor smaller than that.
+// The approximate size of the map and the limit for its cells.
 constexpr int map_side = 560;
 constexpr int largest_cell = 56;
-// Up to here a cell has room for its number.
+// Numbers are shown in cells up to this matrix size.
 constexpr int most_sheet_numbers = 12;
 constexpr int axis = 34;
 constexpr int key_width = 14;
@@ -45,7 +45,7 @@ constexpr int bar_labels = 64;
 constexpr int bar_ticks = 5;
 constexpr int column_gap = 16;
 constexpr int table_line = 20;
-// Sentences below the figures.
+// The width of sentences below the figures.
 constexpr int notes_width = 760;
 
 FittedTree tree_for_sheet(const Subject& subject) {
@@ -60,7 +60,7 @@ FittedTree tree_for_sheet(const Subject& subject) {
 
 int text_width(std::string_view text) { return static_cast<int>(display_width(text)) * character; }
 
-// Sets things from top to bottom; y_ is where the next one goes.
+// Places elements from top to bottom; y_ is the position of the next one.
 class Planner {
  public:
   explicit Planner(const Subject& subject) : subject_(subject) {
@@ -126,7 +126,7 @@ class Planner {
     y_ += section_gap;
   }
 
-  // The heat map with its bar on the left, the table of levels beside it.
+  // Places the heat map with its bar on the left and the table of levels on the right.
   void place_figures() {
     const LatencyMatrix matrix = latency_matrix(subject_.machine);
     const int top = y_;
@@ -161,7 +161,7 @@ class Planner {
       text({margin, y_, text_width(words), line}, words, quiet_look);
       y_ += line;
     }
-    // Half a line between the columns' labels and the first row's, which may stand half above it.
+    // Half a line between the columns' labels and the first row's, which may extend above the row.
     sheet_.map = {margin + axis, y_ + line + line / 2, cell * cells, cell * cells};
     place_axes();
     y_ = sheet_.map.bottom();
@@ -184,7 +184,7 @@ class Planner {
     }
   }
 
-  // Returns how far right it reaches.
+  // Returns the x coordinate of its right end.
   int place_bar() {
     const int x = sheet_.map.right() + column_gap;
     if (sheet_.scale.flat()) {
@@ -204,7 +204,7 @@ class Planner {
     return x + key_width + 6 + bar_labels;
   }
 
-  // Returns where it ends.
+  // Returns the y coordinate of its lower end.
   int place_table(int x, int y) {
     const std::vector<LevelRow> rows = level_rows(subject_.machine);
     if (rows.size() < 2) return y;

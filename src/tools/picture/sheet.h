@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One sheet for a document: title, tree, heat map, what the levels cost. This is the plan: where
-// everything lies, in points; sheet_draw.cc draws it.
+// The plan of the sheet with title, tree, heat map and level costs: the positions of all elements
+// in points. sheet_draw.cc draws it.
 #pragma once
 
 #include <string>
@@ -38,13 +38,13 @@ struct Sheet {
   Blocks blocks;
   Scale scale;
   Rect map;  // the cells; a whole number of points each
-  Rect bar;  // the colour bar; empty where all pairs cost the same
+  Rect bar;  // the colour bar; empty if all pairs have the same latency
   bool numbers = false;
 
   int cell() const { return blocks.size() == 0 ? 0 : map.width / blocks.size(); }
 };
 
-// The sizes of boxes and cells of a tree on a sheet.
+// Returns the sizes of boxes and cells of a tree on a sheet.
 Metrics sheet_metrics();
 
 Sheet plan_sheet(const Subject& subject);

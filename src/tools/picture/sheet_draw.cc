@@ -13,12 +13,12 @@ namespace {
 
 constexpr Rgb ink = {34, 36, 42};
 constexpr Rgb faded = {140, 144, 152};
-// Also where nobody asks what is allowed.
+// Also used if the allowed set is unknown.
 constexpr Rgb allowed_color = {0, 122, 108};
 // The slower cores of a hybrid processor.
 constexpr Rgb lesser_color = {190, 120, 30};
 constexpr Rgb memory_color = {117, 96, 168};
-// A core of one thread and itself.
+// A core with only one thread.
 constexpr Rgb no_value = {244, 244, 246};
 
 struct CellLook {

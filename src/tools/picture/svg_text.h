@@ -10,7 +10,7 @@
 
 namespace huddle::picture {
 
-// Reads UTF-8 and replaces what an XML document must not contain.
+// Replaces invalid UTF-8 and characters that an XML document must not contain.
 inline constexpr char32_t replacement_character = 0xFFFD;
 
 struct CodePoint {

@@ -17,7 +17,7 @@ using machine::CpuSet;
 using machine::Level;
 using machine::Topology;
 
-// Caches that a core has for itself belong to the core; larger things stay boxes around it.
+// Returns whether a level that is private to a core is shown in it; others stay boxes around it.
 bool merges_into_core(const std::string& level) { return level == "l1" || level == "l2"; }
 
 Allowance allowance_of(const CpuSet& cpus, const std::optional<CpuSet>& allowed) {
@@ -46,7 +46,7 @@ class Builder {
   }
 
  private:
-  // The one node of a machine that has one is said beside the machine's name.
+  // Returns the NUMA node of a machine that has only one; it is named beside the machine's name.
   const machine::NumaNode* only_node() const {
     if (machine::find_level(topology_, "numa") != nullptr) return nullptr;
     const auto& numa = topology_.numa;
@@ -63,7 +63,7 @@ class Builder {
     return fmt::format("{}{}", machine::whole_machine, named.substr(named.rfind(' ')));
   }
 
-  // What `cpus` fall into by the levels before `end`, in the order of their first processor.
+  // Returns the parts of `cpus` by the levels before `end`, ordered by first hardware thread.
   std::vector<Node> parts_of(const CpuSet& cpus, std::size_t end) const {
     std::vector<Node> parts;
     if (cpus.empty()) return parts;
@@ -102,7 +102,7 @@ class Builder {
     return with_only_child_merged(std::move(node));
   }
 
-  // A level that holds the same as the one inside it shares the box.
+  // Merges a level with its only child if both have the same hardware threads.
   Node with_only_child_merged(Node outer) const {
     if (outer.children.size() != 1 || outer.children[0].cpus != outer.cpus) return outer;
     Node inner = std::move(outer.children[0]);
@@ -149,7 +149,7 @@ class Builder {
     return -1;
   }
 
-  // "P0,64" with the mark of each processor before it; one mark where all have the same.
+  // Returns for example "P0,64" with a mark before each number, or one if all are the same.
   std::string core_label(const Node& cell) const {
     const std::string letter =
         cell.core_kind < 0 ? "" : letters_[static_cast<std::size_t>(cell.core_kind)];
@@ -173,7 +173,7 @@ class Builder {
     return label;
   }
 
-  // Memory that no box stands for goes into the innermost box around its processors.
+  // Adds memory without a box to the innermost box around its hardware threads.
   void add_memory(Node& root) const {
     const Level* level = machine::find_level(topology_, "numa");
     for (const machine::NumaNode& node : topology_.numa) {
@@ -214,7 +214,7 @@ class Builder {
   std::vector<std::string> letters_;
 };
 
-// The caches of one core alone, innermost first.
+// Returns the caches of one core alone, innermost first.
 std::string caches_of(const Topology& topology, const CpuSet& core) {
   std::string text;
   for (const Level& level : topology.levels) {
@@ -244,7 +244,7 @@ std::vector<std::string> kind_letters(const Topology& topology) {
     const char first = kind.name.empty() ? '?' : kind.name.front();
     std::string letter(1, static_cast<char>(std::toupper(static_cast<unsigned char>(first))));
     const bool taken = std::find(letters.begin(), letters.end(), letter) != letters.end();
-    // Kinds that begin alike are counted through the alphabet instead.
+    // Kinds with the same initial get consecutive letters of the alphabet instead.
     letters.push_back(taken ? std::string(1, static_cast<char>('a' + letters.size())) : letter);
   }
   return letters;

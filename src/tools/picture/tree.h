@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A machine as a tree of boxes and cells, before anybody knows how large they are drawn.
+// A machine as a tree of boxes and cells, independent of their size in a drawing.
 #pragma once
 
 #include <optional>
@@ -15,29 +15,29 @@ namespace huddle::picture {
 
 enum class NodeKind {
   box,      // a level of sharing: has a title and children
-  core,     // a cell: the processors of one core
-  memory,   // a cell: a memory node that is no core's home
-  offline,  // a cell: processors that are switched off
-  folded,   // a cell: a box like the one drawn before it, its processors only
+  core,     // a cell: the hardware threads of one core
+  memory,   // a cell: a memory-only NUMA node
+  offline,  // a cell: hardware threads that are offline
+  folded,   // a cell: the hardware threads of a box like the one drawn before it
 };
 
-// Whether we may run there.
+// States whether this process may run on the hardware threads.
 enum class Allowance { unknown, none, some, all };
 
 struct Node {
   NodeKind kind = NodeKind::box;
-  std::string level;                // of a box: the outermost of those merged in it
-  std::vector<std::string> titles;  // "package 0", "L3 32M": levels that hold the same processors
-  std::string shape;                // titles without numbers: equal for boxes that are alike
+  std::string level;                // of a box: the outermost of its merged levels
+  std::vector<std::string> titles;  // "package 0", "L3 32M": levels with the same hardware threads
+  std::string shape;                // titles without numbers: equal for similar boxes
   std::string label;                // of a cell
   machine::CpuSet cpus;
   Allowance allowance = Allowance::unknown;
-  int core_kind = -1;        // index in topology.kinds; -1: there is one kind only
+  int core_kind = -1;        // index in topology.kinds; -1: there is only one kind
   bool lesser_core = false;  // there are faster kinds
   std::vector<Node> children;
 };
 
-// Signs before a processor's number, for places without colour. Empty: none.
+// Marks before a hardware thread's number, for output without colour. Empty: none.
 struct Marks {
   std::string allowed;
   std::string other;
@@ -45,24 +45,24 @@ struct Marks {
 };
 
 struct TreeOptions {
-  std::optional<machine::CpuSet> allowed;  // nothing: a machine that we are not on
+  std::optional<machine::CpuSet> allowed;  // empty: not the machine on which this runs
   Marks marks;
   bool core_titles = false;  // cores as boxes with their own caches in the title
 };
 
 Node make_tree(const machine::Topology& topology, const TreeOptions& options);
 
-// One letter for each kind of core, in the order of topology.kinds.
+// Returns one letter for each kind of core, in the order of topology.kinds.
 std::vector<std::string> kind_letters(const machine::Topology& topology);
 
-// Whether a kind is slower than another one here.
+// Returns whether another kind of this machine is faster.
 bool is_lesser(const machine::Topology& topology, std::size_t kind);
 
-// "L1 48K, L2 1M": the caches that each core has for itself, for the legend; a line for each kind
-// of core that differs, "efficient core: ...".
+// Returns the private caches of cores for the legend, for example "L1 48K, L2 1M". Kinds of cores
+// that differ have one line each, such as "efficient core: ...".
 std::vector<std::string> own_caches(const machine::Topology& topology);
 
-// What the signs and letters in a tree mean, in words that terminal and pictures share.
+// The meaning of marks and letters in a tree, for terminals and pictures.
 enum class Sign { allowed, other, offline, core, lesser_core, none };
 
 struct LegendItem {
@@ -70,14 +70,12 @@ struct LegendItem {
   std::string text;
 };
 
-// `caches_are_shown`: the tree names the cores' own caches already.
+// `caches_are_shown`: the tree already names the cores' private caches.
 std::vector<LegendItem> legend_of(const machine::Topology& topology,
                                   const std::optional<machine::CpuSet>& allowed,
                                   bool caches_are_shown);
 
-// The tree as boxes of characters.
-
-// With a legend below. Large machines are folded until they fit a height that people read.
+// Returns the tree as boxes of characters with a legend. Folds large machines.
 std::string tree_text(const machine::Topology& topology,
                       const std::optional<machine::CpuSet>& allowed, const Style& style);
 

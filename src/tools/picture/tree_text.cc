@@ -15,13 +15,13 @@ namespace {
 using machine::CpuSet;
 using machine::Topology;
 
-// A classic terminal's height less the prompt: cores get boxes of their own where all fit into it.
+// The height of a classic terminal without the prompt: cores get their own boxes if all fit.
 constexpr int lines_with_core_boxes = 22;
-// Two screens: beyond that, equal boxes are folded.
+// Two screens: equal boxes are folded in taller trees.
 constexpr int lines_unfolded = 48;
-// Below this, every column counts: borders without padding.
+// Borders have no padding in narrower terminals.
 constexpr int narrow_columns = 60;
-// Nothing can be drawn in less.
+// The minimum width of a drawing.
 constexpr int least_columns = 20;
 
 struct Frame {

@@ -20,7 +20,7 @@ using fabric::Cluster;
 constexpr double short_block = 8;
 constexpr double medium_block = 8192;
 constexpr double long_block = 120 * 1024;
-// The paper does not say how many there were. Enough for more than one switch, and a power of two.
+// The paper does not state the number. This power of two needs more than one switch.
 constexpr int simulated_ranks = 64;
 
 std::unique_ptr<schedules::Schedule> schedule_of(const std::string& algorithm, int ranks) {
@@ -33,7 +33,7 @@ double distance(const std::string& algorithm, int ranks) {
   return schedules::counted_distance(*schedule_of(algorithm, ranks))->value();
 }
 
-// Of the rank that takes part in most.
+// Returns the number of steps of the rank with the most steps.
 double steps(const std::string& algorithm, int ranks) {
   const auto schedule = schedule_of(algorithm, ranks);
   std::int64_t most = 0;
@@ -41,7 +41,7 @@ double steps(const std::string& algorithm, int ranks) {
   return static_cast<double>(most);
 }
 
-// Of the fastest of these.
+// Returns the time of the fastest algorithm.
 double fastest_ns(const Cluster& cluster, std::initializer_list<const char*> algorithms,
                   double block_bytes) {
   const std::vector<int> nodes =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// M. Kurnosov, E. Tokmasheva: the pipelined broadcast, by their own formula and by prices.
+// M. Kurnosov, E. Tokmasheva: the pipelined broadcast, by their formula and by predicted times.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,8 +19,7 @@ using node::Shape;
 
 constexpr std::size_t page = 4096;
 
-// What the paper's figures are drawn with: copying a byte, notifying, waiting for a set, releasing
-// it.
+// Parameters of the paper's plots: to copy a byte, notify, wait for a set, release a set.
 constexpr double byte_ns = 1;
 constexpr double notice_ns = 50 * byte_ns;
 constexpr double wait_ns = 100 * byte_ns;
@@ -30,20 +29,21 @@ constexpr std::size_t figures_message = 16 * MiB;
 constexpr std::size_t figures_queue = 4 * MiB;
 constexpr std::size_t figures_fragment = 8192;
 
-// Their t(m, s): s buffers of f bytes are filled one after the other, and read behind that.
+// Returns the paper's t(m, s): s buffers of f bytes are filled in turn while readers follow.
 double formula_ns(std::size_t message, std::size_t fragment, std::size_t buffers) {
   const double in_set_ns = wait_ns + release_ns + static_cast<double>(fragment) * byte_ns;
   return select::ceil_div(message, fragment * buffers) * in_set_ns +
          select::ceil_div(message, fragment) * notice_ns + static_cast<double>(message) * byte_ns;
 }
 
-// Their best fragment of a queue of so many bytes.
+// Returns the paper's best fragment for a queue of this size.
 double best_fragment(std::size_t queue) {
   return std::sqrt(static_cast<double>(queue) * notice_ns / byte_ns);
 }
 
-// With so many buffers the time rises with the fragment, but falls where a larger one saves a set:
-// by how much at the most, once it has risen, as a ratio of neighbouring pages.
+// With a fixed number of buffers, the time rises with the fragment size and falls where a larger
+// fragment saves a set. Returns the greatest fall after the first rise, as a ratio between
+// neighbouring page counts.
 double steepest_step(std::size_t buffers) {
   const auto ns = [&](std::size_t fragment) {
     return formula_ns(figures_message, fragment, buffers);
@@ -58,13 +58,13 @@ double steepest_step(std::size_t buffers) {
   return steepest;
 }
 
-// A broadcast through shared buffers, as it is priced here.
+// A broadcast through shared buffers whose time is predicted.
 struct Design {
-  Shape notices;             // the tree that word of a fragment goes down
+  Shape notices;             // the tree of notifications
   std::size_t fragment = 0;  // bytes of a buffer
-  std::size_t buffers = 1;   // of a set, which is waited for and given back as a whole
-  std::size_t sets = 1;      // that are used in turn
-  bool data_follow = false;  // data go down the tree as well, from buffer to buffer
+  std::size_t buffers = 1;   // buffers of a set, which is awaited and released as a whole
+  std::size_t sets = 1;      // used in turn
+  bool data_follow = false;  // data also follow the tree, from buffer to buffer
 };
 
 constexpr Shape flat{Shape::Kind::flat, 1};
@@ -79,9 +79,10 @@ constexpr Design mvapich{flat, figures_fragment, 128, 1, false};
 // Two banks of four buffers.
 constexpr Design coll_sm{four_ary, figures_fragment, 4, 2, true};
 
-// One set: the first buffer is filled, word of it goes down; the further ones follow at the pace of
-// whoever takes longest; the last one is copied out, and all count down one counter, one after the
-// other. With several sets the next one is filled meanwhile.
+// Returns the predicted time of a broadcast. In a set, the first buffer is filled and its
+// notification travels down the tree. The other buffers follow at the pace of the slowest rank. The
+// last buffer is copied out, and the readers decrement one counter one after the other. With
+// several sets, the next one is filled meanwhile.
 double design_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
   const select::Prices& prices = seated.prices;
@@ -95,12 +96,12 @@ double design_ns(const Machine& machine, const Design& design, std::size_t messa
   const double fill_ns =
       prices.write_ns(design.fragment, queue, root, far, memory::CopyKernel::plain);
   const double read_ns = prices.read_ns(design.fragment, root, far, others);
-  // A parent writes a word for each of its children, each in a line of its own.
+  // A parent writes a word for each of its children, each in its own cache line.
   const double notices_ns = prices.flags_ns(tree.children(root), root, 1);
   const double down_ns = select::last(select::times_down(prices, tree));
   const double counted_down_ns = prices.flags_ns(readers, root, static_cast<int>(readers.size()));
-  // Whoever hands data on reads them into a buffer of its own, whose former contents its children
-  // have cached, and copies them out of that.
+  // A rank that forwards data reads them into its own buffer, whose previous contents its children
+  // have cached, and copies them from there to its output.
   const double hand_on_ns = design.data_follow
                                 ? prices.fetch_again_ns(design.fragment, tree.degree() - 1,
                                                         select::PeerCopy::of_mapped()) +
@@ -125,7 +126,8 @@ OfMachine by(const Design& ours, const Design& other) {
   };
 }
 
-// The same of huddle's own protocol, which has a set and its tree as well, unless data follow.
+// Simulates the design with huddle's own protocol, which also uses sets and a tree. Designs whose
+// data follow the tree have no equivalent.
 double simulated_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
   select::TeamResources resources =
@@ -147,14 +149,14 @@ OfMachine simulated(const Design& ours, const Design& other) {
   };
 }
 
-// By huddle's own price of a pipeline.
+// Returns the time that huddle's own cost model predicts for a pipeline.
 double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                    std::size_t fragment) {
   return select::pipelined_bcast_ns(seated.prices, node::tree(shape, seated.locality, 0), queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 
-// The dearer of the two that they found best, by the cheapest of the others.
+// Returns the time of the costlier of their two best trees, relative to the cheapest other one.
 template <class NsOf>
 double best_trees(const NsOf& ns) {
   double others_ns = ns(flat);
@@ -212,7 +214,7 @@ std::vector<Experiment> kurnosov_experiments() {
       {"one-buffer",
        OfPaper([] { return formula_ns(figures_message, figures_fragment, 1) / ns_per_us; })},
       {"half-the-time", OfPaper([] {
-         // So many buffers that the message fits: nothing is left to be filled in vain.
+         // Enough buffers for the whole message, so the root never waits.
          constexpr std::size_t buffers = figures_message / figures_fragment;
          return formula_ns(figures_message, figures_fragment, buffers) /
                 formula_ns(figures_message, figures_fragment, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// K. Liu and others: which path UCX takes inside a node, by its own score, and what the card adds.
+// K. Liu and others: the path that UCX selects inside a node, by its own score, and the benefit of
+// the network card.
 #include <algorithm>
 #include <optional>
 
@@ -17,7 +18,7 @@ using machine::Machine;
 constexpr int ranks_of_node = 32;
 constexpr double four_megabytes = 4194304;
 
-// Of 1 to 32 ranks a node: with how many UCX takes this path.
+// Returns the number of rank counts from 1 to 32 per node with which UCX selects this path.
 int ranks_that_take(std::string_view path, const ucx::Version& version) {
   const auto paths = ucx::shipped_ratings(version);
   int taken = 0;
@@ -27,7 +28,7 @@ int ranks_that_take(std::string_view path, const ucx::Version& version) {
   return taken;
 }
 
-// The fewest ranks a node with which UCX takes this path.
+// Returns the smallest number of ranks per node with which UCX selects this path.
 double first_to_take(std::string_view path, const ucx::Version& version) {
   const auto paths = ucx::shipped_ratings(version);
   int ranks = 1;
@@ -35,7 +36,7 @@ double first_to_take(std::string_view path, const ucx::Version& version) {
   return ranks;
 }
 
-// What one rank gets of the node's cards where all of so many send at once.
+// Returns one rank's share of the bandwidth of the node's cards if all ranks send at once.
 double card_bytes_per_s(const Machine& machine, int ranks) {
   double of_node = 0;
   for (const machine::Network& network : machine.networks) {
@@ -44,7 +45,7 @@ double card_bytes_per_s(const Machine& machine, int ranks) {
   return of_node / ranks;
 }
 
-// UCX as it is shipped: the card joins messages inside the node.
+// Returns whether UCX with its defaults adds the card as a lane for messages inside the node.
 bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
   double best = 0;
   for (const ucx::RatedPath& path : ucx::shipped_ratings(ucx::oldest_known)) {
@@ -54,7 +55,7 @@ bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
                          ucx::shipped_lane_ratio(ucx::oldest_known));
 }
 
-// The same with the settings that huddle writes, and the ratio of lanes that it suggests.
+// Returns the same for the settings that huddle writes, including its suggested ratio of lanes.
 bool has_card_lane_as_advised(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   const ucx::Advice advice = ucx::advise(
@@ -63,20 +64,20 @@ bool has_card_lane_as_advised(const Machine& machine, int ranks) {
                          advice.lane_ratio.value_or(ucx::shipped_lane_ratio(ucx::oldest_known)));
 }
 
-// Of 2 to 32 ranks a node: with how many this is so.
+// Returns the number of rank counts from 2 to 32 per node for which the predicate holds.
 double rank_counts_with(bool (*is_so)(const Machine& machine, int ranks), const Machine& machine) {
   int counts = 0;
   for (int ranks = 2; ranks <= ranks_of_node; ++ranks) counts += is_so(machine, ranks) ? 1 : 0;
   return counts;
 }
 
-// What KNEM takes by what CMA does, with so many ranks at work.
+// Returns the time of KNEM relative to CMA while this number of ranks is active.
 double knem_by_cma(const machine::CostModel& model, int ranks) {
   return ucx::way_ns(model, "knem", ucx::judged_bytes, ranks) /
          ucx::way_ns(model, "cma", ucx::judged_bytes, ranks);
 }
 
-// A message through shared memory, by one through the card, with so many ranks at work.
+// Returns the time of a message through shared memory relative to the card, for active `ranks`.
 double shared_memory_by_card(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   return ucx::way_ns(model, ucx::shared_memory, four_megabytes, ranks) /

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// C. Lu: what it is worth that threads sit as LHMapping has it: bytes times the ways they go.
+// C. Lu: the benefit of placing threads with LHMapping, measured in bytes times distance.
 #include <numeric>
 
 #include "placement/mapping/graph.h"
@@ -15,7 +15,7 @@ namespace {
 using machine::Machine;
 using mapping::Mapping;
 
-// Processors of as many sockets as so many threads need.
+// Returns the hardware threads of as few sockets as these threads need.
 std::vector<int> sockets_for(const Machine& machine, int threads) {
   std::vector<int> pus;
   for (const machine::CpuSet& package : machine::find_level(machine.topology, "package")->groups) {
@@ -25,7 +25,7 @@ std::vector<int> sockets_for(const Machine& machine, int threads) {
   return pus;
 }
 
-// Mapped, by sitting in no order; 20 such orders, the same for every machine.
+// Returns the cost of the mapping relative to 20 random ones, the same for every machine.
 double by_no_order(const Machine& machine, mapping::Pattern pattern, int threads) {
   constexpr int orders = 20;
   constexpr std::uint64_t seed = 1;
@@ -47,7 +47,8 @@ double by_no_order(const Machine& machine, mapping::Pattern pattern, int threads
   return mapped / in_no_order;
 }
 
-// Each thread has some of the 36 flow passages side by side, and talks to the two beside it.
+// Returns the experiment for a rotor: each thread has some of the 36 adjacent flow passages and
+// communicates with its two neighbours.
 OfMachine rotor(int threads) {
   return [threads](const Machine& machine) {
     return by_no_order(machine, mapping::Pattern::ring, threads);

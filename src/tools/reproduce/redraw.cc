@@ -37,7 +37,7 @@ void redraw(machine::LineCost& line, Draws& draws) {
 void redraw(machine::MemoryCost& memory, Draws& draws) {
   if (memory.origin != Origin::estimated) return;
   memory.load_ns *= draws.factor();
-  // Far memory is no faster than near, and near memory is what it is measured by.
+  // Far memory is not faster than near memory, which is the reference.
   if (memory.copy_factor > 1) {
     memory.copy_factor = std::max(1.0, memory.copy_factor * draws.factor());
   }
@@ -48,7 +48,7 @@ void redraw(machine::Network& network, Draws& draws) {
   redraw(network.curve, draws);
   network.gap_ns *= draws.factor();
   network.node_gb_per_s *= draws.factor();
-  // Both processors' part is part of the whole.
+  // The CPU time of both sides is part of the message's time.
   network.cpu_ns =
       std::min(network.cpu_ns * draws.factor(), machine::time_at(network.curve, 0) / 2);
 }
@@ -60,9 +60,10 @@ void redraw(fabric::Links& links, Draws& draws) {
 
 }  // namespace
 
-// The standard says what the engine draws, and leaves to each library how that becomes a fraction.
+// Does not use std::uniform_real_distribution: the standard defines the engine's numbers, but not
+// how a library converts them to fractions.
 double Draws::factor() {
-  constexpr double steps = 9007199254740992;  // 2^53: what a double tells apart
+  constexpr double steps = 9007199254740992;  // 2^53: the precision of a double
   const double fraction = static_cast<double>(engine_() >> 11) / steps;
   return 1 + estimates_spread * (2 * fraction - 1);
 }

@@ -111,12 +111,12 @@ bool is_within(const Span& span, double ours, double part) {
   return std::abs(ours / std::clamp(ours, span.from, span.to) - 1) <= part;
 }
 
-// Those that come with huddle, whatever the user has under the same name.
+// Returns the path of a file that huddle installs, even if the user has one of the same name.
 std::string shipped(const std::string& below_machines) {
   return machine::installed_folder("machines") + below_machines + ".toml";
 }
 
-// pre: they rise.
+// Requires: `answers` are sorted.
 Band band_of(const std::vector<double>& answers) {
   const std::size_t outside = answers.size() / 20;  // a twentieth on each side
   return {answers[outside], answers[answers.size() - 1 - outside]};
@@ -287,9 +287,9 @@ using node::PipelinedBcast;
 
 constexpr int ranks = 2;
 constexpr int fragment_cells = 2;
-// Long enough for 64 buffers, and short enough to be over before something else has the processor.
+// Long enough for 64 buffers, and short enough to complete before the rank is preempted.
 constexpr std::size_t message = 512 << 10;
-// One buffer is what the others are held against.
+// One buffer is the reference for the others.
 constexpr std::array buffers = {1, 2, 4};
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A paper's figures held against ours: `huddle reproduce`.
+// `huddle reproduce`: the published figures of papers (papers/*.toml, one file per paper), and
+// their comparison with huddle's own values.
 #pragma once
 
 #include <array>
@@ -18,21 +19,19 @@
 
 namespace huddle::reproduce {
 
-// What a paper says it found, figure by figure: the files papers/*.toml, one a paper.
-
-// How a figure can be held against one of ours.
+// How a figure is compared.
 enum class Kind {
-  exact,           // arithmetic or counting from what the paper itself gives
-  ratio,           // a time by another time, of which ours are prices
-  value,           // a time, or a size that is best, by itself
-  direction,       // the first of two is the faster: the ratio is below 1
-  not_comparable,  // not at all; the figure says why
+  exact,           // computed or counted from data in the paper itself
+  ratio,           // a ratio of two times; huddle's are predicted
+  value,           // a time or a best size
+  direction,       // which of two is faster: below 1 it is the first
+  not_comparable,  // not at all; the figure gives the reason
 };
 inline constexpr std::array<std::string_view, 5> kind_names = {"exact", "ratio", "value",
                                                                "direction", "not comparable"};
 constexpr std::string_view name(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
-// One figure or, where the paper says "20 to 40 %", a span of them.
+// A figure or, for "20 to 40 %" in the paper, a range.
 struct Span {
   double from = 0;
   double to = 0;
@@ -41,40 +40,39 @@ struct Span {
 };
 
 struct Figure {
-  std::string name;   // that of its experiment: "barrier-levels"
-  std::string where;  // in the paper: "Fig. 6", "barrier"
-  std::string what;   // of what it is a figure, in half a sentence
+  std::string name;   // also the name of its experiment: "barrier-levels"
+  std::string where;  // place in the paper: "Fig. 6", "barrier"
+  std::string what;   // what the figure measures, in half a sentence
   Kind kind = Kind::exact;
-  std::optional<Span> published;  // none of a direction
-  std::string unit;               // "us"; empty: none
-  std::string on;   // the machine or fabric it is computed or measured on; empty: neither
-  std::string why;  // it cannot be compared, or ours misses it; empty: it is not known
+  std::optional<Span> published;  // none for a direction
+  std::string unit;               // for example "us"; empty: none
+  std::string on;   // the machine or fabric for which it is computed or measured; empty: none
+  std::string why;  // why it cannot be compared or why huddle's misses it; empty: unknown
 };
 
 struct Paper {
-  std::string name;   // "zhang"
+  std::string name;   // for example "zhang"
   std::string title;  // authors and title
   std::vector<Figure> figures;
 };
 
-// Throws InputError "FILE:LINE: what is wrong" for anything that is not a sound file of figures.
+// Throws InputError "FILE:LINE: what is wrong" for an invalid file of figures.
 Paper parse_paper(std::string_view text, const std::string& name);
 
-// The figures that come with huddle. Throws FailureError where they are not installed.
+// Loads the figures that huddle installs. Throws FailureError if they are not installed.
 Paper load_paper(const std::string& name);
 
-// Within which part of a published figure ours counts as the same: those that are arithmetic, and
-// those that are prices.
+// Relative deviation within which values count as equal, for exact and for predicted figures.
 inline constexpr double exact_within = 0.01;
 inline constexpr double price_within = 0.2;
 
-// Nine tenths of several answers lie between these: of ours with the estimates drawn anew so many
-// times, or of rounds of a measurement.
+// A range that contains nine tenths of several values: of `draws` computations with random
+// estimates, or of the rounds of a measurement.
 inline constexpr int draws = 100;
 struct Band {
   double low = 0;
   double high = 0;
-  std::optional<int> held = {};  // how many of the draws hold
+  std::optional<int> held = {};  // number of draws for which the claim holds
 };
 
 enum class Verdict { holds, misses, not_compared };
@@ -84,21 +82,22 @@ constexpr std::string_view name(Verdict verdict) {
   return verdict_names[static_cast<std::size_t>(verdict)];
 }
 
-// What we say in place of a published figure: worked out, priced or measured.
+// huddle's value for a published figure: computed, predicted or measured.
 struct Answer {
   double ours = 0;
-  std::optional<Band> band;  // none where nothing of it is estimated or measured
+  std::optional<Band> band;  // none if nothing is estimated or measured
 };
-// The median of several, and their band. pre: there is one.
+// Returns the median of several values, and their band.
+// Requires: there is at least one value.
 Answer answer_of(std::vector<double> several);
 
-// By the number of buffers.
+// By number of buffers.
 using Measurements = std::map<int, Answer>;
 
 struct Row {
   Figure figure;
   std::optional<Answer> answer;
-  std::optional<double> simulated;  // beside a price, where there is a protocol for it
+  std::optional<double> simulated;  // in addition to a prediction, if there is a protocol
   Verdict verdict = Verdict::not_compared;
 };
 
@@ -107,23 +106,24 @@ struct Reproduction {
   std::vector<Row> rows;
 };
 
-// Of all papers that are done again.
+// Returns all papers with experiments.
 std::vector<std::string> paper_names();
 
-// Whether ours holds. pre: the figure can be compared.
+// Returns whether huddle's value agrees.
+// Requires: the figure can be compared.
 bool holds(const Figure& figure, double ours);
-// Whether it says of the same side that it is faster; nothing of figures that say it of neither.
+// Returns whether huddle's value names the same side as faster; none if the figure names neither.
 std::optional<bool> is_direction_right(const Figure& figure, double ours);
 
-// What is to be measured and was not is not compared. pre: every figure that can be compared has
-// one of the experiments.
+// Computes the rows of a paper. Figures without a required measurement are not compared.
+// Requires: every figure that can be compared has an experiment.
 Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments, std::uint64_t seed,
                         const Measurements& measured = {});
-// The same of the paper of that name. Throws UsageError that names the nearest.
+// Computes the rows of the paper with this name. Throws UsageError that suggests a similar name.
 Reproduction reproduced(const std::string& paper, std::uint64_t seed,
                         const Measurements& measured = {});
 
-// How many rows of these there are, and how many hold.
+// The number of rows, and of those that hold.
 struct Tally {
   int rows = 0;
   int good = 0;
@@ -131,24 +131,24 @@ struct Tally {
 struct Summary {
   Tally exact;
   Tally priced;     // ratios and values
-  Tally direction;  // of all rows that have one: whether it is right
-  // The same of what was simulated.
+  Tally direction;  // rows that name a faster side; good: the right one
+  // The same for simulated values.
   Tally simulated;
   Tally simulated_direction;
-  int unexplained = 0;  // rows that miss and do not say why
+  int unexplained = 0;  // rows that miss and give no reason
   int not_compared = 0;
 };
 Summary summary_of(const std::vector<Reproduction>& all);
 
-// The rows that are measured, on the machine that we are on: a broadcast between two ranks through
-// few buffers.
-
-// Buffers of 8 KB in one set, as many as the paper had: each number of them an entry. pre: two
-// processors or more.
+// Returns the comparison for the rows that are measured on this machine: a broadcast between two
+// ranks through few buffers. Buffers have 8 KB and form one set, as in the paper; each number of
+// buffers is an entry.
+// Requires: at least two hardware threads.
 bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus);
 
-// Each number of buffers by the time of one, as ratios of rounds: their median, and where nine
-// tenths of them lie. pre: a round was finished.
+// Returns the time of each number of buffers relative to one buffer: the median over the rounds and
+// its band.
+// Requires: at least one complete round.
 Measurements measurements_of(const bench::Result& result);
 
 }  // namespace huddle::reproduce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// P. Zhang, D. Meng, Z. Huo: barrier, broadcast and all-to-all of one node, by prices.
+// P. Zhang, D. Meng, Z. Huo: barrier, broadcast and all-to-all of one node, by predicted times.
 #include <algorithm>
 
 #include "common/arithmetic.h"
@@ -57,7 +57,7 @@ OfMachine simulated_barriers(const Barrier& ours, const Barrier& other) {
   };
 }
 
-// How many read from a segment at once, and whether segments lie in different memories.
+// The number of concurrent readers of a segment, and whether segments are on different NUMA nodes.
 struct Reading {
   int at_once = 1;
   bool is_spread = false;
@@ -66,8 +66,8 @@ constexpr Reading all_at_once{16, false};
 constexpr Reading four_at_once{4, false};
 constexpr Reading four_and_placed{4, true};
 
-// Calls ns_of(locality, layout, segment bytes), and returns the least: with the segments that are
-// best for it, up to half a megabyte in a turn.
+// Calls ns_of(locality, layout, segment bytes) for all segment sizes with up to half a megabyte per
+// turn. Returns the least time.
 template <class NsOf>
 double with_best_segments(const Seated& seated, const Reading& reading, const NsOf& ns_of) {
   node::RankLocality memories = seated.locality;
@@ -123,7 +123,7 @@ OfMachine simulated_bcasts(const Reading& ours, std::size_t bytes) {
   };
 }
 
-// Pairs that exchange their blocks tile by tile.
+// Returns the predicted time of a pairwise exchange of blocks, tile by tile.
 double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
   constexpr int cells = 4;
   return select::pairs_alltoall_ns(seated.prices, cells,
@@ -131,7 +131,8 @@ double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
                                    {.tile_bytes = tile, .order = node::PairOrder::paired});
 }
 
-// The best tile of which one for each core fits into the shared cache, by whole blocks.
+// Returns the time with the best tile that fits into a core's share of the cache, over whole
+// blocks.
 OfMachine tiled(std::size_t bytes) {
   return [bytes](const Machine& machine) {
     const Seated seated(machine);
@@ -147,7 +148,7 @@ OfMachine tiled(std::size_t bytes) {
   };
 }
 
-// What huddle would take for an all-to-all of four ranks that sit so.
+// Returns the predicted time of an all-to-all of four ranks on these hardware threads.
 double four_ranks_ns(const Machine& machine, const std::vector<int>& pus, std::size_t bytes) {
   const Seated seated(machine, pus);
   const auto resources =
@@ -172,7 +173,7 @@ double simulated_four_ranks_ns(const Machine& machine, const std::vector<int>& p
 const std::vector<int> on_one_socket = {0, 1, 2, 3};
 const std::vector<int> on_four_sockets = {0, 4, 8, 12};
 
-// Copies of half a working set, so many in one socket at once.
+// Returns the time of copies of half a working set by this number of processes in one socket.
 double working_set_ns(const Machine& machine, std::size_t set_bytes, int processes) {
   const machine::CostModel model(machine);
   return model.copy_ns({.bytes = static_cast<double>(set_bytes) / 2,

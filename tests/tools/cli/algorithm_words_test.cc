@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The words that settings take are the algorithms that there are.
+// Compares the words that settings accept with the existing algorithms.
 #include "common/settings/settings.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 namespace huddle::cli {
 namespace {
 
-TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
+TEST(AlgorithmWords, AreTheExistingAlgorithms) {
   const auto resources =
       select::team_resources(node::unknown_locality(4), select::usual_queue_bytes);
   ASSERT_EQ(settings::algorithm_words().size(), select::operations.size());
@@ -34,8 +34,8 @@ TEST(AlgorithmWords, AreTheAlgorithmsThatThereAre) {
   }
 }
 
-TEST(ScheduleWords, AreTheSchedulesThatKeepToOneAssociation) {
-  // Between nodes a scan is an exscan of what they have.
+TEST(ScheduleWords, AreTheSchedulesWithADeterministicOrder) {
+  // Between nodes, a scan uses the schedules of exscan.
   ASSERT_EQ(settings::schedule_words().size() + 1, schedules::operations.size());
   for (const settings::AlgorithmWords& words : settings::schedule_words()) {
     std::vector<std::string_view> names;

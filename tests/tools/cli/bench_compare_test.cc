@@ -38,7 +38,7 @@ std::string text_of(const MeasuredRun& before, const MeasuredRun& after, int col
   return bench_compare_text(before, after, changes(before, after), columns);
 }
 
-// What huddle bench writes, as far as it is read here.
+// Returns JSON with the parts of huddle bench's output that are read here.
 std::string json_of(double ratio, const std::string& schema = "1") {
   return R"({"schema":)" + schema +
          R"(,"command":"bench","what":"mpi","huddle":"0.1.0","machine":"m","ranks":2,)"
@@ -48,7 +48,7 @@ std::string json_of(double ratio, const std::string& schema = "1") {
          std::to_string(ratio * 1.02) + R"(,"batches":20}}]})";
 }
 
-TEST(BenchCompare, AChangeIsTheRatioOfTheRatiosWithAllThatTheirIntervalsHold) {
+TEST(BenchCompare, ChangeIsTheRatioOfRatiosWithTheCombinedInterval) {
   const std::vector<Change> all = changes(run(1, 2), run(1.5, 2));
   ASSERT_EQ(all.size(), 2U);
   const bench::Estimate first = all[0].estimate();
@@ -58,7 +58,7 @@ TEST(BenchCompare, AChangeIsTheRatioOfTheRatiosWithAllThatTheirIntervalsHold) {
   EXPECT_EQ(all[1].estimate().ratio, 1);
 }
 
-TEST(BenchCompare, SaysWhatIsFasterAndWhatIsSlowerForCertain) {
+TEST(BenchCompare, ReportsOnlyCertainChanges) {
   const std::string text = text_of(run(1, 2), run(1.5, 1), 100);
   EXPECT_THAT(text, HasSubstr("1.50  1.44-1.56   faster"));
   EXPECT_THAT(text, HasSubstr("0.50  0.48-0.52   slower"));
@@ -67,7 +67,7 @@ TEST(BenchCompare, SaysWhatIsFasterAndWhatIsSlowerForCertain) {
               AllOf(Not(HasSubstr("faster")), Not(HasSubstr("slower"))));
 }
 
-TEST(BenchCompare, SaysWhereTheRunsAreNotAlike) {
+TEST(BenchCompare, NotesDifferencesBetweenTheRuns) {
   MeasuredRun other = run(1, 2);
   EXPECT_THAT(text_of(run(1, 2), other, 100), Not(HasSubstr("note:")));
   other.ranks = 4;
@@ -82,7 +82,7 @@ TEST(BenchCompare, SaysWhereTheRunsAreNotAlike) {
   }
 }
 
-TEST(BenchCompare, RefusesWhatItDoesNotKnow) {
+TEST(BenchCompare, RefusesUnknownDocuments) {
   const test::Scratch files;
   const auto refusal = [&files](const std::string& text) {
     const std::string path = files.write("odd.json", text);
@@ -98,7 +98,7 @@ TEST(BenchCompare, RefusesWhatItDoesNotKnow) {
               ThrowsMessage<InputError>(HasSubstr("missing")));
 }
 
-TEST(BenchCompare, IsAFindingWhereSomethingIsSlowerThanTheBar) {
+TEST(BenchCompare, ReturnsFindingIfAPointIsSlowerThanTheBar) {
   Program program;
   program.home_file("a.json", json_of(2));
   program.home_file("b.json", json_of(1.9));

@@ -46,7 +46,7 @@ std::string line_of(const std::string& text, const std::string& begin) {
   return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
 }
 
-TEST(BenchMpi, ALineHasBothTimesTheirRatioAndItsInterval) {
+TEST(BenchMpi, LineHasBothTimesTheirRatioAndItsInterval) {
   const std::string text = bench_mpi_text(report(), 80);
   const std::string line = line_of(text, "8 ");
   EXPECT_THAT(line, HasSubstr("200 ns"));
@@ -57,7 +57,7 @@ TEST(BenchMpi, ALineHasBothTimesTheirRatioAndItsInterval) {
   EXPECT_THAT(text, Not(HasSubstr("best")));
 }
 
-TEST(BenchMpi, MarksWhatIsNotToBeBelievedOrNotWellDone) {
+TEST(BenchMpi, MarksUnsteadyAndPassedAndSlowPoints) {
   MpiBenchReport marked = report();
   auto& results = marked.measured.results;
   EXPECT_THAT(bench_mpi_text(marked, 80), Not(HasSubstr("~ unsteady")));
@@ -70,12 +70,12 @@ TEST(BenchMpi, MarksWhatIsNotToBeBelievedOrNotWellDone) {
   EXPECT_THAT(text, HasSubstr("~ unsteady"));
   EXPECT_THAT(text, HasSubstr("= huddle left calls"));
   EXPECT_TRUE(marked.misses_bar());
-  // One try that is not wholly below is enough.
+  // One repetition that is not entirely below the bar is enough.
   results[1].again.back().high = 0.95;
   EXPECT_FALSE(marked.misses_bar());
 }
 
-TEST(BenchMpi, OfSeveralMpisTheBestIsNamed) {
+TEST(BenchMpi, NamesTheBestOfSeveralMpis) {
   MpiBenchReport several = report();
   several.measured.mpis.emplace_back().name = "intel";
   several.measured.versions.emplace_back("Intel(R) MPI Library 2021.18");
@@ -84,7 +84,7 @@ TEST(BenchMpi, OfSeveralMpisTheBestIsNamed) {
   EXPECT_THAT(text, HasSubstr("  intel: Intel(R) MPI Library 2021.18\n"));
 }
 
-TEST(BenchMpi, TellsEverySampleAsJson) {
+TEST(BenchMpi, JsonHasEverySample) {
   const json all = json::parse(bench_mpi_json(report()));
   EXPECT_EQ(all["schema"], 1);
   EXPECT_EQ(all["what"], "mpi");
@@ -99,7 +99,7 @@ TEST(BenchMpi, TellsEverySampleAsJson) {
   EXPECT_EQ(point["below_bar"], true);
 }
 
-TEST(BenchMpi, TheJsonDescribesTheMachineAndEachChoice) {
+TEST(BenchMpi, JsonDescribesTheMachineAndEachChoice) {
   MpiBenchReport explained = report();
   explained.measured.results[0].choices = {{120, "inline", "flat"}, {300.5, "pipelined", "chain"}};
   explained.floor_ns = {50, 400};
@@ -117,7 +117,7 @@ TEST(BenchMpi, TheJsonDescribesTheMachineAndEachChoice) {
   EXPECT_FALSE(all["points"][1].contains("choice"));
 }
 
-TEST(BenchMpi, SaysHowFarThePredictionsWere) {
+TEST(BenchMpi, ReportsThePredictionError) {
   MpiBenchReport predicted = report();
   EXPECT_THAT(bench_mpi_text(predicted, 80), Not(HasSubstr("predictions")));
   auto& results = predicted.measured.results;
@@ -134,7 +134,7 @@ TEST(BenchMpi, SaysHowFarThePredictionsWere) {
   EXPECT_EQ(all["points"][1]["times_off"], 3);
 }
 
-TEST(BenchMpi, TakesNoPredictionForCallsThatTheMpiServed) {
+TEST(BenchMpi, IgnoresPredictionsForCallsThatFellBackToTheMpi) {
   MpiBenchReport passed = report();
   passed.measured.results[0].choices = {{1500, "inline", "flat"}};
   passed.measured.results[0].passed = 1;
@@ -142,14 +142,14 @@ TEST(BenchMpi, TakesNoPredictionForCallsThatTheMpiServed) {
   EXPECT_FALSE(json::parse(bench_mpi_json(passed)).contains("model_error"));
 }
 
-TEST(BenchMpi, SaysWhereTheBuffersLie) {
+TEST(BenchMpi, ReportsWhereTheBuffersAre) {
   MpiBenchReport heap = report();
   EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap off: buffers in ordinary memory"));
   heap.in_heap = true;
   EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap on: buffers in the shared heap"));
 }
 
-TEST(BenchMpi, SaysWhatIsTimed) {
+TEST(BenchMpi, ReportsTheTiming) {
   MpiBenchReport timed = report();
   EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("from the last rank in to the last out"));
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "apart");
@@ -164,7 +164,7 @@ TEST(BenchMpi, SaysWhatIsTimed) {
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["cold_calls"], 10);
 }
 
-TEST(BenchMpi, TheJsonHasWhatMeasuresTheSameAgain) {
+TEST(BenchMpi, JsonHasTheOptionsForRepeatingTheMeasurement) {
   MpiBenchReport again = report();
   again.machine_file = "node.toml";
   again.mpi = "/opt/mpi/bin/mpiexec --bind-to core";
@@ -176,7 +176,7 @@ TEST(BenchMpi, TheJsonHasWhatMeasuresTheSameAgain) {
   EXPECT_FALSE(all["settings"].contains("peers"));
 }
 
-TEST(BenchMpi, TheJsonSaysNothingOfWhatIsNotKnown) {
+TEST(BenchMpi, JsonOmitsUnknownValues) {
   const json all = json::parse(bench_mpi_json(report()));
   EXPECT_FALSE(all["settings"].contains("mpi"));
   EXPECT_FALSE(all["points"][0].contains("times_off"));

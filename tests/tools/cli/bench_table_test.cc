@@ -39,7 +39,7 @@ std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-TEST(BenchTable, PredictsForAMachineElsewhere) {
+TEST(BenchTable, PredictsForAnotherMachine) {
   const Ran ran = predict({"-n", "16"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("16 ranks; microseconds, predicted; * is what huddle chooses"));
@@ -60,7 +60,7 @@ TEST(BenchTable, FitsTheTerminal) {
   }
 }
 
-TEST(BenchTable, IsATableInMarkdown) {
+TEST(BenchTable, PrintsATableInMarkdown) {
   const Ran ran = predict({"--markdown"});
   std::size_t rows = 0;
   std::ptrdiff_t bars = 0;
@@ -76,7 +76,7 @@ TEST(BenchTable, IsATableInMarkdown) {
                                      "\\*\\*[0-9.]+\\*\\* \\| - \\| - \\| - \\| - \\|"));
 }
 
-TEST(BenchTable, TellsEveryFigureAsJson) {
+TEST(BenchTable, JsonHasEveryFigure) {
   const Ran ran = Program().run(table({"--as-is", "--quick", "--rounds", "1", "--json"}));
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json bench = json::parse(ran.out);
@@ -103,7 +103,7 @@ TEST(BenchTable, TellsEveryFigureAsJson) {
   EXPECT_THAT(ran.err, HasSubstr("[1/66] barrier"));
 }
 
-TEST(BenchTable, MarksWhatWasPredictedBadly) {
+TEST(BenchTable, MarksBadPredictions) {
   bench::Cell near;
   near.best.ns = 100;
   near.ns = {150};
@@ -120,7 +120,7 @@ TEST(BenchTable, MarksWhatWasPredictedBadly) {
   EXPECT_THAT(bench_table_markdown(report), HasSubstr("| 0.100/0.150 | 0.100/0.300? |"));
 }
 
-TEST(BenchTable, HasWhatWasSimulatedBetween) {
+TEST(BenchTable, PrintsSimulatedTimesInTheMiddle) {
   bench::Cell chosen;
   chosen.best.ns = 100;
   chosen.chosen = true;
@@ -144,7 +144,7 @@ TEST(BenchTable, HasWhatWasSimulatedBetween) {
   EXPECT_EQ(document["operations"][0]["algorithms"][0]["points"][0]["simulated_ns"], 120);
 }
 
-TEST(BenchTable, SimulatesForAMachineElsewhere) {
+TEST(BenchTable, SimulatesForAnotherMachine) {
   const Program program;
   const Ran ran = program.run(table({"--dry-run", "--simulate", "--machine", epyc, "--json"}));
   ASSERT_EQ(ran.status, 0) << ran.err;
@@ -156,7 +156,7 @@ TEST(BenchTable, SimulatesForAMachineElsewhere) {
   }
 }
 
-TEST(BenchTable, KeepsBothInOneRun) {
+TEST(BenchTable, WritesTableAndJsonInOneRun) {
   const Program program;
   const std::string file = program.home().path("table.json");
   const Ran ran =
@@ -166,7 +166,7 @@ TEST(BenchTable, KeepsBothInOneRun) {
   EXPECT_EQ(json::parse(std::ifstream(file))["dry_run"], true);
 }
 
-TEST(BenchTable, RefusesWhatDoesNotGoTogether) {
+TEST(BenchTable, RefusesConflictingOptions) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"bench", "--table"},
                                              {"bench", "engine", "--markdown"},

@@ -18,14 +18,14 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Bench, SaysWhatToDoWithoutAnMpi) {
+TEST(Bench, SuggestsARemedyWithoutAnMpi) {
   const Ran ran = Program().environment("PATH=/nowhere").run({"bench"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("no mpirun on the PATH"));
   EXPECT_THAT(ran.err, HasSubstr("huddle bench engine"));
 }
 
-TEST(Bench, RefusesWhatDoesNotGoTogether) {
+TEST(Bench, RefusesConflictingOptions) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"bench", "engine", "--ranks", "4"},
                                              {"bench", "engine", "--variants", "--ranks", "1"},
@@ -43,14 +43,14 @@ TEST(Bench, RefusesWhatDoesNotGoTogether) {
   }
 }
 
-TEST(Bench, TimesOnlyTheMachineThatIsHere) {
+TEST(Bench, TimesOnlyThisMachine) {
   const Ran ran = Program().run(
       {"bench", "engine", "--machine", HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("only what is here can be timed"));
 }
 
-TEST(Bench, TellsEveryFigureAsJson) {
+TEST(Bench, JsonHasEveryFigure) {
   const Ran ran =
       Program().run({"bench", "engine", "--as-is", "--quick", "--rounds", "2", "--json"});
   const json bench = json::parse(ran.out);
@@ -79,11 +79,11 @@ TEST(Bench, TellsEveryFigureAsJson) {
     }
   }
   EXPECT_EQ(bench["all_hold"], all_hold);
-  // How fast it is, is no business of this test; that the status says it, is.
+  // This test does not check the speed itself, but that the status reflects it.
   EXPECT_EQ(ran.status, all_hold ? 0 : 1) << ran.err;
 }
 
-TEST(Bench, TellsAPersonTheSame) {
+TEST(Bench, TextHasTheSameFigures) {
   const Ran ran = Program().run(
       {"bench", "engine", "--as-is", "--quick", "--rounds", "1", "--variants", "--ranks", "3"});
   EXPECT_THAT(ran.out, HasSubstr("uncalibrated"));
@@ -95,7 +95,7 @@ TEST(Bench, TellsAPersonTheSame) {
   EXPECT_THAT(ran.err, HasSubstr("[1/"));
 }
 
-// What came out until then, and how it ended.
+// The output before the interrupt, and the signal that ended the program.
 struct Stopped {
   std::string out;
   int signal = 0;
@@ -105,7 +105,7 @@ void read_some(int from, std::string& text) {
   std::array<char, 4096> block{};
   const ssize_t got = read(from, block.data(), block.size());
   if (got > 0) text.append(block.data(), static_cast<std::size_t>(got));
-  if (got <= 0) text.push_back('\0');  // the end
+  if (got <= 0) text.push_back('\0');  // end of file
 }
 
 Stopped stopped_in_its_second_comparison() {
@@ -140,7 +140,7 @@ Stopped stopped_in_its_second_comparison() {
   return stopped;
 }
 
-TEST(Bench, CtrlCKeepsWhatWasMeasured) {
+TEST(Bench, CtrlCKeepsCompleteResults) {
   const Stopped stopped = stopped_in_its_second_comparison();
   EXPECT_EQ(stopped.signal, SIGINT);
   const json bench = json::parse(stopped.out);

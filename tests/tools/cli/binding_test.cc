@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Two packages of two cores of two threads: cpus 0-1 are core 0, 4-7 package 1.
+// Returns two sockets with two cores with two threads each: cpus 0-1 are core 0, cpus 4-7 socket 1.
 const machine::Topology& two_packages() {
   static const machine::Topology topology =
       machine::discover_from_synthetic("pack:2 numa:1 l3:1 core:2 pu:2").topology;
@@ -27,21 +27,21 @@ std::vector<int> bound(const std::string& word, int ranks) {
   return bound_processors(ranks, binding_groups(word, topology, topology.pus));
 }
 
-TEST(Binding, GoesFromOneToTheNextInTurn) {
+TEST(Binding, AssignsGroupsCyclically) {
   EXPECT_THAT(bound("core", 4), ElementsAre(0, 2, 4, 6));
   EXPECT_THAT(bound("hwthread", 4), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(bound("package", 4), ElementsAre(0, 4, 1, 5));
   EXPECT_THAT(bound("none", 4), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(Binding, KnowsWhatLaunchersCallThem) {
+TEST(Binding, AcceptsTheWordsOfLaunchers) {
   EXPECT_EQ(bound("socket", 6), bound("package", 6));
   EXPECT_EQ(bound("l3cache", 6), bound("l3", 6));
   EXPECT_EQ(bound("numa", 6), bound("package", 6));
 }
 
-// Ranks with the same choice are dealt over it, by both alike.
-TEST(Binding, CountsAsATeamDoes) {
+// Both distribute ranks with the same group over it in the same way.
+TEST(Binding, PlacesRanksLikeATeam) {
   const machine::Topology& topology = two_packages();
   for (const std::string word : {"hwthread", "core", "l3", "numa", "package", "none"}) {
     const auto groups = binding_groups(word, topology, topology.pus);
@@ -56,13 +56,13 @@ TEST(Binding, CountsAsATeamDoes) {
   }
 }
 
-TEST(Binding, LeavesOutWhatMayNotBeUsed) {
+TEST(Binding, OmitsForbiddenHardwareThreads) {
   const machine::CpuSet usable({2, 3, 5});
   EXPECT_THAT(bound_processors(3, binding_groups("core", two_packages(), usable)),
               ElementsAre(2, 5, 3));
 }
 
-TEST(Binding, NamesWhatTheMachineHasNot) {
+TEST(Binding, NamesTheGroupThatTheMachineLacks) {
   const auto complaint = [](const std::string& word) -> std::string {
     try {
       binding_groups(word, two_packages(), two_packages().pus);

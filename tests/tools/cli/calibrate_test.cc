@@ -42,7 +42,7 @@ TEST(Calibrate, DryRunShowsTheStepsAndMeasuresNothing) {
   EXPECT_FALSE(std::filesystem::exists(program.home().path(".config")));
 }
 
-TEST(Calibrate, DryRunPlansForAMachineThatIsNotHere) {
+TEST(Calibrate, DryRunPlansForAnotherMachine) {
   const Ran ran = Program().run(large);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("64 cores: 64 measured"));
@@ -60,18 +60,18 @@ TEST(Calibrate, DryRunPlansForAMachineThatIsNotHere) {
             5);
 }
 
-TEST(Calibrate, MeasuresOnlyWhatIsHere) {
+TEST(Calibrate, MeasuresOnlyThisMachine) {
   const Ran ran = Program().run({"calibrate", "--synthetic", "core:4 pu:1"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("--dry-run"));
 }
 
-TEST(Calibrate, RefusesWhatCannotGoTogether) {
+TEST(Calibrate, RefusesConflictingOptions) {
   EXPECT_EQ(Program().run({"calibrate", "--json", "--output", "-"}).status, 2);
   EXPECT_EQ(Program().run({"calibrate", "--dry-run", "--xml", "a", "--synthetic", "b"}).status, 2);
 }
 
-TEST(Calibrate, SaysBeforeMeasuringThatItCannotWrite) {
+TEST(Calibrate, ReportsWriteErrorsBeforeMeasuring) {
   const Program program;
   const Ran folder = program.run({"calibrate", "--output", program.home().folder().string()});
   EXPECT_EQ(folder.status, 2);
@@ -82,7 +82,7 @@ TEST(Calibrate, SaysBeforeMeasuringThatItCannotWrite) {
   EXPECT_THAT(nowhere.err, Not(HasSubstr("[1/")));
 }
 
-TEST(Calibrate, MakesNoFolderForAFileThatIsNamed) {
+TEST(Calibrate, DoesNotCreateTheFolderOfANamedFile) {
   const Program program;
   const std::string folder = program.home().path("new/deep");
   const Ran ran = program.run({"calibrate", "--output", folder + "/machine.toml"});
@@ -91,10 +91,10 @@ TEST(Calibrate, MakesNoFolderForAFileThatIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(program.home().path("new")));
 }
 
-// Not what the C++ library calls it.
-TEST(Calibrate, SaysInPlainWordsWhereItMayNotLook) {
+// The message must not be that of the C++ library.
+TEST(Calibrate, ReportsInaccessiblePathsInPlainWords) {
   const Program program;
-  // A name that is too long cannot be looked up by anybody, root included.
+  // Not even root can look up a name that is too long.
   const Ran ran =
       program.run({"calibrate", "--output", "/tmp/" + std::string(300, 'x') + "/m.toml"});
   EXPECT_EQ(ran.status, 1);
@@ -103,7 +103,7 @@ TEST(Calibrate, SaysInPlainWordsWhereItMayNotLook) {
   EXPECT_THAT(ran.err, Not(HasSubstr("[1/")));
 }
 
-TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
+TEST(Calibrate, WritesTheUsersFileAndWarnsOfUnsteadiness) {
   const Program program;
   const Ran ran = program.run({"calibrate", "--quick", "--json", "--strict", "--force"});
   const json result = json::parse(ran.out);
@@ -113,16 +113,16 @@ TEST(Calibrate, WritesTheUsersFileAndTellsDoubts) {
   EXPECT_EQ(machine.name, result["name"]);
   EXPECT_TRUE(calibrated(machine));
   EXPECT_EQ(machine.doubts.size(), result["doubts"].size());
-  // --strict: doubts, which a busy machine gives rise to, are a finding.
+  // With --strict, unsteady measurements, which are usual on a busy machine, are a finding.
   EXPECT_EQ(ran.status, machine.doubts.empty() ? 0 : 1);
   for (const auto& doubt : machine.doubts) {
     EXPECT_THAT(ran.err, HasSubstr("warning: " + doubt.what + ": " + doubt.why));
   }
-  // From now on it is this machine's file.
+  // The file now applies to this machine.
   EXPECT_THAT(program.run({"topo"}).err, Not(HasSubstr("uncalibrated")));
 }
 
-// Keeps every processor that a program started from here may use busy, as other users would.
+// Keeps every hardware thread that a program started from here may use busy, as other users would.
 class OtherUsers {
  public:
   OtherUsers() {
@@ -153,7 +153,7 @@ class OtherUsers {
   std::vector<pid_t> children_;
 };
 
-TEST(Calibrate, KeepsNothingThatIsMostlyChanceUnlessToldTo) {
+TEST(Calibrate, WritesMostlyUnsteadyValuesOnlyIfForced) {
   const Program program;
   const std::string file = program.home().path("machine.toml");
   const OtherUsers others;
@@ -167,7 +167,7 @@ TEST(Calibrate, KeepsNothingThatIsMostlyChanceUnlessToldTo) {
   EXPECT_FALSE(machine::read_machine_file(file).doubts.empty());
 }
 
-TEST(Calibrate, DoesNotReplaceAFullerFileUnasked) {
+TEST(Calibrate, DoesNotReplaceAFullerFileUnlessForced) {
   const Program program;
   const json first = json::parse(program.run({"calibrate", "--quick", "--json", "--force"}).out);
   const std::string file = first["machine_file"];
@@ -189,7 +189,7 @@ TEST(Calibrate, PrintsTheFileOnRequestAndNothingElse) {
   EXPECT_FALSE(std::filesystem::exists(program.home().path(".config")));
 }
 
-// The program, started so that a test can talk to it while it runs.
+// The program in a state in which the test can communicate with it.
 class Running {
  public:
   explicit Running(const test::Scratch& home) : file_(home.path("machine.toml")) {
@@ -211,7 +211,7 @@ class Running {
   void wait_for_first_step() {
     while (text_.find("[1/") == std::string::npos && read_more()) continue;
   }
-  // How it ended: the number of the signal, or 0.
+  // Sends a signal and returns the number of the signal that ended the program, or 0.
   int signal_it_dies_of(int sent) {
     kill(child_, sent);
     while (read_more()) continue;
@@ -236,7 +236,7 @@ class Running {
   std::string text_;
 };
 
-TEST(Calibrate, EndsOnCtrlCWithoutATrace) {
+TEST(Calibrate, LeavesNoTraceAfterCtrlC) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const test::Scratch home;
     Running running(home);
@@ -247,8 +247,8 @@ TEST(Calibrate, EndsOnCtrlCWithoutATrace) {
   }
 }
 
-// Which launcher is there differs; what is wrong with the words does not.
-TEST(CalibrateNetwork, SaysWhatIsMissing) {
+// Installed launchers differ, but the errors in the arguments do not.
+TEST(CalibrateNetwork, ReportsMissingArguments) {
   const Ran none = Program().run({"calibrate", "--network"});
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("huddle calibrate --network mpirun --host a:2,b:2 -n 4"));
@@ -260,7 +260,7 @@ TEST(CalibrateNetwork, SaysWhatIsMissing) {
   EXPECT_THAT(alone.err, HasSubstr("huddle calibrate --network mpirun -n 2"));
 }
 
-TEST(CalibrateNetwork, ReplacesWhatWasMeasuredOfTheSameRanks) {
+TEST(CalibrateNetwork, ReplacesResultsOfTheSameRanks) {
   machine::Machine machine;
   machine.networks = {{"old", 1, {{8}, {1}, {}}, 0, 1, machine::Origin::published}};
   machine.mpi_collectives = {{"An MPI 1", "bcast", 2, 4, true, {{8}, {1}, {}}},

@@ -25,7 +25,7 @@ TEST(OtherWorkText, NamesTheBusiestProcessor) {
             "time): figures will be unsteady. Better stop it first");
 }
 
-// Nothing of it is measured.
+// Returns a machine without any measurements.
 calibrate::Outcome guessed() {
   calibrate::Outcome outcome;
   outcome.machine = machine::generic_machine(
@@ -58,7 +58,7 @@ void expect_fits(const std::string& text, int columns) {
   }
 }
 
-TEST(SummaryText, MarksWhatWasNotMeasured) {
+TEST(SummaryText, MarksEstimates) {
   EXPECT_THAT(summary_text(measured(), 80), Not(HasSubstr("~")));
   calibrate::Outcome outcome = measured();
   outcome.machine.system.back().origin = machine::Origin::estimated;

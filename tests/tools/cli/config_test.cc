@@ -52,18 +52,18 @@ TEST(ConfigText, IsAnAlignedTable) {
             "  /etc/huddle/config.toml               found\n");
 }
 
-TEST(ConfigText, PutsTheOriginBelowWhereItIsNarrow) {
+TEST(ConfigText, PutsTheOriginBelowTheValueInNarrowTerminals) {
   EXPECT_THAT(config_text(resolved(), files, 30),
               HasSubstr("machine      /shared/node.toml\n             HUDDLE_MACHINE\n"
                         "ops          -         default\n"));
 }
 
-TEST(ConfigText, ShowsThatThereIsNoValue) {
+TEST(ConfigText, ShowsMissingValues) {
   EXPECT_THAT(config_text(settings::resolve({}), {}, 80),
               HasSubstr("machine      -         default\n"));
 }
 
-TEST(SettingText, TeachesOneSetting) {
+TEST(SettingText, ExplainsOneSetting) {
   const auto all = resolved();
   const std::string text = setting_text(find(all, "machine"));
   EXPECT_THAT(text, HasSubstr("value        /shared/node.toml (from HUDDLE_MACHINE)\n"));
@@ -71,7 +71,7 @@ TEST(SettingText, TeachesOneSetting) {
   EXPECT_THAT(text, HasSubstr("default      none\n"));
 }
 
-TEST(ConfigJson, HoldsEverySetting) {
+TEST(ConfigJson, HasEverySetting) {
   const auto root = nlohmann::json::parse(config_json(resolved(), files));
   EXPECT_EQ(root["schema"], 1);
   EXPECT_EQ(root["command"], "config");

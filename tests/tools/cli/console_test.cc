@@ -9,7 +9,7 @@
 namespace huddle::cli {
 namespace {
 
-// What a note looks like on an `err` of that width.
+// Returns the output of a note on an `err` of this width.
 std::string noted(int columns, std::string_view text) {
   Console console;
   console.err = std::tmpfile();
@@ -24,16 +24,16 @@ std::string noted(int columns, std::string_view text) {
   return written;
 }
 
-TEST(Note, IsBrokenInATerminalOnly) {
+TEST(Note, IsBrokenOnlyInATerminal) {
   EXPECT_EQ(noted(20, "warning: copy: others ran here"), "warning: copy:\n    others ran here\n");
   EXPECT_EQ(noted(0, "warning: copy: others ran here"), "warning: copy: others ran here\n");
 }
 
-TEST(Note, KeepsLinesThatFitAsTheyAre) {
+TEST(Note, KeepsLinesThatFit) {
   EXPECT_EQ(noted(40, "huddle: no\n  Try   this."), "huddle: no\n  Try   this.\n");
 }
 
-TEST(Note, PassesNoOrdersOn) { EXPECT_EQ(noted(0, "a\033[31mb"), "a?[31mb\n"); }
+TEST(Note, ReplacesControlCharacters) { EXPECT_EQ(noted(0, "a\033[31mb"), "a?[31mb\n"); }
 
 }  // namespace
 }  // namespace huddle::cli

@@ -46,7 +46,7 @@ Console console_of(int columns, bool unicode = false, bool color = false) {
   return console;
 }
 
-TEST(DoctorText, IsALineACheckAndMoreWhereItMatters) {
+TEST(DoctorText, HasOneLinePerCheckAndDetailsForProblems) {
   EXPECT_EQ(doctor_text(three(), console_of(80)),
             "Between processes\n"
             "  ok Reading memory  process_vm_readv works\n"
@@ -64,12 +64,12 @@ TEST(DoctorText, IsALineACheckAndMoreWhereItMatters) {
             "is mended.\n");
 }
 
-TEST(DoctorText, PutsFactsBelowTheirTitleWhereItIsNarrow) {
+TEST(DoctorText, PutsTextBelowItsTitleInNarrowTerminals) {
   EXPECT_THAT(doctor_text(three(), console_of(40)),
               HasSubstr("  ok Reading memory\n       process_vm_readv works\n"));
 }
 
-TEST(DoctorText, FitsEveryWidthButForCommands) {
+TEST(DoctorText, FitsEveryWidthExceptForCommands) {
   for (int columns = 30; columns <= 120; ++columns) {
     std::istringstream text(doctor_text(three(), console_of(columns, true)));
     for (std::string line; std::getline(text, line);) {
@@ -79,7 +79,7 @@ TEST(DoctorText, FitsEveryWidthButForCommands) {
   }
 }
 
-TEST(DoctorText, PassesNoOrdersOnToTheTerminal) {
+TEST(DoctorText, ReplacesControlCharacters) {
   std::vector<Finding> findings = three();
   for (Finding& finding : findings) {
     finding.found = finding.cost = finding.remedy = finding.command = "a\x1b[31mb";
@@ -87,7 +87,7 @@ TEST(DoctorText, PassesNoOrdersOnToTheTerminal) {
   EXPECT_THAT(doctor_text(findings, console_of(80)), ::testing::Not(HasSubstr("\x1b")));
 }
 
-TEST(DoctorText, ColorsTakeNoRoom) {
+TEST(DoctorText, ColorsTakeNoSpace) {
   const std::string plain = doctor_text(three(), console_of(60, true));
   std::string stripped = doctor_text(three(), console_of(60, true, true));
   EXPECT_THAT(stripped, HasSubstr("\033[32m✓\033[0m"));
@@ -97,7 +97,7 @@ TEST(DoctorText, ColorsTakeNoRoom) {
   EXPECT_EQ(stripped, plain);
 }
 
-TEST(DoctorText, SaysHowItStandsAtTheEnd) {
+TEST(DoctorText, EndsWithASummary) {
   std::vector<Finding> findings = three();
   findings.pop_back();
   EXPECT_THAT(doctor_text(findings, console_of(80)), HasSubstr("huddle works here; the remedies"));
@@ -105,7 +105,7 @@ TEST(DoctorText, SaysHowItStandsAtTheEnd) {
   EXPECT_THAT(doctor_text(findings, console_of(80)), HasSubstr("Everything that huddle can use"));
 }
 
-TEST(DoctorJson, HoldsEveryCheck) {
+TEST(DoctorJson, HasEveryCheck) {
   const auto root = nlohmann::json::parse(doctor_json(three()));
   EXPECT_EQ(root["schema"], 1);
   EXPECT_EQ(root["command"], "doctor");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every --json alike: one object on one line, which says first which schema it has and whose it is.
+// The common form of all --json output: an object on one line that begins with its schema.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ void expect_alike(const std::string& text, const std::string& command) {
   EXPECT_TRUE(nlohmann::json::accept(text)) << command;
 }
 
-TEST(Json, OfEveryCommandOpensAlike) {
+TEST(Json, OfEveryCommandBeginsAlike) {
   using Words = std::vector<std::string>;
   const std::vector<Words> calls = {{"topo"},
                                     {"topo", "--list-machines"},
@@ -41,7 +41,7 @@ TEST(Json, OfEveryCommandOpensAlike) {
   }
 }
 
-TEST(Json, OfEveryBenchmarkOpensAlike) {
+TEST(Json, OfEveryBenchmarkBeginsAlike) {
   MpiBenchReport report;
   report.measured.mpis.emplace_back();
   report.measured.versions.emplace_back();
@@ -50,7 +50,7 @@ TEST(Json, OfEveryBenchmarkOpensAlike) {
   expect_alike(bench_table_json({}), "bench");
 }
 
-TEST(Json, IsUtf8WhateverIsInIt) {
+TEST(Json, IsUtf8WhateverItContains) {
   nlohmann::ordered_json document = json_document(1, "topo");
   document["path"] = "/home/\xff";
   expect_alike(json_text(document), "topo");

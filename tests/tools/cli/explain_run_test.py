@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle explain` says what `huddle run` does: explain_run_test.py HUDDLE
+"""Tests that `huddle explain` predicts what `huddle run` does: explain_run_test.py HUDDLE
 
-The same machine, heap and binding for both, under each MPI that Debian has. The machine is a recorded
-one, so that both decide by its figures wherever this runs.
+Both use the same machine, heap and binding, under each MPI of Debian. The machine is a recorded one, so
+both decide by its figures wherever this runs.
 """
 import json
 import os
@@ -17,20 +17,20 @@ import unittest
 
 HUDDLE = pathlib.Path(sys.argv[1]).resolve()
 REPOSITORY = pathlib.Path(__file__).parents[3]
-MACHINE = "amd-epyc-2c-1b1d3050"  # by its name, which ranks have to find as well
+MACHINE = "amd-epyc-2c-1b1d3050"  # a name that ranks have to find as well
 PATIENCE_SECONDS = 120
-# And they join soon, whatever a call takes here.
+# huddle activates after few calls, whatever their time here.
 RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml"),
             "HWLOC_THISSYSTEM": "1", "HUDDLE_JOIN_AFTER": "8"}
-# Open MPI wants to be told that root and more ranks than processors are meant.
+# Open MPI requires these for running as root and with more ranks than hardware threads.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 MPIS = [name for name in ("openmpi", "mpich") if shutil.which(f"mpicc.{name}") and shutil.which(f"mpiexec.{name}")]
-# Open MPI binds where it is not told; MPICH does not.
+# Open MPI binds ranks by default; MPICH does not.
 UNBOUND = {"openmpi": ["--bind-to", "none"], "mpich": []}
 
-# Each collective at one size, so that the statistics have one line for it. Bytes as huddle explain
-# takes them: of an exchange one block, of what is reduced to blocks all that a rank has.
+# One size per collective, so that the statistics have one line for it. Sizes are those of huddle explain:
+# one block of an exchange, but all data of a rank for operations that reduce to blocks.
 SIZES = [
     {"bcast": 8, "allreduce": 8, "allgather": 1024, "alltoall": 1024, "scatter": 4096, "gather": 4096},
     {"bcast": 65536, "reduce": 65536, "allreduce": 65536, "allgather": 65536, "reduce_scatter_block": 131072},
@@ -105,7 +105,7 @@ class ExplainAndRun(unittest.TestCase):
         return program
 
     def what_ran(self, mpi, program, sizes, *options):
-        """The algorithms in the statistics, by operation; what was left to the MPI is none."""
+        """Returns the algorithms in the statistics by operation, without calls that fell back to the MPI."""
         stats = self.huddle("run", "--stats", *options, f"mpiexec.{mpi}", "-n", 2, *UNBOUND[mpi], program,
                             *words_of(sizes)).stderr
         found = {}
@@ -132,7 +132,7 @@ class ExplainAndRun(unittest.TestCase):
                     self.assertEqual(explained, ran, f"{mpi}, --heap {heap}: explained, and run")
 
     def test_the_heap_matters(self):
-        """Or the test above would say nothing of it."""
+        """Otherwise the test above would not cover the heap."""
         options = ("--machine", MACHINE, "--heap")
         off, on = (self.what_is_explained("allgather", "64K", *options, heap) for heap in ("off", "on"))
         self.assertEqual((off["mapped"], on["mapped"]), (False, True))

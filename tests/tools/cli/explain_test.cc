@@ -26,7 +26,7 @@ using ::testing::StartsWith;
 
 const std::string songshan_node = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
 
-// Two cores that nobody has measured, and twelve candidates, the cheapest last.
+// Returns an explanation for two uncalibrated cores with twelve candidates, the cheapest last.
 Explained sample(int ranks) {
   Explained explained;
   explained.explanation = {{select::Operation::allreduce, 65536, 1}, ranks, false, {}};
@@ -49,7 +49,7 @@ Console console_with(int columns) {
   return console;
 }
 
-TEST(ExplainText, AnswersFirstAndThenShowsTheRest) {
+TEST(ExplainText, BeginsWithTheAnswer) {
   EXPECT_EQ(explain_text(sample(2), false, console_with(80)),
             "allreduce of 64K on 2 ranks: predicted 1 us\n"
             "  by dissemination: fragments of 1K\n"
@@ -70,7 +70,7 @@ TEST(ExplainText, AnswersFirstAndThenShowsTheRest) {
             "Half of all predictions are off by more than 16 %.\n");
 }
 
-// The cheapest, two that are as near to it as predictions are off by, and one that is not.
+// Returns the cheapest candidate, two within the prediction error, and one beyond it.
 Explained tie() {
   Explained explained = sample(2);
   explained.explanation.candidates = {{select::DisseminationPlan{}, "radix 2", 1000},
@@ -100,7 +100,7 @@ TEST(ExplainJson, MarksNearTies) {
   EXPECT_THAT(marks, ElementsAre(true, true, true, false));
 }
 
-TEST(ExplainText, SaysWhetherArraysLieInTheHeap) {
+TEST(ExplainText, ReportsWhetherArraysAreInTheHeap) {
   Explained explained = tie();
   EXPECT_THAT(explain_text(explained, false, console_with(80)), Not(HasSubstr("heap")));
   explained.has_heap = true;
@@ -110,7 +110,7 @@ TEST(ExplainText, SaysWhetherArraysLieInTheHeap) {
               HasSubstr("arrays lie in the shared heap"));
 }
 
-TEST(ExplainText, ShowsAllWhereAsked) {
+TEST(ExplainText, ShowsAllCandidatesOnRequest) {
   const std::string text = explain_text(sample(2), true, console_with(80));
   EXPECT_THAT(text, AllOf(HasSubstr("fragments of 12K"), Not(HasSubstr("--all"))));
 }
@@ -124,12 +124,12 @@ TEST(ExplainText, FitsANarrowTerminal) {
   }
 }
 
-TEST(ExplainText, SaysWhereRanksShareCores) {
+TEST(ExplainText, WarnsIfRanksShareCores) {
   EXPECT_THAT(explain_text(sample(3), false, console_with(80)), HasSubstr("ranks share them"));
   EXPECT_THAT(explain_text(sample(2), false, console_with(80)), Not(HasSubstr("ranks share them")));
 }
 
-TEST(ExplainText, IsBoldOnlyWhereColorsAre) {
+TEST(ExplainText, IsBoldOnlyIfColorsAreOn) {
   Console console = console_with(80);
   EXPECT_THAT(explain_text(sample(2), false, console), Not(HasSubstr("\033")));
   console.color = true;
@@ -141,7 +141,7 @@ Ran explain(std::vector<std::string> arguments) {
   return Program().run(arguments);
 }
 
-TEST(Explain, WorksForAMachineThatIsNotHere) {
+TEST(Explain, WorksForAnotherMachine) {
   const Ran ran = explain({"bcast", "4M", "-n", "32", "--machine", songshan_node});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out,
@@ -161,13 +161,13 @@ TEST(Explain, WorksForEveryOperationOfThisMachine) {
   }
 }
 
-TEST(Explain, TakesACollectiveAsMpiSpellsIt) {
+TEST(Explain, AcceptsTheMpiNameOfACollective) {
   const Ran ran = explain({"MPI_Reduce_scatter_block", "8K", "-n", "2", "--machine", "songshan"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, StartsWith("reduce_scatter_block of 8K on 2 ranks"));
 }
 
-TEST(Explain, BindsAsALauncherDoes) {
+TEST(Explain, BindsLikeALauncher) {
   const auto processors = [](const std::string& word) {
     const Ran ran =
         explain({"barrier", "-n", "2", "--machine", "songshan", "--bind", word, "--json"});
@@ -182,12 +182,12 @@ TEST(Explain, OneRankHasNothingToDo) {
             "bcast of 8 on 1 rank: nothing to do, a rank is alone\n");
 }
 
-TEST(Explain, NoBytesDoNotMove) {
+TEST(Explain, ZeroBytesNeedNoTransfer) {
   EXPECT_EQ(explain({"bcast", "0", "-n", "4"}).out,
             "bcast of 0 on 4 ranks: nothing to do, no bytes move\n");
 }
 
-TEST(Explain, IsJsonForPrograms) {
+TEST(Explain, PrintsJson) {
   const Ran ran = explain({"reduce", "64K", "-n", "40", "--machine", songshan_node, "--json"});
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["schema"], 1);
@@ -200,7 +200,7 @@ TEST(Explain, IsJsonForPrograms) {
   EXPECT_EQ(document["machine_file"], songshan_node);
   EXPECT_EQ(document["chosen"], document["candidates"][0]);
   EXPECT_GT(document["candidates"].size(), 10U);
-  // Core after core, and from the first again.
+  // One core after the other, then from the first again.
   ASSERT_EQ(document["processors"].size(), 40U);
   EXPECT_EQ(document["processors"][1], 1);
   EXPECT_EQ(document["processors"][32], document["processors"][0]);
@@ -213,7 +213,7 @@ std::string usage(std::vector<std::string> arguments) {
   return ran.err;
 }
 
-TEST(Explain, SaysWhatItTakes) {
+TEST(Explain, ReportsValidArguments) {
   EXPECT_THAT(usage({}), HasSubstr("barrier, bcast, reduce, allreduce"));
   EXPECT_THAT(usage({"alreduce", "8"}),
               HasSubstr("unknown collective 'alreduce'; did you mean 'allreduce'?"));
@@ -226,7 +226,7 @@ TEST(Explain, SaysWhatItTakes) {
   EXPECT_THAT(usage({"bcast", "8", "-n", "0"}), HasSubstr("--ranks"));
 }
 
-TEST(Explain, ADamagedMachineFileIsBadInput) {
+TEST(Explain, DamagedMachineFileIsBadInput) {
   EXPECT_EQ(explain({"barrier", "--machine", "/no/such.toml"}).status, 3);
 }
 
@@ -238,7 +238,7 @@ json between_nodes(std::vector<std::string> words) {
   return json::parse(ran.out);
 }
 
-TEST(ExplainNodes, TellsThePartsOfACollective) {
+TEST(ExplainNodes, ShowsThePartsOfACollective) {
   const json allreduce = between_nodes(
       {"allreduce", "8", "--nodes", "16", "--ranks-per-node", "32", "--machine", songshan_node});
   EXPECT_EQ(allreduce["ranks"], 512);
@@ -254,8 +254,8 @@ TEST(ExplainNodes, TellsThePartsOfACollective) {
   EXPECT_TRUE(allreduce["mpi"].empty());
 }
 
-// The leaders' exchange comes between the two phases of one barrier.
-TEST(ExplainNodes, ABarrierCostsTheNodesOneBarrier) {
+// The leaders' exchange is between the two phases of one barrier.
+TEST(ExplainNodes, BarrierCostsTheNodesOneBarrier) {
   const json within = json::parse(
       Program().run({"explain", "barrier", "-n", "32", "--machine", songshan_node, "--json"}).out);
   double tree_ns = 0;
@@ -275,7 +275,7 @@ TEST(ExplainNodes, ABarrierCostsTheNodesOneBarrier) {
   EXPECT_NEAR(in_nodes_ns, tree_ns, 2) << "both are rounded to whole nanoseconds";
 }
 
-TEST(ExplainNodes, TellsHowManyLeadersShareTheData) {
+TEST(ExplainNodes, ReportsTheNumberOfLeaders) {
   const std::vector<std::string> words = {"allreduce",        "16M", "--nodes",   "16",
                                           "--ranks-per-node", "32",  "--machine", songshan_node};
   const json allreduce = between_nodes(words);
@@ -291,8 +291,8 @@ TEST(ExplainNodes, TellsHowManyLeadersShareTheData) {
               AllOf(HasSubstr("leaders of each"), HasSubstr("By one leader of each node")));
 }
 
-// Each foreign block comes to each node once, wherever ranks sit.
-TEST(ExplainNodes, CountsWhatIsSentBetweenNodes) {
+// Each node receives each block of another node once, whatever the placement.
+TEST(ExplainNodes, CountsBytesBetweenNodes) {
   for (const std::vector<std::string>& placement : std::vector<std::vector<std::string>>{
            {"--nodes", "4", "--ranks-per-node", "2"},
            {"--nodes", "4", "--ranks-per-node", "2", "--map", "round-robin"},
@@ -303,7 +303,7 @@ TEST(ExplainNodes, CountsWhatIsSentBetweenNodes) {
   }
 }
 
-// Sixteen nodes beneath one switch, one rank each: the same network for both commands.
+// Sixteen nodes at one switch with one rank each: the same network for both commands.
 class SixteenNodes {
  public:
   explicit SixteenNodes(std::string machine)
@@ -312,7 +312,7 @@ class SixteenNodes {
                        "schema = 1\nname = \"one switch\"\n[[level]]\nname = \"leaf\"\nof = 16\n");
   }
   void force(const std::string& algorithm) { program_.environment("HUDDLE_NET_ALGO=" + algorithm); }
-  // The part between the nodes.
+  // Returns the part between the nodes.
   json explained(const std::string& operation, const std::string& size) const {
     return ran({"explain", operation, size, "--nodes", "16", "--ranks-per-node", "1"})["parts"][1];
   }
@@ -335,7 +335,7 @@ class SixteenNodes {
   std::string machine_;
 };
 
-TEST(ExplainNodes, TakesTheRadixThatIsQuickestInTheSimulation) {
+TEST(ExplainNodes, ChoosesTheRadixThatIsFastestInTheSimulation) {
   for (const char* machine : {"dawning-5000a", "xeon-e5620-2s", "epyc-2x64-estimate"}) {
     const SixteenNodes nodes(machine);
     const json barrier = nodes.explained("barrier", "");
@@ -348,7 +348,7 @@ TEST(ExplainNodes, TakesTheRadixThatIsQuickestInTheSimulation) {
   }
 }
 
-TEST(ExplainNodes, CountsPairsAndRingsAsTheSimulationDoes) {
+TEST(ExplainNodes, CostsPairsAndRingsLikeTheSimulation) {
   for (const char* algorithm : {"allgather:ring", "allgather:neighbor", "allgather:doubling"}) {
     SixteenNodes nodes("dawning-5000a");
     nodes.force(algorithm);
@@ -358,7 +358,7 @@ TEST(ExplainNodes, CountsPairsAndRingsAsTheSimulationDoes) {
   }
 }
 
-TEST(ExplainNodes, SaysWhatTheMpiWasMeasuredToTake) {
+TEST(ExplainNodes, ReportsTheMeasuredTimeOfTheMpi) {
   Program program;
   const std::string file = (program.home().folder() / "cluster.toml").string();
   machine::Machine machine =
@@ -374,7 +374,7 @@ TEST(ExplainNodes, SaysWhatTheMpiWasMeasuredToTake) {
   };
   EXPECT_EQ(answer("bcast", "8")[0]["measured_ns"], 1);
   EXPECT_EQ(answer("bcast", "8")[0]["left_to_it"], true);
-  // Sums of floats keep their bits.
+  // Floating-point sums stay with huddle because the MPI may round them differently.
   EXPECT_EQ(answer("allreduce", "8")[0]["left_to_it"], false);
   EXPECT_TRUE(answer("bcast", "128K").empty());
   EXPECT_TRUE(answer("gather", "8").empty());
@@ -383,7 +383,7 @@ TEST(ExplainNodes, SaysWhatTheMpiWasMeasuredToTake) {
                     HasSubstr("not measured: generic constants")));
 }
 
-TEST(ExplainNodes, SaysWhatIsLeftToTheMpiUnmeasured) {
+TEST(ExplainNodes, ReportsUnmeasuredCallsThatFallBack) {
   const auto reason = [](const std::string& operation, const std::string& nodes,
                          const std::string& each) {
     return between_nodes({operation, "64K", "--nodes", nodes, "--ranks-per-node", each, "--machine",
@@ -394,7 +394,7 @@ TEST(ExplainNodes, SaysWhatIsLeftToTheMpiUnmeasured) {
   EXPECT_THAT(reason("alltoall", "4", "32").get<std::string>(), HasSubstr("copies in the nodes"));
 }
 
-TEST(ExplainNodes, SaysWhatIsMissing) {
+TEST(ExplainNodes, ReportsMissingArguments) {
   const auto refused = [](std::vector<std::string> words) {
     words.insert(words.begin(), {"explain", "bcast", "8", "--machine", songshan_node});
     const Ran ran = Program().run(words);

@@ -14,19 +14,19 @@ std::string long_name(const Argument& option) {
   return option.names.back().starts_with("--") ? option.names.back() : option.names.front();
 }
 
-// A benchmark keeps its samples in a file that --json may name, and times a list of collectives.
-// Runs are compared in a number, methods of placement are not.
+// Returns whether an option may differ between commands. A benchmark's --json may name a file for
+// its samples, and its --ops is a list of collectives. `run --compare` takes a number, while
+// mapping methods are compared without one.
 bool may_differ(const Interface& command, const std::string& option) {
   if (command.name == "map") return option == "--compare";
-  // Threads are not bound in the words of launchers; those of a recording are compared by
-  // placement.
+  // Threads are not bound in the words of launchers; recordings are compared by placement.
   if (command.name == "run") return option == "--bind";
   if (command.name == "watch") return option == "--bind" || option == "--compare";
   return command.name.starts_with("bench") && (option == "--json" || option == "--ops");
 }
 
-// Who knows an option of one command knows it of all.
-TEST(Interface, AnOptionIsSpelledAlikeInEveryCommand) {
+// A user who knows an option of one command knows it in all commands.
+TEST(Interface, OptionIsSpelledAlikeInEveryCommand) {
   std::map<std::string, std::pair<std::string, Argument>> known;
   for (const Interface& command : program_interface().commands) {
     for (const Argument& option : command.options) {
@@ -41,7 +41,7 @@ TEST(Interface, AnOptionIsSpelledAlikeInEveryCommand) {
   }
 }
 
-TEST(Interface, OfAMachineProposesNamesAndFiles) {
+TEST(Interface, ProposesNamesAndFilesForMachines) {
   for (const Interface& command : program_interface().commands) {
     for (const Argument& option : command.options) {
       if (!option.goes_by("--machine")) continue;

@@ -19,7 +19,7 @@ Handler handler_of(int signal) {
   return now.sa_handler;
 }
 
-// What the test does about Ctrl-C, put back afterwards.
+// Restores the test's own disposition of Ctrl-C.
 class InterruptTest : public testing::Test {
  protected:
   void SetUp() override { sigaction(SIGINT, nullptr, &before_); }
@@ -29,7 +29,7 @@ class InterruptTest : public testing::Test {
   struct sigaction before_ {};
 };
 
-TEST_F(InterruptTest, NotesCtrlC) {
+TEST_F(InterruptTest, RecordsCtrlC) {
   const Interrupt interrupt;
   EXPECT_FALSE(interrupt.requested());
   std::raise(SIGINT);
@@ -38,7 +38,7 @@ TEST_F(InterruptTest, NotesCtrlC) {
   EXPECT_EQ(handler_of(SIGINT), SIG_DFL);  // the second one kills
 }
 
-TEST_F(InterruptTest, PutsBackWhatWasThere) {
+TEST_F(InterruptTest, RestoresThePreviousHandler) {
   std::signal(SIGINT, own_handler);
   {
     const Interrupt interrupt;

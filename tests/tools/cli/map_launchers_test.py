@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Launchers and runtimes do what huddle map writes for them: map_launchers_test.py HUDDLE.
+"""Tests that launchers and runtimes follow the output of huddle map: map_launchers_test.py HUDDLE.
 
-Two ranks or threads are to run on the second and the first processor that we may use, in that order;
-where they ran is read back from /proc/self/status. The MPIs are those that bench/peers has set up.
+Two ranks or threads must run on the second and the first allowed hardware thread, in that order. Their
+places are read from /proc/self/status. The MPIs are those that bench/peers has set up.
 """
 import os
 import pathlib
@@ -37,7 +37,7 @@ PEERS = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 
 
 class Order:
-    """Element 0 on the second processor, element 1 on the first."""
+    """Element 0 on the second hardware thread, element 1 on the first."""
 
     def __init__(self, folder):
         first, second = sorted(os.sched_getaffinity(0))[:2]
@@ -61,7 +61,7 @@ class Order:
 
 
 def launcher_line(text, program):
-    """The command that the first line of a file tells, with what the file is called and what to run."""
+    """Returns the command in the first line of a file, with the file's name and the program inserted."""
     return text.splitlines()[0].removeprefix("# ").replace("FILE", "file").replace("PROGRAM", program)
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle map` as a person meets it.
+// Runs `huddle map` as a user would.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using ::testing::StartsWith;
 const std::string two_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5-2620v4-2s.toml";
 const std::string two_sockets_of_64 = HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml";
 
-// A ring whose neighbours are `step` apart in number: 5 and 16 have no common divisor.
+// Returns a ring whose neighbours differ by `step`. 5 and 16 have no common divisor.
 std::string ring_csv(int elements, int step) {
   std::string text;
   for (int row = 0; row < elements; ++row) {
@@ -49,7 +49,7 @@ class Map : public testing::Test {
   Program program_;
 };
 
-TEST_F(Map, SaysWhatItWasAndIsAndWhy) {
+TEST_F(Map, ShowsBothPlacementsAndTheReason) {
   const Ran ran = map({});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that talk"),
@@ -58,7 +58,7 @@ TEST_F(Map, SaysWhatItWasAndIsAndWhy) {
                              HasSubstr("l3 0-7:")));
 }
 
-TEST_F(Map, JsonHasEverybodyOnce) {
+TEST_F(Map, JsonHasEachElementOnce) {
   const json document = json::parse(map({"--json"}).out);
   EXPECT_EQ(document["command"], "map");
   EXPECT_EQ(document["advice"], "move");
@@ -70,7 +70,7 @@ TEST_F(Map, JsonHasEverybodyOnce) {
   for (int i = 0; i < 16; ++i) EXPECT_EQ(processors[static_cast<std::size_t>(i)], i);
 }
 
-TEST_F(Map, LeavesWhatIsGood) {
+TEST_F(Map, KeepsGoodPlacements) {
   EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("leave it as it is"));
   EXPECT_THAT(map({"--least-gain", "90"}).out, HasSubstr("is less than --least-gain 90 %"));
   const Ran silent = map({}, "0,0\n0,0\n");
@@ -81,13 +81,13 @@ TEST_F(Map, LeavesWhatIsGood) {
   EXPECT_THAT(emitted.err, HasSubstr("this is the present placement; leave it as it is"));
 }
 
-// Returns a profile of threads in a row, from `events` sampled events of a page of 4 KiB each.
+// Returns a profile of threads in a row with `events` sampled events, each of a page of 4 KiB.
 std::string profile_of_a_row(int threads, int events) {
   std::string text = fmt::format(
       R"({{"schema": "huddle-comm", "version": 1, "kind": "threads", "n": {},
           "events": {{"total": {}, "dispersion": 1}}, "entries": [)",
       threads, events);
-  // Neighbours are five numbers apart, as in the ring above.
+  // The numbers of neighbours differ by five, as in the ring above.
   for (int t = 0; t + 1 < threads; ++t) {
     const int share = events / (threads - 1) + (t < events % (threads - 1) ? 1 : 0);
     text += fmt::format("{}[{}, {}, {}, {}]", t == 0 ? "" : ", ", 5 * t % threads,
@@ -117,7 +117,7 @@ TEST_F(Map, ThinProfilesMoveNothing) {
   EXPECT_LT(document["certain_gain"], document["gain"]);
 }
 
-TEST_F(Map, AProfileWithoutEventsIsReadWithANote) {
+TEST_F(Map, ProfileWithoutEventsIsReadWithANote) {
   const Ran ran = map({}, R"({"schema": "huddle-comm", "version": 1, "kind": "threads", "n": 2,
                               "entries": [[0, 1, 4096]]})");
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -125,7 +125,7 @@ TEST_F(Map, AProfileWithoutEventsIsReadWithANote) {
                              Not(HasSubstr("by direction"))));
 }
 
-// Elements on each socket of the machine of two sockets of 64.
+// Tests the numbers of elements on each socket of a machine with two sockets of 64 cores.
 class MapOnTwoSockets : public Map {
  protected:
   json halo(std::vector<std::string> more) {
@@ -157,7 +157,7 @@ TEST_F(MapOnTwoSockets, PackingFillsOneSocketAndWarns) {
   EXPECT_THAT(document["warning"].get<std::string>(), HasSubstr("of memory bandwidth"));
 }
 
-TEST_F(MapOnTwoSockets, PresentPlacesAreNotConcentrated) {
+TEST_F(MapOnTwoSockets, PresentPlacementIsNotConcentrated) {
   std::string seats;
   for (int element = 0; element < 64; ++element) {
     seats += fmt::format("{}={}\n", element, element % 2 * 64 + element / 2);
@@ -166,7 +166,7 @@ TEST_F(MapOnTwoSockets, PresentPlacesAreNotConcentrated) {
   EXPECT_EQ(per_socket(halo({"--present", present})), std::vector<int>({32, 32}));
 }
 
-TEST_F(Map, KeepsWhoIsFixedAndStaysWhereItIsAllowed) {
+TEST_F(Map, KeepsFixedElementsAndAllowedSlots) {
   const json document = json::parse(
       map({"--fixed", "3=12,4=1:2", "--allowed", "0-3,12", "--nodes", "4", "--json"}).out);
   for (const json& seat : document["placement"]) {
@@ -181,7 +181,7 @@ TEST_F(Map, KeepsWhoIsFixedAndStaysWhereItIsAllowed) {
   }
 }
 
-TEST_F(Map, StartsFromWhereEverybodySits) {
+TEST_F(Map, StartsFromThePresentPlacement) {
   std::string seats;
   for (int element = 0; element < 16; ++element) {
     seats += fmt::format("{}={}\n", element, (13 * element) % 16);
@@ -211,13 +211,13 @@ TEST_F(Map, ListsTheRowsOfItsTable) {
                              HasSubstr("\n| 3-D halo | 4096 | shuffled |\n")));
 }
 
-TEST_F(Map, WritesForLaunchers) {
+TEST_F(Map, WritesPlacementsForLaunchers) {
   EXPECT_THAT(map({"--emit", "prrte"}).out, HasSubstr("rank 0=localhost slot="));
   EXPECT_THAT(map({"--nodes", "2", "--allowed", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,
               AllOf(HasSubstr("a\n"), HasSubstr("b\n"), Not(HasSubstr("node"))));
 }
 
-TEST_F(Map, WrongUsageSaysWhatIsRight) {
+TEST_F(Map, ReportsUsageErrors) {
   const auto fails = [this](std::vector<std::string> words, const std::string& with) {
     const Ran ran = map(std::move(words));
     EXPECT_EQ(ran.status, 2) << ran.out;
@@ -243,7 +243,7 @@ TEST_F(Map, WrongUsageSaysWhatIsRight) {
   EXPECT_THAT(nothing.err, HasSubstr("map what?"));
 }
 
-TEST_F(Map, ADamagedMatrixIsNamedByFileAndLine) {
+TEST_F(Map, DamagedMatrixIsReportedWithFileAndLine) {
   const Ran ran = map({}, "0,1\n1,-2\n");
   EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("ring.csv:2: '-2' is negative"));
@@ -262,8 +262,8 @@ TEST_F(Map, ReadsStandardInputAndListsMachines) {
   EXPECT_THAT(program.run({"map", "--list-machines"}).out, HasSubstr("songshan"));
 }
 
-TEST_F(Map, RowsFromTheLastUp) {
-  // Element 0 talks to 1 in a file that begins with its last row.
+TEST_F(Map, ReadsRowsFromTheLastUp) {
+  // Element 0 sends to 1 in a file that begins with its last row.
   const std::string csv = "0,0,5\n0,0,0\n0,9,0\n";
   const json document = json::parse(map({"--rows", "last", "--json"}, csv).out);
   EXPECT_EQ(document["matrix"]["pairs"], 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// PNG pictures, which rsvg-convert makes. Errors are tested with stand-ins for it.
+// Tests PNG pictures, which rsvg-convert writes. Errors are tested with scripts in its place.
 #include "tools/cli/topo/topo_report.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ class Png : public testing::Test {
   Variable temporary_{"TMPDIR", scratch_.path("tmp")};
 };
 
-TEST_F(Png, HasTwoPixelsAPoint) {
+TEST_F(Png, HasTwoPixelsPerPoint) {
   if (!has_converter()) GTEST_SKIP() << "rsvg-convert (librsvg2-bin) is not on PATH";
   const std::string png = png_from(small_svg);
   ASSERT_TRUE(png.starts_with("\x89PNG\r\n"));
@@ -96,7 +96,7 @@ TEST_F(Png, HasTwoPixelsAPoint) {
   EXPECT_TRUE(fs::is_empty(scratch_.path("tmp")));
 }
 
-TEST_F(Png, MissingConverterIsNamedWithAWayOut) {
+TEST_F(Png, MissingConverterIsReportedWithARemedy) {
   EXPECT_EQ(message(),
             "a PNG needs rsvg-convert, which is not on PATH: install it (Debian: librsvg2-bin), or "
             "write an SVG with --svg instead");
@@ -109,7 +109,7 @@ TEST_F(Png, FailureOfTheConverterIsQuoted) {
   EXPECT_TRUE(fs::is_empty(scratch_.path("tmp")));
 }
 
-TEST_F(Png, HalfAFileIsAFailure) {
+TEST_F(Png, IncompleteFileIsAFailure) {
   stand_in("while [ \"$1\" != --output ]; do shift; done; printf '\\211PNG\\r\\n' >\"$2\"");
   EXPECT_THAT(message(), HasSubstr("wrote no PNG (it printed no reason)"));
 }

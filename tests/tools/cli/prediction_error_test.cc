@@ -9,7 +9,7 @@
 namespace huddle::cli {
 namespace {
 
-TEST(PredictionError, APredictionIsAsFarOffWhicheverOfTheTwoIsGreater) {
+TEST(PredictionError, FactorIsTheSameInBothDirections) {
   EXPECT_DOUBLE_EQ(times_off(100, 250), 2.5);
   EXPECT_DOUBLE_EQ(times_off(250, 100), 2.5);
   EXPECT_DOUBLE_EQ(times_off(7, 7), 1);
@@ -18,7 +18,7 @@ TEST(PredictionError, APredictionIsAsFarOffWhicheverOfTheTwoIsGreater) {
   EXPECT_FALSE(is_mispredicted(100, 200));
 }
 
-TEST(PredictionError, IsTheMedianAndHowManyAreFarOff) {
+TEST(PredictionError, HasTheMedianAndTheNumberOfMispredictions) {
   const PredictionError error = prediction_error({1.1, 5, 1.3});
   EXPECT_EQ(error.points, 3U);
   EXPECT_DOUBLE_EQ(error.median_times_off, 1.3);
@@ -32,13 +32,13 @@ TEST(PredictionError, IsTheMedianAndHowManyAreFarOff) {
             "nowhere by more than 2");
 }
 
-TEST(PredictionError, LeavesOutWhatHasNoPrice) {
+TEST(PredictionError, IgnoresPointsWithoutAPrediction) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(prediction_error({nan, 1.5}).points, 1U);
   EXPECT_DOUBLE_EQ(prediction_error({nan, 1.5}).median_times_off, 1.5);
 }
 
-TEST(PredictionError, OfNothingIsNotTalkedOf) {
+TEST(PredictionError, IsEmptyWithoutPoints) {
   EXPECT_EQ(prediction_error({}).points, 0U);
   EXPECT_EQ(prediction_error_text(prediction_error({})), "");
 }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* binary = HUDDLE_PROGRAM;
 
-// Starts the program with this file for its input and these two descriptors for its output.
+// Starts the program with this file as input and these two descriptors as output.
 pid_t start(std::vector<std::string> arguments, std::vector<std::string> environment,
             const std::string& input, int out, int err) {
   arguments.insert(arguments.begin(), "huddle");
@@ -50,7 +50,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Until the other side is gone: a terminal says so with an error, a pipe with its end.
+// Reads until the other side is closed. A terminal then reports an error, a pipe the end of file.
 std::string read_all(int fd) {
   std::string text;
   std::array<char, 4096> block{};
@@ -67,7 +67,7 @@ Ran Program::finish(int out, const std::vector<std::string>& arguments) const {
   std::vector<std::string> environment = environment_;
   environment.push_back("HOME=" + home_.folder().string());
   environment.push_back(std::string("PATH=") + (search_path == nullptr ? "" : search_path));
-  // Which leaks of other libraries a sanitizer is to leave alone.
+  // Passes on the list of leaks in other libraries that the sanitizer ignores.
   if (const char* const options = std::getenv("LSAN_OPTIONS")) {
     environment.push_back(std::string("LSAN_OPTIONS=") + options);
   }
@@ -103,7 +103,7 @@ Ran Program::run_in_terminal(int columns, const std::vector<std::string>& argume
     throw std::runtime_error("no terminal to be had");
   }
   ::fcntl(master, F_SETFD, FD_CLOEXEC);
-  // The terminal holds a few KiB only: somebody has to read while the program runs.
+  // A terminal buffers only a few KiB, so another process reads while the program runs.
   const std::string out_path = home_.path("stdout");
   const pid_t reader = ::fork();
   if (reader == 0) {

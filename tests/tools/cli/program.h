@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs the built `huddle` as a user's shell would, in a home and an environment of its own.
+// Runs the built `huddle` as a user's shell would, with its own home and environment.
 #pragma once
 
 #include <string>
@@ -19,17 +19,17 @@ struct Ran {
 
 class Program {
  public:
-  // "NAME=value"; nothing of the test's own environment but PATH gets through.
+  // Adds "NAME=value". The program gets only PATH from the test's own environment.
   Program& environment(std::string line) {
     environment_.push_back(std::move(line));
     return *this;
   }
-  // A file in the user's home: ".config/huddle/config.toml".
+  // Writes a file in the user's home: ".config/huddle/config.toml".
   Program& home_file(std::string_view path, std::string_view text) {
     home_.write(path, text);
     return *this;
   }
-  // Sets what the program reads from standard input, which is empty otherwise.
+  // Sets the program's standard input, which is empty otherwise.
   Program& input(std::string_view text) {
     input_ = home_.write("stdin", text);
     return *this;
@@ -37,11 +37,11 @@ class Program {
   const test::Scratch& home() const { return home_; }
 
   Ran run(const std::vector<std::string>& arguments) const;
-  // The same with stdout going into this file.
+  // The same with stdout redirected to this file.
   Ran run_into(const std::string& path, const std::vector<std::string>& arguments) const;
-  // The same with stdout a terminal that is so wide.
+  // The same with stdout in a terminal of this width.
   Ran run_in_terminal(int columns, const std::vector<std::string>& arguments) const;
-  // The same with stdout a pipe that nobody reads any more, in a caller that ignores SIGPIPE.
+  // The same with stdout in a pipe without a reader and SIGPIPE ignored by the caller.
   Ran run_into_closed_pipe(const std::vector<std::string>& arguments) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The program as a whole: what a person at a terminal or a script sees of it.
+// The behaviour of the whole program for users and scripts.
 #include "program.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Each word on a line of its own, however help has broken its lines.
+// Returns the words separately, however help has broken its lines.
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
@@ -42,7 +42,7 @@ std::string joined(const std::string& text) {
   return result;
 }
 
-// A wrong call: nothing on stdout, this on stderr, status 2.
+// Expects a usage error: nothing on stdout, this message on stderr, status 2.
 void expect_usage(const std::vector<std::string>& arguments, const std::string& message) {
   const Ran ran = Program().run(arguments);
   EXPECT_EQ(ran.status, 2) << message;
@@ -51,7 +51,7 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
   EXPECT_EQ(lines_of(ran.err)[0], "huddle: " + message);
 }
 
-TEST(Help, TeachesWhatToStartWith) {
+TEST(Help, ShowsTheFirstSteps) {
   const Ran ran = Program().run({"--help"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.err, "");
@@ -82,13 +82,13 @@ TEST(Help, OfEachCommandHasExamplesAndFits) {
   }
 }
 
-TEST(Help, FitsIntoANarrowTerminalButForExamples) {
+TEST(Help, FitsNarrowTerminalsExceptForExamples) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"--help"}, {"topo", "--help"}}) {
     Program program;
     program.environment("COLUMNS=40");
     const std::string help = program.run(words).out;
-    // Up to what is there to be copied.
+    // Examples are for copying and are not broken.
     const std::size_t end = std::min(help.find("Examples:"), help.find("Start with:"));
     ASSERT_NE(end, std::string::npos);
     EXPECT_THAT(help, HasSubstr("\n  --color auto|always|never\n    colors"));
@@ -98,7 +98,7 @@ TEST(Help, FitsIntoANarrowTerminalButForExamples) {
   }
 }
 
-TEST(Help, IsAsWideAsATerminalOrAsColumnsSayWithoutOne) {
+TEST(Help, IsAsWideAsTheTerminalOrColumns) {
   const auto longest = [](const std::string& help) {
     std::size_t columns = 0;
     for (const std::string& line : lines_of(help)) columns = std::max(columns, display_width(line));
@@ -113,7 +113,7 @@ TEST(Help, IsAsWideAsATerminalOrAsColumnsSayWithoutOne) {
   }
 }
 
-TEST(Help, IsThereForThoseWhoAskInOtherWords) {
+TEST(Help, AcceptsOtherCommonSpellings) {
   Program program;
   EXPECT_EQ(program.run({"help"}).out, program.run({"--help"}).out);
   EXPECT_EQ(program.run({"help", "topo"}).out, program.run({"topo", "--help"}).out);
@@ -125,7 +125,7 @@ TEST(Help, IsThereForThoseWhoAskInOtherWords) {
   expect_usage({"tpoo", "--help"}, "there is no command 'tpoo'; did you mean 'topo'?");
 }
 
-TEST(Subcommands, HaveAHelpOfTheirOwn) {
+TEST(Subcommands, HaveTheirOwnHelp) {
   Program program;
   const Ran ran = program.run({"bench", "engine", "--help"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("--variants"), Not(HasSubstr("--peers"))));
@@ -134,7 +134,7 @@ TEST(Subcommands, HaveAHelpOfTheirOwn) {
   EXPECT_EQ(program.run({"help", "bench", "engine"}).out, ran.out);
 }
 
-TEST(Subcommands, AreNamedWhereAWordWasNotUnderstood) {
+TEST(Subcommands, AreNamedForUnknownWords) {
   expect_usage({"bench", "engin"}, "there is no command 'bench engin'; did you mean 'engine'?");
   expect_usage({"bench", "engin", "--help"},
                "there is no command 'bench engin'; did you mean 'engine'?");
@@ -146,7 +146,7 @@ TEST(Subcommands, AreNamedWhereAWordWasNotUnderstood) {
               HasSubstr("Try 'huddle bench engine --help'."));
 }
 
-TEST(Subcommands, LoseNoOptionThatStandsBeforeThem) {
+TEST(Subcommands, RejectOptionsBeforeTheirName) {
   expect_usage({"bench", "--quick", "engine"},
                "--quick belongs behind the command: huddle bench engine --quick");
   expect_usage({"bench", "--table", "engine"},
@@ -162,14 +162,14 @@ TEST(Version, IsOneLine) {
   EXPECT_THAT(ran.out, ::testing::MatchesRegex("huddle [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-TEST(Usage, NamesTheNearestCommand) {
+TEST(Usage, SuggestsTheNearestCommand) {
   expect_usage({"tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
   expect_usage({"--color", "never", "tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
   expect_usage({"broadcast"}, "there is no command 'broadcast'");
   expect_usage({""}, "there is no command ''");
 }
 
-TEST(Usage, NamesTheNearestOption) {
+TEST(Usage, SuggestsTheNearestOption) {
   expect_usage({"doctor", "--jsno"},
                "'huddle doctor' has no option '--jsno'; did you mean '--json'?");
   expect_usage({"config", "--colr=never"},
@@ -178,7 +178,7 @@ TEST(Usage, NamesTheNearestOption) {
   expect_usage({"doctor", "-x"}, "'huddle doctor' has no option '-x'");
 }
 
-TEST(Usage, SaysWhereAnOptionBelongs) {
+TEST(Usage, ReportsThePlaceOfAMisplacedOption) {
   expect_usage({"run", "-n", "2", "true"},
                "'huddle run' has no option '-n'; those of COMMAND stand behind it");
   expect_usage({"--json", "doctor"}, "--json belongs behind the command: huddle doctor --json");
@@ -194,14 +194,14 @@ TEST(Usage, RejectsWrongValues) {
   expect_usage({"doctor", "--color", "blue"}, "--color takes auto, always or never, not 'blue'");
 }
 
-TEST(Usage, RejectsNumbersThatAreNone) {
+TEST(Usage, RejectsInvalidNumbers) {
   for (const std::string value : {"0", "-1", "abc", "2.5", "99999999999", "4x"}) {
     expect_usage({"explain", "barrier", "-n", value},
                  "--ranks: '" + value + "' is not a whole number from 1 to 4096");
   }
 }
 
-TEST(Usage, AnEmptyValueIsNotNoValue) {
+TEST(Usage, RejectsEmptyValues) {
   const std::string why = ": the value is empty; is a variable not set?";
   expect_usage({"topo", "--machine", ""}, "--machine" + why);
   expect_usage({"topo", "--synthetic", ""}, "--synthetic" + why);
@@ -216,7 +216,7 @@ TEST(Usage, PointsToTheRightHelp) {
   EXPECT_THAT(Program().run({"doctor", "-x"}).err, HasSubstr("Try 'huddle doctor --help'."));
 }
 
-TEST(Settings, AnUnknownVariableIsBadInput) {
+TEST(Settings, UnknownVariableIsBadInput) {
   Program program;
   program.environment("HUDDLE_MACHNE=x");
   const Ran ran = program.run({"config"});
@@ -226,7 +226,7 @@ TEST(Settings, AnUnknownVariableIsBadInput) {
   EXPECT_EQ(program.run({"--help"}).status, 0) << "help is for those in trouble";
 }
 
-TEST(Settings, ADamagedFileIsNamedWithItsLine) {
+TEST(Settings, DamagedFileIsReportedWithItsLine) {
   Program program;
   program.home_file(".config/huddle/config.toml", "color = \"never\"\nmachin = \"x\"\n");
   const Ran ran = program.run({"config"});
@@ -235,7 +235,7 @@ TEST(Settings, ADamagedFileIsNamedWithItsLine) {
                          ":2: unknown setting 'machin'; did you mean 'machine'?\n");
 }
 
-TEST(Output, AFullDiskIsNoSuccess) {
+TEST(Output, FullDiskIsAFailure) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"--help"}, {"--version"}, {"config"}, {"topo"}}) {
     const Ran ran = Program().run_into("/dev/full", arguments);
@@ -244,13 +244,13 @@ TEST(Output, AFullDiskIsNoSuccess) {
   }
 }
 
-TEST(Output, AReaderThatHasLeftIsNoError) {
+TEST(Output, ClosedPipeIsNotAnError) {
   const Ran ran = Program().run_into_closed_pipe({"config"});
   EXPECT_EQ(ran.status, 128 + SIGPIPE);
   EXPECT_EQ(ran.err, "");
 }
 
-TEST(Output, HasColorsInATerminalOnlyAndNotForThoseWhoWantNone) {
+TEST(Output, HasColorsOnlyInATerminalAndUnlessDisabled) {
   constexpr int wide = 100;
   const std::string escape = "\033[";
   EXPECT_THAT(Program().run({"doctor"}).out, Not(HasSubstr(escape)));
@@ -271,7 +271,7 @@ TEST(Output, HasColorsInATerminalOnlyAndNotForThoseWhoWantNone) {
               HasSubstr(escape));
 }
 
-TEST(Output, IsPlainAsciiUnlessTheLocaleHasMore) {
+TEST(Output, IsPlainAsciiUnlessTheLocaleAllowsMore) {
   Program plain;
   plain.environment("LC_ALL=C");
   for (const char* command : {"doctor", "config", "topo"}) {
@@ -285,12 +285,12 @@ TEST(Output, IsPlainAsciiUnlessTheLocaleHasMore) {
 
 TEST(Output, FollowsTheWidthOfTheTerminal) {
   const Program program;
-  // Some of doctor's sentences are longer than 50 columns on any machine.
+  // doctor prints sentences of more than 50 columns on any machine.
   EXPECT_LT(lines_of(program.run_in_terminal(110, {"doctor"}).out).size(),
             lines_of(program.run_in_terminal(50, {"doctor"}).out).size());
 }
 
-TEST(Doctor, ExitStatusTellsOfFailuresOnly) {
+TEST(Doctor, ExitStatusReflectsFailuresOnly) {
   Program program;
   EXPECT_EQ(program.run({"doctor"}).status == 0,
             program.run({"doctor", "--json"}).out.find("\"fails\":0") != std::string::npos);
@@ -300,7 +300,7 @@ TEST(Doctor, ExitStatusTellsOfFailuresOnly) {
   EXPECT_THAT(ran.out, HasSubstr("damaged.toml:1"));
 }
 
-TEST(Config, SaysWhereEachValueCameFrom) {
+TEST(Config, ReportsTheOriginOfEachValue) {
   Program program;
   program.environment("HUDDLE_UNICODE=never")
       .home_file(".config/huddle/config.toml", "\nprogress = \"never\"\n");

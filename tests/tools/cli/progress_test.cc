@@ -27,7 +27,7 @@ TEST(ProgressLine, ShowsShareNameAndTimes) {
               StartsWith("████████████████████████ 100 %"));
 }
 
-TEST(ProgressLine, NeverTakesMoreThanTheTerminalHas) {
+TEST(ProgressLine, NeverExceedsTheWidthOfTheTerminal) {
   const std::string name = "process_vm_readv, 64 cores of one package, and more";
   for (int columns = 0; columns < 120; ++columns) {
     for (const bool unicode : {false, true}) {
@@ -42,7 +42,7 @@ TEST(ProgressLine, KeepsShareWithinBounds) {
   EXPECT_THAT(progress_line(-1, "copy", 1, 0, 80, false), HasSubstr("  0 %"));
 }
 
-// What a Progress writes to its `err`.
+// Returns the output of a Progress on `err`.
 std::string written(bool terminal) {
   std::FILE* file = std::tmpfile();
   Console console;
@@ -61,11 +61,11 @@ std::string written(bool terminal) {
   return {text.data(), size};
 }
 
-TEST(Progress, IsOneLineAStepWhereNothingMoves) {
+TEST(Progress, IsOneLinePerStepWithoutATerminal) {
   EXPECT_EQ(written(false), "[1/2] first\n[2/2] second\n");
 }
 
-TEST(Progress, DrawsABarAndTakesItAway) {
+TEST(Progress, DrawsABarAndRemovesIt) {
   const std::string text = written(true);
   EXPECT_THAT(text, StartsWith("\r"));
   EXPECT_THAT(text, HasSubstr("first"));

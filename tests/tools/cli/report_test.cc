@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle report` says before it draws; what it draws: tests/python.
+// Tests the checks of `huddle report` before it draws. tests/python tests the drawings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,13 +13,13 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Report, OfNothingIsAWrongCallThatTeaches) {
+TEST(Report, WithoutAFileIsAUsageErrorWithAnExample) {
   const Ran ran = Program().run({"report"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, StartsWith("huddle: report on what? Measure first: huddle bench --json"));
 }
 
-TEST(Report, WithoutPythonSaysWhatToInstall) {
+TEST(Report, WithoutPythonNamesThePackages) {
   const Ran ran = Program().environment("PATH=/nowhere").run({"report", "results.json"});
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.out, "");

@@ -19,7 +19,7 @@ Ran reproduce(std::vector<std::string> arguments) {
   return Program().run(arguments);
 }
 
-TEST(Reproduce, ShowsEachFigureBesideOurs) {
+TEST(Reproduce, ShowsEachFigureBesideHuddles) {
   const Ran ran = reproduce({"kurnosov", "--seed", "3"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
@@ -27,7 +27,7 @@ TEST(Reproduce, ShowsEachFigureBesideOurs) {
                     HasSubstr("14482 bytes"), HasSubstr("Not compared:"), HasSubstr("seed 3")));
 }
 
-TEST(Reproduce, OneObjectThatRepeats) {
+TEST(Reproduce, PrintsReproducibleJson) {
   const Ran ran = reproduce({"liu", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out, reproduce({"liu", "--json"}).out);
@@ -46,8 +46,8 @@ TEST(Reproduce, OneObjectThatRepeats) {
   EXPECT_GT(compared, 3);
 }
 
-// Only the machines that come with huddle are meant: a user's own of the same name is another.
-TEST(Reproduce, TakesNoMachineOfTheUser) {
+// Only the machines that huddle installs are used, even if the user has one of the same name.
+TEST(Reproduce, IgnoresMachinesOfTheUser) {
   Program program;
   program.home_file(".config/huddle/machines/songshan.toml",
                     "schema = 1\nname = \"not a machine\"\n");
@@ -56,7 +56,7 @@ TEST(Reproduce, TakesNoMachineOfTheUser) {
   EXPECT_EQ(ran.out, reproduce({"liu", "--json"}).out);
 }
 
-TEST(Reproduce, RefusesToMeasureWhatNobodyCan) {
+TEST(Reproduce, RefusesToMeasureWithoutMeasuredFigures) {
   const Ran ran = reproduce({"zhang", "--measure"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.err,

@@ -30,7 +30,7 @@ TEST(Compared, ShowsBothTimesAndTheirRatio) {
   EXPECT_THAT(text, HasSubstr("without / with: 1.575 (1.500 to 2.000) from 6 runs of each"));
 }
 
-TEST(Compared, CallsFasterOnlyWhatIsSure) {
+TEST(Compared, ReportsOnlySignificantDifferences) {
   const std::vector<double> six(6, 2);
   EXPECT_THAT(compared_text(runs_of(std::vector<double>(6, 3), six)),
               HasSubstr("\nFaster with huddle.\n"));
@@ -41,7 +41,7 @@ TEST(Compared, CallsFasterOnlyWhatIsSure) {
   EXPECT_THAT(compared_text(runs_of({3, 3, 3, 3, 3}, {2, 2, 2, 2, 2})), HasSubstr("\nSo few runs"));
 }
 
-TEST(TakenLine, IsTheLastOfHuddlesOwn) {
+TEST(TakenLine, IsTheLastOneOfHuddle) {
   EXPECT_EQ(
       taken_line("1: huddle: 5 collectives of rank 0 taken, 1 passed to the MPI (1 one rank)\n"
                  "the end"),

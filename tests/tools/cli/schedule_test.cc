@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle schedule` and `huddle distance`, as a person meets them.
+// Tests `huddle schedule` and `huddle distance` as a user would run them.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(Schedule, DrawsTheNeighborExchange) {
+TEST(Schedule, PrintsTheNeighborExchange) {
   const Ran ran = Program().run({"schedule", "allgather:neighbor", "-n", "5"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, StartsWith("allgather:neighbor among 5 ranks: 4 rounds, 5 blocks\n"));
@@ -50,7 +50,7 @@ TEST(Schedule, ShowsOneRankOfMany) {
   EXPECT_EQ(first["messages"][0]["blocks"], json::parse("[[16, 1]]"));
 }
 
-TEST(Schedule, ProvesWhatItIsAskedTo) {
+TEST(Schedule, ChecksScheduleOnRequest) {
   const Ran ran = Program().run({"schedule", "allreduce:halving", "-n", "37", "--check"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out, "allreduce:halving among 37 ranks is proven, in place, too\n");
@@ -89,7 +89,7 @@ TEST(Distance, IsDrawnAsLinesOrBars) {
          HUDDLE_SOURCE_DIR "/machines/fabrics/dragonfly.toml"});
 }
 
-TEST(Schedule, SaysWhatCannotBe) {
+TEST(Schedule, ReportsInvalidArguments) {
   const struct {
     std::vector<std::string> arguments;
     std::string message;
@@ -120,7 +120,7 @@ TEST(Schedule, SaysWhatCannotBe) {
   }
 }
 
-TEST(Distance, ShowsWhatThePaperPrintsBesideWhatIsCounted) {
+TEST(Distance, ShowsPrintedAndCountedValues) {
   const Ran ran = Program().run({"distance", "allgather:bruck", "--ranks", "10"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out,
@@ -140,7 +140,7 @@ TEST(Distance, IsExactInJson) {
   }
 }
 
-TEST(RankCounts, AreReadAsListsAndRanges) {
+TEST(RankCounts, ParseListsAndRanges) {
   EXPECT_THAT(rank_counts_from("8"), ElementsAre(8));
   EXPECT_THAT(rank_counts_from("2..4,16,7..7"), ElementsAre(2, 3, 4, 16, 7));
 }

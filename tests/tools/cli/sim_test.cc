@@ -44,11 +44,11 @@ void expect_error(const std::vector<std::string>& arguments, int status,
   const Ran ran = sim(arguments);
   EXPECT_EQ(ran.status, status) << ran.err;
   EXPECT_EQ(ran.out, "");
-  // A sanitizer may have its say about fibers before.
+  // A sanitizer may print messages about fibers first.
   EXPECT_THAT(ran.err, AllOf(HasSubstr("huddle: "), HasSubstr(reason)));
 }
 
-TEST(Sim, ComparesAllAlgorithmsTheFastestFirst) {
+TEST(Sim, ComparesAllAlgorithmsFastestFirst) {
   const Ran ran = sim({"--fabric", dragonfly, "allgather", "8", "-n", "64"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, StartsWith("allgather of 8 among 64 of 16384 nodes, placed block\n"));
@@ -63,7 +63,7 @@ TEST(Sim, ComparesAllAlgorithmsTheFastestFirst) {
   EXPECT_EQ(document["algorithms"].front()["algorithm"], "allgather:doubling");
 }
 
-TEST(Sim, SaysWhereTheTimeOfOneGoes) {
+TEST(Sim, ReportsTheCausesOfTheTime) {
   const Ran ran = sim({"--fabric", dragonfly, "allgather:neighbor", "8K", "-n", "64"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("allgather:neighbor: "), HasSubstr("fullest link: node"),
                              HasSubstr("latency"), HasSubstr("beneath one switch")));
@@ -76,8 +76,8 @@ TEST(Sim, SaysWhereTheTimeOfOneGoes) {
   EXPECT_NEAR(sum_ns, row["ns"].get<double>(), 1e-6 * sum_ns);
 }
 
-// Neighbours that sit far from each other.
-TEST(Sim, PlacementCounts) {
+// Neighbours are placed far apart.
+TEST(Sim, PlacementMatters) {
   const auto ns = [](const std::string& placement) {
     return sim_json({"--fabric", dragonfly, "allgather:neighbor", "8", "-n", "256", "--placement",
                      placement})["algorithms"][0]["ns"]
@@ -90,7 +90,7 @@ TEST(Sim, PlacementCounts) {
 
 const std::string songshan = HUDDLE_SOURCE_DIR "/machines/songshan.toml";
 
-TEST(SimInsideANode, RunsWhatExplainChooses) {
+TEST(SimInsideANode, RunsTheChoiceOfExplain) {
   const std::vector<std::string> question = {"bcast", "64K", "-n", "8", "--machine", songshan};
   std::vector<std::string> explain = question;
   explain.insert(explain.begin(), "explain");
@@ -108,13 +108,13 @@ TEST(SimInsideANode, RunsWhatExplainChooses) {
                              HasSubstr("The busiest: "), HasSubstr("memory of 0-7")));
 }
 
-TEST(SimInsideANode, SaysTheSameTwice) {
+TEST(SimInsideANode, IsReproducible) {
   std::vector<std::string> words = {"allreduce", "256K",   "-n",    "32",
                                     "--machine", songshan, "--json"};
   EXPECT_EQ(sim(words).out, sim(words).out);
 }
 
-TEST(SimInsideANode, TracesForPerfetto) {
+TEST(SimInsideANode, WritesTracesForPerfetto) {
   const Program program;
   const std::string trace = testing::TempDir() + "/huddle-sim-trace.json";
   const Ran ran =
@@ -128,7 +128,7 @@ TEST(SimInsideANode, TracesForPerfetto) {
   std::filesystem::remove(trace);
 }
 
-TEST(SimInsideANode, HoldsPricesAgainstProtocols) {
+TEST(SimInsideANode, ComparesPredictionsWithProtocols) {
   const std::string small = HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml";
   const json document = sim_json({"--against-prices", "--machine", small});
   int agreeing = 0;
@@ -148,7 +148,7 @@ TEST(SimInsideANode, IsAColumnOfExplain) {
   EXPECT_THAT(ran.out, HasSubstr("simulated"));
 }
 
-TEST(SimInsideANode, HonorsTheRoot) {
+TEST(SimInsideANode, UsesTheRoot) {
   const auto rank_ns = [](const std::string& operation, const std::string& root) {
     const json document =
         sim_json({operation, "64K", "-n", "16", "--machine", songshan, "--root", root,
@@ -156,7 +156,7 @@ TEST(SimInsideANode, HonorsTheRoot) {
     EXPECT_EQ(std::to_string(document["root"].get<int>()), root);
     return document["rank_ns"].get<std::vector<double>>();
   };
-  // The root of a gather is through last.
+  // The root of a gather finishes last.
   for (const int root : {0, 5}) {
     const std::vector<double> ns = rank_ns("gather", std::to_string(root));
     EXPECT_EQ(std::max_element(ns.begin(), ns.end()) - ns.begin(), root);
@@ -166,7 +166,7 @@ TEST(SimInsideANode, HonorsTheRoot) {
               StartsWith("bcast of 64K on 8 ranks, root 3: simulated "));
 }
 
-TEST(SimInsideANode, RefusesWhatOnlyHoldsBetweenNodes) {
+TEST(SimInsideANode, RefusesOptionsForSchedulesBetweenNodes) {
   for (const char* const option : {"--placement=random", "--radix=4", "--segments=2",
                                    "--message-blocks=2", "--with=simgrid"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find('='));
@@ -189,7 +189,7 @@ TEST(SimInsideANode, ShowsItsProgress) {
               Not(HasSubstr("allreduce of")));
 }
 
-TEST(Sim, KnowsMachinesAndFabricsByName) {
+TEST(Sim, AcceptsNamesOfMachinesAndFabrics) {
   const std::vector<std::string> by_path = {"--fabric", dragonfly, "allgather", "8", "-n", "64"};
   EXPECT_EQ(sim({"--fabric", "dragonfly", "allgather", "8", "-n", "64"}).out, sim(by_path).out);
   const std::vector<std::string> question = {"--fabric", "dragonfly", "allgather", "8", "-n", "64"};
@@ -243,7 +243,7 @@ TEST(Sim, ReadsStandardInput) {
               HasSubstr("cannot both be read from standard input"));
 }
 
-TEST(SimInsideANode, RefusesWhatCannotBe) {
+TEST(SimInsideANode, ReportsInvalidArguments) {
   expect_error({"bcast", "8", "-n", "64", "--machine", songshan}, 2, "64 ranks on 32 cores");
   expect_error({"bcast", "8", "--bind", "0-3,99", "--machine", songshan}, 3, "no processor 99");
   expect_error({"bcast", "8", "--algorithm", "pipelind", "--machine", songshan}, 2, "did you mean");
@@ -253,7 +253,7 @@ TEST(SimInsideANode, RefusesWhatCannotBe) {
   expect_error({"--against-prices", "bcast", "8", "--machine", songshan}, 2, "leave OPERATION");
 }
 
-TEST(Sim, RefusesWhatCannotBeWithOneError) {
+TEST(Sim, ReportsInvalidArgumentsWithOneError) {
   expect_error({}, 2, "simulate what?");
   expect_error({"--fabric", dragonfly, "allgather"}, 2, "of how much?");
   expect_error({"--fabric", dragonfly, "allgather", "much"}, 2, "'much' is no size");
@@ -268,7 +268,7 @@ TEST(Sim, RefusesWhatCannotBeWithOneError) {
                "no judge 'luck'");
 }
 
-TEST(Sim, RefusesFilesThatAreNoFabricsWithFileAndLine) {
+TEST(Sim, ReportsInvalidFabricsWithFileAndLine) {
   const Program program;
   const auto file = [&program](const std::string& name, const std::string& text) {
     program.home().write(name, text);

@@ -25,7 +25,7 @@ TEST(Table, AlignsNamesAndFigures) {
             "  line latency, scan of 2016 pairs of cores          2016     61.5\n");
 }
 
-TEST(Table, BreaksNamesWhereItIsNarrow) {
+TEST(Table, BreaksNamesInNarrowTerminals) {
   EXPECT_EQ(sample().text(50),
             "step                         measurements  seconds\n"
             "  short                                 3      0.5\n"
@@ -33,13 +33,13 @@ TEST(Table, BreaksNamesWhereItIsNarrow) {
             "  2016 pairs of cores                2016     61.5\n");
 }
 
-TEST(Table, PutsFiguresBelowWhereItIsNarrower) {
+TEST(Table, PutsNumbersBelowNamesInNarrowerTerminals) {
   Table table({"name", "figure"}, {});
   table.add({"a name", "12"});
   EXPECT_EQ(table.text(20), "name\n  figure\na name\n      12\n");
 }
 
-TEST(Table, FitsEveryWidthThatItsFiguresFit) {
+TEST(Table, FitsEveryWidthThatItsNumbersFit) {
   for (int columns = 23; columns <= 100; ++columns) {
     std::istringstream text(sample().text(columns));
     for (std::string line; std::getline(text, line);) {

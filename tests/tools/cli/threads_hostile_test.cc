@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Programs that make it hard to watch them, and systems that forbid it: the program does what it
-// would do, and where it is left alone one sentence says why.
+// Tests programs that are hard to observe and systems that forbid it. The program must behave as
+// usual, and if it cannot be observed, one sentence gives the reason.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Hostile : public ::testing::Test {
     words.insert(words.end(), command.begin(), command.end());
     return program_.run(words);
   }
-  // As `run` does, by a huddle to which the kernel refuses a call.
+  // The same as `run`, for a huddle whose system call the kernel refuses.
   Ran run_without(const std::string& call, const Words& words) const {
     Words command = {hostile, "without-" + call, HUDDLE_PROGRAM};
     command.insert(command.end(), words.begin(), words.end());
@@ -51,7 +51,7 @@ class Hostile : public ::testing::Test {
       EXPECT_EQ(ran.status, good) << mode << ": " << ran.err;
       EXPECT_EQ(ran.out, "") << mode;
     }
-    // The agent ends soon after its program, and leaves nothing.
+    // The agent ends soon after its program and leaves nothing behind.
     EXPECT_TRUE(test::comes_true(
         [this] { return !std::filesystem::exists(program_.home().path("huddle")); }));
   }
@@ -59,9 +59,9 @@ class Hostile : public ::testing::Test {
   Program program_;
 };
 
-TEST_F(Hostile, ExecAmongThreads) { expect_untouched({hostile, "exec"}); }
-TEST_F(Hostile, ForkWithoutExec) { expect_untouched({hostile, "fork"}); }
-TEST_F(Hostile, FiveHundredShortThreads) { expect_untouched({hostile, "short"}); }
+TEST_F(Hostile, ExecAmongThreadsIsUntouched) { expect_untouched({hostile, "exec"}); }
+TEST_F(Hostile, ForkWithoutExecIsUntouched) { expect_untouched({hostile, "fork"}); }
+TEST_F(Hostile, FiveHundredShortThreadsAreUntouched) { expect_untouched({hostile, "short"}); }
 
 class NestedOpenMp : public Hostile, public ::testing::WithParamInterface<const char*> {};
 TEST_P(NestedOpenMp, RunsOn) {
@@ -72,7 +72,7 @@ TEST_P(NestedOpenMp, RunsOn) {
 INSTANTIATE_TEST_SUITE_P(Compilers, NestedOpenMp, ::testing::Values("gcc", "clang"),
                          [](const auto& one) { return std::string(one.param); });
 
-// What is said of threads; a build without MPIs has no library to preload, and says that as well.
+// Counts messages about threads; a build without MPIs also reports its missing library.
 long lines_in(const std::string& text) {
   long lines = 0;
   std::istringstream rest(text);
@@ -82,7 +82,7 @@ long lines_in(const std::string& text) {
   return lines;
 }
 
-TEST_F(Hostile, WithoutPerfOneSentenceSaysSo) {
+TEST_F(Hostile, WithoutPerfOneSentenceGivesTheReason) {
   for (const char* mode : {"watch", "move"}) {
     const Ran ran = run_without("perf", {"run", "--threads", mode, hostile, "threads"});
     EXPECT_EQ(ran.status, good);
@@ -94,7 +94,7 @@ TEST_F(Hostile, WithoutPerfOneSentenceSaysSo) {
   EXPECT_THAT(profile.err, HasSubstr("page faults cannot be watched"));
 }
 
-TEST_F(Hostile, WithoutUserfaultfdOneSentenceSaysSo) {
+TEST_F(Hostile, WithoutUserfaultfdOneSentenceGivesTheReason) {
   if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
   const Ran ran = run_without("userfaultfd", {"run", "--threads", "move", hostile, "threads"});
   EXPECT_EQ(ran.status, good);
@@ -102,8 +102,8 @@ TEST_F(Hostile, WithoutUserfaultfdOneSentenceSaysSo) {
   EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
 }
 
-// huddle with these words, of nobody where we are root: a program that is set-user-ID, or somebody
-// else's, is nothing special to root.
+// Runs huddle without privileges if the test runs as root, because root may observe set-user-ID
+// programs and processes of all users.
 Words of_an_ordinary_user(const Words& words) {
   Words command;
   if (::geteuid() == 0) {
@@ -115,8 +115,8 @@ Words of_an_ordinary_user(const Words& words) {
   return command;
 }
 
-// Process 1 is root's, or whoever's has started the container.
-TEST_F(Hostile, AForeignProcessIsRefusedInOneSentence) {
+// Process 1 belongs to root or to the user that started the container.
+TEST_F(Hostile, ForeignProcessIsRefusedInOneSentence) {
   const Ran ran = run("off", of_an_ordinary_user({"watch", "1", "--seconds", "1"}));
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_EQ(ran.out, "");
@@ -124,8 +124,8 @@ TEST_F(Hostile, AForeignProcessIsRefusedInOneSentence) {
   EXPECT_LE(lines_in(ran.err), 3) << ran.err;
 }
 
-// Such a program takes no preloaded library, and runs on.
-TEST_F(Hostile, ASetUserIdProgramRunsOn) {
+// Such a program ignores preloaded libraries, and runs.
+TEST_F(Hostile, SetUserIdProgramRuns) {
   const Ran ran = run("off", of_an_ordinary_user({"run", "--threads", "move", "su", "--version"}));
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("su"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle profile` and `huddle watch` as a person meets them.
+// Tests `huddle profile` and `huddle watch` as a user would run them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 const std::string recording = HUDDLE_SOURCE_DIR "/examples/changing-pairs.touches";
 const std::string two_small_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml";
 
-TEST(Watch, DecidesTheSameAgainAndSaysWhy) {
+TEST(Watch, ReplaysDecisionsWithReasons) {
   const Program program;
   const std::vector<std::string> words = {"watch", "--replay", recording, "--machine",
                                           two_small_sockets};
@@ -40,7 +40,7 @@ TEST(Watch, DecidesTheSameAgainAndSaysWhy) {
   EXPECT_EQ(program.run(words).out, ran.out);
 }
 
-// After the move each of the second half's pairs is on one socket of four processors.
+// After the move, each pair of the second half is on one socket with four hardware threads.
 TEST(Watch, JsonHasEveryDecision) {
   const Ran ran =
       Program().run({"watch", "--replay", recording, "--machine", two_small_sockets, "--json"});
@@ -55,7 +55,7 @@ TEST(Watch, JsonHasEveryDecision) {
   }
 }
 
-TEST(Watch, AsPrintedSeesLess) {
+TEST(Watch, AsPrintedFindsFewerPairs) {
   const Ran ran = Program().run(
       {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-printed", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
@@ -80,7 +80,7 @@ TEST(Watch, ComparesPlacements) {
   EXPECT_EQ(compared["huddle"]["moves"], 1);
 }
 
-TEST(Watch, ReadsWhatPerfScriptPrints) {
+TEST(Watch, ReadsOutputOfPerfScript) {
   const Program program;
   const std::string file =
       program.home().write("samples.txt",
@@ -97,7 +97,7 @@ TEST(Watch, ReadsWhatPerfScriptPrints) {
   EXPECT_EQ(program.run({"watch", "1", "--compare"}).status, 2);
 }
 
-TEST(Watch, SaysWhatIsWrong) {
+TEST(Watch, ReportsInvalidInput) {
   const Program program;
   EXPECT_EQ(program.run({"watch"}).status, 2);
   const std::string damaged = program.home().write("damaged", "huddle-touches 1 page 4096\nx\n");
@@ -106,23 +106,23 @@ TEST(Watch, SaysWhatIsWrong) {
   EXPECT_THAT(ran.err, HasSubstr("damaged:2: a line begins with"));
 }
 
-TEST(Watch, OfAProcessNeedsOneThatIsThere) {
+TEST(Watch, RequiresAnExistingProcess) {
   const Program program;
   EXPECT_EQ(program.run({"watch", "no-number"}).status, 2);
   EXPECT_EQ(program.run({"watch", "1", "--replay", recording}).status, 2);
-  const Ran ran = program.run({"watch", "4194304"});  // one more than there can be
+  const Ran ran = program.run({"watch", "4194304"});  // one more than the maximum
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("there is no process 4194304"));
 }
 
-TEST(Watch, ChangesNothingOfAProcess) {
+TEST(Watch, ChangesNothingInAProcess) {
   if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
   const Ran ran = Program().run({"watch", fmt::format("{}", ::getpid()), "--seconds", "1"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("does not make its writes visible"));
 }
 
-// With a folder of its own for what has to be given back.
+// Uses a separate folder for the state that has to be restored.
 class RunThreads : public ::testing::Test {
  protected:
   RunThreads() {
@@ -140,7 +140,7 @@ class RunThreads : public ::testing::Test {
     std::ifstream stream(program_.home().path(file));
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  // The agent ends soon after its program.
+  // Returns whether state is left behind. The agent ends soon after its program.
   bool is_left() const {
     return !test::comes_true(
         [this] { return !std::filesystem::exists(program_.home().path("huddle")); });
@@ -151,26 +151,26 @@ class RunThreads : public ::testing::Test {
 
 const std::string pattern_program = HUDDLE_BINARY_DIR "/lib/huddle/huddle-pattern";
 
-TEST_F(RunThreads, TheProgramIsAsItWouldBe) {
+TEST_F(RunThreads, ProgramBehavesAsUsual) {
   for (const char* mode : {"off", "watch", "move"}) {
     const Ran ran = run(mode, {"sh", "-c", "echo out; exit 7"});
     EXPECT_EQ(ran.status, 7) << mode << ran.err;
     EXPECT_EQ(ran.out, "out\n") << mode;
     EXPECT_EQ(run(mode, {"sh", "-c", "kill -9 $$"}).status, 137) << mode;
-    // It is nobody's parent but its own children's.
+    // It has no children other than its own.
     EXPECT_EQ(run(mode, {"sh", "-c", "cat /proc/$$/task/$$/children"}).out.find(' '),
               run("off", {"sh", "-c", "cat /proc/$$/task/$$/children"}).out.find(' '));
   }
   EXPECT_FALSE(is_left());
 }
 
-TEST_F(RunThreads, SaysAtTheEndWhatWasSeen) {
+TEST_F(RunThreads, ReportsObservationsAtTheEnd) {
   if (!threads::try_page_faults().works || !threads::try_protection().works) {
     GTEST_SKIP() << "writes cannot be made visible here";
   }
   const Ran ran = run("watch", {pattern_program, "pairs", "1"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  // The agent ends after its program, and with it the whole of what it says.
+  // The agent ends after its program, and only then has it printed the whole report.
   EXPECT_TRUE(test::comes_true([this] {
     const std::string said = text_of("stderr");
     return said.find("threads at work") != std::string::npos &&
@@ -179,7 +179,7 @@ TEST_F(RunThreads, SaysAtTheEndWhatWasSeen) {
   EXPECT_FALSE(is_left());
 }
 
-// There are more threads than processors, or nothing better is found: nobody is moved without need.
+// There are more threads than hardware threads, or no better placement, so nothing is moved.
 TEST_F(RunThreads, LeavesNothingBehind) {
   if (!threads::try_page_faults().works || !threads::try_protection().works) {
     GTEST_SKIP() << "writes cannot be made visible here";
@@ -189,8 +189,8 @@ TEST_F(RunThreads, LeavesNothingBehind) {
   EXPECT_FALSE(is_left());
 }
 
-// As ranks of a node do. The first one to start is the first one to end.
-TEST_F(RunThreads, ProgramsOfTheSameProcessorsShareAnAgent) {
+// Like the ranks of a node. The first one to start is the first one to end.
+TEST_F(RunThreads, ProgramsOnTheSameHardwareThreadsShareAnAgent) {
   if (!threads::try_page_faults().works || !threads::try_protection().works) {
     GTEST_SKIP() << "writes cannot be made visible here";
   }
@@ -219,14 +219,14 @@ echo go >gate.4
 wait "$second"
 echo "$?"
 )sh");
-  // Where a rank does not come up the others would wait for it for ever.
+  // If a rank does not start, the others would wait for it forever.
   const Ran ran = run(
       "off", {"timeout", "120", "sh", script, program_.home().folder().string(), HUDDLE_PROGRAM});
   EXPECT_EQ(ran.out, "1\n2\n3\nstays\n4\n") << ran.err;
   EXPECT_FALSE(is_left());
 }
 
-TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
+TEST_F(RunThreads, OneSentenceGivesTheReasonIfNotPossible) {
   const std::string script =
       program_.home().write("alone.sh",
                             "exec taskset -c \"$1\" \"$2\" run --threads move "
@@ -245,7 +245,7 @@ TEST_F(RunThreads, OneSentenceWhereItCannotBe) {
   EXPECT_FALSE(is_left());
 }
 
-TEST(Watch, MovesOnlyHere) {
+TEST(Watch, MovesOnlyOnThisMachine) {
   const Program program;
   const std::string self = fmt::format("{}", ::getpid());
   EXPECT_EQ(program.run({"watch", "--replay", recording, "--move"}).status, 2);
@@ -254,7 +254,7 @@ TEST(Watch, MovesOnlyHere) {
   EXPECT_THAT(ran.err, HasSubstr("describes"));
 }
 
-TEST_F(RunThreads, WatchingMovesAndLeavesNothing) {
+TEST_F(RunThreads, WatchMovesAndLeavesNothingBehind) {
   if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
   if (machine::discover_this_machine().allowed.count() < 2) GTEST_SKIP() << "one processor";
   const Ran ran =
@@ -264,7 +264,7 @@ TEST_F(RunThreads, WatchingMovesAndLeavesNothing) {
   EXPECT_FALSE(is_left());
 }
 
-TEST(Profile, HasTheStatusOfItsProgram) {
+TEST(Profile, ReturnsTheStatusOfItsProgram) {
   if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
   const Program program;
   EXPECT_EQ(program.run({"profile", "sh", "-c", "echo out; exit 7"}).status, 7);
@@ -272,7 +272,7 @@ TEST(Profile, HasTheStatusOfItsProgram) {
   EXPECT_EQ(program.run({"profile", "sh", "-c", "kill -9 $$"}).status, 137);
 }
 
-TEST(Profile, SaysWhatIsWrong) {
+TEST(Profile, ReportsInvalidArguments) {
   const Program program;
   EXPECT_EQ(program.run({"profile"}).status, 2);
   EXPECT_EQ(program.run({"profile", "no-such-program"}).status, 2);
@@ -281,7 +281,7 @@ TEST(Profile, SaysWhatIsWrong) {
   EXPECT_THAT(ran.err, HasSubstr("did you mean 'pairs'"));
 }
 
-TEST(Profile, ByBpfOrSaysWhyNot) {
+TEST(Profile, UsesBpfOrGivesTheReason) {
   const threads::Trial bpf = threads::try_page_faults(threads::Observer::bpf);
   const Ran ran = Program().run({"profile", "--observer", "bpf", "sh", "-c", "exit 7"});
   EXPECT_EQ(ran.status, bpf.works ? 7 : 1) << ran.err;
@@ -290,8 +290,8 @@ TEST(Profile, ByBpfOrSaysWhyNot) {
   EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--of", "ranks", "true"}).status, 2);
 }
 
-// The program ends before it has used a second of processor time. It is not shorter, since an agent
-// built with a sanitizer looks at it seldom.
+// The program ends before it has used one second of CPU time. It is not shorter because an agent
+// that is built with a sanitizer samples rarely.
 TEST(Profile, ShortRunsNameTheMemoryThatWasNotObserved) {
   if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
   const Program program;
@@ -309,8 +309,8 @@ TEST(Profile, ShortRunsNameTheMemoryThatWasNotObserved) {
   EXPECT_GT(unobserved["resident_bytes"], 0);
 }
 
-// What it writes is what the other commands read.
-TEST(Profile, FilesAreForMapAndWatch) {
+// Other commands read the files that it writes.
+TEST(Profile, FilesAreReadByMapAndWatch) {
   if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
   const Program program;
   const std::string matrix = program.home().path("matrix.json");

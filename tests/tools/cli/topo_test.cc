@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The command as a person meets it: options in, bytes on stdout or in files out.
+// Tests the command as a user would run it: options in, bytes on stdout or in files out.
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-// Takes options by name, as the parser does from a command line.
+// Accepts options by name, as the parser does from a command line.
 class GivenOptions : public Options {
  public:
   void flag(const std::string& names, bool& target, const std::string&) override {
@@ -102,7 +102,7 @@ class Topo : public testing::Test {
   test::Scratch scratch_;
 };
 
-TEST_F(Topo, ShowsThisMachineWithWhatIsAllowed) {
+TEST_F(Topo, ShowsThisMachineWithTheAllowedHardwareThreads) {
   const std::string text = run();
   const int allowed = machine::discover_this_machine().allowed.count();
   EXPECT_THAT(text, HasSubstr("* " + std::to_string(allowed) + " of "));
@@ -118,12 +118,12 @@ TEST_F(Topo, ShowsASyntheticMachine) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
-TEST_F(Topo, TakesAMachineByItsName) {
+TEST_F(Topo, AcceptsAMachineByItsName) {
   give_machine("songshan");
   EXPECT_THAT(run(), HasSubstr("/machines/songshan.toml)"));
 }
 
-TEST_F(Topo, ListsTheMachinesThatHaveAName) {
+TEST_F(Topo, ListsNamedMachines) {
   options_.give("--list-machines");
   context_.console.columns = 60;
   const std::string text = run();
@@ -133,7 +133,7 @@ TEST_F(Topo, ListsTheMachinesThatHaveAName) {
               testing::ContainsRegex("amd-epyc-2c-1b1d3050 +2 cores of [^\n]*, *\n? *measured"));
 }
 
-TEST_F(Topo, ListsMachinesForPrograms) {
+TEST_F(Topo, ListsMachinesAsJson) {
   options_.give("--list-machines");
   options_.give("--json");
   const json document = json::parse(run());
@@ -155,7 +155,7 @@ machine::Machine calibrated_quickly() {
   return machine;
 }
 
-TEST_F(Topo, ShowsAQuickCalibrationAsSuch) {
+TEST_F(Topo, ShowsAQuickCalibration) {
   EXPECT_THAT(machine_list_text({{"mine", "/x/mine.toml", calibrated_quickly(), ""}}, 80),
               HasSubstr("measured quickly"));
   const std::string path = scratch_.path("quick.toml");
@@ -164,7 +164,7 @@ TEST_F(Topo, ShowsAQuickCalibrationAsSuch) {
   EXPECT_THAT(run(), HasSubstr(", a quick run"));
 }
 
-TEST_F(Topo, ShowsAQuickCalibrationToPrograms) {
+TEST_F(Topo, ShowsAQuickCalibrationInJson) {
   const std::string path = scratch_.path("quick.toml");
   machine::write_machine_file(calibrated_quickly(), path);
   give_machine(path);
@@ -172,13 +172,13 @@ TEST_F(Topo, ShowsAQuickCalibrationToPrograms) {
   EXPECT_EQ(json::parse(run())["calibration"], "quick");
 }
 
-TEST_F(Topo, ListsAMachineWhoseFileIsDamaged) {
+TEST_F(Topo, ListsAMachineWithADamagedFile) {
   ListedMachine damaged{"mine", "/x/mine.toml", std::nullopt, "/x/mine.toml:1: not TOML"};
   EXPECT_EQ(machine_list_text({damaged}, 80), "mine  /x/mine.toml:1: not TOML\n");
   EXPECT_EQ(json::parse(machine_list_json({damaged}))["machines"][0]["flaw"], damaged.flaw);
 }
 
-TEST_F(Topo, ShowsAMachineFileWithoutClaimingWhatIsAllowed) {
+TEST_F(Topo, ShowsAMachineFileWithoutAllowedSet) {
   const auto other = machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:2").topology;
   const std::string path = scratch_.path("other.toml");
   machine::write_machine_file(machine::generic_machine(other), path);
@@ -190,7 +190,7 @@ TEST_F(Topo, ShowsAMachineFileWithoutClaimingWhatIsAllowed) {
   EXPECT_EQ(contents(err_.get()), "") << "it was asked for";
 }
 
-TEST_F(Topo, WarnsOfAnotherMachinesFileThatNobodyAskedForHere) {
+TEST_F(Topo, WarnsOfAnotherMachinesFileThatWasNotRequested) {
   const auto other = machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:2").topology;
   machine::write_machine_file(machine::generic_machine(other), scratch_.path("other.toml"));
   scratch_.write("config.toml", "machine = \"other.toml\"\n");
@@ -201,7 +201,7 @@ TEST_F(Topo, WarnsOfAnotherMachinesFileThatNobodyAskedForHere) {
                     HasSubstr(fingerprint(other))));
 }
 
-TEST_F(Topo, TheSettingNamesAMachineToo) {
+TEST_F(Topo, SettingNamesAMachineToo) {
   const auto other = machine::discover_from_synthetic("pack:3 core:2 pu:1").topology;
   const std::string path = scratch_.path("other.toml");
   machine::write_machine_file(machine::generic_machine(other), path);
@@ -209,12 +209,12 @@ TEST_F(Topo, TheSettingNamesAMachineToo) {
   EXPECT_THAT(run(), HasSubstr("package 2"));
 }
 
-TEST_F(Topo, AFileThatIsNotThereIsBadInput) {
+TEST_F(Topo, MissingFileIsBadInput) {
   give_machine(scratch_.path("missing.toml"));
   EXPECT_THROW(command_->run(context_), InputError);
 }
 
-TEST_F(Topo, OnlyOneSourceAndOneStdout) {
+TEST_F(Topo, AllowsOneSourceAndOneStdout) {
   EXPECT_EQ(options_.exclusions.size(), 8U);
   options_.give("--svg", "-");
   options_.give("--json");
@@ -235,12 +235,12 @@ TEST_F(Topo, DrawsToStdout) {
   EXPECT_THAT(run(), HasSubstr("</svg>"));
 }
 
-TEST_F(Topo, SaysWhyAPictureCannotBeWritten) {
+TEST_F(Topo, ReportsWhyAPictureCannotBeWritten) {
   options_.give("--svg", scratch_.path("no/such/folder/a.svg"));
   EXPECT_THROW(command_->run(context_), FailureError);
 }
 
-TEST_F(Topo, JsonHoldsTheModel) {
+TEST_F(Topo, JsonHasTheModel) {
   options_.give("--synthetic", "pack:2 core:2 pu:2");
   options_.give("--json");
   const json document = json::parse(run());
@@ -257,7 +257,7 @@ TEST_F(Topo, JsonHoldsTheModel) {
   EXPECT_TRUE(document["doubts"].empty());
 }
 
-TEST_F(Topo, JsonHoldsMeasuredPairsRowByRow) {
+TEST_F(Topo, JsonHasMeasuredPairsRowByRow) {
   machine::Machine machine =
       machine::generic_machine(machine::discover_from_synthetic("core:2 pu:1").topology);
   machine.pairs = machine::LinePairs{{0, 1}, {0, 47, 47, 0}, "every pair"};

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// On a recorded machine, whatever this one is; without any ucx_info.
+// Runs on a recorded machine, independent of this one, and without ucx_info.
 Program here() {
   Program program;
   program.environment("HWLOC_XMLFILE=" HUDDLE_SOURCE_DIR
@@ -35,7 +35,7 @@ void expect_error(const Ran& ran, int status, const std::string& reason) {
   EXPECT_THAT(ran.err, AllOf(StartsWith("huddle: "), HasSubstr(reason)));
 }
 
-TEST(Ucx, WithoutItSaysWhatToInstall) {
+TEST(Ucx, WithoutUcxNamesThePackage) {
   expect_error(here().run({"ucx", "--machine", calibrated}), 1, "ucx-utils");
 }
 
@@ -43,7 +43,7 @@ TEST(Ucx, WithoutCalibrationWritesNoBandwidths) {
   expect_error(here().run({"ucx"}), 1, "huddle calibrate");
 }
 
-TEST(Ucx, RefusesWhatItCannotKnow) {
+TEST(Ucx, RefusesUnknownVersionsAndMachines) {
   expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.8"}), 2,
                "not known before 1.9");
   expect_error(here().run({"ucx", "--machine", calibrated, "--for", "new"}), 2,
@@ -68,8 +68,8 @@ TEST(Ucx, WritesThePapersSettingsFromItsMachine) {
                     HasSubstr("\nexport UCX_CMA_BW="), HasSubstr("\nexport UCX_KNEM_BW=")));
 }
 
-// Rails would bring more cards into messages inside the node, which is the fault that the paper
-// describes; ranks of a node differ between jobs.
+// Rails would use more cards for messages inside the node, which is the problem that the paper
+// describes. The number of ranks per node differs between jobs.
 TEST(Ucx, SetsNeitherRanksNorRailsNorTheOrderOfWrites) {
   for (const char* ranks : {"2", "32"}) {
     const Ran ran = here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", ranks});
@@ -83,7 +83,7 @@ TEST(Ucx, SetsNeitherRanksNorRailsNorTheOrderOfWrites) {
   }
 }
 
-TEST(Ucx, WordsForALauncherNameTheUntestedSettingsThatTheyLack) {
+TEST(Ucx, LauncherOptionsNameOmittedUntestedSettings) {
   const Ran ran = here().run(
       {"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--format", "openmpi"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("-x UCX_CMA_BW="), Not(HasSubstr("RAILS"))));
@@ -91,7 +91,7 @@ TEST(Ucx, WordsForALauncherNameTheUntestedSettingsThatTheyLack) {
               HasSubstr("UCX_MAX_RNDV_RAILS is left out, because nothing here has tested"));
 }
 
-TEST(Ucx, SpeaksJson) {
+TEST(Ucx, PrintsJson) {
   const Ran ran =
       here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--json"});
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -120,13 +120,13 @@ TEST(UcxCheckText, NamesTheNetworkDeviceAndItsShare) {
                           HasSubstr("With huddle's settings none does.")));
 }
 
-TEST(UcxCheckText, IsContentWithMemory) {
+TEST(UcxCheckText, AcceptsTransportsThroughMemory) {
   const UcxCheck check = sample_check("memory2", ucx::DeviceKind::intra_node);
   EXPECT_THAT(strays_of(check.now, check.devices), IsEmpty());
   EXPECT_THAT(ucx_check_text(check, 80), HasSubstr("No message inside the node"));
 }
 
-TEST(UcxCheckText, ShowsRunsAndWhatWasDropped) {
+TEST(UcxCheckText, ShowsRunsAndDroppedSettings) {
   UcxCheck check = sample_check("lo", ucx::DeviceKind::network);
   UcxRun run{{select::Operation::alltoall, 4 << 20},
              {1.1, 1.04, 1.17, 20, true},
@@ -147,7 +147,7 @@ TEST(UcxCheckText, ShowsRunsAndWhatWasDropped) {
   EXPECT_EQ(document["runs"][0]["points"][0]["sent_with"]["lo"], 104);
 }
 
-TEST(UcxCheckText, ShowsAProgramBothWays) {
+TEST(UcxCheckText, ShowsAProgramWithAndWithoutSettings) {
   UcxCheck check = sample_check("lo", ucx::DeviceKind::network);
   UcxProgramRuns program;
   program.runs.of(bench::Side::native).wall_seconds.assign(8, 1.0);
@@ -166,19 +166,19 @@ json paths(const std::string& ranks) {
   return json::parse(ran.out);
 }
 
-// Of a large message; the paper's two finds.
+// Returns the path of a large message, for the paper's two results.
 std::string taken(const json& document, std::size_t kind) {
   return document["points"].back()["ucx"][kind]["path"];
 }
 
-TEST(Paths, ShowsWhatConstantsTake) {
+TEST(Paths, ShowsTheEffectOfConstants) {
   EXPECT_EQ(taken(paths("1"), 0), "knem");
   EXPECT_EQ(taken(paths("2"), 0), "cma");
   EXPECT_EQ(taken(paths("32"), 0), "cma");
   EXPECT_EQ(taken(paths("32"), 1), "knem");
 }
 
-// UCX copies such a message through shared memory, whatever its paths cost.
+// UCX copies such a message through shared memory, whatever the cost of its paths.
 TEST(Paths, UcxCopiesSmallMessages) {
   const json document = paths("32");
   ASSERT_EQ(document["points"][0]["bytes"], 4096);
@@ -186,7 +186,7 @@ TEST(Paths, UcxCopiesSmallMessages) {
   EXPECT_EQ(document["points"][1]["ucx"][0]["path"], "cma");
 }
 
-TEST(Paths, TheFastestHasTheHighestScore) {
+TEST(Paths, FastestHasTheHighestScore) {
   const json document = paths("32");
   for (const json& point : document["points"]) {
     double best = 0;
@@ -202,7 +202,7 @@ TEST(Paths, TheFastestHasTheHighestScore) {
   }
 }
 
-TEST(Paths, IsTextWithItsCrossingPoints) {
+TEST(Paths, PrintsTextWithItsCrossingPoints) {
   const Ran ran = here().run({"paths", "-n", "32", "--machine", "songshan"});
   EXPECT_THAT(ran.out,
               AllOf(StartsWith("songshan, 32 ranks at once"),

@@ -13,17 +13,17 @@
 namespace huddle::cli {
 namespace {
 
-TEST(Wrap, HangsLinesAfterTheFirst) {
+TEST(Wrap, IndentsLinesAfterTheFirst) {
   EXPECT_EQ(wrap("Cost: ", "one two three four", 6, 16), "Cost: one two\n      three four\n");
 }
 
 TEST(Wrap, CountsCharactersNotBytes) { EXPECT_EQ(wrap("", "✓✓✓ ✓✓✓", 0, 7), "✓✓✓ ✓✓✓\n"); }
 
-TEST(Wrap, LeavesLongWordsInOnePiece) {
+TEST(Wrap, DoesNotBreakLongWords) {
   EXPECT_EQ(wrap("> ", "a /very/long/path b", 2, 8), "> a\n  /very/long/path\n  b\n");
 }
 
-TEST(Wrap, AnEmptyTextIsALine) { EXPECT_EQ(wrap("head", "", 2, 80), "head\n"); }
+TEST(Wrap, EmptyTextIsOneLine) { EXPECT_EQ(wrap("head", "", 2, 80), "head\n"); }
 
 RC_GTEST_PROP(Wrap, KeepsEveryWordAndFits, ()) {
   const auto lengths = *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 15));
@@ -45,7 +45,7 @@ RC_GTEST_PROP(Wrap, KeepsEveryWordAndFits, ()) {
   RC_ASSERT(!(words >> left_over));
 }
 
-TEST(Padded, FillsUpAndNeverCuts) {
+TEST(Padded, FillsAndNeverCuts) {
   EXPECT_EQ(padded("✓", 3), "✓  ");
   EXPECT_EQ(padded("long", 2), "long");
 }

@@ -16,7 +16,7 @@ const ForwardedVariables ours = {
 
 bool is_program(const std::string& word) { return word.starts_with("./"); }
 
-// The line with our variables passed on, words between spaces.
+// Returns the command line, whose words are separated by spaces, with huddle's variables added.
 std::string passed(const std::string& line, Passing passing,
                    const ForwardedVariables& what = ours) {
   const auto words = huddle::words(line);
@@ -28,18 +28,18 @@ std::string passed(const std::string& line, Passing passing,
   return result;
 }
 
-TEST(OpenMpi4, GetsThemForEachProgram) {
+TEST(OpenMpi4, GetsVariablesForEachProgram) {
   EXPECT_EQ(passed("mpirun -n 2 ./a -x : --host x -n 1 ./b", Passing::x_each_context),
             "mpirun -x LD_PRELOAD=/h.so:/u.so -x HUDDLE_OPS=bcast,scan -n 2 ./a -x : "
             "-x LD_PRELOAD=/h.so:/u.so -x HUDDLE_OPS=bcast,scan --host x -n 1 ./b");
 }
 
-TEST(OpenMpi5, GetsThemOnce) {
+TEST(OpenMpi5, GetsVariablesOnce) {
   EXPECT_EQ(passed("mpirun -n 2 ./a : -n 1 ./b", Passing::x_once),
             "mpirun -x LD_PRELOAD=/h.so:/u.so -x HUDDLE_OPS=bcast,scan -n 2 ./a : -n 1 ./b");
 }
 
-TEST(OpenMpi, KeepsWhatTheUserPassesOn) {
+TEST(OpenMpi, KeepsVariablesThatTheUserPassesOn) {
   for (const Passing passing : {Passing::x_each_context, Passing::x_once}) {
     EXPECT_EQ(passed("mpirun -x LD_PRELOAD=/t.so -x HUDDLE_OPS=scan ./a", passing),
               "mpirun -x LD_PRELOAD=/t.so:/h.so -x HUDDLE_OPS=scan ./a");
@@ -56,13 +56,13 @@ TEST(OpenMpi, KeepsWhatTheUserPassesOn) {
             "-x LD_PRELOAD=/t.so:/h.so ./b");
 }
 
-TEST(Hydra, GetsThemForAll) {
+TEST(Hydra, GetsVariablesForAllPrograms) {
   EXPECT_EQ(passed("mpiexec -genvnone -n 2 ./a : ./b", Passing::genv),
             "mpiexec -genv LD_PRELOAD /h.so:/u.so -genv HUDDLE_OPS bcast,scan -genvnone -n 2 ./a : "
             "./b");
 }
 
-TEST(Hydra, GetsThemPastWhatShutsThemOutForOneProgram) {
+TEST(Hydra, GetsVariablesPastExclusionsOfOneProgram) {
   EXPECT_EQ(
       passed("mpiexec ./a : -envnone -env HUDDLE_OPS scan ./b : -envlist PATH ./c", Passing::genv),
       "mpiexec -genv LD_PRELOAD /h.so:/u.so -genv HUDDLE_OPS bcast,scan ./a : "
@@ -70,7 +70,7 @@ TEST(Hydra, GetsThemPastWhatShutsThemOutForOneProgram) {
       "-envlist PATH -env LD_PRELOAD /h.so:/u.so -env HUDDLE_OPS bcast,scan ./c");
 }
 
-TEST(Hydra, KeepsWhatTheUserPassesOn) {
+TEST(Hydra, KeepsVariablesThatTheUserPassesOn) {
   EXPECT_EQ(passed("mpiexec -genv LD_PRELOAD /t.so -genv HUDDLE_OPS=scan ./a", Passing::genv),
             "mpiexec -genv LD_PRELOAD /t.so:/h.so -genv HUDDLE_OPS=scan ./a");
   EXPECT_EQ(passed("mpiexec ./a : -env LD_PRELOAD=/t.so ./b", Passing::genv),
@@ -78,13 +78,13 @@ TEST(Hydra, KeepsWhatTheUserPassesOn) {
             "-env LD_PRELOAD=/t.so:/h.so ./b");
 }
 
-TEST(Slurm, PassesAllOnByItself) {
+TEST(Slurm, PassesAllVariablesByDefault) {
   EXPECT_EQ(passed("srun -n 2 ./a --export=NONE", Passing::export_list),
             "srun -n 2 ./a --export=NONE");
   EXPECT_EQ(passed("srun --export=ALL,X=1 ./a", Passing::export_list), "srun --export=ALL,X=1 ./a");
 }
 
-TEST(Slurm, GetsThemIntoItsList) {
+TEST(Slurm, GetsVariablesInItsList) {
   EXPECT_EQ(passed("srun --export=NONE -n 2 ./a", Passing::export_list),
             "srun --export=LD_PRELOAD,HUDDLE_OPS -n 2 ./a");
   EXPECT_EQ(passed("srun --export PATH,X=1 ./a", Passing::export_list),
@@ -95,7 +95,7 @@ TEST(Slurm, GetsThemIntoItsList) {
             "srun --export=HUDDLE_OPS=scan,LD_PRELOAD ./a");
 }
 
-TEST(Slurm, GetsThemPastWhatTheJobWasSubmittedWith) {
+TEST(Slurm, GetsVariablesPastSettingsOfTheJob) {
   ForwardedVariables below_sbatch = ours;
   below_sbatch.slurm_export = "NONE";
   EXPECT_EQ(passed("srun ./a", Passing::export_list, below_sbatch),
@@ -106,7 +106,7 @@ TEST(Slurm, GetsThemPastWhatTheJobWasSubmittedWith) {
   EXPECT_EQ(passed("srun ./a", Passing::export_list, below_sbatch), "srun ./a");
 }
 
-TEST(Others, StayAsTheyAre) {
+TEST(Others, StayUnchanged) {
   for (const Passing passing : {Passing::inherited, Passing::unknown}) {
     EXPECT_EQ(passed("aprun -n 2 ./a : ./b", passing), "aprun -n 2 ./a : ./b");
   }
@@ -115,7 +115,7 @@ TEST(Others, StayAsTheyAre) {
   }
 }
 
-TEST(Contexts, FindTheProgramBehindOptionsThatTakeWords) {
+TEST(Contexts, FindTheProgramAfterOptionsWithWords) {
   const auto program = [](const std::string& line, Passing passing) {
     const auto words = huddle::words(line);
     const auto all = contexts_of(words, passing, [](const std::string& word) {
@@ -132,7 +132,7 @@ TEST(Contexts, FindTheProgramBehindOptionsThatTakeWords) {
   EXPECT_EQ(program("mpirun", Passing::x_once), "");
 }
 
-// Whatever the words are: none is lost, and each stays behind those that it was behind.
+// All words of the user are kept in the same order.
 RC_GTEST_PROP(Passing, OnlyAddsWords, ()) {
   const auto piece = rc::gen::element<std::string>("-n", "2", ":", "-x", "A=1", "-genv", "B", "./a",
                                                    "--export=X", "--mca", "-", "--");

@@ -23,13 +23,13 @@ namespace fs = std::filesystem;
 
 class FrontEndTest : public testing::Test {
  protected:
-  // A folder with a python3 that says this.
+  // Creates a folder with a python3 that prints this.
   std::string folder_of_python(const std::string& name, const std::string& says) {
     const std::string file = files_.write(name + "/python3", "#!/bin/sh\necho '" + says + "'\n");
     fs::permissions(file, fs::perms::owner_all);
     return fs::path(file).parent_path().string();
   }
-  // An installed huddle with its front end beside it.
+  // Creates an installed huddle with its front end.
   std::string installed() {
     files_.write("share/huddle/python/huddle/report.py", "");
     return files_.write("bin/huddle", "");
@@ -41,7 +41,7 @@ class FrontEndTest : public testing::Test {
   test::Scratch files_;
 };
 
-TEST_F(FrontEndTest, TheFirstPythonThatHasAllOfItIsTaken) {
+TEST_F(FrontEndTest, UsesTheFirstPythonWithAllModules) {
   const std::string poor = folder_of_python("poor", "huddle-misses: matplotlib");
   const std::string mute = folder_of_python("mute", "hello");
   const std::string rich = folder_of_python("rich", "what a day. huddle-misses:");
@@ -52,12 +52,12 @@ TEST_F(FrontEndTest, TheFirstPythonThatHasAllOfItIsTaken) {
   EXPECT_TRUE(fs::exists(found.folder + "/huddle/report.py")) << found.folder;
 }
 
-TEST_F(FrontEndTest, WhereNothingLiesBesideTheProgramPythonLooksItself) {
+TEST_F(FrontEndTest, PythonSearchesItselfIfNothingIsInstalled) {
   const std::string rich = folder_of_python("rich", "huddle-misses:");
   EXPECT_EQ(find_front_end("/nowhere/bin/huddle", rich).folder, "");
 }
 
-TEST_F(FrontEndTest, SaysWhatToInstall) {
+TEST_F(FrontEndTest, NamesTheMissingPackages) {
   EXPECT_THAT(refusal("/nowhere"),
               ThrowsMessage<FailureError>(AllOf(HasSubstr("no python3 on the PATH"),
                                                 HasSubstr("apt install python3-matplotlib"))));
@@ -72,7 +72,7 @@ TEST_F(FrontEndTest, SaysWhatToInstall) {
               ThrowsMessage<FailureError>(AllOf(HasSubstr("3.9"), Not(HasSubstr("pip install")))));
 }
 
-TEST_F(FrontEndTest, TheCommandHasTheArgumentsAsTheyAre) {
+TEST_F(FrontEndTest, CommandKeepsTheArguments) {
   const auto command =
       front_end_command({"/usr/bin/python3", "/opt/p y"}, "huddle.report", {"--", "a 'b'.json"});
   EXPECT_THAT(command,

@@ -18,12 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the header says for which processor a program is.
+// Offset of the machine in the ELF header.
 constexpr std::size_t machine_offset = 18;
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
-TEST(ReadElf, KnowsThisProgram) {
+TEST(ReadElf, ReadsThisProgram) {
   const auto elf = read_elf(this_program());
   ASSERT_TRUE(elf.has_value());
   EXPECT_TRUE(elf->like_us);
@@ -33,14 +33,14 @@ TEST(ReadElf, KnowsThisProgram) {
   EXPECT_FALSE(names_symbol(*elf, "__libc_start_mai"));
 }
 
-TEST(DefinesSymbol, TellsWhatIsInsideFromWhatIsTaken) {
+TEST(DefinesSymbol, DistinguishesDefinedFromImportedSymbols) {
   EXPECT_TRUE(defines_symbol(this_program(), "main"));
   EXPECT_FALSE(defines_symbol(this_program(), "mai"));
   EXPECT_FALSE(defines_symbol(this_program(), "__libc_start_main"));
   EXPECT_FALSE(defines_symbol("/no/such/file", "main"));
 }
 
-TEST(ReadElf, LeavesOtherFilesAlone) {
+TEST(ReadElf, RejectsOtherFiles) {
   const test::Scratch scratch;
   EXPECT_FALSE(read_elf(scratch.write("script", "#!/bin/sh\n")).has_value());
   EXPECT_FALSE(read_elf(scratch.write("empty", "")).has_value());
@@ -49,7 +49,7 @@ TEST(ReadElf, LeavesOtherFilesAlone) {
   EXPECT_EQ(obstacle_in(scratch.path("script")), Obstacle::none);
 }
 
-TEST(ObstacleIn, AProgramForAnotherProcessorIsNamed) {
+TEST(ObstacleIn, ReportsAProgramForAnotherProcessor) {
   const test::Scratch scratch;
   std::string program = read_text(this_program());
   program[machine_offset] = static_cast<char>(program[machine_offset] ^ 1);
@@ -59,7 +59,7 @@ TEST(ObstacleIn, AProgramForAnotherProcessorIsNamed) {
               ::testing::StartsWith(path + " is built for"));
 }
 
-TEST(ObstacleIn, AProgramThatBecomesAnotherUserIsNamed) {
+TEST(ObstacleIn, ReportsASetUserIdProgram) {
   if (::getuid() != 0) GTEST_SKIP() << "only root can make a program of another user's";
   const test::Scratch scratch;
   const std::string path = scratch.write("program", "#!/bin/sh\n");
@@ -72,7 +72,7 @@ TEST(ObstacleIn, AProgramThatBecomesAnotherUserIsNamed) {
   EXPECT_EQ(obstacle_in(path), Obstacle::privileged);
 }
 
-// A program that is damaged anywhere in its tables is read to its end, wherever that is.
+// A program whose tables are damaged anywhere is read without a crash.
 RC_GTEST_PROP(ReadElf, SurvivesDamage, ()) {
   static const std::string whole = read_text("/bin/sh");
   constexpr std::size_t tables = 1024;

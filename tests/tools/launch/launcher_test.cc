@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What launchers print when asked for their version, shortened where it goes on for long.
+// The version output of launchers, shortened if it is long.
 constexpr const char* hydra =
     "HYDRA build details:\n    Version:                                 4.0.2\n"
     "    Launchers available:                     ssh rsh fork slurm ll lsf sge\n";
@@ -21,13 +21,13 @@ constexpr const char* hydra =
 struct Case {
   const char* name;
   const char* printed;
-  const char* family;  // nullptr: none is known
+  const char* family;  // nullptr: unknown
   Passing passing;
 };
 
 class Launchers : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Launchers, AreKnownByWhatTheySay) {
+TEST_P(Launchers, AreIdentifiedByTheirOutput) {
   const Launcher launcher = launcher_from("/opt/x", GetParam().name, GetParam().printed);
   EXPECT_EQ(launcher.passing, GetParam().passing);
   ASSERT_EQ(launcher.version.has_value(), GetParam().family != nullptr);
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"mpirun", "mpirun (Open MPI) 10.0.0\n", "Open MPI", Passing::x_once},
         Case{"prterun", "prterun (PRRTE) 3.0.14\n", "PRRTE", Passing::x_once},
         Case{"mpiexec", hydra, "MPICH", Passing::genv},
-        // The name of another's launcher says nothing.
+        // The name does not identify the MPI.
         Case{"mpirun.openmpi", hydra, "MPICH", Passing::genv},
         Case{"mpiexec",
              "Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626 (id: b44796a)\n",
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"mpirun", "", nullptr, Passing::unknown},
         Case{"aprun", "", nullptr, Passing::inherited}));
 
-TEST(FindLauncher, FollowsLinksAndAsksTheFile) {
+TEST(FindLauncher, FollowsLinksAndRunsTheFile) {
   const test::Scratch scratch;
   const std::string real =
       scratch.write("libexec/orterun", "#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'\n");
@@ -73,7 +73,7 @@ TEST(FindLauncher, FollowsLinksAndAsksTheFile) {
   EXPECT_EQ(launcher->passing, Passing::x_each_context);
 }
 
-TEST(FindLauncher, ExecutesNothingThatIsNotCalledLikeOne) {
+TEST(FindLauncher, RunsOnlyFilesWithTheNameOfALauncher) {
   const test::Scratch scratch;
   const std::string app =
       scratch.write("app", "#!/bin/sh\ntouch " + scratch.path("was-executed") + "\n");

@@ -28,19 +28,19 @@ class Programs : public ::testing::Test {
   test::Scratch scratch_;
 };
 
-TEST_F(Programs, AreTheFirstThatCanBeExecuted) {
+TEST_F(Programs, AreTheFirstExecutableOnes) {
   EXPECT_EQ(find_program("tool", search_path()), scratch_.path("b/tool"));
   EXPECT_EQ(find_program("folder", search_path()), std::nullopt);
   EXPECT_EQ(find_program("", search_path()), std::nullopt);
   EXPECT_EQ(find_program("tool", scratch_.path("a")), std::nullopt);
 }
 
-TEST_F(Programs, WithASlashAreNotLookedFor) {
+TEST_F(Programs, WithASlashAreNotSearched) {
   EXPECT_EQ(find_program(scratch_.path("b/tool"), ""), scratch_.path("b/tool"));
   EXPECT_EQ(find_program("b/tool", search_path()), std::nullopt);
 }
 
-TEST_F(Programs, ThatAreNotThereGetAWordOfAdvice) {
+TEST_F(Programs, GetAdviceIfMissing) {
   EXPECT_THAT(why_not_found("tool"), HasSubstr("in the folders of PATH; check its name"));
   EXPECT_THAT(why_not_found(scratch_.path("a/tool")), HasSubstr("chmod +x"));
   EXPECT_THAT(why_not_found(scratch_.path("a/folder")), HasSubstr("is a folder"));
@@ -48,7 +48,7 @@ TEST_F(Programs, ThatAreNotThereGetAWordOfAdvice) {
   EXPECT_THAT(why_not_found(""), HasSubstr("empty word"));
 }
 
-TEST(AlongLinks, EndsWhereLinksGoRound) {
+TEST(AlongLinks, EndsAtCyclicLinks) {
   const test::Scratch scratch;
   fs::create_symlink("b", scratch.folder() / "a");
   fs::create_symlink("a", scratch.folder() / "b");
@@ -56,20 +56,20 @@ TEST(AlongLinks, EndsWhereLinksGoRound) {
   EXPECT_THAT(along_links("/no/such/file"), ::testing::ElementsAre("/no/such/file"));
 }
 
-TEST(JoinedPreload, HasOursFirstAndOnce) {
+TEST(JoinedPreload, HasHuddlesFilesLastAndOnce) {
   EXPECT_EQ(joined_preload("/h.so", ""), "/h.so");
   EXPECT_EQ(joined_preload("/h.so", "/a.so /b.so:/c.so"), "/a.so:/b.so:/c.so:/h.so");
   EXPECT_EQ(joined_preload("/h.so", "/a.so::/h.so"), "/a.so:/h.so");
 }
 
-TEST(FindLibrary, LooksBesideTheProgram) {
+TEST(FindLibrary, SearchesNextToTheProgram) {
   const test::Scratch scratch;
   const std::string stub = scratch.write("lib/huddle/libhuddle_preload.so", "");
   EXPECT_EQ(find_library(scratch.path("bin/huddle")).preload, stub);
   EXPECT_EQ(find_library(scratch.path("elsewhere/bin/huddle")).preload, "");
 }
 
-TEST(ShellQuoted, IsOneWordOfAShell) {
+TEST(ShellQuoted, IsOneWordForAShell) {
   EXPECT_EQ(shell_quoted("--host=a,b:2"), "--host=a,b:2");
   EXPECT_EQ(shell_quoted(""), "''");
   EXPECT_EQ(shell_quoted("a b$c"), "'a b$c'");

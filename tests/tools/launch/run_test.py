@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle run` as its users see it: real launchers, real programs, signals and exit statuses.
+"""Tests `huddle run` as its users run it, with real launchers, programs, signals and exit statuses.
 
-Beside a copy of the program lies a preloaded library that only leaves a mark in the environment. With
-the names of folders in PEERS (separated by colons), their launchers are tried besides those in PATH.
+The preloaded library beside the copied program only sets a mark in the environment. The launchers in PATH
+are tested, and those in the folders in PEERS (separated by colons).
 """
 import json
 import os
@@ -20,19 +20,19 @@ HUDDLE, CC = pathlib.Path(sys.argv[1]), sys.argv[2].split()
 PATIENCE_SECONDS = 60
 REPOSITORY = pathlib.Path(__file__).parents[3]
 RECORDED = REPOSITORY / "tests/model/machine/topologies"
-# What was measured on the recorded machine guest-2-cores: large messages are faster with the heap.
+# Measurements on the recorded machine guest-2-cores: large messages are faster with the heap.
 CALIBRATED = REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml"
 
 MARK = """#include <stdlib.h>
 __attribute__((constructor)) static void mark(void) { setenv("MARK", "here", 1); }
 """
-# What reaches a rank, in one line.
+# Prints what reaches a rank, in one line.
 SHOW = """#!/bin/sh
 echo "$1 mark=$MARK stats=$HUDDLE_STATS ops=$HUDDLE_OPS preload=$LD_PRELOAD"
 """
 LIBRARIES = ("libhuddle_preload.so", "libhuddle_openmpi.so", "libhuddle_mpich.so",
              "libhuddle_mpi_abi.so")
-# Open MPI wants to be told that root and more ranks than cores are meant.
+# Open MPI requires these for running as root and with more ranks than cores.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy":
@@ -40,7 +40,7 @@ ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 
 
 def launchers():
-    """Every launcher that is here, each file once."""
+    """Returns every installed launcher, each file once."""
     found = {}
     names = ("mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec")
     folders = [f"{peer}/bin" for peer in os.environ.get("PEERS", "").split(":") if peer]
@@ -55,8 +55,9 @@ def launchers():
 class Run(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # An input that does not end: MPICH 4.0's launcher forwards the end to a process that may be gone after such
-        # short programs, and then fails, with or without huddle (12 of 300 runs from /dev/null, none of 300 from this).
+        # An input without an end of file: MPICH 4.0's launcher forwards the end to a process that
+        # may have ended after such short programs, and then fails, with or without huddle (12 of
+        # 300 runs from /dev/null, none of 300 from this).
         cls.open_input, cls.input_end = os.pipe()
         cls.kept = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.kept.name)
@@ -99,7 +100,7 @@ class Run(unittest.TestCase):
     def dry_run(self, *words, **more):
         return json.loads(self.huddle("--dry-run", "--json", *words, **more).stdout)
 
-    # Without a launcher.
+    # Tests without a launcher.
 
     def test_the_program_gets_the_library_and_its_own_words(self):
         done = self.huddle("--stats", "./show", "--json", "-n")
@@ -108,14 +109,14 @@ class Run(unittest.TestCase):
         done = self.huddle("--", "./show", "--", "x")
         self.assertTrue(done.stdout.startswith("-- mark=here"))
 
-    def test_what_the_user_preloads_comes_first(self):
+    def test_files_preloaded_by_the_user_come_first(self):
         mine = str(self.folder / "lib/huddle/libhuddle_mpich.so")
         done = self.huddle("./show", LD_PRELOAD=mine)
         self.assertIn(f"preload={mine}:{self.preload}\n", done.stdout)
         twice = self.huddle(self.folder / "bin/huddle", "run", "./show")
         self.assertIn(f"preload={self.preload}\n", twice.stdout)
 
-    def test_the_heap_comes_last_where_it_is_wanted(self):
+    def test_heap_comes_last_if_requested(self):
         heap = self.folder / "lib/huddle/libhuddle_heap.so"
         self.expect_note("libhuddle_heap.so is not in", "--heap", "on", "./show")
         shutil.copy(self.preload, heap)
@@ -130,12 +131,12 @@ class Run(unittest.TestCase):
             heap.unlink()
 
     def preloads_the_heap(self, *words, here="guest-2-cores"):
-        """Whether the heap comes by itself where this recorded machine is the one that we run on."""
+        """Returns whether the heap is on by default if this is the recorded machine."""
         plan = self.dry_run("--heap", "auto", *words, "./show", HWLOC_THISSYSTEM="1",
                             HWLOC_XMLFILE=str(RECORDED / f"{here}.xml"))
         return "libhuddle_heap.so" in plan["environment"]["LD_PRELOAD"]
 
-    def test_the_heap_is_there_by_itself_where_calibration_says_that_it_pays(self):
+    def test_heap_is_on_by_default_if_calibration_shows_a_gain(self):
         heap = self.folder / "lib/huddle/libhuddle_heap.so"
         machine = self.folder / "calibrated.toml"
         measured = CALIBRATED.read_text(encoding="utf-8").partition("[[array]]")[0]
@@ -152,14 +153,15 @@ class Run(unittest.TestCase):
                                (measured, False)):
                 machine.write_text(text, encoding="utf-8")
                 self.assertEqual(self.preloads_the_heap("--machine", machine), pays)
-            # A file of another machine says nothing of this one, and without any nothing is known.
+            # A file of another machine does not apply to this one, and without a file nothing is
+            # known.
             machine.write_text(with_loads_in_heap(10), encoding="utf-8")
             self.assertFalse(self.preloads_the_heap("--machine", machine, here="i7-6700"))
             self.assertFalse(self.preloads_the_heap())
         finally:
             heap.unlink()
 
-    def test_a_broken_machine_file_on_the_command_line_stops_it_before_the_program(self):
+    def test_broken_machine_file_on_the_command_line_is_an_error(self):
         (self.folder / "empty.toml").touch()
         for name, why in (("nowhere.toml", "nowhere.toml: cannot be read"),
                           ("empty.toml", "empty.toml:1: 'schema' is missing")):
@@ -172,14 +174,14 @@ class Run(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), (words, more))
 
     def config(self, text):
-        """The user's configuration file, for one test."""
+        """Writes the user's configuration file for one test."""
         file = self.folder / ".config/huddle/config.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         self.addCleanup(file.unlink)
         return file
 
-    def test_mistakes_in_a_configuration_file_are_one_warning(self):
+    def test_errors_in_a_configuration_file_are_one_warning(self):
         file = self.config('machin = "x"\nstats = "on"\n')
         warning = f"huddle: warning: ignored: {file}:1: unknown setting 'machin'; did you mean 'machine'?\n"
         done = self.huddle("./show")
@@ -192,11 +194,11 @@ class Run(unittest.TestCase):
         self.assertEqual((later.returncode, later.stderr), (0, ""), "the first rank has warned")
         self.assertEqual(self.dry_run("./show")["environment"]["_HUDDLE_SETTINGS_REPORTED"], "1")
 
-    def test_a_configuration_file_that_is_no_toml_is_one_warning(self):
+    def test_configuration_file_that_is_not_toml_is_one_warning(self):
         file = self.config("stats = on\n")
         self.expect_note(f"warning: ignored: {file}:1: ", "./show")
 
-    def test_mistakes_in_the_environment_are_one_warning_each(self):
+    def test_errors_in_the_environment_are_one_warning_each(self):
         done = self.huddle("./show", HUDDLE_MACHNE="x")
         self.assertEqual((done.returncode, done.stderr),
                          (0, "huddle: warning: ignored: HUDDLE_MACHNE is not a setting; did you mean "
@@ -211,7 +213,7 @@ class Run(unittest.TestCase):
                           "HUDDLE_MACHINE": str(config.parent / "node.toml"),
                           "HUDDLE_OPS": "^scan", "HUDDLE_VERIFY": "1", "HUDDLE_COLOR": "never"})
 
-    def test_a_summary_is_for_who_looks_on(self):
+    def test_summary_is_on_in_a_terminal_or_on_request(self):
         def said(stderr=subprocess.DEVNULL, words=(), **more):
             done = subprocess.run([self.folder / "bin/huddle", "run", "--dry-run", "--json", *words,
                                    "./show"], stdout=subprocess.PIPE, stderr=stderr, text=True,
@@ -229,13 +231,13 @@ class Run(unittest.TestCase):
             os.close(ours)
             os.close(theirs)
 
-    # What a program costs and gains.
+    # Tests of comparisons.
 
     def compare(self, rounds, program, *options, **more):
         return self.huddle("--compare", str(rounds), *options, program, **more)
 
     def comparable(self):
-        """A program that leaves the way of each run in a file."""
+        """Creates a program that records in a file whether each run had huddle."""
         (self.folder / "ways").write_text("", encoding="utf-8")
         return self.shell_script("compared", """
             [ "$MARK" = here ] && way=huddle || way=native
@@ -249,7 +251,7 @@ class Run(unittest.TestCase):
         script.chmod(0o755)
         return f"./{name}"
 
-    def test_both_ways_in_turns_and_what_that_says(self):
+    def test_comparison_alternates_and_reports_the_result(self):
         program = self.comparable()
         done = self.compare(6, program)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -264,7 +266,7 @@ class Run(unittest.TestCase):
         self.assertFalse(told["speedup"]["enough_runs"])
         self.assertEqual(told["taken"], "7 collectives of rank 0 taken, 0 passed")
 
-    def test_a_run_that_fails_ends_the_comparison_and_shows_why(self):
+    def test_failing_run_ends_the_comparison_with_its_output(self):
         for lines, side in (("echo broken >&2; exit 4", "without"),
                             ('[ "$MARK" = here ] && echo broken && exit 4; exit 0', "with")):
             done = self.compare(2, self.shell_script("fails", lines))
@@ -294,7 +296,7 @@ class Run(unittest.TestCase):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertFalse(pathlib.Path("/proc", pid.read_text(encoding="utf-8").strip()).exists())
 
-    def test_programs_without_mpi_whose_threads_are_watched_hear_nothing_of_mpi(self):
+    def test_no_notes_about_mpi_if_threads_are_observed(self):
         plain = self.build("int main(void) { return 0; }", self.folder / "threads_only")
         done = self.huddle("-v", "--threads", "move", plain)
         self.assertEqual(done.returncode, 0)
@@ -306,19 +308,20 @@ class Run(unittest.TestCase):
         self.assertNotIn("MPI", done.stderr)
         self.assertNotIn("taken", done.stderr)
 
-    def test_a_comparison_with_threads_starts_an_agent_for_each_run_with_huddle(self):
+    def test_comparison_starts_an_agent_for_each_run_with_huddle(self):
         program = self.shell_script("fails_with", '[ "$MARK" = here ] && exit 4; exit 0')
         done = self.compare(2, program, "--threads", "move")
         self.assertIn("a run with huddle ended with status 4", done.stderr)
-        # The copied program has no library for threads beside it, which the agent of that run misses.
+        # The copied program has no library for threads next to it, so the agent of that run reports
+        # it.
         self.assertIn("threads are left alone: libhuddle_threads.so is not there", done.stderr)
 
-    def test_what_cannot_be_compared_is_wrong_usage(self):
+    def test_comparison_refuses_conflicting_options(self):
         for words in (["--compare", "0"], ["--compare", "x"], ["--compare", "3", "--off"],
                       ["--compare", "3", "--dry-run"]):
             self.assertEqual(self.huddle(*words, "./show").returncode, 2, words)
 
-    def test_statuses_and_signals_are_the_programs(self):
+    def test_status_and_signal_are_those_of_the_program(self):
         self.assertEqual(self.huddle("sh", "-c", "exit 77").returncode, 77)
         self.assertEqual(self.huddle("sh", "-c", "kill -9 $$").returncode, -signal.SIGKILL)
         waits = "echo ready; read line; exit 1"
@@ -341,9 +344,9 @@ class Run(unittest.TestCase):
         done = self.huddle("sh", "-c", "ls /proc/$$/fd")
         self.assertEqual(done.stdout.split(), ["0", "1", "2"])
 
-    # What cannot be.
+    # Tests of errors.
 
-    def test_a_command_that_is_not_there_is_wrong_usage(self):
+    def test_missing_command_is_a_usage_error(self):
         for words, advice in (([], "huddle run mpirun -n 4 ./app"), (["no-such"], "check its name"),
                               (["./no-such"], "check the path"), (["show"], "say ./show"),
                               (["topo"], "no program 'topo'"), (["--stat", "./show"], "--stats"),
@@ -361,7 +364,7 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1)
         return done
 
-    def test_programs_that_cannot_be_helped_run_nevertheless(self):
+    def test_unsupported_programs_run_with_a_note(self):
         text = "int main(void) { return 3; }"
         plain = self.build(text, self.folder / "plain")
         self.expect_note("plain loads no MPI library", plain, status=3)
@@ -370,21 +373,21 @@ class Run(unittest.TestCase):
         later = self.huddle(plain, PMI_RANK="1")
         self.assertEqual((later.returncode, later.stderr), (3, ""), "the first rank has said it")
 
-    def test_an_mpi_inside_of_the_program_is_named(self):
+    def test_mpi_linked_into_the_program_is_reported(self):
         mpi = "int PMPI_Init(void) { return 5; } "
         main = "int PMPI_Init(void); int main(void) { return PMPI_Init(); }"
         archive = self.build(mpi + main, self.folder / "inner")
         self.expect_note("inner has its MPI linked into it", archive, status=5)
         shown = self.build(mpi + main, self.folder / "shown", "-rdynamic", "-s")
         self.expect_note("shown has its MPI linked into it", shown, status=5)
-        # A tool inside of a program has MPI_Init, and calls the library's PMPI_Init.
+        # A tool inside a program defines MPI_Init and calls the library's PMPI_Init.
         self.build(mpi, self.folder / "libmpi.so.78", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.78")
         tool = self.build(main + " int MPI_Init(void) { return PMPI_Init(); }", self.folder / "tool",
                           f"{self.folder}/libmpi.so.78", f"-Wl,-rpath,{self.folder}")
         done = self.huddle(tool)
         self.assertEqual((done.returncode, done.stderr), (5, ""))
 
-    def test_programs_that_may_load_an_mpi_get_no_words(self):
+    def test_programs_that_may_load_an_mpi_get_no_note(self):
         opens = "void *dlopen(const char *, int); int main(void) { return !dlopen((void *)0, 1); }"
         self.build("int MPI_Init;", self.folder / "libmpi.so.77", "-shared", "-fPIC",
                    "-Wl,-soname,libmpi.so.77")
@@ -402,7 +405,7 @@ class Run(unittest.TestCase):
             done = self.huddle(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""), words)
 
-    def test_a_library_that_is_not_there_is_named(self):
+    def test_missing_library_is_reported(self):
         bare = self.folder / "bare/bin"
         bare.mkdir(parents=True)
         shutil.copy(HUDDLE, bare / "huddle")
@@ -431,10 +434,10 @@ class Run(unittest.TestCase):
         done = self.expect_note("reaches other nodes if", "./mpirun", "./show", "a")
         self.assertTrue(done.stdout.startswith("a mark=here"))
 
-    # With launchers.
+    # Tests with launchers.
 
     def check_launcher(self, launcher):
-        """The shell's line and the run itself give both programs' ranks all that they need."""
+        """Both the shell line and the run pass everything to the ranks of both programs."""
         command = [launcher, "-n", "2", "./show", "a b", ":", "-n", "1", "./show", "c"]
         options = ["--stats", "--ops", "^bcast,scan"]
         values = f"mark=here stats=1 ops=^bcast,scan preload={self.preload}"
@@ -463,7 +466,7 @@ class Run(unittest.TestCase):
                 self.check_launcher(launcher)
                 self.assertIsNotNone(self.dry_run(launcher, "./show")["mpi"])
 
-    def test_what_goes_through_a_launcher_comes_back(self):
+    def test_status_passes_through_a_launcher(self):
         for launcher in launchers():
             with self.subTest(launcher=launcher):
                 done = self.huddle(launcher, "-n", "1", "sh", "-c", "exit 7")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The completions that were built, in the shells that they are for: completions_test.py HUDDLE SHARE_FOLDER
+"""Tests the built completions in their shells: completions_test.py HUDDLE SHARE_FOLDER
 
-Each shell runs at a terminal, and a person's keys are sent to it.
+Each shell runs in a terminal that receives the keys of a user.
 """
 import os
 import pathlib
@@ -21,8 +21,8 @@ BASH = SHARE / "bash-completion/completions/huddle"
 ZSH = SHARE / "zsh/site-functions/_huddle"
 FISH = SHARE / "fish/vendor_completions.d/huddle.fish"
 
-# What is typed, and what huddle is given then. Words that a shell leaves open, such as an option
-# that may have its value in the same word, are spelled as if it had not.
+# The typed keys and the resulting arguments of huddle. If a shell may put an option's value into
+# the same word or the next one, the arguments are compared as separate words.
 TYPED = [
     ("huddle exp\tallr\t64K --mach\tno\t", "explain allreduce 64K --machine node.toml"),
     ("huddle explain bcast 8 --machine xeon-e562\t", "explain bcast 8 --machine xeon-e5620-2s"),
@@ -38,7 +38,7 @@ TYPED = [
     ("huddle --color never bench --color never comp\tno\tbe\t",
      "--color never bench --color never compare node.toml bench.json"),
     ("huddle report be\t", "report bench.json"),
-    ("huddle explain bcast be\t", "explain bcast be"),  # a size is no file
+    ("huddle explain bcast be\t", "explain bcast be"),  # a size is not a file
 ]
 
 
@@ -51,7 +51,7 @@ def help_of(*words):
 
 
 def commands(*above):
-    """As they are typed, those below a command among them: "bench engine"."""
+    """Yields the commands as typed, including subcommands such as "bench engine"."""
     _, _, listed = help_of(*above).partition("Commands:")
     for name in re.findall(r"^  (\w+) ", listed.split("\n\n")[0], re.MULTILINE):
         yield " ".join([*above, name])
@@ -92,13 +92,13 @@ class Typing(unittest.TestCase):
     def test_bash_with_its_other_completions(self):
         loaded = "/usr/share/bash-completion/bash_completion"
         self.assertTrue(pathlib.Path(loaded).exists(), "scripts/install-packages.sh test")
-        self.type_in("bash", f". {loaded}\n")  # it finds ours below XDG_DATA_DIRS
+        self.type_in("bash", f". {loaded}\n")  # it finds huddle's completion below XDG_DATA_DIRS
 
     def test_zsh(self):
         self.type_in("zsh", f"fpath=({ZSH.parent} $fpath)\nautoload -Uz compinit\ncompinit -u -D\n")
 
     def test_fish(self):
-        self.type_in("fish", "")  # it finds ours below XDG_DATA_DIRS
+        self.type_in("fish", "")  # it finds huddle's completion below XDG_DATA_DIRS
 
 
 class Tables(unittest.TestCase):
@@ -132,7 +132,7 @@ class Tables(unittest.TestCase):
                 found |= {candidate.split("\t")[0] for candidate in done.stdout.splitlines()}
             self.assertEqual(found, wanted, command)
 
-    def test_shellcheck_has_nothing_to_object_to(self):
+    def test_shellcheck_has_no_warnings(self):
         done = subprocess.run(["shellcheck", str(BASH)], text=True, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 

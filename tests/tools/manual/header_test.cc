@@ -52,11 +52,11 @@ TEST(Header, IsChaptersOfPassages) {
   EXPECT_EQ(passages[2].code, "typedef struct small_thing small_thing;\n");
 }
 
-TEST(Header, TypesAreNoFunctions) {
+TEST(Header, TypesAreNotFunctions) {
   EXPECT_THAT(functions_in("typedef int (*callback)(void* arg);\n"), IsEmpty());
 }
 
-TEST(Composite, OfAnEnumerationHasWordsBehindItsValues) {
+TEST(Composite, EnumerationHasCommentsAfterItsValues) {
   const Composite kind = composite_of(R"(typedef enum kind {
   KIND_A = 1, /**< the first,
                    of two */
@@ -71,7 +71,7 @@ TEST(Composite, OfAnEnumerationHasWordsBehindItsValues) {
   EXPECT_EQ(kind.members[1].comment, "");
 }
 
-TEST(Composite, OfAStructureHasWordsAboveItsFields) {
+TEST(Composite, StructureHasCommentsAboveItsFields) {
   const Composite thing = composite_of(R"(typedef struct thing {
   /** How many. */
   int count;

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A program of one command that takes one thing of each kind.
+// Returns a program with one command that has an argument of each kind.
 cli::ProgramInterface small_program() {
   cli::Interface command{
       .name = "draw",
@@ -53,7 +53,7 @@ std::string page_named(const std::string& name) {
   return "no page " + name;
 }
 
-TEST(Pages, AreThatOfTheProgramOneACommandAndTheSettings) {
+TEST(Pages, AreOneForTheProgramEachCommandAndTheSettings) {
   std::vector<std::string> names;
   for (const Page& page : pages(small_program(), "1.2.3")) {
     names.push_back(page.name + "." + std::to_string(page.section));
@@ -61,7 +61,7 @@ TEST(Pages, AreThatOfTheProgramOneACommandAndTheSettings) {
   EXPECT_THAT(names, ElementsAre("huddle.1", "huddle-draw.1", "huddle-settings.7"));
 }
 
-TEST(CommandPage, HasWhatHelpHas) {
+TEST(CommandPage, HasTheContentsOfHelp) {
   EXPECT_THAT(
       page_named("huddle-draw"),
       AllOf(HasSubstr(".TH HUDDLE\\-DRAW 1 \"\" \"huddle 1.2.3\""),
@@ -76,7 +76,7 @@ TEST(CommandPage, HasWhatHelpHas) {
                 "ALSO\n\\fBhuddle\\fR(1),\n\\fBhuddle\\-settings\\fR(7),\n\\fBhuddle\\fR(3)\n")));
 }
 
-TEST(SettingsPage, SaysEveryWayToGiveOne) {
+TEST(SettingsPage, DocumentsEverySourceOfASetting) {
   EXPECT_THAT(page_named("huddle-settings"),
               AllOf(HasSubstr("Environment: HUDDLE_HEAP.\n.br\nFlag: \\-\\-heap of huddle draw.\n"),
                     HasSubstr("Flag: \\-\\-color of every command.\n.br\nDefault: auto.\n"),

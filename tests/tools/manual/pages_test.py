@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The manual pages that were built, as their readers get them: pages_test.py HUDDLE MAN_FOLDER
+"""Tests the built manual pages as their readers see them: pages_test.py HUDDLE MAN_FOLDER
 
-Each says what --help says, each setting has its place, and mandoc and groff have nothing to object to.
+Each has the contents of --help, every setting is documented, and mandoc and groff report no warnings.
 """
 import pathlib
 import re
@@ -23,13 +23,13 @@ def said(*words):
 
 
 def page(name):
-    """What a reader sees of it, in lines of any length."""
+    """Returns the page as shown to a reader, with lines of any length."""
     (file,) = FOLDER.glob(f"man[!3]/{name}.?")
     return said("mandoc", "-Tascii", "-Owidth=1000", str(file)).replace("\b_", "")
 
 
 def plain(text):
-    """Without the overstrikes that make letters bold or underlined on paper."""
+    """Removes the overstrikes that make letters bold or underlined on paper."""
     return re.sub(".\b", "", text)
 
 
@@ -42,7 +42,7 @@ def page_of_c():
 
 
 def commands(*above):
-    """The words of each, those below a command among them: ("bench", "engine")."""
+    """Yields the words of each command, including subcommands such as ("bench", "engine")."""
     _, _, listed = said(HUDDLE, *above, "--help").partition("Commands:")
     for name in re.findall(r"^  (\w+) ", listed.split("\n\n")[0], re.MULTILINE):
         yield (*above, name)
@@ -54,7 +54,7 @@ def page_of(command):
 
 
 def arguments_in(help_text):
-    """Name and help of each option and positional argument."""
+    """Yields name and help of each option and positional argument."""
     sections = re.findall(r"^(?:Arguments|Options|What output looks like):\n((?:  .*\n)+)", help_text,
                           re.MULTILINE)
     for entry in re.split(r"\n(?=  \S)", "\n".join(section.rstrip("\n") for section in sections)):
@@ -63,12 +63,12 @@ def arguments_in(help_text):
 
 
 class Pages(unittest.TestCase):
-    def test_there_is_one_for_the_program_and_for_each_command(self):
+    def test_program_and_each_command_have_a_page(self):
         wanted = {"huddle.1", "huddle-settings.7", *(f"{page_of(command)}.1" for command in commands())}
         self.assertEqual({file.name for file in FOLDER.glob("man[!3]/*")}, wanted)
         self.assertIn("huddle-bench-engine.1", wanted)
 
-    def test_they_say_what_help_says(self):
+    def test_they_have_the_contents_of_help(self):
         for words in [(), *commands()]:
             name = page_of(words)
             help_text, text = said(HUDDLE, *words, "--help"), joined(plain(page(name)))
@@ -77,7 +77,7 @@ class Pages(unittest.TestCase):
             for argument, meaning in found:
                 with self.subTest(page=name, argument=argument):
                     spelled = argument.replace(",--", ", --")
-                    optional = re.sub(r" (\S+)$", r" [\1]", spelled)  # its value may be left out
+                    optional = re.sub(r" (\S+)$", r" [\1]", spelled)  # its value is optional
                     self.assertTrue(f"{spelled} {meaning}" in text or f"{optional} {meaning}" in text,
                                     f"{spelled} {meaning}")
             with self.subTest(page=name):
@@ -85,7 +85,7 @@ class Pages(unittest.TestCase):
                 self.assertIn(opening, text)
                 self.assertEqual("Exit status:" in help_text, "EXIT STATUS" in text)
 
-    def test_every_setting_has_its_place(self):
+    def test_every_setting_is_documented(self):
         text = plain(page("huddle-settings"))
         keys = [line.split()[0] for line in said(HUDDLE, "config").split("\n\n")[0].splitlines()[1:]]
         self.assertIn("machine", keys)
@@ -94,16 +94,16 @@ class Pages(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^ +{key} \S+$")
             self.assertIn(f"Environment: {variable}.", text)
 
-    def test_the_page_of_c_says_all_that_the_header_says(self):
+    def test_page_of_c_has_all_comments_of_the_header(self):
         text = page_of_c()
         comments = re.findall(r"/\*\*<?(.*?)\*/", HEADER.read_text(encoding="utf-8"), re.DOTALL)
         self.assertGreater(len(comments), 40)
         for comment in comments:
             self.assertIn(joined(re.sub(r"(?m)^ +\*", "", comment)), text)
 
-    def test_every_function_of_c_is_there_and_has_a_page_of_its_name(self):
+    def test_every_function_of_c_is_documented_and_has_a_page(self):
         text = page_of_c()
-        # What is declared at the beginning of a line, up to its end.
+        # All text from the beginning of a declaration's line to its end.
         declared = re.findall(r"(?m)^\w[^#/;{]*?\b(huddle_\w+)\([^;]*;", HEADER.read_text(encoding="utf-8"))
         functions = [name for name in declared if name != "huddle_gather_function"]  # a type
         self.assertIn("huddle_bcast", functions)
@@ -116,7 +116,7 @@ class Pages(unittest.TestCase):
         for file in FOLDER.glob("man?/*"):
             done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", str(file)], text=True, capture_output=True,
                                   check=False)
-            # The version says what a page is of.
+            # The version takes the place of a date.
             warnings = [line for line in done.stdout.splitlines() if "missing date" not in line]
             self.assertEqual(warnings, [])
 

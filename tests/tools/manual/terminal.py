@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""A shell at a terminal: what a person types, and what the command on the line was given then."""
+"""Runs a shell in a terminal, types into it and returns the arguments of the resulting command."""
 import os
 import pty
 import re
@@ -11,8 +11,8 @@ import signal
 PROMPT = b"READY> "
 GIVEN = re.compile(rb"GIVEN:(.*?):END", re.DOTALL)
 
-# What each prints as its prompt, and a huddle that tells its arguments. Nothing of this is found in
-# what a terminal echoes of it.
+# A prompt for each shell, and a huddle that prints its arguments. The output differs from the echo
+# of these commands in the terminal.
 SETUP = {
     "bash": "huddle() { printf 'GIV%s:' EN; printf '[%s]' \"$@\"; echo :END; }\nPS1='REA''DY> '\n",
     "zsh": "huddle() { printf 'GIV%s:' EN; printf '[%s]' \"$@\"; echo :END; }\nPS1='REA''DY> '\n",
@@ -27,9 +27,9 @@ COMMANDS = {
 
 
 class Shell:
-    """Starts in this folder, with these variables and nothing else; `setup` are lines that it reads first."""
+    """Starts in this folder with only these variables; `setup` contains lines that it reads first."""
 
-    patience_s = 60  # of a test that fails
+    patience_s = 60  # limit for a failing test
 
     def __init__(self, name, folder, variables, setup):
         program = shutil.which(name)
@@ -44,7 +44,7 @@ class Shell:
         self._wait(re.compile(re.escape(PROMPT)))
 
     def given(self, line):
-        """The arguments of huddle after this was typed, tabulators and all."""
+        """Types the line with its tabs and returns the resulting arguments of huddle."""
         self.seen = b""
         os.write(self.terminal, line.encode() + b"\r")
         words = self._wait(GIVEN).group(1).decode()

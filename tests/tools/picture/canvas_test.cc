@@ -31,7 +31,7 @@ TEST(XmlEscaped, KeepsValidText) {
 TEST(XmlEscaped, ReplacesControlCharacters) {
   EXPECT_EQ(xml_escaped(std::string_view("a\0b", 3)), "a" + replaced + "b");
   EXPECT_EQ(xml_escaped("\x1b[31m\n\t\x7f"), replaced + "[31m" + replaced + replaced + replaced);
-  EXPECT_EQ(xml_escaped("\xC2\x9B"), replaced);  // U+009B, which some terminals obey
+  EXPECT_EQ(xml_escaped("\xC2\x9B"), replaced);  // U+009B, which some terminals interpret
 }
 
 TEST(XmlEscaped, ReplacesCodePointsThatXmlForbids) {
@@ -39,7 +39,8 @@ TEST(XmlEscaped, ReplacesCodePointsThatXmlForbids) {
 }
 
 TEST(XmlEscaped, ReplacesInvalidUtf8) {
-  EXPECT_EQ(xml_escaped("a\x80z"), "a" + replaced + "z");   // a continuation without a start
+  EXPECT_EQ(xml_escaped("a\x80z"),
+            "a" + replaced + "z");  // a continuation byte without a start byte
   EXPECT_EQ(xml_escaped("\xE2\x82"), replaced + replaced);  // the last byte is missing
   EXPECT_EQ(xml_escaped("\xC0\xAF"), replaced + replaced);  // '/' in two bytes
   EXPECT_EQ(xml_escaped("\xE0\x80\xAF"), replaced + replaced + replaced);  // '/' in three
@@ -153,7 +154,7 @@ TEST(Canvas, EqualCellsAreOneRectangle) {
   EXPECT_THAT(canvas.finish(), HasSubstr("<path fill=\"#010203\" d=\"M0 0h64v64h-64z\"/>"));
 }
 
-TEST(Canvas, GradientsHaveNamesOfTheirOwn) {
+TEST(Canvas, GradientsHaveUniqueNames) {
   Canvas canvas(64, 64);
   canvas.gradient({0, 0, 64, 8}, Direction::right, heat_colors());
   canvas.gradient({0, 8, 8, 56}, Direction::down, heat_colors());

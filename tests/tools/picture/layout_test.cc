@@ -55,7 +55,7 @@ RC_GTEST_PROP(Layout, NothingOverlapsAndAllFits, ()) {
 }
 
 TEST(Layout, RowsAreBalanced) {
-  // Eight cells in a room for five: four and four.
+  // Eight cells where five fit in a row: four and four.
   const Subject subject = synthetic("l3:1 core:8 pu:1");
   const Node tree = make_tree(subject.machine.topology, {});
   const Layout layout = lay_out(tree, Metrics{}, 2 * 2 + 9);
@@ -68,7 +68,7 @@ TEST(Layout, RowsAreBalanced) {
 }
 
 TEST(Layout, EightCoresAreTwoRowsOfFour) {
-  // Of the second package, "core 8" to "core 15" have names of two lengths.
+  // In the second socket, "core 8" to "core 15" have names of two lengths.
   const Subject subject = synthetic("pack:2 core:8 pu:2");
   const Node tree = make_tree(subject.machine.topology, {{}, {}, true});
   const Layout layout = lay_out(tree, Metrics{}, 110);
@@ -80,12 +80,12 @@ TEST(Layout, EightCoresAreTwoRowsOfFour) {
     ++cores_in_column[placed.x];
   }
   ASSERT_EQ(cores_in_row.size(), 2U);
-  EXPECT_EQ(cores_in_row.begin()->second, 8);  // of both packages, side by side
+  EXPECT_EQ(cores_in_row.begin()->second, 8);  // of both sockets, side by side
   ASSERT_EQ(cores_in_column.size(), 8U);
   EXPECT_EQ(cores_in_column.begin()->second, 2);
 }
 
-TEST(Layout, SmallBoxesStandSideBySide) {
+TEST(Layout, SmallBoxesAreSideBySide) {
   const Subject subject = synthetic("pack:2 core:2 pu:1");
   const Node tree = make_tree(subject.machine.topology, {});
   const Layout wide = lay_out(tree, Metrics{}, 80);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Machines that the tests of pictures draw.
+// Machines for the tests of pictures.
 #pragma once
 
 #include <rapidcheck.h>
@@ -23,7 +23,7 @@ inline machine::CpuSet cpus(int first, int count, int step = 1) {
   return machine::CpuSet(numbers);
 }
 
-// With round latencies that no later change of the generic constants touches.
+// Uses round latencies that do not change with the generic constants.
 inline machine::Machine with_latencies(const machine::Topology& topology) {
   machine::Machine machine;
   machine.topology = topology;
@@ -42,8 +42,9 @@ inline Subject synthetic(const std::string& description) {
   return subject;
 }
 
-// 2 cores with 2 threads each, then 4 single ones that share an L2; two processors are offline, a
-// node is memory only, and we may not use the small cores.
+// Returns a hybrid machine: 2 cores with 2 threads each, then 4 single-threaded ones that share an
+// L2. Two hardware threads are offline, one NUMA node is memory-only, and the small cores are not
+// allowed.
 inline Subject hybrid() {
   machine::Topology topology;
   topology.cpu_model = "Hybrid 1000";
@@ -61,7 +62,7 @@ inline Subject hybrid() {
   return subject;
 }
 
-// Any tree: up to five levels, contiguous or interleaved numbers, some levels with holes.
+// Generates any tree: up to five levels, contiguous or interleaved numbers, some levels with gaps.
 inline machine::Topology any_topology() {
   const int smt = *rc::gen::inRange(1, 5);
   const int cores = *rc::gen::inRange(1, 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The small things that pictures in characters are made of.
+// Tests the elements of pictures in characters.
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(Paragraph, HangsUnderItsLead) {
   EXPECT_EQ(paragraph("- ", "one two three", 9), "- one two\n  three\n");
 }
 
-TEST(Grid, CutsWhatDoesNotFit) {
+TEST(Grid, ClipsAtItsEdges) {
   Grid grid(4, 2);
   grid.put(2, 0, "─xyz", {}, 10);
   grid.put(-1, 1, "ab", {}, 2);
@@ -63,19 +63,19 @@ TEST(Inked, UsesTheColorCube) {
   EXPECT_EQ(inked("x", {}, true), "x");
 }
 
-TEST(Heat, GrowsLighterAllTheWay) {
+TEST(Heat, GetsMonotonicallyLighter) {
   const auto luma = [](Rgb c) { return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue; };
   for (int i = 0; i < 100; ++i) EXPECT_LT(luma(heat(i / 100.0)), luma(heat((i + 1) / 100.0)));
   EXPECT_EQ(heat(-1), heat(0));
   EXPECT_EQ(heat(2), heat(1));
 }
 
-TEST(Heat, CanBeWrittenOn) {
+TEST(Heat, HasAReadableTextColor) {
   EXPECT_EQ(readable_on(heat(0)), (Rgb{255, 255, 255}));
   EXPECT_EQ(readable_on(heat(1)), (Rgb{16, 16, 20}));
 }
 
-TEST(LevelTitle, SaysWhatPeopleSay) {
+TEST(LevelTitle, UsesCommonNames) {
   EXPECT_EQ(level_title("l3"), "L3");
   EXPECT_EQ(level_title("numa"), "NUMA");
   EXPECT_EQ(level_title("package"), "package");

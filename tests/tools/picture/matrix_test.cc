@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(LatencyMatrix, TakesLevelsWhereNothingWasMeasured) {
+TEST(LatencyMatrix, UsesLevelsWithoutMeasurements) {
   const LatencyMatrix matrix = latency_matrix(synthetic("pack:2 core:2 pu:1").machine);
   EXPECT_THAT(matrix.cores, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(matrix.at(0, 0), 0);
@@ -22,7 +22,7 @@ TEST(LatencyMatrix, TakesLevelsWhereNothingWasMeasured) {
   EXPECT_EQ(matrix.edges[0].row, 2);
 }
 
-TEST(LatencyMatrix, TakesMeasuredPairsFirst) {
+TEST(LatencyMatrix, PrefersMeasuredPairs) {
   machine::Machine machine = synthetic("core:2 pu:1").machine;
   machine.pairs = machine::LinePairs{{0, 1}, {0, 47, 47, 0}, "every pair"};
   EXPECT_EQ(latency_matrix(machine).at(0, 1), 47);
@@ -38,7 +38,7 @@ TEST(LatencyMatrix, HasTheLatencyBetweenThreadsOfACoreOnItsDiagonal) {
   EXPECT_FALSE(shows_threads(in_blocks(latency_matrix(synthetic("core:2 pu:1").machine), 1)));
 }
 
-TEST(LatencyMatrix, KeepsNeighboursTogetherWhereNumbersAreInterleaved) {
+TEST(LatencyMatrix, KeepsNeighboursTogetherIfNumbersAreInterleaved) {
   machine::Topology topology;
   topology.pus = cpus(0, 4);
   topology.levels = {{"package", {cpus(0, 2, 2), cpus(1, 2, 2)}, {}}};
@@ -56,7 +56,7 @@ TEST(Blocks, AverageWithoutTheDiagonal) {
   EXPECT_EQ(blocks.edges[0].row, 1);
 }
 
-TEST(Blocks, TheLastMayBeSmaller) {
+TEST(Blocks, LastOneMayBeSmaller) {
   const LatencyMatrix matrix = latency_matrix(synthetic("core:3 pu:1").machine);
   const Blocks blocks = in_blocks(matrix, 2);
   EXPECT_THAT(blocks.ns, ElementsAre(10, 10, 10, 0));
@@ -65,11 +65,11 @@ TEST(Blocks, TheLastMayBeSmaller) {
 TEST(FittingBlock, KeepsTheEdgesOfSockets) {
   const LatencyMatrix matrix = latency_matrix(synthetic("pack:8 core:10 pu:1").machine);
   EXPECT_EQ(fitting_block(matrix, 80), 1);
-  EXPECT_EQ(fitting_block(matrix, 27), 5);  // 3 would do, but 5 divides 10
+  EXPECT_EQ(fitting_block(matrix, 27), 5);  // 3 would suffice, but 5 divides 10
 }
 
-TEST(LabelStep, PrefersWhatLiesFurtherOut) {
-  // Steps of 3 would do and would meet more caches; steps of 4 meet the sockets.
+TEST(LabelStep, PrefersOuterEdges) {
+  // Steps of 3 would suffice and match more caches, but steps of 4 match the sockets.
   const Blocks blocks = in_blocks(latency_matrix(synthetic("pack:2 l3:8 core:2 pu:1").machine), 2);
   EXPECT_EQ(label_step(blocks, 2, 5), 4);
   EXPECT_EQ(label_step(blocks, 5, 5), 1);
@@ -91,7 +91,7 @@ TEST(Scale, IsLogarithmic) {
   EXPECT_EQ((Scale{10, 10}.fraction(10)), 0);
 }
 
-TEST(Shades, OneForEachLatencyWhereThereAreFew) {
+TEST(Shades, OneForEachLatencyIfThereAreFew) {
   const Blocks blocks = in_blocks(latency_matrix(synthetic("pack:2 core:2 pu:1").machine), 1);
   const Shades shades = shades_for(blocks, scale_of(blocks), false);
   EXPECT_EQ(shades.of(10), ".");
@@ -99,7 +99,7 @@ TEST(Shades, OneForEachLatencyWhereThereAreFew) {
   EXPECT_EQ(shades.legend(), ".. 10, @@ 20 ns");
 }
 
-TEST(Shades, RangesWhereThereAreMany) {
+TEST(Shades, RangesIfThereAreMany) {
   Blocks blocks;
   blocks.ns = {0, 10, 12, 15, 20, 30, 50, 70, 100, 640};
   const Shades shades = shades_for(blocks, scale_of(blocks), false);

@@ -54,23 +54,23 @@ TEST(Sheet, OneCoreHasNoMap) {
   EXPECT_EQ(sheet.blocks.size(), 0);
 }
 
-TEST(Sheet, GivesTheSameBytesAgain) {
+TEST(Sheet, IsReproducible) {
   const Subject subject = hybrid();
   const std::string svg = as_svg(subject);
-  as_svg(synthetic("pack:2 core:2 pu:1"));  // what was drawn between must not show
+  as_svg(synthetic("pack:2 core:2 pu:1"));  // an earlier drawing must not affect the next one
   EXPECT_TRUE(as_svg(subject) == svg);
 }
 
-TEST(Sheet, IsShownWholeInANarrowWindow) {
+TEST(Sheet, FitsANarrowWindow) {
   const std::string svg = as_svg(hybrid());
   const std::string root = svg.substr(svg.find("<svg "), svg.find('>', svg.find("<svg ")));
   EXPECT_THAT(root, testing::HasSubstr("style=\"max-width:100%;height:auto\""));
   EXPECT_THAT(root, testing::HasSubstr("viewBox="));
 }
 
-TEST(Sheet, ALargeMachineHasASmallFile) {
+TEST(Sheet, LargeMachineHasASmallFile) {
   const std::string svg = as_svg(synthetic("pack:2 numa:4 l3:2 core:8 pu:1"));
-  // 128 cores have 16,384 cells, of few colors.
+  // 128 cores have 16,384 cells in few colors.
   EXPECT_LT(svg.size(), 64U * 1024);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Whole pictures in characters, held against files. HUDDLE_UPDATE_GOLDEN=1 writes the files anew.
+// Compares whole pictures in characters with files. HUDDLE_UPDATE_GOLDEN=1 rewrites the files.
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -36,7 +36,7 @@ std::string contents(const std::string& path) {
 
 class GoldenText : public testing::TestWithParam<Golden> {};
 
-TEST_P(GoldenText, IsAsItWas) {
+TEST_P(GoldenText, IsUnchanged) {
   const Golden& golden = GetParam();
   const Subject subject = golden.synthetic.empty() ? hybrid() : synthetic(golden.synthetic);
   const std::string path =
@@ -46,7 +46,7 @@ TEST_P(GoldenText, IsAsItWas) {
   EXPECT_EQ(drawn, contents(path)) << "look at the change, then run with HUDDLE_UPDATE_GOLDEN=1";
 }
 
-// A file that somebody else wrote, with an escape sequence in every word that people see.
+// Returns a file of unknown origin with an escape sequence in every displayed string.
 Subject hostile() {
   Subject subject = synthetic("pack:2 core:2 pu:1");
   const std::string order = "\x1b[31m";
@@ -63,13 +63,13 @@ Subject hostile() {
   return subject;
 }
 
-TEST(Pictures, AFileGivesNoOrdersToTheTerminal) {
+TEST(Pictures, FileCannotControlTheTerminal) {
   EXPECT_THAT(as_text(hostile(), {80, false, true}),
               AllOf(HasSubstr("?[31m"), Not(HasSubstr("\x1b"))));
   EXPECT_THAT(as_svg(hostile()), Not(HasSubstr("\x1b")));
 }
 
-TEST(Pictures, OnlyWhatCanBeMeasuredHereIsToBeCalibrated) {
+TEST(Pictures, SuggestsCalibrationOnlyForThisMachine) {
   Subject subject = synthetic("core:2 pu:1");
   EXPECT_THAT(as_text(subject, {80, false, true}), HasSubstr("run 'huddle calibrate'"));
   subject.measurable = false;
@@ -105,7 +105,7 @@ RC_GTEST_PROP(Text, FitsTheTerminal, ()) {
   }
 }
 
-RC_GTEST_PROP(Text, IsPlainWhereNothingElseIsShown, ()) {
+RC_GTEST_PROP(Text, IsPlainAsciiWithoutUnicodeAndColor, ()) {
   const machine::Topology topology = any_topology();
   const Subject subject{with_latencies(topology), any_allowed(topology), ""};
   for (const char c : as_text(subject, {80, false, false})) {
@@ -113,11 +113,11 @@ RC_GTEST_PROP(Text, IsPlainWhereNothingElseIsShown, ()) {
   }
 }
 
-TEST(Text, SurvivesAnAbsurdlyNarrowTerminal) {
+TEST(Text, SurvivesAnExtremelyNarrowTerminal) {
   EXPECT_THAT(as_text(synthetic("pack:2 numa:2 core:4 pu:2"), {1, true, true}), HasSubstr("12"));
 }
 
-TEST(Text, SaysHowFarFiguresMayBeTrusted) {
+TEST(Text, ReportsTheOriginOfFigures) {
   Subject subject = synthetic("pack:2 core:2 pu:1");
   EXPECT_THAT(as_text(subject, {}), HasSubstr("uncalibrated: generic constants; run 'huddle cal"));
   subject.path = "m.toml";
@@ -130,7 +130,7 @@ TEST(Text, SaysHowFarFiguresMayBeTrusted) {
   EXPECT_THAT(as_text(subject, {}), HasSubstr("calibrated: measured 2026-11-20 (m.toml)"));
 }
 
-TEST(Text, ListsDoubtsOnlyWhereThereAreSome) {
+TEST(Text, ListsUnsteadyMeasurementsIfThereAreAny) {
   Subject subject = synthetic("core:2 pu:1");
   EXPECT_THAT(as_text(subject, {}), Not(HasSubstr("Doubtful")));
   subject.machine.doubts = {{"pair 0-1", "two humps"}};

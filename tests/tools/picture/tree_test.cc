@@ -34,7 +34,7 @@ RC_GTEST_PROP(Tree, ShowsEveryProcessorOnce, ()) {
   RC_ASSERT(processors == topology.pus.cpus());
 }
 
-RC_GTEST_PROP(Tree, CellsKnowWhatIsAllowed, ()) {
+RC_GTEST_PROP(Tree, CellsHaveTheRightAllowance, ()) {
   const machine::Topology topology = any_topology();
   const machine::CpuSet allowed = any_allowed(topology);
   const Node tree = make_tree(topology, {allowed, marks, false});
@@ -51,7 +51,7 @@ RC_GTEST_PROP(Tree, CellsKnowWhatIsAllowed, ()) {
   check(check, tree);
 }
 
-TEST(Tree, MergesLevelsThatHoldTheSame) {
+TEST(Tree, MergesLevelsWithTheSameHardwareThreads) {
   const Subject subject = synthetic("pack:2 l3:1 l2:2 core:1 pu:2");
   const Node tree = make_tree(subject.machine.topology, {});
   ASSERT_EQ(tree.children.size(), 2U);
@@ -60,7 +60,7 @@ TEST(Tree, MergesLevelsThatHoldTheSame) {
   EXPECT_THAT(labels(tree), ElementsAre("0-1", "2-3", "4-5", "6-7"));
 }
 
-TEST(Tree, CoresTakeTheirOwnCachesIntoTheirTitle) {
+TEST(Tree, CoresHaveTheirPrivateCachesInTheirTitle) {
   const Subject subject = synthetic("l3:1 l2:2 core:1 pu:1");
   const Node tree = make_tree(subject.machine.topology, {{}, {}, true});
   ASSERT_EQ(tree.children.size(), 2U);
@@ -76,13 +76,13 @@ TEST(Tree, MarksHybridOfflineAndMemory) {
   EXPECT_THAT(tree.titles, ElementsAre("machine 16G", "L3 24M"));
 }
 
-TEST(Tree, MarksEachThreadWhereTheyDiffer) {
+TEST(Tree, MarksEachThreadIfTheyDiffer) {
   const Subject subject = synthetic("core:2 pu:2");
   const Node tree = make_tree(subject.machine.topology, {machine::CpuSet({1, 2, 3}), marks, false});
   EXPECT_THAT(labels(tree), ElementsAre(".0,*1", "*2-3"));
 }
 
-TEST(Tree, SaysNothingOfAllowanceOnAnotherMachine) {
+TEST(Tree, HasNoMarksForAnotherMachine) {
   const Node tree = make_tree(synthetic("core:2 pu:1").machine.topology, {{}, marks, false});
   EXPECT_THAT(labels(tree), ElementsAre("0", "1"));
 }
@@ -95,14 +95,14 @@ TEST(Fold, KeepsTheFirstAndNamesTheOthers) {
   EXPECT_THAT(labels(tree), ElementsAre("0", "1", "package 1 (2-3)", "package 2 (4-5)"));
 }
 
-TEST(Fold, DoesNotHideADifferenceInWhatIsAllowed) {
+TEST(Fold, DoesNotHideDifferentAllowances) {
   const Subject subject = synthetic("pack:3 core:2 pu:1");
   const Node tree =
       folded(make_tree(subject.machine.topology, {machine::CpuSet({0, 1, 2}), marks, false}), 1);
   EXPECT_EQ(tree.children.size(), 3U);
 }
 
-TEST(Legend, CountsWhatIsAllowed) {
+TEST(Legend, CountsAllowedHardwareThreads) {
   const Subject subject = hybrid();
   std::vector<std::string> words;
   for (const LegendItem& item : legend_of(subject.machine.topology, subject.allowed, false)) {

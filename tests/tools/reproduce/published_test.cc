@@ -31,7 +31,7 @@ std::string error_of(const std::string& text) {
   return "";
 }
 
-TEST(Published, AFigureIsOneOrASpan) {
+TEST(Published, FigureIsAValueOrARange) {
   const Paper paper = parse_paper(
       paper_with(figure("kind = \"ratio\"\nfrom = 0.4\nto = 0.8\non = \"m\"\n") +
                  "[[figure]]\nname = \"two\"\nwhere = \"a\"\nwhat = \"b\"\nkind = \"exact\"\n"
@@ -44,7 +44,7 @@ TEST(Published, AFigureIsOneOrASpan) {
   EXPECT_EQ(paper.figures[1].unit, "us");
 }
 
-TEST(Published, WhatCannotBeIsRefusedWithItsLine) {
+TEST(Published, RefusesInvalidFiguresWithTheirLine) {
   EXPECT_THAT(error_of(paper_with(figure("kind = \"rato\"\n"))),
               AllOf(HasSubstr("p.toml:8: "), HasSubstr("did you mean 'ratio'")));
   EXPECT_THAT(error_of(paper_with(figure("kind = \"ratio\"\n"))),

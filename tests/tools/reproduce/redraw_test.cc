@@ -33,14 +33,14 @@ TEST(Redraw, FactorsFillTheirRangeAndAreTheSameEverywhere) {
   EXPECT_LT(least, 0.76);
   EXPECT_LE(most, 1.25);
   EXPECT_GT(most, 1.24);
-  // The 10,000th number of the engine from its own seed is in the standard: 9981545732273789042.
+  // The standard defines the engine's 10,000th number for its default seed: 9981545732273789042.
   Draws standard(5489);
   for (int i = 1; i < 10000; ++i) standard.factor();
   EXPECT_DOUBLE_EQ(standard.factor(),
                    0.75 + 0.5 * static_cast<double>(9981545732273789042U >> 11) / 9007199254740992);
 }
 
-TEST(Redraw, OneSeedDrawsOneMachine) {
+TEST(Redraw, OneSeedGivesOneMachine) {
   Draws one(7);
   Draws same(7);
   Draws other(8);
@@ -50,7 +50,7 @@ TEST(Redraw, OneSeedDrawsOneMachine) {
   EXPECT_NE(drawn, redrawn(dawning(), one)) << "each draw is another";
 }
 
-TEST(Redraw, WhatIsNotEstimatedStays) {
+TEST(Redraw, KeepsEverythingThatIsNotEstimated) {
   const Machine machine = dawning();
   Draws draws(1);
   const Machine drawn = redrawn(machine, draws);
@@ -66,7 +66,7 @@ TEST(Redraw, WhatIsNotEstimatedStays) {
 
   const Machine measured = machine::read_machine_file(machines + "amd-epyc-2c-1b1d3050.toml");
   Machine again = redrawn(measured, draws);
-  // Three cores are needed to see the steps, so those of two are estimates.
+  // Measuring the steps requires three cores, so those of a two-core machine are estimates.
   for (std::size_t i = 0; i < again.line.size(); ++i) {
     again.line[i].reader_step_ns = measured.line[i].reader_step_ns;
     again.line[i].writer_step_ns = measured.line[i].writer_step_ns;
@@ -76,7 +76,7 @@ TEST(Redraw, WhatIsNotEstimatedStays) {
   EXPECT_EQ(again.handoff, measured.handoff);
 }
 
-TEST(Redraw, ACurveKeepsItsShape) {
+TEST(Redraw, CurveKeepsItsShape) {
   const Machine machine = dawning();
   Draws draws(1);
   const Machine drawn = redrawn(machine, draws);
@@ -93,7 +93,7 @@ TEST(Redraw, ACurveKeepsItsShape) {
   EXPECT_EQ(factors.size(), machine.copy.size()) << "each curve has a factor of its own";
 }
 
-TEST(Redraw, EveryMachineStaysOne) {
+TEST(Redraw, EveryMachineStaysValid) {
   int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(machines)) {
     if (entry.path().extension() != ".toml") continue;

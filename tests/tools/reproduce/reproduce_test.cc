@@ -33,7 +33,7 @@ TEST(Holds, ExactFiguresWithinOnePercent) {
   EXPECT_FALSE(holds(figure, 197.9));
 }
 
-TEST(Holds, RatiosWithinAFifthOfTheSpanAndOnItsSide) {
+TEST(Holds, RatiosWithinAFifthOfTheRangeAndOnItsSide) {
   const Figure less = figure_of(Kind::ratio, 0.6, 0.8);
   EXPECT_TRUE(holds(less, 0.7));
   EXPECT_TRUE(holds(less, 0.5));
@@ -52,15 +52,15 @@ TEST(Holds, RatiosWithinAFifthOfTheSpanAndOnItsSide) {
   EXPECT_FALSE(holds(alike, 1.3));
 }
 
-TEST(Holds, ADirectionIsARatioBelowOne) {
+TEST(Holds, DirectionIsARatioBelowOne) {
   const Figure figure = figure_of(Kind::direction, 0, 0);
   EXPECT_TRUE(holds(figure, 0.99));
   EXPECT_FALSE(holds(figure, 1));
   EXPECT_EQ(is_direction_right(figure, 0.5), true);
 }
 
-// What is worked out of the paper alone: the bar is all of them.
-TEST(Papers, ExactFiguresComeOut) {
+// All figures that are computed from the paper alone must agree.
+TEST(Papers, ExactFiguresAgree) {
   int exact = 0;
   for (const Laboratory& laboratory : laboratories()) {
     Paper paper = load_paper(std::string(laboratory.paper));
@@ -75,7 +75,7 @@ TEST(Papers, ExactFiguresComeOut) {
   EXPECT_GE(exact, 12);
 }
 
-// And nothing that is worked out goes unshown.
+// Also tests that each experiment belongs to a figure.
 TEST(Papers, EveryFigureHasAnExperimentOrAReason) {
   for (const Laboratory& laboratory : laboratories()) {
     const Paper paper = load_paper(std::string(laboratory.paper));
@@ -97,7 +97,7 @@ TEST(Papers, EveryFigureHasAnExperimentOrAReason) {
   }
 }
 
-TEST(Papers, AWrongFigureIsAMiss) {
+TEST(Papers, WrongFigureIsAMiss) {
   Paper paper = load_paper("kurnosov");
   std::erase_if(paper.figures, [](const Figure& one) { return one.name != "one-buffer"; });
   ASSERT_EQ(paper.figures.size(), 1U);
@@ -108,7 +108,7 @@ TEST(Papers, AWrongFigureIsAMiss) {
   EXPECT_THROW(reproduced(paper, kurnosov_experiments(), 1), InputError);
 }
 
-TEST(Papers, MissesSayWhy) {
+TEST(Papers, MissesHaveReasons) {
   std::vector<Reproduction> all;
   for (const std::string& name : paper_names()) {
     all.push_back(reproduced(name, 1));
@@ -126,7 +126,7 @@ TEST(Papers, MissesSayWhy) {
   EXPECT_EQ(summary.exact.good, summary.exact.rows);
 }
 
-TEST(Summary, CountsWhatTheRowsSay) {
+TEST(Summary, CountsTheRowsByVerdict) {
   Figure why = figure_of(Kind::ratio, 0.5, 0.5);
   why.why = "because";
   Reproduction one;
@@ -148,9 +148,9 @@ TEST(Summary, CountsWhatTheRowsSay) {
   EXPECT_EQ(summary.not_compared, 1);
 }
 
-// What a price cannot know and a protocol in the modelled world finds out: who else copies in one's
-// socket, and what a second queue of flags costs.
-TEST(Papers, ProtocolsKnowWhoElseCopiesWhere) {
+// Effects that the simulated protocol includes and the predicted time does not: other copies in the
+// same socket, and the cost of a second queue of flags.
+TEST(Papers, SimulationIncludesOtherCopiesInTheSocket) {
   const Reproduction zhang = reproduced("zhang", 1);
   const auto simulated = [&zhang](const std::string& name) {
     return *std::find_if(zhang.rows.begin(), zhang.rows.end(), [&name](const Row& row) {
@@ -161,7 +161,7 @@ TEST(Papers, ProtocolsKnowWhoElseCopiesWhere) {
   EXPECT_LT(simulated("barrier-one-queue"), 1);
 }
 
-TEST(Papers, WhatIsMeasuredIsComparedOnceItWas) {
+TEST(Papers, ComparesMeasuredFiguresOnceMeasured) {
   Paper paper = load_paper("kurnosov");
   std::erase_if(paper.figures,
                 [](const Figure& one) { return one.name.find("-here") == std::string::npos; });
@@ -178,14 +178,14 @@ TEST(Papers, WhatIsMeasuredIsComparedOnceItWas) {
               ElementsAre(Verdict::misses, Verdict::holds));
 }
 
-TEST(Measured, RatiosAreOfRounds) {
+TEST(Measured, RatiosAreOfTheSameRound) {
   bench::Result result;
   for (const double ns : {100.0, 50.0, 25.0}) {
     bench::EntryResult entry;
     for (int round = 1; round <= 40; ++round) entry.ns.push_back(ns * round);
     result.entries.push_back(entry);
   }
-  // Two rounds in which something else had the machine: the twentieth that the band leaves out.
+  // Two rounds with a disturbance: the twentieth that the band excludes.
   result.entries[1].ns[3] *= 10;
   result.entries[1].ns[9] *= 10;
   const Measurements measured = measurements_of(result);
@@ -195,7 +195,7 @@ TEST(Measured, RatiosAreOfRounds) {
   EXPECT_DOUBLE_EQ(measured.at(4).ours, 0.25);
 }
 
-TEST(Papers, ABandIsThatOfItsSeed) {
+TEST(Papers, BandDependsOnTheSeed) {
   Paper paper = load_paper("kurnosov");
   std::erase_if(paper.figures,
                 [](const Figure& one) { return one.name != "two-buffers-broadwell"; });
@@ -207,7 +207,7 @@ TEST(Papers, ABandIsThatOfItsSeed) {
   EXPECT_NE(band(1), band(2));
 }
 
-TEST(Papers, AnUnknownPaperIsRefusedWithTheNearest) {
+TEST(Papers, UnknownPaperIsRefusedWithASuggestion) {
   try {
     reproduced("kurnsov", 1);
     FAIL();

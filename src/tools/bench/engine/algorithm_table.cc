@@ -19,7 +19,7 @@ namespace {
 
 using select::Operation;
 
-// So little is over before a clock was looked at twice: it is timed in series.
+// Calls up to this size take little longer than reading the clock, so they are timed in series.
 constexpr std::size_t most_series_bytes = KiB;
 constexpr int table_calls_in_a_series = 32;
 constexpr int table_barriers_in_a_series = 200;
@@ -37,8 +37,8 @@ std::vector<std::string_view> algorithms_of(Operation operation,
   return names;
 }
 
-// In whose table an operation stands: where blocks may differ and other algorithms serve than where
-// they do not, it is another one's matter.
+// Returns the operation whose table lists `operation`: the regular form if the same algorithms
+// serve both, else the first operation of its family that the same algorithms serve.
 Operation table_of(Operation operation, const select::TeamResources& resources) {
   const Operation regular = select::regular_form(operation);
   const auto served_alike = [&](Operation one) {
@@ -94,7 +94,7 @@ std::unique_ptr<Implementation> implementation(const Calls& calls, const select:
   return std::make_unique<TeamOperation>(calls, plan);
 }
 
-// Calls `visit` with each row that can serve at that size.
+// Calls `visit` with each row whose algorithm can serve this size.
 template <class Table, class Visit>
 void each_there(Table& table, std::size_t column, Visit visit) {
   for (auto& row : table.rows) {
@@ -153,7 +153,7 @@ Comparison comparison_at(const OperationTable& table, std::size_t column, const 
                                   .calls = calls.in_a_stretch,
                                   .stretches = stretches,
                                   .predicted_ns = best.ns});
-    // The entry owns its implementation, which the analyzer loses sight of.
+    // The entry owns its implementation, but the analyzer does not see that.
   });  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
   return comparison;
 }

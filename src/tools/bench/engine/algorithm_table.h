@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every algorithm of every operation at a few sizes: what it needs, what it was predicted to take,
-// and what it takes.
+// Tables with every algorithm of every operation at a few sizes: its needs, its predicted time and
+// its measured time.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@ namespace huddle::bench {
 
 // One algorithm at one size.
 struct Cell {
-  select::Candidate best;  // its cheapest plan there
-  bool chosen = false;     // cheaper than any other's
-  std::vector<double> ns;  // a call, one figure a round; empty: not measured
-  std::optional<double> simulated_ns = std::nullopt;  // where that was asked for
+  select::Candidate best;  // the algorithm's cheapest plan at this size
+  bool chosen = false;     // cheaper than every other algorithm
+  std::vector<double> ns;  // per call, one value per round; empty: not measured
+  std::optional<double> simulated_ns = std::nullopt;  // only if requested
 };
 
 struct AlgorithmRow {
   std::string_view algorithm;
-  std::string needs;                       // empty: nothing
-  std::vector<std::optional<Cell>> cells;  // by size; none where it cannot serve
+  std::string needs;                       // resources it requires; empty: none
+  std::vector<std::optional<Cell>> cells;  // by size; empty if the algorithm cannot serve it
 };
 
 // Another operation that the same algorithms serve.
@@ -38,24 +38,25 @@ struct Relative {
 
 struct OperationTable {
   select::Operation operation = select::Operation::barrier;
-  std::vector<Relative> relatives;  // whose blocks may differ
-  std::vector<std::size_t> bytes;   // as a CallData has them; of a barrier none: 0
+  std::vector<Relative> relatives;  // with blocks of different sizes
+  std::vector<std::size_t> bytes;   // as in CallData; 0 for a barrier
   std::vector<AlgorithmRow> rows;
 };
 
-// The sizes of all operations but the barrier.
+// Returns the sizes in the tables of all operations except the barrier.
 std::vector<std::size_t> table_sizes();
 
-// All operations, as predicted.
+// Returns the tables of all operations, filled with predictions.
 std::vector<OperationTable> algorithm_table(const Forecast& forecast);
 
-// Each algorithm's protocol in the modelled world. pre: ranks do not share processors.
+// Adds the simulated time of each algorithm's protocol.
+// Requires: ranks do not share hardware threads.
 void simulate(std::vector<OperationTable>& tables, const Forecast& forecast);
 
-// Those who can serve at one size, against each other.
+// Returns a comparison of all algorithms that can serve the size of this column.
 Comparison comparison_at(const OperationTable& table, std::size_t column, const Binding& binding,
                          const Scale& scale);
-// What came out of it.
+// Copies the measured times into the table's column.
 void enter(const Result& result, OperationTable& table, std::size_t column);
 
 }  // namespace huddle::bench

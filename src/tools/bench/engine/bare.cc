@@ -25,7 +25,7 @@ namespace {
 using calibrate::ring_block_bytes;
 using calibrate::ring_blocks;
 
-// Calls step(block's part of the data) for each block.
+// Calls `step` with each block of the data.
 template <class Step>
 void block_by_block(std::span<std::byte> data, Step step) {
   for (std::size_t at = 0; at < data.size(); at += ring_block_bytes) {
@@ -51,7 +51,7 @@ void BareRing::run(const RankContext& here, int calls) {
 
 void BareRing::write(const RankContext& here) {
   block_by_block(here.source, [&](std::span<std::byte> part) {
-    // What lay there before has been taken.
+    // Wait until the reader has copied the block's previous contents.
     await_bare(flags_[1].value, count_ + 1 - static_cast<Count>(ring_blocks));
     memory::copy_in(method_, blocks_[count_ % ring_blocks].data(), part.data(), part.size());
     publish(flags_[0].value, ++count_);
@@ -72,7 +72,7 @@ bool BareRing::is_right(const RankContext& here) {
 
 namespace {
 
-// Each of the two has a block for each of the two.
+// Returns the block size: each rank's buffer holds one block for each of the two ranks.
 std::size_t block_bytes(const RankContext& here) { return here.source.size() / 2; }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Barriers, cache line transfers and copies as one would write them by hand for exactly this case.
+// They are the baseline for huddle.
 #pragma once
 
 #include <sched.h>
@@ -22,23 +25,20 @@
 
 namespace huddle::bench {
 
-// Barriers and a hand-over of a cache line as one would write them by hand for just this case: what
-// huddle is held against.
-
 using calibrate::Count;
 using calibrate::Flag;
 using calibrate::publish;
 
-// Looks without a pause: nobody else wants the core.
+// Spins without a pause because no other process needs the core.
 inline void await_bare(const std::atomic<Count>& flag, Count count) {
   while (!context::reached(flag.load(std::memory_order_acquire), count)) continue;
 }
-// The awaited one may need this very core.
+// Spins and yields because the awaited rank may need this core.
 inline void await_yielding(const std::atomic<Count>& flag, Count count) {
   while (!context::reached(flag.load(std::memory_order_acquire), count)) sched_yield();
 }
 
-// Two ranks, a flag each, both in one line.
+// A barrier of two ranks with one flag each, both in one cache line.
 class OneLineExchange {
  public:
   void build(const RankContext& here) {
@@ -58,7 +58,7 @@ class OneLineExchange {
   Count round_ = 0;
 };
 
-// Two ranks, a flag each in a line of its own.
+// A barrier of two ranks with one flag each, in separate cache lines.
 class TwoLineExchange {
  public:
   void build(const RankContext& here) {
@@ -74,7 +74,8 @@ class TwoLineExchange {
   Count round_ = 0;
 };
 
-// All count themselves in; the last one lets all go; whoever waits yields.
+// A barrier with a central counter: each rank increments it, the last one releases the others, and
+// waiting ranks yield.
 class YieldingCounter {
  public:
   void build(const RankContext& here) {
@@ -97,8 +98,8 @@ class YieldingCounter {
   Count round_ = 0;
 };
 
-// Everybody raises a flag; the first rank looks at all of them and raises one for all; whoever
-// waits yields.
+// A barrier with one flag per rank: each rank raises its flag, rank 0 reads all of them and raises
+// its own for all. Waiting ranks yield.
 class YieldingFlags {
  public:
   explicit YieldingFlags(int ranks) : flags_(static_cast<std::size_t>(ranks)) {}
@@ -121,14 +122,14 @@ class YieldingFlags {
   Count round_ = 0;
 };
 
-// A line that goes to and fro between two ranks, each of which writes one of its own: a call is one
-// way, half of a round trip.
+// A ping-pong between two ranks, each of which writes its own cache line. A call is one way, that
+// is half of a round trip.
 class PingPong final : public Implementation {
  public:
   void set_up(const RankContext& here) override {
     if (here.rank == 0) flags_.build();
   }
-  // pre: an even number of calls.
+  // Requires: `calls` is even.
   void run(const RankContext& here, int calls) override {
     for (int trip = 0; trip < calls / 2; ++trip) {
       ++round_;
@@ -147,8 +148,8 @@ class PingPong final : public Implementation {
   Count round_ = 0;
 };
 
-// Data handed from one process to another through a ring of blocks: both sides copy at the same
-// time. As calibrate's ring, between processes.
+// Transfers data from one process to another through a ring of blocks, so that both sides copy at
+// the same time. It is the ring of calibrate, but between processes.
 class BareRing final : public Implementation {
  public:
   explicit BareRing(memory::CopyMethod method) : method_(method) {}
@@ -170,14 +171,14 @@ class BareRing final : public Implementation {
   calibrate::Count count_ = 0;                     // blocks of all calls
 };
 
-// What single copy takes at the least: each rank of two, or one, reads the other's block straight
-// out of its memory, by a system call or, in a comparison of heaps, where it is mapped, and may
-// copy its own, with nothing said in between.
+// Lower bound for single copy: one or both of two ranks read the peer's block directly from its
+// memory, without any synchronization. A rank reads with a system call or, in a comparison that
+// uses the heap, from the mapped memory. It may also copy its own block.
 class BareRead final : public Implementation {
  public:
   enum class Readers { both, first };
   enum class Own { copied, left };
-  // kernel: how what is mapped is copied.
+  // `kernel`: the kernel that copies mapped memory.
   explicit BareRead(Readers readers, Own own = Own::copied,
                     memory::CopyKernel kernel = memory::CopyKernel::plain)
       : readers_(readers), own_(own), kernel_(kernel) {}
@@ -203,7 +204,7 @@ class BareRead final : public Implementation {
   memory::CopyKernel kernel_;
   std::optional<single_copy::TracingPermit> permit_;
   Shared<Shown> shown_{std::size_t{2}};            // by rank
-  std::unique_ptr<single_copy::PeerMemory> peer_;  // on whoever reads, once it has begun
+  std::unique_ptr<single_copy::PeerMemory> peer_;  // on a rank that reads, after its first call
 };
 
 }  // namespace huddle::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A comparison as data: who competes, where, and what has to come out; and what did come out.
+// A comparison as data: its entries, their binding, the required ratios, and the results.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 
 namespace huddle::bench {
 
-// How long a comparison lasts.
+// Determines the duration of a comparison.
 struct Scale {
-  bool quick = false;  // a first idea: fewer stretches
+  bool quick = false;  // fewer stretches, for a first impression
 
   int stretches(int usual) const { return quick ? (usual + 3) / 4 : usual; }
-  // Calls that are timed one by one, in a round: fewer of those that move much.
+  // Returns how often a round times a single call; large calls are timed less often.
   int single_calls(std::size_t bytes) const {
     constexpr std::size_t bytes_a_round = std::size_t{32} << 20;
     constexpr std::size_t least = 4;
@@ -34,13 +34,13 @@ struct Scale {
 struct Entry {
   std::string name;
   std::unique_ptr<Implementation> implementation;
-  bool bare = false;  // what any huddle is held against
-  int calls = 1;      // in a stretch, which is timed as a whole
-  int stretches = 1;  // in a round; their median is the round's figure
+  bool bare = false;  // hand-written baseline for huddle's entries
+  int calls = 1;      // per stretch, which is timed as a whole
+  int stretches = 1;  // per round; their median is the round's result
   std::optional<double> predicted_ns = std::nullopt;
 };
 
-// What a ratio may be.
+// The limit that a ratio has to keep.
 struct Bar {
   enum class Kind {
     time_at_most,   // subject's time over the rival's
@@ -52,10 +52,11 @@ struct Bar {
 
 struct Judgement {
   std::string what;
-  std::size_t subject = 0;          // number of an entry
-  std::vector<std::size_t> rivals;  // the fastest of them counts
+  std::size_t subject = 0;          // index of an entry
+  std::vector<std::size_t> rivals;  // the fastest of them is used
   Bar bar;
-  // Bytes that each side moves a call, for rates: data for data where the two do not do the same.
+  // Bytes that each side moves per call, for rates. They make operations that move different
+  // amounts of data comparable.
   double subject_bytes = 0;
   double rival_bytes = 0;
 };
@@ -63,10 +64,10 @@ struct Judgement {
 struct Comparison {
   std::string name;
   Binding binding;
-  std::size_t bytes = 0;  // that each rank's buffers have
+  std::size_t bytes = 0;  // size of each rank's buffers
   std::vector<Entry> entries;
   std::vector<Judgement> judgements;
-  bool in_heap = false;  // the buffers, so that other ranks can map them
+  bool in_heap = false;  // allocate the buffers in the heap, so that other ranks can map them
 };
 
 struct EntryResult {
@@ -76,7 +77,7 @@ struct EntryResult {
   int calls = 1;
   int stretches = 1;
   std::optional<double> predicted_ns;
-  std::vector<double> ns;  // a call, one figure a round
+  std::vector<double> ns;  // per call, one value per round
 };
 
 struct Verdict {
@@ -86,7 +87,7 @@ struct Verdict {
   Bar bar;
   double subject_bytes = 0;
   double rival_bytes = 0;
-  std::vector<double> ratios;  // one a round
+  std::vector<double> ratios;  // one per round
   double median = 0;
   double spread = 0;  // relative
   bool holds = false;
@@ -96,8 +97,8 @@ struct Result {
   std::string name;
   Binding binding;
   std::size_t bytes = 0;
-  int rounds = 0;          // that were finished
-  long switched_away = 0;  // how often something else took a rank's processor
+  int rounds = 0;          // completed rounds
+  long switched_away = 0;  // involuntary context switches of the ranks
   std::vector<EntryResult> entries;
   std::vector<Verdict> verdicts;
 };

@@ -20,22 +20,23 @@ namespace {
 using Kind = Bar::Kind;
 using select::Operation;
 
-// Some 10 us to a stretch at the least, so that the clock's 25 ns vanish; and an even number.
+// A stretch lasts at least some 10 us, so that the 25 ns of reading the clock do not matter. The
+// number of calls is even.
 constexpr int calls_in_a_series = 500;
 constexpr int series_in_a_round = 24;
-// Turns of a core given away take microseconds each.
+// If ranks share cores, each switch takes microseconds.
 constexpr int crowded_calls_in_a_series = 100;
 constexpr int crowded_series_in_a_round = 12;
 constexpr int crowded_ranks = 8;
 
 constexpr std::size_t large_sizes[] = {std::size_t{512} << 10, std::size_t{4} << 20};
 
-// How often the entries of a comparison are called: see Entry.
+// Number of calls and stretches of a comparison's entries; see Entry.
 struct Series {
   int calls;
   int stretches;
 };
-// Calls that are timed one by one.
+// Returns a series of calls that are timed one by one.
 Series single_calls(const Comparison& comparison, const Scale& scale) {
   return {1, scale.single_calls(comparison.bytes)};
 }
@@ -49,7 +50,7 @@ void add(Comparison& comparison, const Series& series, std::string name,
                                 .stretches = series.stretches});
 }
 
-// A bare ring for each method: the numbers of their entries.
+// Adds a bare ring for each copy method. Returns the indices of their entries.
 std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series) {
   std::vector<std::size_t> rings;
   for (memory::CopyMethod method : memory::to_one_reader) {
@@ -61,7 +62,7 @@ std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series)
   return rings;
 }
 
-// Two ranks, with buffers of so many bytes; entries and judgements are to come.
+// Returns a comparison of two ranks without entries and judgements.
 Comparison of_two(const std::vector<int>& pus, std::string name, std::size_t bytes) {
   return {.name = std::move(name),
           .binding = {2, {pus[0], pus[1]}},
@@ -104,14 +105,15 @@ Comparison data_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
   const Bar bar{Kind::rate_at_least, 0.8};
   comparison.judgements = {
       {"broadcast of " + size, 0, rings, bar, moved, moved},
-      // Half of the data in, the other half joined, that half back: what a rank has to move.
+      // A rank copies half of the data in, reduces the other half and copies that half back.
       {"allreduce of " + size, 1, rings, bar, 1.5 * moved, moved},
   };
   return comparison;
 }
 
-// Each rank's buffers hold a block of so many bytes for each. What a rank has to move is counted in
-// blocks: its own, once; what it shows, and what it takes.
+// Compares exchanges with rings. Each rank's buffers hold a block of `bytes` bytes per rank. The
+// data that a rank has to move are counted in blocks: one for its own, plus those that it publishes
+// and those that it reads.
 Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -135,14 +137,14 @@ Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, cons
                                      .rivals = rings,
                                      .bar = {Kind::rate_at_least, 0.6},
                                      .subject_bytes = all[i].blocks * block,
-                                     // Each of the two moves all of its buffer.
+                                     // Each of the two ranks moves all of its buffer.
                                      .rival_bytes = ranks * block});
   }
   return comparison;
 }
 
-// The same where ranks read each other's memory, against the same system call with nothing said in
-// between: what a rank has to have read is counted, and the copy of its own block.
+// Compares the exchanges of ranks that read each other's memory with the same system call without
+// synchronization. The blocks that a rank has to read are counted, and the copy of its own block.
 Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -170,9 +172,9 @@ Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, co
   return comparison;
 }
 
-// The same where ranks have mapped what they hand in, against a copy from there with nothing said
-// in between: what a rank has to have read of the other's is counted, and the copy of its own block
-// where there is one. A broadcast has none: its rival is the read alone.
+// Compares collectives of ranks that have mapped each other's inputs with a copy from the mapped
+// memory without synchronization. The blocks that a rank has to read from its peer are counted, and
+// the copy of its own block if there is one. A broadcast has none, so its rival is the read alone.
 Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -184,8 +186,8 @@ Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
     Operation operation;
     bool by_both;
   };
-  // To join half a block two halves are read and one is written, where a copy reads one: half as
-  // much again; then the other half is copied.
+  // Reducing half a block reads two halves and writes one, while a copy reads only one, so it
+  // counts 1.5 times. Then the other half is copied.
   constexpr Moved all[] = {{1, Operation::bcast, false},
                            {1.25, Operation::allreduce, true},
                            {ranks, Operation::alltoall, true},

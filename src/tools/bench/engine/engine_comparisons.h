@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the engine has to keep to: its collectives against the best that one can write by hand for
-// just this case, timed beside them.
+// The performance bars of the engine: its collectives compared with the best hand-written code for
+// the same case, and the variants from the papers compared with huddle's choice.
 #pragma once
 
 #include <vector>
@@ -12,30 +12,35 @@
 
 namespace huddle::bench {
 
-// pus: one for each core that may be used, neighbours beside each other. Without a second one there
-// is no comparison.
+// Returns the engine's comparisons with their bars. `pus` contains one hardware thread for each
+// core that may be used, neighbours next to each other. Returns none if there are fewer than two.
 std::vector<Comparison> engine_comparisons(const std::vector<int>& pus, const Scale& scale);
 
-// The variants of the papers side by side, beside huddle's choice, each with what it was predicted
-// to take. Without bars: a look, not a test.
+// The next functions compare the variants from the papers and huddle's choice, each with its
+// predicted time. They set no bars: they give an overview and are not a test.
 
-// Zhang, Meng and Huo: flat with two queues of packed flags; flat with one queue and a line a slot;
-// the same over the machine's levels. pre: two ranks or more.
+// Compares the barriers of Zhang, Meng and Huo: flat with two queues of packed flags, flat with one
+// queue and one cache line per slot, and the latter over the levels of the machine.
+// Requires: at least two ranks.
 Comparison barrier_variants(const machine::Machine& machine, const Binding& binding,
                             const Scale& scale);
 
-// Kurnosov and Tokmasheva: one buffer against several, trees of notifications; Zhang, Meng and Huo:
-// segments placed on the memories, read by all or by few at once. pre: two ranks or more.
+// Compares the broadcasts of Kurnosov and Tokmasheva (one buffer or several, trees of
+// notifications) and of Zhang, Meng and Huo (segments placed on the NUMA nodes, read by all ranks
+// or by a few at a time).
+// Requires: at least two ranks.
 std::vector<Comparison> bcast_variants(const machine::Machine& machine, const Binding& binding,
                                        const Scale& scale);
 
-// The papers leave reductions open: each algorithm of huddle's, with the parameters that were
-// predicted to suit it best. pre: two ranks or more.
+// Compares huddle's reduction algorithms, each with its best parameters as predicted. The papers do
+// not cover reductions.
+// Requires: at least two ranks.
 std::vector<Comparison> allreduce_variants(const machine::Machine& machine, const Binding& binding,
                                            const Scale& scale);
 
-// Zhang, Meng and Huo: exchanges of pairs in tiles of several sizes, the largest as good as none,
-// in either order. pre: two ranks or more.
+// Compares the pairwise exchanges of Zhang, Meng and Huo in tiles of several sizes, of which the
+// largest is practically untiled, in both orders.
+// Requires: at least two ranks.
 std::vector<Comparison> alltoall_variants(const machine::Machine& machine, const Binding& binding,
                                           const Scale& scale);
 

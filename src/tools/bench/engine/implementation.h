@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One way to do something that is timed: huddle's, or a bare one written by hand. Made before the
-// ranks are forked: each rank has a copy of its own, and what they share lies in shared pages.
+// Interface of the entries that are timed: huddle's collectives or hand-written baselines. An
+// implementation is constructed before the ranks are forked. Each rank then has its own copy;
+// shared data is in shared pages.
 #pragma once
 
 #include <atomic>
@@ -20,17 +21,17 @@
 
 namespace huddle::bench {
 
-// A rank, as implementations see it.
+// A rank as implementations see it.
 struct RankContext {
   int rank = 0;
   int ranks = 1;
   team::Team* team = nullptr;
-  // This rank's own memory, touched by it; the same for all implementations, so that none has the
-  // better pages. As many bytes as the comparison moves.
+  // This rank's own memory, first touched by it. All implementations use the same buffers, so that
+  // none has better pages. They are as large as the comparison requires.
   std::span<std::byte> source;
   std::span<std::byte> target;
-  const memory::Heap* heap = nullptr;  // where they lie, in a comparison of heaps
-  std::uint32_t stamp = 0;  // another one in each stretch: data of one are wrong in the next
+  const memory::Heap* heap = nullptr;  // the heap that contains the buffers, if any
+  std::uint32_t stamp = 0;             // differs in each stretch, so that stale data is detected
 };
 
 class Implementation {
@@ -40,21 +41,21 @@ class Implementation {
   Implementation& operator=(const Implementation&) = delete;
   virtual ~Implementation() = default;
 
-  // Each is called on all ranks. Between one and the next all wait for all.
+  // Each of the following is called on all ranks, with a barrier after each call.
   virtual void set_up(const RankContext&) {}
-  // Before a stretch: new data.
+  // Writes new data before a stretch.
   virtual void prepare(const RankContext&) {}
-  // What is timed.
+  // Runs the timed calls.
   virtual void run(const RankContext& here, int calls) = 0;
-  // After a stretch: whether what came out is right.
+  // Returns whether the results are right, after a stretch.
   virtual bool is_right(const RankContext&) { return true; }
-  // How it goes about it, in words; asked on the first rank when all is over.
+  // Returns a description of the algorithm used. Called on rank 0 at the end.
   virtual std::string how(const RankContext&) { return {}; }
 };
 
-// Barriers as implementations: timed in series, and tried apart from that.
-
-// Barrier: build(here) on all ranks, then pass(here) is inlined into the timed loop.
+// A barrier as an implementation: timed in series and tested separately.
+// Requires: Barrier has build(here), called on all ranks, and pass(here), which is inlined into the
+// timed loop.
 template <class Barrier>
 class BarrierImplementation final : public Implementation {
  public:
@@ -68,7 +69,7 @@ class BarrierImplementation final : public Implementation {
   void run(const RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) barrier_.pass(here);
   }
-  // Behind a barrier everybody sees what all did before it.
+  // Checks that each rank sees after a barrier what all ranks did before it.
   bool is_right(const RankContext& here) override {
     bool all_there = true;
     for (int call = 0; call < tried_calls; ++call) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A protocol of src/runtime/node on its own, outside of any team: what an implementation of one
-// protocol is made of. Made before the ranks are forked, like the implementation.
+// Runs a protocol of src/runtime/node without a team, for implementations of a single protocol. It
+// is constructed before the ranks are forked, like the implementation.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace huddle::bench {
 template <class Protocol>
 class ProtocolAlone {
  public:
-  // make(rank) returns a rank's protocol, for memory that holds context::first_sequence. pre: it
-  // needs no scratch.
+  // make(rank) returns the protocol of a rank for memory that holds context::first_sequence.
+  // Requires: the protocol needs no scratch.
   template <class Make>
   ProtocolAlone(int ranks, bool crowded, Make make) : waiting_({.crowded = crowded}, {}, {}) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -32,7 +32,7 @@ class ProtocolAlone {
   ProtocolAlone(const ProtocolAlone&) = delete;
   ProtocolAlone& operator=(const ProtocolAlone&) = delete;
 
-  // Each rank's memory is touched, and so placed, by itself.
+  // Initializes this rank's memory; the first touch places it near the rank.
   void set_up(const RankContext& here) {
     const auto& mine = words_[static_cast<std::size_t>(here.rank)];
     mine.build();
@@ -40,9 +40,9 @@ class ProtocolAlone {
     for (const auto& words : words_) shared_.push_back(reinterpret_cast<std::byte*>(&*words));
     context_ = {here.rank, here.ranks, shared_.data(), nullptr, &waiting_};
   }
-  // This rank's.
+  // Returns the protocol of this rank.
   Protocol& protocol() { return protocols_[static_cast<std::size_t>(context_.rank)]; }
-  // The world of one call with these buffers.
+  // Returns the context of one call with these buffers.
   context::NativeContext world(const RankContext& here) const {
     return {context_, {here.source.data(), here.target.data()}};
   }
@@ -51,12 +51,12 @@ class ProtocolAlone {
   context::Waiting waiting_;
   std::vector<Protocol> protocols_;               // by rank
   std::vector<Shared<context::Sequence>> words_;  // by rank
-  std::vector<std::byte*> shared_;                // the same, as protocols want it
+  std::vector<std::byte*> shared_;  // the same memory in the form that protocols require
   context::ProtocolContext context_;
 };
 
-// A broadcast of src/runtime/node on its own, with parameters that no team would give it: the
-// papers' variants, as their authors measured them.
+// A broadcast of src/runtime/node with parameters that no team would choose: the papers' variants
+// as their authors measured them.
 template <class Protocol>
 class ProtocolBcast final : public Implementation {
  public:

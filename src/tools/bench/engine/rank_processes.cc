@@ -50,7 +50,7 @@ std::string text(const Binding& binding) {
   return fmt::format("{} ranks, one each on cpus {}", used, fmt::join(pus, ", "));
 }
 
-// The set is as long as the largest number needs: no limit of ours on how many there are.
+// Allocates the set for the largest number, so that the number of hardware threads is not limited.
 void run_on(const std::vector<int>& pus) {
   const auto bits = static_cast<std::size_t>(*std::max_element(pus.begin(), pus.end())) + 1;
   const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
@@ -91,18 +91,18 @@ using Work = std::function<void(const team::Bootstrap&)>;
 
 constexpr pid_t has_ended = -1;
 
-// Where a rank says why it failed. A pipe takes so short a message in one piece.
+// Sends the reason of a failure to the parent. A pipe transfers a message of this size atomically.
 void complain(int pipe_end, int rank, const char* why) {
   const std::string text = fmt::format("rank {}: {}", rank, why);
   if (write(pipe_end, text.data(), text.size()) < 0) std::perror("huddle: a rank");
 }
 
-// What happens in the child.
+// Runs a rank in the child process.
 [[noreturn]] void run_all(pid_t parent, const Binding& binding, int rank, const Work& work,
                           team::ForkBootstrap& places, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  // Ctrl-C is for the parent, which asks the ranks to end in order.
+  // The parent handles Ctrl-C and stops the ranks in an orderly way.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);
   int status = 0;
@@ -133,7 +133,7 @@ RankProcesses::RankProcesses(const Binding& binding, const Work& work) {
   const FileDescriptor write_end(ends[1]);
   team::ForkBootstrap places(binding.ranks);
   const pid_t parent = getpid();
-  std::fflush(nullptr);  // or each child would have it to print as well
+  std::fflush(nullptr);  // otherwise each child would print the buffered output again
   for (int rank = 0; rank < binding.ranks; ++rank) {
     const pid_t child = fork();
     if (child == 0) run_all(parent, binding, rank, work, places, write_end.number());
@@ -174,14 +174,14 @@ bool RankProcesses::read_complaints() {
 }
 
 bool RankProcesses::wait(std::chrono::milliseconds limit) {
-  // Before the pipe is read: what a rank had to say is in there by the time that it has ended.
+  // Before reading the pipe: once a rank has ended, its message is in the pipe.
   reap(WNOHANG);
   const auto timeout = death_.empty() ? limit : std::chrono::milliseconds(0);
   pollfd watched{complaints_.number(), POLLIN, 0};
   const bool heard = poll(&watched, 1, static_cast<int>(timeout.count())) > 0;
   const bool all_gone = heard && !read_complaints();
   if (all_gone) reap(0);
-  // The others would wait for one that is gone for ever.
+  // The remaining ranks would wait forever for the failed one.
   const std::string& trouble = complaint_.empty() ? death_ : complaint_;
   if (trouble.empty()) return all_gone;
   kill_all();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Processes that compete: forked, kept where they belong, waited for. They end with their parent.
+// The rank processes of a comparison: forked, bound, awaited. They end with their parent.
 #pragma once
 
 #include <sys/types.h>
@@ -19,29 +19,29 @@
 
 namespace huddle::bench {
 
-// Where the ranks of a comparison may run.
+// The placement of a comparison's ranks.
 struct Binding {
   int ranks = 2;
   std::vector<int> pus;
 
   bool crowded() const { return ranks > static_cast<int>(pus.size()); }
-  // Each rank has a processor to itself; where there are not enough, all run on all.
+  // Returns the hardware threads of a rank: its own, or all if there are not enough for all ranks.
   std::vector<int> pus_of(int rank) const;
-  // The processor that a team counts each rank for.
+  // Returns the hardware thread at which a team places each rank.
   std::vector<int> counted_for() const;
 };
 
-// "2 ranks on cpus 0 and 1", "8 ranks on 2 cpus".
+// Returns for example "2 ranks on cpus 0 and 1" or "8 ranks on 2 cpus".
 std::string text(const Binding& binding);
 
-// Keeps the calling process to these. Throws FailureError naming what is not allowed.
+// Binds the calling process to these hardware threads. Throws FailureError with the forbidden ones.
 void run_on(const std::vector<int>& pus);
 
-// Memory that a process shares with those that it forks: mapped before, placed on the node of the
-// rank that touches it first.
+// Memory that a process shares with its forked children. It is mapped before the fork and placed on
+// the NUMA node of the rank that touches it first.
 class SharedPages {
  public:
-  // Throws FailureError where there is no memory.
+  // Throws FailureError if memory is short.
   explicit SharedPages(std::size_t bytes);
   ~SharedPages();
   SharedPages(SharedPages&& other) noexcept;
@@ -54,8 +54,8 @@ class SharedPages {
   std::size_t bytes_ = 0;
 };
 
-// Things in such memory. They are there once one process, the one they should lie near, has built
-// them.
+// Objects in shared pages. They exist after one process has called build(), which places the pages
+// near that process.
 template <class T>
 class Shared {
  public:
@@ -80,27 +80,28 @@ class Shared {
 
 class RankProcesses {
  public:
-  // Forks; each calls `work` once it is where it belongs. Throws FailureError. pre: the caller has
-  // no other threads.
+  // Forks the ranks. Each binds itself and then calls `work`. Throws FailureError.
+  // Requires: the caller has no other threads.
   RankProcesses(const Binding& binding, const std::function<void(const team::Bootstrap&)>& work);
-  // Kills whoever still runs.
+  // Kills the ranks that still run.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
-  // True when all have ended, false when the time is over before. Throws FailureError where one has
-  // failed, or been killed: what it said, or how it died. Nobody runs any more then.
+  // Returns true once all ranks have ended, false if the time limit passes first. Throws
+  // FailureError if a rank failed or was killed, with its message or its cause of death; all other
+  // ranks are killed first.
   bool wait(std::chrono::milliseconds limit);
 
  private:
   void kill_all();
   void reap(int options);
-  bool read_complaints();  // false once nobody is left to complain
+  bool read_complaints();  // false once no rank has the pipe open
 
-  std::vector<pid_t> children_;  // by rank; has_ended where it has been waited for
-  FileDescriptor complaints_;    // read end of a pipe whose other end the ranks have
-  std::string complaint_;        // of a rank that failed
-  std::string death_;            // of one that may have had no time to complain
+  std::vector<pid_t> children_;  // by rank; has_ended after it has been reaped
+  FileDescriptor complaints_;    // read end of a pipe to which the ranks write
+  std::string complaint_;        // message of a rank that failed
+  std::string death_;            // exit of a rank that may not have sent a message
 };
 
 }  // namespace huddle::bench

@@ -72,10 +72,10 @@ Verdict judge(const Judgement& judgement, const std::vector<EntryResult>& entrie
 
 namespace {
 
-// Between two looks at how far the ranks are: often enough for a bar that moves, and seldom enough
-// for whoever shares a processor with this one.
+// Time between two checks of the ranks' progress: short enough for a progress bar, long enough not
+// to disturb a rank that shares a hardware thread with this process.
 constexpr std::chrono::milliseconds between_looks{50};
-// As much as a program that uses huddle may share.
+// Limit for shared memory, the same as for a program that uses huddle.
 constexpr std::size_t cap_bytes = std::size_t{1} << 30;
 
 long involuntary_switches() {
@@ -91,15 +91,15 @@ void write_down(Words& place, std::string_view words) {
   std::copy_n(words.begin(), std::min(words.size(), place.size() - 1), place.begin());
 }
 
-// What the parent and the ranks tell each other.
+// Flags through which the parent and the ranks communicate.
 struct Board {
-  std::atomic<bool> stop{false};   // the parent's wish
-  std::atomic<bool> go_on{true};   // the first rank's word, the same for all ranks
+  std::atomic<bool> stop{false};   // set by the parent
+  std::atomic<bool> go_on{true};   // set by rank 0 for all ranks
   std::atomic<int> turns_done{0};  // of all rounds
   std::atomic<int> rounds_done{0};
 };
 
-// What a rank leaves there for the first one.
+// Times that a rank reports to rank 0.
 struct alignas(calibrate::apart_bytes) Stretch {
   double begin_ns = 0;
   double end_ns = 0;
@@ -126,7 +126,7 @@ struct Common {
   Shared<Board> board;
   Shared<Stretch> stretches;  // by rank
   Shared<double> figures;     // by round, then by entry
-  Shared<Words> words;        // how each entry went about it
+  Shared<Words> words;        // description of each entry's algorithm
 };
 
 // A rank's own pages, from the system or from its heap.
@@ -150,7 +150,7 @@ class Pages {
   std::size_t bytes_;
 };
 
-// One rank's part.
+// The part of one rank.
 class RankRun {
  public:
   RankRun(const Comparison& comparison, const RunOptions& options, const Common& common,
@@ -182,7 +182,7 @@ class RankRun {
  private:
   bool is_first() const { return here_.rank == 0; }
 
-  // All ranks get the same answer.
+  // Returns the same value on all ranks.
   bool goes_on() {
     if (is_first()) common_.board->go_on.store(!common_.board->stop.load());
     common_.barrier->wait();
@@ -191,7 +191,7 @@ class RankRun {
 
   void take_turn(int round, std::size_t number) {
     const Entry& entry = comparison_.entries[number];
-    time_stretch(entry);  // the caches hold what the one before has left
+    time_stretch(entry);  // evicts what the previous entry has left in the caches
     std::vector<double> ns;
     for (int i = 0; i < entry.stretches; ++i) ns.push_back(time_stretch(entry));
     if (!is_first()) return;
@@ -200,7 +200,7 @@ class RankRun {
     common_.board->turns_done.fetch_add(1);
   }
 
-  // What a call took; on the first rank only.
+  // Returns the time per call, on rank 0 only.
   double time_stretch(const Entry& entry) {
     Stretch& mine = common_.stretches[here_.rank];
     ++here_.stamp;
@@ -217,7 +217,7 @@ class RankRun {
     return ns;
   }
 
-  // From when the last rank begins until the last one returns.
+  // Returns the time from the start of the last rank until the return of the last rank.
   double whole_ns() const {
     double begin_ns = 0;
     double end_ns = 0;

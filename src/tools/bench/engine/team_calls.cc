@@ -109,7 +109,7 @@ std::size_t Calls::buffer_bytes(int ranks) const {
   return static_cast<std::size_t>(in_a_stretch - 1) * stride(ranks) + call_bytes(*this, ranks);
 }
 
-// No two calls in one line.
+// Rounds up so that two calls never share a cache line.
 std::size_t Calls::stride(int ranks) const {
   return round_up(call_bytes(*this, ranks), node::line_bytes);
 }

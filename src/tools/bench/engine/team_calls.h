@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle's own collectives as implementations: by the plan that a team chooses, or by a given one.
+// huddle's own collectives as implementations, with the team's choice or with a given plan.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +23,21 @@
 
 namespace huddle::bench {
 
-// Whether ranks, which are processes that another one starts, may read each other's memory here.
-// Starts two to see.
+// Returns whether sibling processes may read each other's memory here. Starts two to find out.
 bool ranks_may_read();
 
-// What a team would choose from, before it is made.
+// The candidates and costs from which a team would choose, known before the team exists.
 struct Forecast {
-  // may_read: whether ranks may read each other's memory there.
+  // `may_read`: whether the ranks may read each other's memory.
   Forecast(const machine::Machine& machine, const Binding& binding, bool may_read);
-  // The same where the ranks are to run: they try whether they may.
+  // Tests whether the ranks may read each other's memory, on the machine that will run them.
   Forecast(const machine::Machine& machine, const Binding& binding);
   Forecast(machine::Machine&& machine, const Binding& binding) = delete;  // the model refers to it
   Forecast(const Forecast&) = delete;
   Forecast& operator=(const Forecast&) = delete;
 
   std::vector<select::Candidate> candidates(const select::Request& request) const;
-  // The cheapest candidate of each algorithm, in the order of algorithms.
+  // Returns the cheapest candidate of each algorithm, in the order of algorithms.
   std::vector<select::Candidate> best_of_each(const select::Request& request) const;
   double cheapest_ns(const select::Request& request) const;
   node::Tree tree(const node::Shape& shape) const { return node::tree(shape, locality, 0); }
@@ -50,13 +49,13 @@ struct Forecast {
   select::Prices prices;
 };
 
-// No plan: whatever the team chooses.
+// Empty: the team chooses.
 using PlanOrChoice = std::optional<select::Plan>;
 
-// What the team would choose, in words.
+// Returns a description of the team's choice.
 std::string chosen(const RankContext& here, const select::Request& request);
 
-// For BarrierImplementation.
+// A team's barrier, for BarrierImplementation.
 class TeamBarrier {
  public:
   explicit TeamBarrier(PlanOrChoice plan = std::nullopt) : plan_(plan) {}
@@ -78,9 +77,9 @@ class TeamBarrier {
   std::optional<team::Ready> ready_;
 };
 
-// 8 bytes from each rank in turn, and the root adds to what it was sent last: it cannot begin
-// before that has arrived. With two ranks nobody is ahead of anybody, so that a call's share of the
-// series is the time until its last rank returns.
+// Broadcasts 8 bytes from each rank in turn. The root increments the value that it received last,
+// so it cannot begin before that has arrived. With two ranks no rank runs ahead, so the time of the
+// series divided by its calls is the time until the last rank returns.
 class RotatingBcast final : public Implementation {
  public:
   void run(const RankContext& here, int calls) override;
@@ -92,21 +91,21 @@ class RotatingBcast final : public Implementation {
   std::uint64_t calls_ = 0;
 };
 
-// Any of huddle's collectives that moves something as an implementation. Each call of a stretch has
-// buffers of its own, and another root.
+// The calls of a stretch. Each has its own buffers and a different root.
 struct Calls {
   select::Operation operation = select::Operation::bcast;
-  std::size_t bytes = 0;  // as a CallData has them
+  std::size_t bytes = 0;  // as in CallData
   int in_a_stretch = 1;
 
-  // What the buffers of a comparison have to hold.
+  // Returns the required size of the comparison's buffers.
   std::size_t buffer_bytes(int ranks) const;
-  // From one call's buffers to the next one's.
+  // Returns the distance between the buffers of consecutive calls.
   std::size_t stride(int ranks) const;
 };
 
-// pre: neither a barrier nor one of the operations whose blocks may differ; as many calls in a
-// stretch, and buffers of so many bytes, as these calls want.
+// Any of huddle's collectives that moves data, as an implementation.
+// Requires: the operation is neither a barrier nor one with blocks of different sizes; stretches
+// have calls.in_a_stretch calls and buffers have calls.buffer_bytes() bytes.
 class TeamOperation final : public Implementation {
  public:
   explicit TeamOperation(const Calls& calls, PlanOrChoice plan = std::nullopt);
@@ -124,12 +123,12 @@ class TeamOperation final : public Implementation {
   Calls calls_;
   TestData test_data_;
   PlanOrChoice plan_;
-  std::optional<team::Ready> ready_;  // by the plan
+  std::optional<team::Ready> ready_;  // for the plan
   memory::Reduction sum_;             // of doubles
   std::size_t stride_ = 0;
 };
 
-// As a team is asked for it.
+// Returns the request that a team gets for these calls.
 select::Request request_of(const Calls& calls, int ranks);
 
 }  // namespace huddle::bench

@@ -29,15 +29,13 @@ constexpr const char* choice = "huddle's choice";
 
 // The paper's fragment: two pages.
 constexpr int paper_fragment_cells = 2;
-// The paper's segments and the readers that it lets draw on one at a time.
+// The paper's segment size and its limit on concurrent readers.
 constexpr std::size_t paper_segment_bytes = 128 * 1024;
 constexpr int paper_readers_at_once = 4;
 
-// Series of barriers: enough calls for the clock not to matter.
+// Series of barriers with enough calls to make the clock's overhead negligible.
 constexpr int variant_calls_in_a_series = 200;
 constexpr int variant_series_in_a_round = 16;
-
-// ---- barriers
 
 struct BarrierVariant {
   const char* name;
@@ -59,9 +57,7 @@ std::vector<BarrierVariant> papers_barriers(bool has_levels) {
   return variants;
 }
 
-// ---- broadcasts
-
-// Adds the variants of one size, one after the other.
+// Adds the variants of one size one after the other.
 class BcastVariants {
  public:
   BcastVariants(const Forecast& forecast, const Binding& binding, std::size_t bytes,
@@ -107,7 +103,7 @@ class BcastVariants {
     });
   }
 
-  // As in the paper: the queue is one set.
+  // Adds variants with few buffers, as in the paper: the queue is one set.
   void add_few_buffers() {
     const PipelinedBcast::Plan plan{0, paper_fragment_cells, CopyKernel::plain};
     for (const int buffers : {1, 2, 4}) {
@@ -175,14 +171,12 @@ std::vector<std::size_t> bcast_sizes(bool quick) {
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB, 16 * MiB};
 }
 
-// ---- reductions
-
 std::vector<std::size_t> allreduce_sizes(bool quick) {
   if (quick) return {64 * KiB};
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB};
 }
 
-// huddle's choice beside these.
+// Returns a comparison of huddle's choice with these candidates.
 Comparison choice_against(const Forecast& forecast, const Binding& binding, const Calls& calls,
                           const Scale& scale, const std::vector<select::Candidate>& others) {
   Comparison comparison{.name = fmt::format("{} of {}", select::name(calls.operation),
@@ -204,14 +198,12 @@ Comparison choice_against(const Forecast& forecast, const Binding& binding, cons
   return comparison;
 }
 
-// ---- exchanges
-
 std::vector<std::size_t> alltoall_sizes(bool quick) {
   if (quick) return {64 * KiB};
   return {8, 4 * KiB, 64 * KiB, 512 * KiB, 4 * MiB};
 }
 
-// Tiles of each size in turn with pairs that turn to each other; then the order of the others.
+// Drops exchanges with tiles of less than a page and those with the order `as_ready`.
 std::vector<select::Candidate> tilings(std::vector<select::Candidate> candidates) {
   const auto keep = [](const select::Candidate& one) {
     const auto* plan = std::get_if<node::PairExchange::Plan>(&one.plan);
@@ -234,7 +226,7 @@ Comparison barrier_variants(const machine::Machine& machine, const Binding& bind
                                   .calls = variant_calls_in_a_series,
                                   .stretches = scale.stretches(variant_series_in_a_round),
                                   .predicted_ns = predicted_ns});
-    // The entry owns it: clang-tidy 14 loses sight of who does in a designated initialiser.
+    // The entry owns it, but clang-tidy 14 does not see that in a designated initialiser.
   };  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
   add(choice, TeamBarrier(), forecast.cheapest_ns({.operation = select::Operation::barrier}));
   for (const auto& [name, plan] : papers_barriers(forecast.has_levels())) {

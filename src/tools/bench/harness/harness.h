@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The harness that both benchmarks share: the barrier between timed stretches, and test data.
 #pragma once
 
 #include <atomic>
@@ -11,10 +13,10 @@
 
 namespace huddle::bench {
 
-// The benchmark's own barrier, between timed stretches: never one of those that are timed.
+// A barrier that is never one of the timed ones.
 class HarnessBarrier {
  public:
-  // crowded: ranks share processors, so whoever waits gives its own away.
+  // `crowded`: ranks share hardware threads, so waiting ranks yield.
   HarnessBarrier(int ranks, bool crowded) : ranks_(ranks), crowded_(crowded) {}
 
   void wait();
@@ -23,29 +25,27 @@ class HarnessBarrier {
   const int ranks_;
   const bool crowded_;
   std::atomic<int> arrived_{0};
-  std::atomic<unsigned> opened_{0};  // times
+  std::atomic<unsigned> opened_{0};  // number of times
 };
 
-// Data that differ from place to place and from stretch to stretch, so that none can be mistaken
-// for other data.
+// Test data differ by position and by stretch, so that stale or misplaced data are detected.
 
-// Of what one rank has for another: it differs from all else.
+// Returns the stamp of the data that one rank has for another; different for each pair.
 std::uint32_t stamp_of(std::uint32_t stamp, int from, int to);
 
-// As 8-byte words. pre: a whole number of them, aligned.
+// Write and check data as 8-byte words.
+// Requires: whole, aligned words.
 void fill_words(std::span<std::byte> data, std::uint32_t stamp);
 bool has_words(std::span<const std::byte> data, std::uint32_t stamp);
 
-// As doubles that add up exactly; and the sums of what all ranks have.
+// Writes doubles whose sums over all ranks are exact.
 void fill_numbers(std::span<std::byte> data, std::uint32_t stamp, int rank);
-// `first`: where the sums begin among all.
+// Returns whether `data` contains the sums over all ranks, starting with sum number `first`.
 bool has_sums(std::span<const std::byte> data, std::uint32_t stamp, int ranks, std::size_t first);
 
-// What each operation is to a benchmark, whoever carries it out: how much memory a call takes, with
-// which data, and what has to come of it.
-
-// One call as this rank makes it. `bytes`: of a broadcast and of a reduction, all; of what moves or
-// is reduced in blocks, a block. A broadcast goes from the root's output to everybody's.
+// One call as this rank makes it. `bytes` is the whole message of a broadcast or reduction, and one
+// block of an operation that moves or reduces blocks. A broadcast goes from the root's output to
+// the output of all ranks.
 struct CallData {
   int rank = 0;
   int ranks = 1;
@@ -56,15 +56,18 @@ struct CallData {
   std::byte* output = nullptr;
 };
 
+// Test data of an operation, whatever its implementation: buffer sizes, inputs and results.
 struct TestData {
-  // Whether a block for, or from, each rank, on one rank at least.
+  // The buffer holds one block per rank, on at least one rank.
   bool input_in_blocks = false;
   bool output_in_blocks = false;
   void (*fill)(const CallData& at) = nullptr;
   bool (*is_right)(const CallData& at) = nullptr;
 };
 
-// pre: not a barrier, and one that can be timed.
+// Returns the test data of an operation.
+
+// Requires: the operation is not a barrier and can be timed.
 TestData test_data_of(select::Operation operation);
 
 }  // namespace huddle::bench

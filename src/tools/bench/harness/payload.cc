@@ -19,7 +19,8 @@ std::uint64_t word(std::size_t place, std::uint32_t stamp) {
 }
 
 double number(std::size_t place, std::uint32_t stamp) {
-  constexpr std::size_t different = 1009;  // small: sums of thousands of ranks are exact
+  constexpr std::size_t different =
+      1009;  // small, so that the sums of thousands of ranks are exact
   return static_cast<double>((place + stamp) % different);
 }
 

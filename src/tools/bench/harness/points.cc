@@ -15,9 +15,9 @@ namespace {
 
 using select::Operation;
 
-// Elements are 8 bytes long.
+// Elements have 8 bytes.
 constexpr std::size_t element_bytes = 8;
-// MPI counts bytes of a broadcast in an int.
+// MPI counts the bytes of a broadcast in an int.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr std::size_t usual_factor = 4;
 
@@ -28,14 +28,15 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-// What programs spend their time in; v-forms move the same by the same algorithms.
+// The operations in which programs spend their time. v-forms use the same algorithms.
 constexpr Operation usual[] = {
     Operation::barrier,   Operation::bcast,     Operation::reduce,
     Operation::allreduce, Operation::allgather, Operation::alltoall,
     Operation::gather,    Operation::scatter,   Operation::reduce_scatter_block,
     Operation::scan};
 
-// All but the one whose blocks have types of their own: of bytes it is another of these.
+// Returns all operations except alltoallw, whose blocks have their own types; with bytes it equals
+// another operation.
 std::vector<Operation> timed() {
   std::vector<Operation> all(select::operations.begin(), select::operations.end());
   std::erase(all, Operation::alltoallw);

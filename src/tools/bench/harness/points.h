@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is measured: operations and sizes, as users write them.
+// The points that are measured: operations and sizes, parsed from the user's options.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@ namespace huddle::bench {
 
 struct Point {
   select::Operation operation = select::Operation::barrier;
-  std::size_t bytes = 0;  // a barrier has none
+  std::size_t bytes = 0;  // 0 for a barrier
 
   bool operator==(const Point&) const = default;
 };
 
-// "bcast,allreduce"; "all" that can be timed; empty: the usual ones. Throws UsageError.
+// Parses for example "bcast,allreduce". "all": every operation that can be timed; empty: the usual
+// ones. Throws UsageError.
 std::vector<select::Operation> operations_from(const std::string& text);
 
-// "8:4M": from the one to the other by factors of four, both among them; "8:4M:2": by factors of
-// two; "8,64K": just these. Throws UsageError.
+// Parses "8:4M" (from 8 to 4M by factors of four, both included), "8:4M:2" (by factors of two) or
+// "8,64K" (these two). Throws UsageError.
 std::vector<std::size_t> sizes_from(const std::string& text);
 
-// Operation by operation, the sizes rising.
+// Returns all combinations, operation by operation and in order of increasing size.
 std::vector<Point> points_of(const std::vector<select::Operation>& operations,
                              const std::vector<std::size_t>& sizes);
 

@@ -10,8 +10,8 @@
 namespace huddle::bench {
 namespace {
 
-// How likely fewer than k of n tosses of a coin are heads, for all k in turn: the greatest k for
-// which that is at most `tail`.
+// Returns the greatest k for which the probability of fewer than k heads in n tosses of a coin is
+// at most `tail`.
 std::size_t greatest_rank(std::size_t n, double tail) {
   const auto tosses = static_cast<double>(n);
   double fewer = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What paired batches say about how many times faster one side is, and how sure that is.
+// Estimates from paired batches how many times faster one side is, with a confidence interval.
 #pragma once
 
 #include <cstddef>
@@ -10,39 +10,42 @@
 
 namespace huddle::bench {
 
-// How likely the true ratio is to lie within an interval, at least.
+// Minimum probability that the interval contains the true ratio.
 inline constexpr double confidence = 0.95;
 
 struct Estimate {
-  double ratio = 0;  // the median of the batches' own
+  double ratio = 0;  // median of the batches' ratios
   double low = 0;    // of the interval
   double high = 0;
   std::size_t batches = 0;
-  bool sure = false;  // enough batches for an interval of that confidence
+  bool sure = false;  // enough batches for an interval with this confidence
 
-  // Half of the interval, as a share of the ratio.
+  // Returns half of the interval, relative to the ratio.
   double half_width() const { return ratio > 0 ? (high - low) / 2 / ratio : 0; }
 };
 
-// The median of these and an interval from their order alone: whatever their distribution, it
-// holds the true median with the confidence above, and no random draw is needed for it.
-// pre: not empty.
+// Returns the median of the ratios and an interval that depends on their order alone. The interval
+// contains the true median with the confidence above, whatever the distribution, and no random draw
+// is needed.
+// Requires: `ratios` is not empty.
 Estimate estimate(std::span<const double> ratios);
 
-// Samples of both sides, batch for batch, taken one right after the other: a machine that is slow
-// for a while is slow for both.
+// Samples of both sides in paired batches that are measured directly after each other, so a machine
+// that is slow for a while is slow for both.
 struct PairedSamples {
   std::vector<std::vector<double>> native_ns;
   std::vector<std::vector<double>> huddle_ns;
 
   std::size_t batches() const { return huddle_ns.size(); }
-  // Above 1: huddle is faster. pre: as many batches of one as of the other, none empty.
+  // Returns the ratio of each batch; huddle is faster if it is above 1.
+  // Requires: both sides have the same number of batches, and none is empty.
   std::vector<double> ratios() const;
 };
 
-// The median of all batches' medians. pre: not empty.
+// Returns the median of all batches' medians.
+// Requires: `batches` is not empty.
 double middle_ns(const std::vector<std::vector<double>>& batches);
 
-double geometric_mean(std::span<const double> values);  // pre: not empty, all above 0
+double geometric_mean(std::span<const double> values);  // Requires: not empty, all above 0
 
 }  // namespace huddle::bench

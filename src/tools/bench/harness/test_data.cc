@@ -35,7 +35,7 @@ void fill_number_blocks(const CallData& at) {
   bench::fill_numbers({at.input, at.bytes * static_cast<std::size_t>(at.ranks)}, at.stamp, at.rank);
 }
 
-// Rank `to` of the stamps is 0 where everybody is sent the same.
+// Checks one block from each rank. `to` is 0 in the stamps if all ranks receive the same data.
 bool has_blocks(const CallData& at, int to) {
   bool right = true;
   for (int from = 0; from < at.ranks; ++from) {

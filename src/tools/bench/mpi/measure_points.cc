@@ -16,15 +16,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What is over in less than a microsecond is timed in series: to look at the clock takes 20 ns.
+// Calls of less than a microsecond are timed in series because reading the clock takes 20 ns.
 constexpr std::size_t short_bytes = 1 << 10;
 constexpr int short_calls = 16;
-// Where ranks share cores, the last one in finds the others' work done: series show all of it.
+// If ranks share cores, the last one to enter finds the others' work done. A series has all of it.
 constexpr std::size_t medium_bytes = 64 << 10;
 constexpr int crowded_calls = 4;
 
-// What OSU's programs call small is called more often, as they do it; a stretch is a part of what
-// they average over, and long enough for a root that runs ahead.
+// OSU's programs repeat calls that they define as small more often, and so does this benchmark. A
+// stretch is a part of what they average over, and long enough to let a root run ahead.
 constexpr std::size_t osu_small_bytes = 8 << 10;
 constexpr int osu_small_calls = 200;
 constexpr int osu_large_calls = 10;
@@ -32,11 +32,11 @@ constexpr int osu_large_calls = 10;
 constexpr int stretches = 10;
 // Long enough for ten stretches of a millisecond; no time slice of a scheduler is longer.
 constexpr std::int64_t batch_limit_ns = 8'000'000;
-// A rank that shares a core waits for its turn: a batch has to see many turns.
+// A rank that shares a core waits for its turn, so a batch has to contain many turns.
 constexpr std::int64_t crowded_batch_limit_ns = 40'000'000;
 constexpr int rounds_an_order = 4;
 
-// An interval says little before.
+// An interval of fewer batches is not meaningful.
 constexpr std::size_t least_batches = 8;
 
 int calls_of(const Point& point, Timing timing, bool crowded) {
@@ -58,7 +58,7 @@ Order order_of(const Point& point, Timing timing, bool crowded) {
 }
 
 std::vector<double> each_call(std::vector<double> ns, int calls) {
-  // A clock ticks in nanoseconds: nothing takes none.
+  // The clock counts nanoseconds; a time of zero would be impossible.
   for (double& one : ns) one = std::max(one, 1.0) / calls;
   return ns;
 }
@@ -71,7 +71,7 @@ void add(Answer answer, int calls, PointResult& result) {
   }
 }
 
-// A pair of batches at least, the sides in turns.
+// Measures at least one batch of each side, in alternating order.
 void measure(Job& rival, Job& host, Order order, PointResult& result) {
   order.huddle_first = result.samples.batches() % 2 != 0;
   if (&rival == &host) {
@@ -88,8 +88,8 @@ void measure(Job& rival, Job& host, Order order, PointResult& result) {
   if (!order.huddle_first) add(host.carry_out(huddle), order.calls, result);
 }
 
-// Buffers are touched, and both sides have made what they keep. Returns what huddle ran, where its
-// prediction is one of what is timed.
+// Touches the buffers and lets both sides set up their resources. Returns huddle's choices if its
+// prediction applies to the timed loop.
 std::vector<Choice> warm_up(Job& rival, Job& host, Order order) {
   order.stretches = 1;
   order.explain = order.timing == Timing::apart;
@@ -112,7 +112,8 @@ bool PointResult::below_bar() const {
 
 namespace {
 
-// `pair(result)` adds a batch of each side, at least.
+// Calls pair(result), which adds at least one batch of each side, until the ratio is precise enough
+// or the time is over.
 template <class Pair>
 void measure_until_known(PointResult& result, const Effort& effort, Pair pair) {
   const auto end = Clock::now() + std::chrono::duration<double>(effort.point_seconds);
@@ -173,15 +174,15 @@ namespace {
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
 constexpr int selection_rounds = 5;
-// One that takes so many times as long as the best is not the best: seen at the first look, which
-// warms up as well, or after two rounds.
+// An MPI that takes this many times as long as the best is dropped, either after the first batch,
+// which is also the warm-up, or after two rounds.
 constexpr double hopeless_at_first = 4;
 constexpr double hopeless = 1.5;
 constexpr int rounds_before_hopeless = 2;
-// A point below the bar is measured again so many times.
+// Number of repetitions for a point below the bar.
 constexpr int tries_again = 5;
 
-// Peers that cannot be started are noted; huddle's own host has to come up.
+// Notes peers that cannot be started. Throws if the MPI under which huddle runs cannot be started.
 Jobs start_all(const MpiPlan& plan, MpiReport& report, const std::atomic<bool>& stop) {
   Jobs jobs;
   for (std::size_t i = 0; i < plan.mpis.size(); ++i) {
@@ -205,7 +206,8 @@ struct Selection {
   std::vector<double> median_ns;
 };
 
-// Those that took at most so many times as long as the best. pre: medians of `among` are there.
+// Returns those that took at most `factor` times as long as the best.
+// Requires: `median_ns` contains the medians of `among`.
 std::vector<std::size_t> within(double factor, const std::vector<std::size_t>& among,
                                 const std::vector<double>& median_ns) {
   double best = median_ns[among.front()];
@@ -217,7 +219,7 @@ std::vector<std::size_t> within(double factor, const std::vector<std::size_t>& a
   return kept;
 }
 
-// On samples of its own, so that the comparison does not gain from a lucky choice.
+// Uses separate samples, so that the comparison does not profit from a lucky choice.
 Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   Selection selection;
   std::vector<std::size_t> running;
@@ -241,7 +243,7 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// What the points of a plan may take.
+// The time that the points of a plan may take.
 class Budget {
  public:
   explicit Budget(const MpiPlan& plan)
@@ -249,7 +251,7 @@ class Budget {
         end_(Clock::now() +
              Seconds(plan.effort.point_seconds * static_cast<double>(plan.points.size()))) {}
 
-  // Of this point; half of it is for measuring again what lies below the bar.
+  // Returns the share of this point; half of it is for repetitions if the point is below the bar.
   Seconds share(std::size_t number) const {
     if (!plan_.is_bounded) return Seconds::max();
     const Seconds left = end_ - Clock::now();
@@ -261,8 +263,8 @@ class Budget {
   std::chrono::time_point<Clock, Seconds> end_;
 };
 
-// By `compare_by(effort)`, and again where that lies below the bar. `share`: from `start` on, for
-// all.
+// Measures with `compare_by(effort)` and repeats that while the point is below the bar. `share`
+// begins at `start` and covers everything.
 template <class Compare>
 PointResult measure(const MpiPlan& plan, std::chrono::time_point<Clock, Seconds> start,
                     Seconds share, Compare compare_by) {

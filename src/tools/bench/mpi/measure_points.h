@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A whole run of `huddle bench`: all points, against one MPI or the best of several.
+// A run of `huddle bench`: all points, compared with one MPI or with the best of several.
 #pragma once
 
 #include <atomic>
@@ -15,66 +15,64 @@
 
 namespace huddle::bench {
 
-// One point measured: an MPI's own operation against huddle's, in turns, until the ratio is known
-// well enough or the time for it is over.
-
-// How much time a point may take, and when it has had enough.
+// The time limit of a point and the precision at which it is complete.
 struct Effort {
   double point_seconds = 3;
-  double half_width = 0.02;  // of the interval, as a share of the ratio
+  double half_width = 0.02;  // of the interval, relative to the ratio
 };
 
-// Slower than this, as a share of the MPI's speed, is what huddle must not be.
+// The bar: huddle must reach at least this share of the MPI's speed.
 inline constexpr double least_ratio = 0.9;
 
 struct PointResult {
   Point point = {};
-  int calls = 1;      // in a stretch
-  std::string rival;  // whose own operation it was
+  int calls = 1;      // per stretch
+  std::string rival;  // the MPI whose operation was measured
   PairedSamples samples = {};
   Estimate estimate = {};
   double native_ns = 0;
   double huddle_ns = 0;
-  unsigned long passed = 0;  // calls that huddle left to the MPI
-  bool stable = false;       // the interval is as narrow as asked for
-  // Of several MPIs: each one's own median while the rival was chosen, in their order.
+  unsigned long passed = 0;  // calls that fell back to the MPI
+  bool stable = false;       // the interval is as narrow as requested
+  // With several MPIs: the median of each while the rival was chosen, in their order.
   std::vector<double> selection_ns = {};
-  // What huddle ran, then the best of each other algorithm; none where that is not known.
+  // The algorithm that huddle ran, then the best of each other algorithm; empty if unknown.
   std::vector<Choice> choices = {};
-  // Where the interval lay wholly below the bar: the same point measured again.
+  // If the interval was entirely below the bar: repetitions of the point.
   std::vector<Estimate> again = {};
 
   bool below_bar() const;
 };
 
-// rival and host may be one job, which then measures both sides in one go. Throws what jobs throw.
-// pre, of both: the timing is not cold.
+// Measures one point: the rival's own operation and huddle's in turns, until the ratio is precise
+// enough or the time is over. `rival` and `host` may be one job, which then measures both sides per
+// order. Throws what Job throws.
+// Requires: the timing is not cold (here and in batch_of).
 PointResult compare(Job& rival, Job& host, const Point& point, Timing timing, const Effort& effort);
 
-// One side alone, one batch: nanoseconds a call.
+// Measures one batch of one side. Returns nanoseconds per call.
 std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing);
 
-// The first so many calls of jobs just started, each of one side: what is compared are starts.
-// Throws what jobs throw.
+// Compares the first calls of newly started jobs, each with one side. Throws what Job throws.
 PointResult compare_cold(const Mpi& mpi, const JobOptions& job_options, const Point& point,
                          int calls, const Effort& effort, const std::atomic<bool>& stop);
 
 struct MpiPlan {
   std::vector<Mpi> mpis;  // not empty
-  std::size_t under = 0;  // the one whose processes huddle runs in
+  std::size_t under = 0;  // index of the MPI under which huddle runs
   JobOptions job_options;
   std::vector<Point> points;
   Timing timing = Timing::apart;
-  int cold_calls = 1;  // of each start, where the timing is cold; then there is one MPI
+  int cold_calls = 1;  // per start, if the timing is cold, which allows only one MPI
   Effort effort;
-  // Whether all points together may take no longer than the effort gives to so many: what one
-  // leaves over is for those after it, and all that a point takes counts.
+  // Bounds the total time by the number of points times Effort::point_seconds. Time that a point
+  // does not use is available to later points, and all time of a point counts.
   bool is_bounded = false;
 };
 
 struct MpiReport {
-  std::vector<Mpi> mpis;              // those that came up
-  std::vector<std::string> versions;  // what each says it is
+  std::vector<Mpi> mpis;              // those that started
+  std::vector<std::string> versions;  // as reported by each
   std::size_t under = 0;
   bool crowded = false;
   std::vector<PointResult> results;
@@ -88,7 +86,7 @@ class PointWatcher {
   virtual void begin(const Point& point, std::size_t number) = 0;
 };
 
-// What was measured until `stop` is kept. Throws FailureError.
+// Measures all points; returns the complete ones if `stop` is set. Throws FailureError.
 MpiReport measure_points(const MpiPlan& plan, PointWatcher& watcher, const std::atomic<bool>& stop);
 
 }  // namespace huddle::bench

@@ -33,17 +33,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A launcher behind a slow file system needs a second or two to say its version.
+// A launcher on a slow file system needs a second or two to print its version.
 constexpr std::chrono::milliseconds version_wait{10000};
 
-// Their names, in the order in which they are looked for.
+// Launcher names, in search order.
 constexpr std::array<std::string_view, 3> launcher_names = {"mpirun", "mpiexec", "srun"};
 
-// As bench/peers names them.
+// The names that bench/peers uses.
 constexpr std::array<std::string_view, 5> peer_names = {"openmpi-4", "openmpi-5", "mpich-4",
                                                         "mpich-5", "intel"};
 
-// Seen from a launcher: of an installation, and of a virtual environment beside a script.
+// Relative to a launcher: in an installation, and in a virtual environment next to a script.
 constexpr std::array<std::string_view, 4> library_folders = {"../lib", "../lib64", "../lib/release",
                                                              "venv/lib"};
 
@@ -76,7 +76,7 @@ std::string abi_of(const std::string& library) {
   return name.find(".so.40") != std::string::npos ? "openmpi" : "mpich";
 }
 
-// Also of a script that starts one.
+// Returns the version of a launcher, or of the launcher that a script starts.
 std::optional<doctor::MpiVersion> version_of(const std::string& launcher) {
   if (const auto known = launch::find_launcher(launcher)) return known->version;
   const auto output = run_program({launcher, "--version"}, version_wait);
@@ -139,18 +139,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An order takes seconds at most; where MPIs wait for each other badly on few cores, a minute.
+// An order takes seconds, or up to a minute if the ranks of an MPI wait badly on few cores.
 constexpr std::chrono::seconds answer_wait{180};
 constexpr int farewell_ms = 5000;
-constexpr int slice_ms = 100;  // between two looks at the request to stop
+constexpr int slice_ms = 100;  // between two checks of the stop request
 constexpr std::size_t kept_lines = 12;
 
-// More ranks than cores is what one may ask for here; and whoever runs this as root has decided so.
+// Allows more ranks than cores, and running as root, which is the user's decision.
 constexpr std::array<const char*, 4> launcher_settings = {
     "OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
     "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
 
-// The first of a name counts.
+// Returns the environment of the job. The first entry of a name takes effect.
 std::vector<std::string> environment_of(const JobOptions& job_options) {
   std::vector<std::string> lines = job_options.environment;
   lines.insert(lines.end(), launcher_settings.begin(), launcher_settings.end());
@@ -158,7 +158,7 @@ std::vector<std::string> environment_of(const JobOptions& job_options) {
   return lines;
 }
 
-// Sockets in place of pipes: to write to a job that is gone is then an error and no signal.
+// Sockets instead of pipes, so that writing to a job that has ended is an error and not a signal.
 struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
@@ -227,7 +227,7 @@ void Job::fail(const std::string& why) {
   throw FailureError(fmt::format("{}: {}{}", mpi_.name, why, said));
 }
 
-// False: nothing more will come.
+// Returns false if no more data will come.
 bool Job::read_more(int milliseconds) {
   pollfd watched{from_job_, POLLIN, 0};
   if (poll(&watched, 1, milliseconds) <= 0) return true;
@@ -238,7 +238,7 @@ bool Job::read_more(int milliseconds) {
   return got > 0 || (got < 0 && errno == EINTR);
 }
 
-// The first word of the next line that is ours, and what follows it.
+// Reads the next line with the mark. Returns its first word and stores the remainder in `rest`.
 std::string Job::next_word(std::string& rest) {
   const auto end = Clock::now() + answer_wait;
   while (true) {

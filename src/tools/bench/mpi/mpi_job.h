@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One MPI job that measures: started by its launcher, given orders, alive until it is let go. It
-// sleeps while it has none.
+// An MPI job that measures: it is started with its launcher, carries out orders, sleeps between
+// them and runs until the Job is destroyed.
 #pragma once
 
 #include <sys/types.h>
@@ -15,37 +15,37 @@
 
 namespace huddle::bench {
 
-// From a launcher to the MPI that it belongs to: the library that ranks open, and its family.
+// An MPI as found from its launcher: the library that ranks open, and its family.
 struct Mpi {
-  std::string name;                   // for people and tables
+  std::string name;                   // for users and tables
   std::vector<std::string> launcher;  // its words
-  // Files or names for the loader, between colons: the first that can be opened is it.
+  // File names for the loader, separated by colons; the first that can be opened is used.
   std::string library;
-  std::string abi;  // as huddle's back ends are called
+  std::string abi;  // name of huddle's back end
 };
 
-// launcher: words between spaces; empty: the first one on the PATH. library: the file, where
-// the user says it. Throws UsageError where there is none.
+// Finds an MPI. `launcher`: words separated by spaces; empty: the first launcher on the PATH.
+// `library`: the file, if the user names it. Throws UsageError if there is none.
 Mpi find_mpi(const std::string& launcher, const std::string& library,
              const std::string& search_path);
 
-// All that bench/peers has set up in this folder. Throws UsageError where there is none.
+// Returns all MPIs that bench/peers has set up in this folder. Throws UsageError if there is none.
 std::vector<Mpi> find_peers(const std::string& folder);
 
-// Thrown out of a wait for a job when somebody wants to stop.
+// Thrown while waiting for a job if a stop has been requested.
 struct Stopped {};
 
-// What a job is started with, besides its MPI.
+// Options for starting a job, in addition to its MPI.
 struct JobOptions {
   int ranks = 2;
-  std::string programs;                       // the folder with the rank programs and the back ends
+  std::string programs;                       // folder of the rank programs and the back ends
   std::string machine_file;                   // empty: the ranks look for one
-  std::vector<std::string> environment = {};  // NAME=VALUE, before those that there are
-  std::vector<std::string> rank_prefix = {};  // words of a command that starts the rank program
-  bool with_huddle = true;                    // else the MPI is alone in the ranks
+  std::vector<std::string> environment = {};  // NAME=VALUE, before the inherited ones
+  std::vector<std::string> rank_prefix = {};  // command that starts the rank program
+  bool with_huddle = true;                    // false: the ranks run the MPI alone
 };
 
-// A way in which huddle could have carried out a call.
+// An algorithm with which huddle could have run a call.
 struct Choice {
   double predicted_ns = 0;
   std::string algorithm;
@@ -55,27 +55,27 @@ struct Choice {
 struct Answer {
   struct Batch {
     Side side = Side::native;
-    std::vector<double> ns;  // of each stretch
+    std::vector<double> ns;  // per stretch
   };
   std::vector<Batch> batches;
-  unsigned long passed = 0;  // calls that huddle left to the MPI
-  // Where the order asked for it: what ran, then the best of each other algorithm.
+  unsigned long passed = 0;  // calls that fell back to the MPI
+  // If requested: the algorithm that ran, then the best of each other algorithm.
   std::vector<Choice> choices;
 };
 
 class Job {
  public:
-  // Throws FailureError, with what the job printed, where it does not come up; and Stopped.
+  // Throws Stopped, or FailureError with the job's output if it does not start.
   Job(Mpi mpi, const JobOptions& job_options, const std::atomic<bool>& stop);
-  ~Job();  // lets it end; kills what does not
+  ~Job();  // ends the job; kills processes that do not end
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
   const Mpi& mpi() const { return mpi_; }
-  const std::string& version() const { return version_; }  // what the MPI says it is
-  bool crowded() const { return crowded_; }                // ranks share processors
+  const std::string& version() const { return version_; }  // as reported by the MPI
+  bool crowded() const { return crowded_; }                // ranks share hardware threads
 
-  // Throws FailureError where data were wrong or the job died; and Stopped.
+  // Throws Stopped, or FailureError if data were wrong or the job died.
   Answer carry_out(const Order& order);
 
  private:
@@ -94,7 +94,7 @@ class Job {
   int to_job_ = -1;
   int from_job_ = -1;
   std::string unread_;
-  std::deque<std::string> noise_;  // the last lines that were not for us
+  std::deque<std::string> noise_;  // the last lines without our mark
 };
 
 }  // namespace huddle::bench

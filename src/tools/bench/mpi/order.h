@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle bench` and the ranks that it measures with say to each other: lines of text, which
-// every launcher carries to and from rank 0. No MPI in it, and nothing that has to be linked.
+// The protocol between `huddle bench` and the ranks that it measures: lines of text, which every
+// launcher carries to and from rank 0. It uses no MPI and needs no library.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@
 
 namespace huddle::bench {
 
-// The two that are compared: the MPI's own functions, and huddle's in front of them.
+// The two sides of the comparison: the MPI's own functions and huddle in front of them.
 enum class Side { native, huddle };
 inline constexpr std::array<std::string_view, 2> side_names = {"native", "huddle"};
 constexpr std::string_view name(Side side) { return side_names[static_cast<std::size_t>(side)]; }
 
-// What lies between the calls that are timed.
+// Defines what happens between the timed calls.
 enum class Timing {
-  apart,  // each call by itself: a barrier before it, new data, roots in turn
-  osu,    // nothing: call after call from one root, with the same data, as OSU's programs do it
-  cold,   // a start: the first calls of a process, on a new communicator and on new arrays
+  apart,  // barrier and new data before each call, rotating root
+  osu,    // nothing: consecutive calls, one root, same data, like OSU's programs
+  cold,   // first calls of a process, on a new communicator with new buffers
 };
 inline constexpr std::array<Timing, 3> timings = {Timing::apart, Timing::osu, Timing::cold};
 inline constexpr std::array<std::string_view, 3> timing_names = {"apart", "osu", "cold"};
-// Those before the last are loops that one can choose between.
+// The timings before the last are loops that the user can choose.
 inline constexpr std::size_t loops = 2;
 constexpr std::string_view name(Timing timing) {
   return timing_names[static_cast<std::size_t>(timing)];
@@ -39,23 +39,23 @@ using select::Operation;
 using select::operations;
 using select::request_of;
 
-// Launchers and MPIs print what they like: only lines that begin so are ours.
+// Prefix of the protocol's lines. Launchers and MPIs print other lines as well.
 inline constexpr std::string_view mark = "huddle-bench: ";
 
-// One thing to measure. A stretch is what is timed: so many calls in a row, each with data of its
-// own unless all have the same. A batch is a warm-up and so many stretches of one side; cold there
-// is no warm-up, and one stretch.
+// One measurement. A stretch is timed as a whole: `calls` calls in a row, each with its own data
+// unless all use the same. A batch is a warm-up and up to `stretches` stretches of one side. With
+// cold timing there is one stretch and no warm-up.
 struct Order {
   Operation operation = Operation::barrier;
-  std::size_t bytes = 0;      // a call; a multiple of 8
-  int calls = 1;              // in a stretch
-  int stretches = 1;          // in a batch, at most
-  int rounds = 1;             // a batch of each side in each
-  std::int64_t limit_ns = 0;  // no stretch begins in a batch that has lasted longer
-  bool native = true;         // the sides to measure
+  std::size_t bytes = 0;      // per call; a multiple of 8
+  int calls = 1;              // per stretch
+  int stretches = 1;          // per batch, at most
+  int rounds = 1;             // each with one batch per side
+  std::int64_t limit_ns = 0;  // a batch starts no stretch after this time
+  bool native = true;         // measure this side
   bool huddle = true;
-  bool huddle_first = false;  // in the first round; it alternates
-  bool explain = false;       // say what huddle ran, and what else it could have
+  bool huddle_first = false;  // in the first round; the order alternates
+  bool explain = false;       // also report huddle's algorithm and its alternatives
   Timing timing = Timing::apart;
 };
 
@@ -68,7 +68,7 @@ inline std::string text(const Order& order) {
   return out.str();
 }
 
-// False: it is none.
+// Returns false if the line is not an order.
 inline bool read(const std::string& line, Order& order) {
   std::istringstream in(line);
   std::size_t operation = 0;
@@ -82,16 +82,17 @@ inline bool read(const std::string& line, Order& order) {
   return true;
 }
 
-// In place of huddle's back end among the words that ranks are started with: the MPI is alone.
+// Takes the place of huddle's back end in the ranks' command line if the MPI runs alone.
 inline constexpr std::string_view no_back_end = "-";
 
-// The words that answers begin with, behind the mark.
-inline constexpr std::string_view word_ready = "ready";    // ranks, crowded, the MPI's version
+// The first words of answers, after the mark, and what follows each.
+inline constexpr std::string_view word_ready = "ready";    // ranks, crowded, MPI version
 inline constexpr std::string_view word_batch = "batch";    // side, nanoseconds of each stretch
-inline constexpr std::string_view word_passed = "passed";  // calls that huddle left to the MPI
+inline constexpr std::string_view word_passed = "passed";  // calls that fell back to the MPI
 inline constexpr std::string_view word_choice = "choice";  // nanoseconds, algorithm, parameters
-inline constexpr std::string_view word_wrong = "wrong";    // side: data were not what they must be
-inline constexpr std::string_view word_done = "done";      // the order is carried out
-inline constexpr std::string_view word_failed = "failed";  // a sentence: no order can be
+inline constexpr std::string_view word_wrong = "wrong";    // side whose data were wrong
+inline constexpr std::string_view word_done = "done";      // the order has been carried out
+inline constexpr std::string_view word_failed =
+    "failed";  // a sentence; no order can be carried out
 
 }  // namespace huddle::bench

@@ -58,11 +58,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_kept_bytes = 64 * 1024;
-constexpr int poll_ms = 100;  // between two looks at the request to stop
+constexpr int poll_ms = 100;  // between two checks of the stop request
 constexpr std::chrono::seconds farewell{5};
 constexpr int exit_status_of_signal_0 = 128;
 
-// Opened anew, a file is read from its beginning.
+// Reopens standard input if it is a file, so that it is read from its beginning.
 FileDescriptor fresh_input() {
   struct stat input {};
   const bool is_file = ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode);
@@ -80,7 +80,7 @@ std::array<int, 2> new_pipe() {
   return ends;
 }
 
-// False: nothing more will come, or nothing is there now.
+// Returns false if no more data will come or none is available now.
 bool read_some(const FileDescriptor& from, std::string& output, const OutputWatch& watch) {
   std::array<char, 65536> block{};
   const ssize_t got = ::read(from.number(), block.data(), block.size());
@@ -97,7 +97,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * seconds_per_us;
 }
 
-// The program, from its start until somebody has waited for it.
+// The program from its start until it has been reaped.
 class Child {
  public:
   Child(const Spawned& command, int input, int output) : process_(spawn(command, input, output)) {}
@@ -111,8 +111,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t process() const { return process_; }
-  int status() const { return status_; }               // pre: has_ended()
-  double cpu_seconds() const { return cpu_seconds_; }  // pre: has_ended()
+  int status() const { return status_; }               // Requires: has_ended()
+  double cpu_seconds() const { return cpu_seconds_; }  // Requires: has_ended()
   bool has_ended() {
     int status = 0;
     rusage usage{};
@@ -124,7 +124,7 @@ class Child {
     }
     return ended_;
   }
-  // All of its group is asked, and killed where asking does not help.
+  // Terminates the process group, and kills it if it does not end in time.
   void end() {
     ::kill(-process_, SIGTERM);
     const auto latest = Clock::now() + farewell;
@@ -150,7 +150,7 @@ TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
   const auto start = Clock::now();
   Child child(command, input.number(), in.number());
   in = FileDescriptor();
-  // Wakes us at the moment it ends, also while something that it left behind keeps the pipe open.
+  // Wakes poll() when the program ends, even if a background process keeps the pipe open.
   const FileDescriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child.process(), 0)));
   std::string output;
   bool more_output = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How long a whole run of a program takes.
+// Measures whole runs of a program, with and without huddle.
 #pragma once
 
 #include <sys/types.h>
@@ -18,49 +18,50 @@
 
 namespace huddle::bench {
 
-// Starts a program that is measured.
+// A command that is measured.
 struct Spawned {
   std::string program;                   // a path
-  std::vector<std::string> words;        // the first one is what the program takes its name from
+  std::vector<std::string> words;        // the first one is argv[0]
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
-// As the leader of a process group of its own: Ctrl-C is for us, who then let it end in order.
-// Output and errors go where `output` goes. A script without a first line that names its shell is
-// given to one. Throws FailureError.
+// Starts the command as leader of its own process group, so that Ctrl-C reaches only huddle, which
+// then ends the group in an orderly way. Standard output and errors go to `output`. A script
+// without an interpreter line is run by a shell. Throws FailureError.
 pid_t spawn(Spawned spawned, int input, int output);
 
 struct TimedRun {
   double wall_seconds = 0;  // from before its start until it has ended
-  double cpu_seconds = 0;   // of all processes below it that somebody has waited for
-  int status = 0;           // as a shell tells it: 128 + n after signal n
-  std::string output;       // the last of what it printed and said, 64 KiB at most
+  double cpu_seconds = 0;   // of all its processes that have been reaped
+  int status = 0;           // as shells report it: 128 + n after signal n
+  std::string output;       // the last 64 KiB of its output and errors
 };
 
-// Runs it once. It reads our own input from the beginning where that is a file, and has none
-// elsewhere: each run gets the same. What a run leaves behind in the background is not waited for.
-// Throws FailureError where it cannot be started, and Stopped. watch: is given what it prints and
-// says, as it comes in; it may be empty.
+// Runs the command once. If huddle's standard input is a file, each run reads it from the
+// beginning; otherwise the input is empty, so all runs get the same. Does not wait for processes
+// that the run leaves in the background. `watch`, if not empty, gets the output as it arrives.
+// Throws Stopped, or FailureError if the command cannot be started.
 using OutputWatch = std::function<void(std::string_view more)>;
 TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
                    const OutputWatch& watch = {});
 
-// A whole program both ways, in turns: what huddle makes of its wall time.
+// Alternating runs of a whole program without and with huddle, to compare the wall times.
 struct SideRuns {
   Spawned command;
   std::vector<double> wall_seconds = {};
-  std::vector<double> cpu_seconds = {};  // of all its processes that were waited for
+  std::vector<double> cpu_seconds = {};  // of all its processes that have been reaped
 };
 
 struct WholeRuns {
-  std::array<SideRuns, side_names.size()> sides;  // by Side; as many runs of one as of the other
-  std::string huddle_output = {};  // the end of what the last run with huddle printed
+  std::array<SideRuns, side_names.size()> sides;  // by Side; both have the same number of runs
+  std::string huddle_output = {};                 // the end of the last output with huddle
   bool interrupted = false;
 
   const SideRuns& of(Side side) const { return sides[static_cast<std::size_t>(side)]; }
   SideRuns& of(Side side) { return sides[static_cast<std::size_t>(side)]; }
   std::size_t rounds() const { return of(Side::huddle).wall_seconds.size(); }
-  // How many times faster it runs with huddle. pre: at least one round
+  // Returns the speedup of the program with huddle.
+  // Requires: at least one round.
   Estimate speedup() const;
 };
 
@@ -70,9 +71,9 @@ class RunWatcher {
   virtual void begin(Side side, std::size_t runs_done) = 0;
 };
 
-// A run without huddle that counts for neither, which brings the program's files into memory; then
-// in each round one of each, the other one first in every second. A round that is not whole does
-// not count. Throws FailureError with what a run printed that did not end with status 0.
+// Starts with one run without huddle that is not counted, to load the program's files into memory.
+// Each round then has one run per side, with the sides swapped in every second round. Incomplete
+// rounds are dropped. Throws FailureError with the output of a run whose status is not 0.
 WholeRuns compare_whole_runs(Spawned native, Spawned huddle, int rounds, RunWatcher& watcher,
                              const std::atomic<bool>& stop);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Starts ranks on several nodes that measure what lies between them, and reads what they say.
+// Starts ranks on several nodes that measure the network between them, and reads their output.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace huddle::bench::network {
 struct Measured {
   int hosts = 0;
   int ranks = 0;
-  bool in_order = true;  // the ranks of each host follow each other
+  bool in_order = true;  // the ranks of each host are consecutive
   std::string mpi;       // name and version
   machine::Network network;
   std::vector<machine::MpiCollective> collectives;
@@ -29,15 +29,15 @@ class Watcher {
   virtual void begin_step(std::string_view name) = 0;
 };
 
-// What the ranks say, as it comes in.
+// Parses the output of the ranks as it arrives.
 class Reader {
  public:
   // Keeps a reference.
   explicit Reader(Watcher& watcher) : watcher_(watcher) {}
 
   void read(std::string_view more);
-  // What they measured. Throws FailureError with a sentence where they did not come to their end:
-  // what ranks said, or that they are all on one host.
+  // Returns the results. Throws FailureError if the ranks did not complete, with their message, or
+  // if they are all on one host.
   Measured take();
 
  private:
@@ -47,14 +47,14 @@ class Reader {
 
   Watcher& watcher_;
   Measured measured_;
-  machine::Curve both_ways_;  // by the bytes of a piece, the first one whole
+  machine::Curve both_ways_;  // by bytes per piece, whole message first
   std::string unread_;
   std::string failure_;
-  std::string last_lines_;  // that are not for us
+  std::string last_lines_;  // without our mark
   bool is_done_ = false;
 };
 
-// Throws FailureError where ranks do not come up or measure nothing, and Stopped.
+// Throws Stopped, or FailureError if the ranks do not start or measure nothing.
 Measured measure(const Spawned& command, Watcher& watcher, const std::atomic<bool>& stop);
 
 }  // namespace huddle::bench::network

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench: an MPI's own collectives against huddle's, side by side.
+// huddle bench: compares an MPI's own collectives with huddle's.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -58,7 +58,7 @@ namespace {
 constexpr int usual_rounds = 10;
 constexpr int quick_rounds = 3;
 
-// Timed here, so predicted for here: a file of another machine would choose for that one.
+// Throws UsageError for the file of another machine, which would lead to other choices.
 machine::LoadedMachine file_of_here(const Context& context, const machine::Topology& here) {
   MachineInQuestion machine = machine_in_question(context, here);
   if (machine.is_here()) return std::move(machine.loaded);
@@ -67,8 +67,8 @@ machine::LoadedMachine file_of_here(const Context& context, const machine::Topol
 
 }  // namespace
 
-// Choices and floors should speak of the same minutes: a virtual machine may be another one today
-// than when its file was written. A file that was named is what its namer wants to try.
+// Measures the machine because choices and floors must match the present: a virtual machine may
+// differ from the one whose file was written earlier. A file that the user names is used as it is.
 machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt) {
@@ -97,7 +97,7 @@ int engine_rounds(const EngineBenchOptions& options) {
 namespace {
 
 constexpr int most_seconds = 86400;
-constexpr const char* one_call = "1";  // where --cold has no number
+constexpr const char* one_call = "1";  // the default of --cold
 
 class BenchCommand : public Command {
  public:

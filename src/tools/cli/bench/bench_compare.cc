@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench compare: what has become faster or slower from one result of huddle bench to
-// another.
+// huddle bench compare: lists what became faster or slower between two results of huddle bench.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -37,7 +36,7 @@ std::string run_text(char letter, const MeasuredRun& run, int columns) {
       3, columns);
 }
 
-// What the reader has to know before comparing.
+// Returns notes on differences between the runs that the reader has to know.
 std::string differences(const MeasuredRun& before, const MeasuredRun& after,
                         const std::vector<Change>& all, int columns) {
   std::string text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench engine: huddle's collectives inside a node against bare code, without any MPI.
+// huddle bench engine: compares huddle's collectives within a node with hand-written code.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -29,7 +29,7 @@ using bench::Bar;
 using bench::EntryResult;
 using bench::Result;
 
-// Figures of all tables stand in the same columns.
+// The columns of all tables are aligned.
 constexpr TableLook engine_look = {.indent = 2, .name_columns = 34};
 
 double median_ns(const EntryResult& entry) { return median_of(entry.ns); }
@@ -38,7 +38,7 @@ std::string throughput_text(double bytes, double ns) {
   return fmt::format("{:.1f} GB/s", bytes / ns);
 }
 
-// What the two sides of a verdict came to, in the words of its bar.
+// The results of a verdict's two sides and its bar as text.
 struct Sides {
   std::string subject;
   std::string rival;
@@ -73,7 +73,8 @@ std::string verdict_table(const EngineBenchReport& report, int columns) {
   return is_empty ? "" : "\n" + table.text(columns);
 }
 
-// Where they ran, and what disturbed them there. Those who share cores take them from one another.
+// Describes the placement of the ranks and their interruptions. Ranks that share cores interrupt
+// each other, so those switches are not reported.
 std::string circumstances(const Result& result) {
   std::string where = fmt::format("{}, {} round{}", text(result.binding), result.rounds,
                                   result.rounds == 1 ? "" : "s");

@@ -304,7 +304,7 @@ void refuse_others(const SortedJson& document, const std::string& path) {
   }
 }
 
-// What cannot be compared is none.
+// Throws InputError for an estimate that cannot be compared.
 bench::Estimate estimate_from(const SortedJson& json) {
   const bench::Estimate estimate{json.at("ratio").get<double>(), json.at("low").get<double>(),
                                  json.at("high").get<double>(),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// JSON that all kinds of `huddle bench` share.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,9 +10,7 @@
 
 namespace huddle::cli {
 
-// The error of the model in what `huddle bench --json` writes, of every kind.
-
-// Where anything is known of it.
+// Adds the model's prediction error to the JSON of `huddle bench`, if it is known.
 void add_prediction_error(nlohmann::ordered_json& document, const PredictionError& error);
 
 }  // namespace huddle::cli

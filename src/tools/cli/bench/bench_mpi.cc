@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench with an MPI: its own collectives against huddle's, in tables as people know them
-// from OSU's.
+// huddle bench with an MPI: prints its collectives and huddle's in tables like OSU's programs.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,7 +46,7 @@ std::string size_of(const PointResult& one) {
   return size_text(static_cast<double>(one.point.bytes));
 }
 
-// What is to be known before one believes the line.
+// Marks for caveats about a line.
 std::string marks(const PointResult& one) {
   std::string text;
   if (!one.stable) text += '~';
@@ -57,7 +56,7 @@ std::string marks(const PointResult& one) {
   return text;
 }
 
-// Behind a comma some go on about how they were built.
+// Removes the details of the build that some MPIs add after a comma.
 std::string short_version(const std::string& version) {
   return version.substr(0, version.find(','));
 }
@@ -162,10 +161,10 @@ std::string legend(const MpiBenchReport& report, int columns) {
 constexpr int usual_mpi_ranks = 2;
 constexpr const char* usual_sizes = "8:4M";
 constexpr const char* quick_sizes = "8,1K,32K,1M";
-// With starting and ending the job, a quick run stays below a minute.
+// A quick run, including start and end of the job, takes less than a minute.
 constexpr double usual_point_seconds = 3;
 constexpr double quick_point_seconds = 1.2;
-// A start takes a third of a second, and no two are alike.
+// A start takes a third of a second, and starts vary.
 constexpr double cold_point_seconds = 12;
 constexpr double usual_half_width = 0.02;
 constexpr double quick_half_width = 0.05;
@@ -181,14 +180,15 @@ std::size_t place_of(const std::string& under, const std::vector<bench::Mpi>& mp
   throw UsageError(fmt::format("--under: '{}' is none of {}", under, fmt::join(names, ", ")));
 }
 
-// Beside the rank programs.
+// Returns the library next to the rank programs.
 launch::Library own_library() {
   std::error_code error;
   return launch::find_library(std::filesystem::read_symlink("/proc/self/exe", error).string());
 }
 
-// What has the ranks' buffers in the shared heap. In the ranks alone: the launcher may be served by
-// another C library. And beside the rank program, since the loader splits its list at spaces.
+// Returns the command that preloads the shared heap for the ranks' buffers. It applies to the ranks
+// only, because the launcher may use a different C library. It is relative to the rank program,
+// because the loader splits its list at spaces.
 std::vector<std::string> preloading_heap(const launch::Library& library) {
   if (library.heap.empty()) {
     throw FailureError(
@@ -205,7 +205,8 @@ std::string search_path() {
   return path == nullptr ? "" : path;
 }
 
-// Ranks of some MPIs never let each other run there: the machine would be theirs for ever.
+// Throws UsageError if ranks under a real-time policy would share hardware threads: those of some
+// MPIs never yield and would block the machine.
 void refuse_crowded_real_time(int ranks, int processors) {
   const int policy = sched_getscheduler(0);
   if ((policy != SCHED_FIFO && policy != SCHED_RR) || ranks <= processors) return;
@@ -246,7 +247,7 @@ bench::Effort effort_of(const MpiBenchOptions& options, std::size_t points) {
   return effort;
 }
 
-// Ranks may run in another folder.
+// Returns an absolute path because ranks may run in another folder.
 std::string whole(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }
@@ -268,7 +269,8 @@ bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
                       .rank_prefix = {}};
   plan.timing = timing_of(options);
   plan.cold_calls = cold_calls_of(options);
-  // Both sides from the first call on; what a start takes is as the user has set it.
+  // huddle is active from the first call on, except for cold timing, which uses the user's
+  // settings.
   if (plan.timing != bench::Timing::cold) {
     plan.job_options.environment.emplace_back("HUDDLE_JOIN_AFTER=0");
   }
@@ -279,15 +281,15 @@ bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
   return plan;
 }
 
-// Of the one MPI, as it was found: another may be the first on the PATH when this is measured
-// again.
+// Returns the launcher of a single MPI as found, because another may be first on the PATH when the
+// measurement is repeated.
 std::string launcher_of(const bench::MpiPlan& plan, const MpiBenchOptions& options) {
   if (!options.peers.empty()) return "";
   return fmt::format("{}", fmt::join(plan.mpis.front().launcher, " "));
 }
 
-// Of each result; none where nobody has measured the machine, or where ranks share its cores. Ranks
-// are taken to sit on cores in their order, as launchers place them where nobody says otherwise.
+// Returns the lower bound of each result; none if the machine is not calibrated or if ranks share
+// its cores. Assumes that ranks are placed on cores in order, which is the launchers' default.
 std::vector<double> floors(const MpiBenchReport& report) {
   const machine::Machine& machine = report.machine;
   std::vector<int> processors = first_pu_of_cores(machine.topology);
@@ -370,7 +372,7 @@ ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
                         .mpi = launcher_of(plan, options),
                         .mpi_library = options.mpi_library,
                         .peers = options.peers};
-  // It is one of a call that begins when all are there.
+  // A lower bound applies only to calls that start after all ranks have arrived.
   if (plan.timing == bench::Timing::apart) report.floor_ns = floors(report);
   watcher.finish();
   print(console, options, report);

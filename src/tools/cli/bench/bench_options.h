@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle bench` and `huddle bench engine` were asked for, and the things that they can do.
+// Options and entry points of `huddle bench` and `huddle bench engine`.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace huddle::cli {
 
-// Where --json has no file.
+// Value of --json without a file.
 inline constexpr const char* json_on_stdout = "-";
 
 inline constexpr int most_bench_ranks = 1024;
 
-// An MPI against huddle.
+// Options for comparing an MPI with huddle.
 struct MpiBenchOptions {
   bool quick = false;
-  std::string json;  // a file, or json_on_stdout; empty: not asked for
+  std::string json;  // a file, or json_on_stdout; empty: not given
   int ranks = 0;     // 0: not given
   std::string ops;
   std::string sizes;
@@ -31,10 +31,10 @@ struct MpiBenchOptions {
   std::string under;
   int seconds = 0;  // 0: not given
   std::string loop;
-  std::string cold;  // a number; empty: not asked for
+  std::string cold;  // a number; empty: not given
 };
 
-// The collectives inside a node against bare code.
+// Options for comparing the engine with hand-written code.
 struct EngineBenchOptions {
   bool quick = false;
   std::string json;  // as above
@@ -52,19 +52,17 @@ ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options);
 ExitCode bench_engine(const Context& context, const EngineBenchOptions& options);
 ExitCode bench_table(const Context& context, const EngineBenchOptions& options);
 
-// To the file that --json names, or to stdout.
+// Writes to the file that --json names, or to stdout.
 void put_json(const Console& console, const std::string& text, const std::string& where);
 
-// The machine model that huddle chooses by while its engine is timed.
-
-// What was named, or with --as-is what is found; otherwise this machine is measured quickly, which
-// an interrupt ends together with the program. Throws UsageError where a file is of another
-// machine.
+// Returns the machine model that huddle uses while its engine is timed: the named one, or with
+// --as-is the one that is found. Otherwise measures this machine quickly; an interrupt then ends
+// the program. Throws UsageError if the file describes another machine.
 machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt);
 
-// The rounds that were asked for.
+// Returns the requested number of rounds.
 int engine_rounds(const EngineBenchOptions& options);
 
 }  // namespace huddle::cli

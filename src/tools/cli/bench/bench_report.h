@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Reports of `huddle bench` and its subcommands as text and JSON, and the prediction error of the
+// machine model that they all include.
 #pragma once
 
 #include <cstddef>
@@ -18,40 +21,38 @@
 
 namespace huddle::cli {
 
-// How far the machine model's predictions are from what was measured: said wherever both are there.
-
-// Behind the figures of a prediction that is off by more than `mispredicted_from`.
+// Follows a prediction that is off by more than `mispredicted_from`.
 inline constexpr std::string_view misprediction_mark = "?";
 inline constexpr double mispredicted_from = 2;
 
-// How many times the greater of a predicted and a measured time is the lesser: 1 where they agree.
-// pre: both are above 0.
+// Returns the ratio of the larger to the smaller of a predicted and a measured time; 1 if they
+// agree.
+// Requires: both are above 0.
 double times_off(double predicted_ns, double measured_ns);
 bool is_mispredicted(double predicted_ns, double measured_ns);
 
 struct PredictionError {
-  std::size_t points = 0;        // of which there are both times; 0: nothing is known
+  std::size_t points = 0;        // with both times; 0: unknown
   double median_times_off = 0;   // half of the points are off by less
-  std::size_t mispredicted = 0;  // points that are marked
+  std::size_t mispredicted = 0;  // number of marked points
 };
 
-// Of the times_off of each point, without those whose price the machine file cannot tell.
+// Summarizes the times_off of each point. Ignores points without a prediction.
 PredictionError prediction_error(std::vector<double> times_off);
 
-// "the model's predictions are off by a factor of 1.24 in the median of 34 points; 2 points marked
-// ?: by more than 2"; empty where nothing is known.
+// Returns for example "the model's predictions are off by a factor of 1.24 in the median of 34
+// points; 2 points marked ?: by more than 2"; empty if nothing is known.
 std::string prediction_error_text(const PredictionError& error);
 
-// What `huddle bench engine` found out, and how it is said.
-
-// In place of a file: measured quickly, at the beginning of the run.
+// Takes the place of a file name if the machine was measured at the beginning of the run.
 inline constexpr const char* measured_now = "measured at the beginning of this run";
 
+// The results of `huddle bench engine`.
 struct EngineBenchReport {
   machine::Machine machine;
   std::string machine_file;  // empty: generic constants; or measured_now
   bool quick = false;
-  int rounds = 0;  // asked for
+  int rounds = 0;  // as requested
   bool interrupted = false;
   std::vector<std::string> notes;
   std::vector<bench::Result> results;
@@ -64,7 +65,7 @@ struct EngineBenchReport {
     }
     return true;
   }
-  // Of whatever was predicted.
+  // Returns the error over all entries with a prediction.
   PredictionError prediction_error() const;
 };
 
@@ -72,39 +73,38 @@ inline constexpr int bench_json_schema = 1;
 
 std::string bench_json(const EngineBenchReport& report);
 
-// Which machine the figures are of, and how well it is known. machine_file: as in a report.
+// Names the machine and the source of its model. `machine_file`: as in EngineBenchReport.
 std::string machine_text(const machine::Machine& machine, const std::string& machine_file);
 
 std::string bench_text(const EngineBenchReport& report, int columns);
 
-// What `huddle bench` with an MPI found out, and how it is said.
+// The results of `huddle bench` with an MPI.
 struct MpiBenchReport {
   bench::MpiReport measured;
   machine::Machine machine;
-  std::string machine_file;      // empty: generic figures
-  std::vector<double> floor_ns;  // of each result, what it cannot be faster than; none: not known
+  std::string machine_file;      // empty: generic constants
+  std::vector<double> floor_ns;  // lower bound of each result; empty: unknown
   int ranks = 2;
-  bool in_heap = false;  // where the buffers lie
+  bool in_heap = false;  // the buffers are in the shared heap
   bool quick = false;
   bench::Timing timing = bench::Timing::apart;
   int cold_calls = 1;
   bench::Effort effort;
   std::string ops;
   std::string sizes;
-  int seconds = 0;  // for all points together; 0: that was not asked for
-  // What has to be said again to measure the same; empty: not given.
-  std::string mpi;  // the launcher, where there is one MPI
+  int seconds = 0;  // for all points together; 0: not given
+  // Options with which the measurement can be repeated; empty: not given.
+  std::string mpi;  // the launcher, if there is one MPI
   std::string mpi_library;
   std::string peers;
 
   bool has_peers() const { return measured.mpis.size() > 1; }
-  // A point below the bar, in each of its tries.
+  // Returns whether a point is below the bar in each of its repetitions.
   bool misses_bar() const;
   PredictionError prediction_error() const;
 };
 
-// How far the prediction for a point is off; nothing where there was none, or where huddle left
-// calls to the MPI.
+// Returns how far a prediction is off; none without one or if calls fell back to the MPI.
 std::optional<double> times_off(const bench::PointResult& one);
 
 std::string bench_mpi_text(const MpiBenchReport& report, int columns);
@@ -113,25 +113,24 @@ inline constexpr int bench_mpi_json_schema = 1;
 
 std::string bench_mpi_json(const MpiBenchReport& report);
 
-// Everything that `huddle bench engine --table` found out, and what it prints.
+// The results of `huddle bench engine --table`.
 struct BenchTableReport {
   machine::Machine machine;
-  std::string machine_file;  // as in a EngineBenchReport
+  std::string machine_file;  // as in EngineBenchReport
   bench::Binding binding;
-  bool dry_run = false;  // predictions alone
+  bool dry_run = false;  // predictions only
   bool simulated = false;
   bool quick = false;
-  int rounds = 0;  // asked for
+  int rounds = 0;  // as requested
   bool interrupted = false;
   std::vector<std::string> notes;
   std::vector<bench::OperationTable> tables;
 
-  // Of all cells that were measured.
+  // Returns the error over all measured cells.
   PredictionError prediction_error() const;
-  // The same of what was simulated.
+  // Returns the error of the simulated times.
   PredictionError simulation_error() const;
-  // At how many sizes, of those measured, what huddle chooses is no more than a tenth slower than
-  // the fastest.
+  // Number of measured sizes, and of those with huddle's choice within a tenth of the fastest.
   struct Choices {
     std::size_t points = 0;
     std::size_t near_best = 0;
@@ -141,24 +140,22 @@ struct BenchTableReport {
 
 std::string bench_table_text(const BenchTableReport& report, int columns);
 std::string bench_table_markdown(const BenchTableReport& report);
-// docs/guide.md describes it.
+// Returns the document that docs/guide.md describes.
 std::string bench_table_json(const BenchTableReport& report);
 
-// ---- what text and Markdown have in common
+// The following functions are shared by text and Markdown.
 
-// The machine, the ranks, and what the figures are.
+// Describes the machine, the ranks and the figures of the tables.
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice);
-// "0.143/0.151": predicted, where it was simulated, and where it was measured; marked where the
-// first and the last are far apart.
+// Returns for example "0.143/0.151": predicted, simulated and measured time, the latter two if
+// available. Marked if the prediction is far from the measurement.
 std::string figures_text(const bench::Cell& cell);
-// "nothing" where there is nothing.
+// Returns "nothing" if there are no needs.
 std::string needs_text(const bench::AlgorithmRow& row);
-// "alltoall (alltoallv, alltoallw: pairwise)".
+// Returns for example "alltoall (alltoallv, alltoallw: pairwise)".
 std::string operation_text(const bench::OperationTable& table);
 
-// Two results of `huddle bench` with an MPI side by side: what has become faster, what slower.
-
-// What a file that `huddle bench --json FILE` wrote says of one point.
+// One point of a file that `huddle bench --json FILE` wrote.
 struct MeasuredPoint {
   std::string operation;
   std::size_t bytes = 0;
@@ -173,12 +170,12 @@ struct MeasuredRun {
   std::string huddle;  // its version
   std::string under;
   int ranks = 0;
-  std::string timing = std::string(name(bench::Timing::apart));  // early files do not say it
+  std::string timing = std::string(name(bench::Timing::apart));  // not contained in early files
   std::vector<std::string> mpis;
   std::vector<MeasuredPoint> points;
 };
 
-// Throws InputError with a sentence that says what is wrong with the file.
+// Throws InputError with a description of the error in the file.
 MeasuredRun read_measured_run(const std::string& path);
 
 // The same point in both runs.
@@ -186,17 +183,17 @@ struct Change {
   MeasuredPoint before;
   MeasuredPoint after;
 
-  // How many times faster huddle has become: by its ratios to what was measured in the same
-  // minutes, since the machine may be another today. The interval holds that whatever the two of
-  // theirs hold.
+  // Returns how many times faster huddle has become. Divides the ratios to the MPI, which was
+  // measured in the same minutes, because the machine may have changed between the runs. The
+  // interval covers all combinations of both intervals.
   bench::Estimate estimate() const;
-  bool is_slower_than_bar() const;  // for certain
+  bool is_slower_than_bar() const;  // with certainty
 };
 
-// In the order of the first run.
+// Returns the points of both runs in the order of the first run.
 std::vector<Change> changes(const MeasuredRun& before, const MeasuredRun& after);
 
-// With what has changed between the two.
+// Includes the differences between the runs.
 std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& after,
                                const std::vector<Change>& all, int columns);
 

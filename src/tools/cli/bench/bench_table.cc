@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle bench engine --table: every algorithm of every operation, what it needs, and what it takes
-// by size, as predicted and as measured.
+// huddle bench engine --table: prints the needs of every algorithm of every operation and its
+// predicted and measured times by size.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,14 +51,14 @@ std::string choices_text(const BenchTableReport::Choices& choices) {
                      choices.near_best, counted(static_cast<long long>(choices.points), "size"));
 }
 
-// Three digits that mean something, and no more than three behind the point.
+// Returns microseconds with three significant digits and at most three decimals.
 std::string microseconds_text(double ns) {
   const double us = ns / 1000;
   const int decimals = us < 1 ? 3 : us < 10 ? 2 : us < 100 ? 1 : 0;
   return fmt::format("{:.{}f}", us, decimals);
 }
 
-// How far what `of_cell` says is from what was measured.
+// Compares the value that `of_cell` returns with the measurement.
 template <class OfCell>
 PredictionError error_of(const std::vector<bench::OperationTable>& tables, const OfCell& of_cell) {
   std::vector<double> all;
@@ -83,7 +83,7 @@ std::vector<bench::OperationTable> tables_of(const bench::Forecast& forecast,
   return tables;
 }
 
-// Figures of all tables stand in the same columns: "dissemination" is the longest name.
+// The columns of all tables are aligned; "dissemination" is the longest name.
 constexpr TableLook algorithm_look = {.indent = 2, .name_columns = 15};
 constexpr int indent = 2;
 
@@ -155,7 +155,7 @@ BenchTableReport report_of(machine::LoadedMachine loaded, bench::Binding binding
           .tables = {}};
 }
 
-// Needs nobody to run, and so answers for machines that are not here.
+// Starts no ranks, so it also works for other machines.
 ExitCode predict(const Context& context, const EngineBenchOptions& options) {
   MachineInQuestion machine =
       machine_in_question(context, machine::discover_this_machine().topology);
@@ -168,7 +168,7 @@ ExitCode predict(const Context& context, const EngineBenchOptions& options) {
   return ExitCode::fine;
 }
 
-// Whether there is memory for the buffers of all ranks, and as much again for whoever else is here.
+// Returns whether the buffers of all ranks take at most half of the available memory.
 bool fits(const bench::Comparison& comparison) {
   constexpr std::size_t buffers = 2;
   const std::size_t bytes =

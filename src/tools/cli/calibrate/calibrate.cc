@@ -36,7 +36,7 @@ constexpr const char* standard_output = "-";
       fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
 }
 
-// The folder of a file that somebody named is not made for it: a slip of the pen would make one.
+// Does not create the folder of a file that the user names; the name may be a typing error.
 void require_folder_of(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code why;
@@ -52,8 +52,8 @@ void require_folder_of(const std::string& file) {
                                file, folder.string()));
 }
 
-// Better said before a minute of measuring than after it. Tried, not asked: root may write
-// everywhere, and still not into /proc.
+// Checks write access before measuring for a minute. It creates a file to find out, because root
+// may write everywhere except for example in /proc.
 void require_writable(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code why;
@@ -66,7 +66,7 @@ void require_writable(const std::string& file) {
   if (why) cannot_write(folder.string(), why.message());
 }
 
-// A damaged file is nothing to be kept.
+// Returns none for a damaged file, which may be overwritten.
 std::optional<machine::Machine> sound_machine(const std::string& file) {
   try {
     return machine::read_machine_file(file);
@@ -75,8 +75,8 @@ std::optional<machine::Machine> sound_machine(const std::string& file) {
   }
 }
 
-// A first idea, or a look from inside a small cpuset, must not silently cost a minute's work that
-// every command goes by.
+// Throws UsageError instead of letting a quick calibration, or one in a small cpuset, replace a
+// full one, which took a minute and is used by all commands.
 void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return;
@@ -91,7 +91,7 @@ void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
   if (!work.empty()) console.note("warning: " + other_work_text(work, pus.size()));
 }
 
-// Every command goes by the file: chance must not get into it unasked.
+// Throws FailureError if most values are unsteady, because every command uses the file.
 void require_steady(const Console& console, const calibrate::Outcome& outcome) {
   if (!outcome.is_mostly_doubtful()) return;
   warn_of_doubts(console, outcome.machine);
@@ -202,7 +202,7 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
     console.print(format_machine(outcome.machine));
     return;
   }
-  // What lies between nodes is measured by itself, and stays.
+  // Keep what was measured between nodes, which is a separate measurement.
   machine::Machine machine = outcome.machine;
   std::error_code none;
   if (std::filesystem::exists(file, none)) {
@@ -221,7 +221,7 @@ void CalibrateCommand::keep(const Context& context, const calibrate::Outcome& ou
   console.print(fmt::format("\nWritten to {}\n", file));
 }
 
-// Into the file that there is: what it says of this node stays.
+// Adds to the existing file; its data about this node are kept.
 ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
   const NetworkOptions options{launcher_, mpi_library_, quick_, dry_run_, json_};
   if (dry_run_) return show_network_plan(context, options);
@@ -231,7 +231,7 @@ ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
     if (!output_.empty()) require_folder_of(file);
     require_writable(file);
   }
-  // A file that cannot be read is nothing to be overwritten by a part of what it held.
+  // Throws for an unreadable file instead of overwriting it with a part of its contents.
   std::error_code none;
   machine::Machine machine = file != standard_output && std::filesystem::exists(file, none)
                                  ? machine::read_machine_file(file)
@@ -287,7 +287,7 @@ ExitCode CalibrateCommand::run(const Context& context) {
   for (const std::string& note : outcome.notes) context.console.note("note: " + note);
   if (!force_) require_steady(context.console, outcome);
   keep(context, outcome, file);
-  // It came while the file was written, which is whole now.
+  // Exits only now if the interrupt arrived while the file was written, which is complete now.
   if (interrupt.requested()) interrupt.die();
   warn_of_doubts(context.console, outcome.machine);
   return strict_ && !outcome.machine.doubts.empty() ? ExitCode::failure : ExitCode::fine;

@@ -20,7 +20,7 @@ using machine::Curve;
 using machine::Machine;
 using machine::Topology;
 
-// Every table of the result: figures of all of them stand in the same columns.
+// The columns of all result tables are aligned.
 constexpr TableLook calibration_look = {.indent = 2, .name_columns = 32};
 
 std::string heading(const Topology& topology) {
@@ -29,7 +29,7 @@ std::string heading(const Topology& topology) {
   return fmt::format("{}, {} core{}", model, cores, cores == 1 ? "" : "s");
 }
 
-// An estimate that stands among measurements says so.
+// Marks estimates, because they appear next to measurements.
 std::string marked(const std::string& figure, machine::Origin origin) {
   return (origin == machine::Origin::measured ? "" : "~") + figure;
 }
@@ -43,7 +43,7 @@ std::string rate_text(const Curve& curve, double bytes, machine::Origin origin) 
   return marked(rate < 10 ? fmt::format("{:.2f}", rate) : fmt::format("{:.1f}", rate), origin);
 }
 
-// What stands above the columns of rates, and the sizes they are for.
+// Headings of the columns with rates, and their sizes.
 struct Sizes {
   std::vector<std::string> names;
   std::vector<double> bytes;
@@ -54,7 +54,7 @@ class RateTable {
  public:
   RateTable(const std::string& title, const Sizes& sizes)
       : bytes_(sizes.bytes), table_(heading_of(title, sizes), calibration_look) {}
-  // Sizes beyond what was measured stay empty.
+  // Sizes outside the measured range are shown as "-".
   void row(const std::string& name, const Curve& curve, machine::Origin origin) {
     Table::Row cells = {name};
     for (const double bytes : bytes_) {
@@ -110,7 +110,7 @@ std::string copy_table(const Machine& machine, int columns) {
   return table.text(columns);
 }
 
-// Memory is the largest size of each curve, which differs from curve to curve.
+// Returns the rates of copies in memory, which are those of the largest size of each curve.
 std::string memory_copy_text(const Machine& machine, int columns) {
   std::vector<std::string> parts;
   for (const auto& copy : machine.copy) {

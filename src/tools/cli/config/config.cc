@@ -29,7 +29,7 @@ std::vector<ConfigRow> rows_of(std::span<const settings::Resolved> settings) {
   return rows;
 }
 
-// A path has to stay in one piece: where a row is too wide, its cells stand below one another.
+// Paths are not broken, so the cells of a row that is too wide are printed below one another.
 std::string row_text(const ConfigRow& row, const std::array<int, 3>& widths, int columns) {
   const std::string key = padded(row[0], widths[0] + column_gap);
   const std::string one_line = key + padded(row[1], widths[1] + column_gap) + row[2];
@@ -42,7 +42,7 @@ std::array<int, 3> widths_of(const std::vector<ConfigRow>& rows, int columns) {
   std::array<int, 3> widths{};
   for (const ConfigRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      // A value that is half a line long would push the origin of all others to the edge.
+      // A value longer than half a line would push the origins of all others to the edge.
       if (i != 1 || width_of(row[i]) <= columns / 2) {
         widths[i] = std::max(widths[i], width_of(row[i]));
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle config` prints.
+// Output of `huddle config` as text and JSON.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ namespace huddle::cli {
 
 inline constexpr int config_json_schema = 1;
 
-// The table of settings and the files that were looked at, in at most so many columns.
+// Returns the table of settings and the configuration files, at most `columns` wide.
 std::string config_text(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files, int columns);
-// All there is to say about one setting.
+// Returns all information about one setting.
 std::string setting_text(const settings::Resolved& setting);
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files);

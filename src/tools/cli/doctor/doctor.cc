@@ -17,9 +17,8 @@ namespace {
 using doctor::Finding;
 using doctor::State;
 
-// Longer lines are hard to read, however wide the terminal is.
 constexpr int name_width = 8;  // "Remedy: "
-// Facts that have less room than this beside their title go below it.
+// Text with less space than this beside its title goes below it.
 constexpr int least_room = 30;
 
 struct Mark {
@@ -44,7 +43,7 @@ std::string painted(std::string_view text, std::string_view color, const Console
   return console.color ? fmt::format("{}{}\033[0m", color, text) : std::string(text);
 }
 
-// One report being written; knows the widths that all its lines share.
+// Formats the report with common column widths for all lines.
 class Report {
  public:
   Report(const std::vector<Finding>& findings, const Console& console)
@@ -62,13 +61,13 @@ class Report {
     const Mark mark = mark_of(finding.state);
     const std::string_view sign = console_.unicode ? mark.unicode : mark.ascii;
     const int indent = 2 + static_cast<int>(display_width(sign)) + 1;
-    // The mark is put in last: colors take no room in a line.
+    // The mark is inserted last because color codes have no width.
     const std::string body = facts(finding, indent);
     text_ += "  " + painted(sign, mark.color, console_) +
              body.substr(static_cast<std::size_t>(indent - 1));
     detail("Cost", finding.cost, indent + 2);
     detail("Remedy", finding.remedy, indent + 2);
-    // In one piece, however narrow the terminal is: it is there to be copied.
+    // Never broken, so that it can be copied.
     if (!finding.command.empty())
       text_ += spaces(indent + 2 + name_width) + printable(finding.command) + "\n";
   }
@@ -78,7 +77,7 @@ class Report {
   const std::string& text() const { return text_; }
 
  private:
-  // The title and the facts, indented by that many columns.
+  // Returns the title and the text, indented by `indent` columns.
   std::string facts(const Finding& finding, int indent) const {
     const std::string margin = spaces(indent);
     const std::string found = printable(finding.found);

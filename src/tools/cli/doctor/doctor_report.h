@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle doctor` prints: for people, and for programs.
+// Output of `huddle doctor` as text and JSON.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle explain`: what a collective would do on a machine, and why, without any team.
+// `huddle explain`: shows what a collective would do on a machine and why, without creating a team.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -28,9 +28,9 @@
 namespace huddle::cli {
 namespace {
 
-constexpr std::size_t shown = 10;  // enough to see what the choice was between
+constexpr std::size_t shown = 10;  // enough to see the alternatives
 
-// ways: of doing the same, of which this is the cheapest.
+// `ways`: number of equivalent candidates, of which this one is the cheapest.
 std::string in_words(const select::Candidate& candidate, std::size_t ways = 1) {
   std::string text(algorithm_name(candidate.plan));
   if (ways > 1) text += fmt::format(", {} ways", ways);
@@ -45,14 +45,14 @@ std::string question(const select::Explanation& explanation) {
                      explanation.ranks, explanation.ranks == 1 ? "" : "s");
 }
 
-// One or more whole lines.
+// Requires: `lines` consists of one or more whole lines.
 std::string bold(std::string lines, const Console& console) {
   if (!console.color) return lines;
   lines.pop_back();
   return fmt::format("\033[1m{}\033[0m\n", lines);
 }
 
-// Where the ranks' buffers lie, if they have a heap to lie in.
+// States whether the ranks' buffers are in the shared heap, if there is one.
 std::string where_buffers_are(const Explained& explained) {
   if (!explained.has_heap) return {};
   return explained.explanation.request.mapped
@@ -61,7 +61,7 @@ std::string where_buffers_are(const Explained& explained) {
                "without.";
 }
 
-// Whose machine the figures are of, and what they do not know.
+// Names the machine of the figures and what they do not include.
 std::string ground(const Explained& explained, int columns) {
   const machine::Machine& machine = explained.subject.machine;
   std::string text = wrap("",
@@ -83,11 +83,13 @@ std::string ground(const Explained& explained, int columns) {
 // A line of the table.
 struct Shown {
   const select::Candidate* candidate = nullptr;
-  bool is_tie = false;   // as good as the first
-  std::size_t ways = 1;  // this one, and the same algorithm with other parameters that is as good
+  bool is_tie = false;  // as good as the first
+  std::size_t ways =
+      1;  // this one and equally good candidates of the same algorithm with other parameters
 };
 
-// Near ties are one group: of each algorithm in it the best, and then what is dearer.
+// Returns the table's lines. Near ties form one group with the best candidate of each algorithm;
+// costlier candidates follow.
 std::vector<Shown> few_of(const std::vector<select::Candidate>& candidates, std::size_t ties) {
   std::vector<Shown> few;
   for (std::size_t i = 0; i < ties; ++i) {
@@ -138,7 +140,7 @@ std::size_t candidates_in(const std::vector<Shown>& rows) {
   return number;
 }
 
-// What the marks mean, and how far the figures can be trusted.
+// Explains the marks and the accuracy of the figures.
 std::string trust(std::size_t ties, double error, int columns) {
   const std::string error_text =
       fmt::format("Half of all predictions are off by more than {}", percent(error));
@@ -180,7 +182,7 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
 
 namespace {
 
-// More than any machine with one memory has; trees of more take minutes.
+// More ranks than any shared-memory machine has; their trees would take minutes.
 constexpr int most_explained_ranks = 4096;
 
 class ExplainCommand : public Command {
@@ -256,7 +258,7 @@ class ExplainCommand : public Command {
   }
 
  private:
-  // What may be used of it is known where it is this one.
+  // Returns the machine. Its allowed hardware threads are known only if it is this one.
   picture::Subject subject_of(const Context& context) const {
     if (described_.is_given()) {
       picture::Subject subject{machine::generic_machine(described_.discover().topology),
@@ -303,7 +305,7 @@ class ExplainCommand : public Command {
     return explained;
   }
 
-  // Each node as this one, its ranks bound as --bind has it.
+  // Explains a collective on nodes like this machine, with ranks bound according to --bind.
   NodesExplained explained_between(const Context& context, const select::Request& request) const {
     const picture::Subject subject = subject_of(context);
     const machine::Topology& topology = subject.machine.topology;

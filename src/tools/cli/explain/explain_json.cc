@@ -11,7 +11,7 @@
 
 namespace huddle::cli {
 
-// The library's own object, and of which machine and seats it speaks.
+// Returns the library's explanation, plus the machine and the placement of the ranks.
 std::string explain_json(const Explained& explained) {
   const Json explanation = Json::parse(select::explanation_json(explained.explanation));
   Json document = json_document(explanation.at("schema").get<int>(), "explain");
@@ -40,7 +40,7 @@ namespace {
 
 constexpr int explain_nodes_json_schema = 1;
 
-// Of all segments together.
+// Sums over all segments.
 Json node_part(const internode::NodePhase& phase, const std::string& algorithm, int segments) {
   Json part = {{"where", "node"},
                {"operation", select::name(phase.operation)},

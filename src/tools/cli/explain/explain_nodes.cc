@@ -20,7 +20,7 @@ namespace {
 constexpr int most_explained_nodes = 4096;
 constexpr int most_ranks_per_node = 4096;
 
-// Of "3,1,2,1".
+// Parses for example "3,1,2,1".
 std::vector<int> counts_from(const std::string& text) {
   std::vector<int> counts;
   const char* at = text.data();
@@ -138,12 +138,12 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
     const auto ns =
         internode::MpiTimes(subject.machine, mpi, map).ns_at(request.operation, request.bytes);
     if (!ns) continue;
-    // Elements of reductions are doubles here, and sums of floats keep huddle's bits.
+    // Reductions of doubles stay with huddle because the MPI may round sums differently.
     const bool is_left = explained.forced.empty() && *ns < explained.prediction.ns() &&
                          !select::reduces(request.operation);
     explained.mpis.push_back({mpi, *ns, is_left});
   }
-  // Two ranks are left to the MPI whatever was measured.
+  // Calls of two ranks always use the rule for unmeasured calls.
   if (explained.forced.empty() && (explained.mpis.empty() || explained.ranks == 2)) {
     explained.left_unmeasured =
         internode::why_left_unmeasured(request.operation, request.bytes, map, explained.network);
@@ -161,7 +161,7 @@ std::string question(const NodesExplained& explained) {
                      explained.ranks, explained.nodes, explained.placement);
 }
 
-// Whose figures they are that everything between nodes is predicted by.
+// Returns the origin of the network figures for the predictions between nodes.
 std::string origin_text(const machine::Machine& machine) {
   if (machine.networks.empty()) {
     return "not measured: generic constants; huddle calibrate --network measures it";
@@ -203,7 +203,7 @@ std::string phase_name(const internode::NodePhase& phase) {
   return fmt::format("{} ({} phase)", operation, name(phase.barrier_phase));
 }
 
-// Of all segments together.
+// Sums over all segments.
 void add_part(Table& table, const std::string& where,
               const std::optional<internode::NodePhase>& phase, const std::string& algorithm,
               int segments) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle explain` prints.
+// Reports of `huddle explain`, inside one node and over several nodes.
 #pragma once
 
 #include <cstdint>
@@ -25,29 +25,27 @@ struct Explained {
   select::Explanation explanation;
   std::vector<int> processors;  // by rank
   picture::Subject subject;     // the machine
-  std::string binding = {};     // to what ranks are bound, as --bind has it
+  std::string binding = {};     // binding of the ranks, as in --bind
   bool has_heap = false;        // the ranks share one
-  double error = 0;             // of predictions on this machine, as a share
-  // What the protocol takes in a modelled world; empty where that was not asked for.
+  double error = 0;             // of predictions on this machine, relative
+  // Simulates a candidate's protocol; empty if not requested.
   std::function<double(const select::Candidate&)> simulated_ns = {};
 };
 
-// all: every candidate; otherwise the cheapest few.
+// `all`: shows every candidate, otherwise the cheapest few.
 std::string explain_text(const Explained& explained, bool all, const Console& console);
-// One document on one line, with every candidate.
+// Returns one document on one line, with every candidate.
 std::string explain_json(const Explained& explained);
 
-// `huddle explain --nodes`: what a collective over several nodes would do, and what the MPI's own
-// was measured to take.
-
-// --nodes, --ranks-per-node and --map.
+// The options --nodes, --ranks-per-node and --map.
 class NodesOptions {
  public:
   void declare(Options& options);
   bool given() const { return nodes_ > 0 || ranks_per_node_ > 0 || !map_.empty(); }
-  // cores: of a node. Throws UsageError where these do not say who sits where.
+  // Returns the placement of the ranks. `cores`: per node. Throws UsageError if the options do not
+  // determine the placement.
   internode::NodeMap map(int cores) const;
-  // In words: "in blocks".
+  // Returns a description such as "in blocks".
   std::string placement() const;
 
  private:
@@ -58,30 +56,32 @@ class NodesOptions {
   std::string map_;
 };
 
-// What a collective of an MPI was measured to take.
+// The measured time of an MPI's collective.
 struct MpiAnswer {
   std::string mpi;
   std::int64_t ns = 0;
   bool is_left_to_it = false;
 };
 
+// The results of `huddle explain --nodes`.
 struct NodesExplained {
   select::Request request;
   int ranks = 0;
   int nodes = 0;
   std::string placement;
-  picture::Subject subject;  // the machine that each node is
+  picture::Subject subject;  // the machine model of each node
   internode::Network network;
   internode::Prediction prediction;
-  std::string forced;  // the algorithm that is asked for between nodes; empty: the cheapest
-  std::int64_t by_one_leader_ns = 0;  // the same with one rank of each node between them
-  std::string before, after;          // the algorithms in a node; empty: there is no such part
+  std::string forced;                 // the requested algorithm between nodes; empty: the cheapest
+  std::int64_t by_one_leader_ns = 0;  // predicted time with only one leader per node
+  std::string before, after;          // the algorithms within a node; empty: no such phase
   internode::Sent sent;
-  std::vector<MpiAnswer> mpis;  // empty: nobody measured
-  std::string left_unmeasured;  // why the call is the MPI's all the same; empty: it is not
+  std::vector<MpiAnswer> mpis;  // empty: not measured
+  std::string left_unmeasured;  // why the call falls back to the MPI without a measurement; empty:
+                                // it does not
 };
 
-// in_node: the chosen candidate of the fullest node, of which there is none with one rank.
+// Returns the chosen candidate of the node with the most ranks; none if that is one rank.
 using InNode = std::function<std::optional<select::Candidate>(const select::Request&)>;
 NodesExplained nodes_explained(const select::Request& request, const NodesOptions& options,
                                const picture::Subject& subject, const internode::NodeMap& map,

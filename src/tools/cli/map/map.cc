@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle map`: where ranks or threads should sit, from who talks to whom.
+// `huddle map`: finds a placement of ranks or threads from their communication matrix.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +24,7 @@ namespace huddle::cli {
 namespace {
 
 constexpr int most_mapped_nodes = 65'536;
-// `exact` is compared where it takes no longer than a second or so.
+// `exact` is included in comparisons if it takes at most about a second.
 constexpr long long most_to_compare = 1'000'000;
 
 std::vector<std::string> method_words() {
@@ -37,7 +37,7 @@ std::vector<std::string> emission_words() {
   return words;
 }
 
-// "a rankfile for Open MPI 4" by name, for help.
+// Lines such as "a rankfile for Open MPI 4" by name, for the help.
 std::string emission_list() {
   std::string text;
   for (const mapping::EmissionInfo& info : mapping::emissions()) {
@@ -155,7 +155,8 @@ class MapCommand : public Command {
       return ExitCode::fine;
     }
     const mapping::MethodOptions method = method_in_question();
-    if (!emit_.empty()) mapping::emission_named(emit_);  // before anything takes time
+    if (!emit_.empty())
+      mapping::emission_named(emit_);  // check the name before anything takes time
     if (matrix_.empty() && !compare_) {
       throw UsageError("map what? Give a matrix of who sends how much to whom");
     }
@@ -235,12 +236,12 @@ class MapCommand : public Command {
     return elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   }
 
-  // As --nodes says, or as many hosts as the profile names.
+  // Returns the value of --nodes, else the number of hosts in the profile.
   int nodes_in_question(const Hosts& hosts) const {
     return nodes_ > 0 ? nodes_ : static_cast<int>(hosts.names.size());
   }
 
-  // By node: those of --hosts, or the profile's.
+  // Returns the host of each node from --hosts or from the profile.
   std::vector<std::string> host_names(const std::vector<std::string>& profiled,
                                       const mapping::SlotTree& tree) const {
     std::vector<std::string> names = hosts_.empty() ? profiled : split_hosts(hosts_);
@@ -317,7 +318,7 @@ class MapCommand : public Command {
     return mapping::emit(mapping::emission_named(emit_), seating);
   }
 
-  // By processor: its number in the order of the whole tree.
+  // Returns for each hardware thread its position in the order of the whole tree.
   static std::vector<int> logical_numbers(const machine::CostModel& model) {
     const mapping::SlotTree whole(model, {model.machine().topology.pus.cpus(), 1, 0});
     std::vector<int> numbers;

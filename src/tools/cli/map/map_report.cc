@@ -18,7 +18,7 @@
 
 namespace huddle::cli {
 
-// Decides whether `huddle map` recommends its placement.
+// Reports of `huddle map` as text, and the decision whether it recommends its placement.
 namespace {
 
 constexpr std::string_view leave = "leave it as it is: ";
@@ -92,7 +92,7 @@ std::string bandwidth_text(double gb_per_s) { return fmt::format("{:.3g} GB/s", 
 std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
   const std::optional<double> balanced = subject.bandwidth.balanced;
   if (!placed.memory_gb_per_s || !balanced) return "";
-  // Smaller losses are within what copies are measured to.
+  // Smaller losses are within the measurement error of copies.
   if (*placed.memory_gb_per_s >= mapping::least_bandwidth_kept * *balanced) return "";
   return fmt::format(
       "this placement can use {} of memory bandwidth; shared out over all sockets and NUMA nodes, "
@@ -100,14 +100,11 @@ std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
       bandwidth_text(*placed.memory_gb_per_s), elements_text(subject), bandwidth_text(*balanced));
 }
 
-// `huddle map` for people: figures before and after, the matrix before and after, who sits where,
-// and why.
-
 namespace {
 
 using mapping::Object;
 
-// "16 ranks, 32 pairs that talk, 1.5M".
+// Returns for example "16 ranks, 32 pairs that talk, 1.5M".
 std::string matrix_line(const MapSubject& subject) {
   const mapping::CommMatrix& matrix = subject.matrix;
   return fmt::format("{}: {}, {}, {} bytes", subject.path,
@@ -158,7 +155,7 @@ Table figures(const MapSubject& subject, const Placed& placed) {
   return table;
 }
 
-// The matrix with its elements in the order of their slots, in so many cells a side.
+// The matrix with its elements in the order of their slots, reduced to `side` by `side` cells.
 class Cells {
  public:
   Cells(const MapSubject& subject, const mapping::Mapping& mapping, int side)
@@ -216,7 +213,7 @@ std::string matrices(const MapSubject& subject, const Placed& placed, const Cons
   return text;
 }
 
-// Who sits where: a line for each object whose slots share nothing nearer.
+// The placement as text: a line for each object at the lowest shared level.
 class Seating {
  public:
   Seating(const MapSubject& subject, const mapping::Mapping& mapping)
@@ -260,7 +257,7 @@ class Seating {
     return std::all_of(occupant_.begin() + object.first, occupant_.begin() + object.last,
                        [](int element) { return element < 0; });
   }
-  // "l3, processors 0-7", "node 1", "core, processor 3".
+  // Returns for example "l3, processors 0-7", "node 1", "core, processor 3".
   std::string title(const Object& object) const {
     const mapping::Slot& first = tree_.slots()[at(object.first)];
     if (object.is_leaf()) return fmt::format("processor {}", slot_text(first, tree_.nodes()));
@@ -274,7 +271,7 @@ class Seating {
     return fmt::format("{}{} {}", node, name, machine::CpuSet(pus).text());
   }
 
-  // "node 1", or "node 1 (n17)".
+  // Returns "node 1", or "node 1 (n17)".
   std::string node_text(int node) const {
     const std::string number = fmt::format("node {}", node);
     return hosts_.empty() ? number : fmt::format("{} ({})", number, printable(hosts_[at(node)]));

@@ -21,7 +21,7 @@
 namespace huddle::cli {
 namespace {
 
-// Where these assignments put their elements; no_slot for all others.
+// Returns the slots of the assigned elements; no_slot for all others.
 mapping::Mapping mapping_of(const std::vector<mapping::Assignment>& assignments, int elements,
                             const mapping::SlotTree& tree) {
   mapping::Mapping mapping(at(elements), mapping::no_slot);
@@ -56,7 +56,7 @@ std::string name_of(const mapping::MethodOptions& options) {
   return options.as_printed ? name + " --as-printed" : name;
 }
 
-// Of this thread on a processor, which other programs do not make longer.
+// Returns the CPU time of this thread, which is not affected by other programs.
 double processor_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

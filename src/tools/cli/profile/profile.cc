@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle profile`: who talks to whom in a program, of its ranks or of its threads.
+// `huddle profile`: measures the communication between the ranks or the threads of a program.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,7 +61,7 @@ launch::Plan plan_for(const std::vector<std::string>& command, const std::string
                             .collector = collector});
 }
 
-// A run that counts nothing is of no use.
+// Throws FailureError without the preloaded library, because the run would count nothing.
 void check_preloaded(const launch::Plan& plan) {
   const bool is_preloaded = std::any_of(
       plan.changes.begin(), plan.changes.end(),
@@ -107,7 +107,7 @@ bool write_down(const Console& console, const TemporaryFolder& folder, const fs:
   return true;
 }
 
-// So that a shell sees what the command ended by.
+// Ends by the same signal as the command, so that the shell sees it.
 void end_by(int signal) {
   std::fflush(nullptr);
   std::signal(signal, SIG_DFL);
@@ -124,11 +124,10 @@ ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
   }
   const fs::path output =
       fs::absolute(profile.output.empty() ? fs::path(usual_output) : fs::path(profile.output));
-  // The ranks write their parts beside the output, where ranks on other hosts see the same file
-  // system.
+  // The ranks write their parts next to the output, where other hosts see the same file system.
   std::error_code error;
   fs::create_directories(output.parent_path(), error);
-  error.clear();  // if the folder is missing, making one in it reports why
+  error.clear();  // if the folder is missing, creating one in it reports why
   const TemporaryFolder folder(output.parent_path() / ".huddle-profile", error);
   if (error) {
     throw FailureError(fmt::format("{}: cannot be written: {}", output.string(), error.message()));

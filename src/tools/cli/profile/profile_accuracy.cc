@@ -75,7 +75,7 @@ std::string shortfall(const Accuracy& accuracy) {
     case Pattern::none:
     case Pattern::all_to_all:
       return accuracy.moved_after_s ? "threads were to be moved, and there is no reason to" : "";
-    case Pattern::read_mostly:  // by nobody who makes writes visible
+    case Pattern::read_mostly:  // without threads that make writes visible
       return accuracy.sees_reads ? unlike : "";
     case Pattern::pairs:
     case Pattern::ring:
@@ -116,7 +116,7 @@ ExitCode profile_accuracy(const Context& context, const AccuracyQuestion& questi
   program.observer = question.observer;
   std::vector<Accuracy> all;
   for (const Pattern pattern : patterns) {
-    // One of its own for each: what it has made and cost is told by program.
+    // Separate for each program, because its page table changes and costs are reported per program.
     const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(question.allows_sysctl);
     all.push_back(measure_accuracy(pattern, question.seconds, program, balancing.get()));
   }

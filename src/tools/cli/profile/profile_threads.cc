@@ -71,7 +71,7 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
                    {options.page_bytes, watched.names, witness.take_events(), options.rounds}),
                profile.record);
   }
-  // The program's own output may go into a file.
+  // The program's own output may be redirected into a file.
   Console beside = context.console;
   beside.out = context.console.err;
   (profile.json ? context.console : beside)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle reproduce`: what the papers found, figure by figure, and what huddle says instead.
+// `huddle reproduce`: compares the papers' results, figure by figure, with huddle's predictions.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -33,7 +33,7 @@ using reproduce::Summary;
 using reproduce::Tally;
 using reproduce::Verdict;
 
-// Whole numbers with all their digits, fractions with three.
+// Prints whole numbers with all digits, fractions with three significant ones.
 std::string number_text(double number) {
   return number >= 100 ? fmt::format("{:.0f}", number) : fmt::format("{:.3g}", number);
 }
@@ -60,7 +60,7 @@ std::string band_text(const Row& row) {
   return span_text(row.answer->band->low, row.answer->band->high);
 }
 
-// On which machine as well, where a paper has several.
+// Returns whether a paper has several machines, which are then shown.
 bool is_of_several_machines(const reproduce::Reproduction& one) {
   std::set<std::string> machines;
   for (const Row& row : one.rows) {
@@ -75,7 +75,7 @@ std::string name_of(const Row& row, bool with_machine) {
   return printable(figure.where + ": " + figure.what + on);
 }
 
-// Marked where it holds and the price does not, or the other way round.
+// Returns the simulated value, marked if only one of it and the predicted one meets the claim.
 std::string simulated_text(const Row& row) {
   if (!row.simulated) return "-";
   const bool agrees =
@@ -105,7 +105,7 @@ std::string table_of(const reproduce::Reproduction& one, int columns) {
   return table.text(columns);
 }
 
-// Of all rows with that verdict, why.
+// Returns the reasons of all rows with this verdict.
 std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::string_view heading,
                     int columns) {
   std::string text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle reproduce` has to say, and its two ways of saying it.
+// The results of `huddle reproduce` as text and JSON.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle run`: starts a command with huddle's library preloaded, on every node that it reaches.
+// `huddle run`: starts a command with huddle's library preloaded on every node that it reaches.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -28,23 +28,23 @@
 namespace huddle::cli {
 namespace {
 
-// Whether something is to be said at the end.
+// Returns whether a summary is requested.
 bool wants_a_word(const launch::Request& request) {
   const std::string& summary = settings::find(request.settings, "summary").value;
   return summary == "on" || summary == "times" ||
          settings::find(request.settings, "stats").value == "on";
 }
 
-// If MPI is called at all, then by the program itself, as far as can be told: it is no launcher and
-// no shell, and nothing that was noted keeps huddle from it. A program whose threads are watched
-// need have no MPI.
+// Returns whether the program itself calls MPI if anything does: it is neither a launcher nor a
+// shell, and there is no note that huddle cannot work in it. A program whose threads are observed
+// need not use MPI.
 bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) {
   if (plan.launcher || !plan.notes.empty() || launch::may_start_others(plan.program)) return false;
   return !request.with_threads || launch::obstacle_in(plan.program) != launch::Obstacle::no_mpi;
 }
 
-// Becomes the program: its exit status, its signals and its terminal are then its own. A script
-// without a first line that names its shell is given to one, as execvp() does.
+// Replaces this process by the program, which then has its exit status, signals and terminal. A
+// script without an interpreter line is run by a shell, as in execvp().
 [[noreturn]] void become(const launch::Plan& plan, const launch::Request& request,
                          const StartedAgent& agent) {
   std::vector<std::string> words = plan.command;
@@ -131,7 +131,7 @@ class RunCommand : public Command {
     check_usage();
     check_machine_file(context);
     const launch::Request request = request_from(context);
-    binding_named(bind_);  // like any other word that is wrong
+    binding_named(bind_);  // report a wrong word like that of any other option
     const launch::Plan plan = launch::make_plan(request);
     warn_of_ignored_settings(context, request);
     for (const std::string& note : plan.notes) {
@@ -165,16 +165,17 @@ class RunCommand : public Command {
     return off_ || settings::find(context.settings, "huddle").value == "off";
   }
 
-  // A file that the command line names has to be one, like the value of any other option. One that
-  // a configuration file or the environment names is for all jobs: the library reports it when it
-  // needs it, and the program runs.
+  // Throws InputError for an invalid machine file. A file named on the command line must be valid,
+  // like the value of any other option. A file named in a configuration file or the environment
+  // applies to all jobs: the library reports errors when it needs the file, and the program still
+  // runs.
   void check_machine_file(const Context& context) const {
     const settings::Resolved& machine = settings::find(context.settings, "machine");
     if (machine.layer != settings::Layer::command_line || is_off(context)) return;
     machine::read_machine_file(machine::machine_file_named(machine.value));
   }
 
-  // Below a launcher the first rank warns for all.
+  // Warns of ignored settings. Below a launcher only the first rank warns.
   static void warn_of_ignored_settings(const Context& context, const launch::Request& request) {
     if (launch::is_later_rank(request.environment)) return;
     for (const std::string& mistake : context.ignored_settings) {
@@ -186,7 +187,7 @@ class RunCommand : public Command {
     return !is_off(context) && settings::find(context.settings, "threads").value != "off";
   }
 
-  // Each run with huddle has an agent of its own, which `huddle run` starts.
+  // Returns the words that start a run with its own agent, which `huddle run` starts.
   std::vector<std::string> starter(const Context& context, const launch::Request& request,
                                    const launch::Plan& plan) const {
     if (!request.with_threads || plan.launcher) return {};
@@ -202,7 +203,7 @@ class RunCommand : public Command {
     return words;
   }
 
-  // Nothing of it keeps the program from running; where there is no agent, a sentence says why.
+  // Errors do not keep the program from running; without an agent a note gives the reason.
   StartedAgent agent_for(const Context& context, const launch::Request& request,
                          const launch::Plan& plan) const {
     if (!request.with_threads) return {};
@@ -234,7 +235,7 @@ class RunCommand : public Command {
       context.console.note("huddle: " + agent.note);
     return agent;
   }
-  // Nothing can be preloaded.
+  // Returns whether nothing can be preloaded.
   static bool is_refused(launch::Obstacle obstacle) {
     return obstacle == launch::Obstacle::linked_static ||
            obstacle == launch::Obstacle::privileged || obstacle == launch::Obstacle::other_machine;
@@ -245,7 +246,8 @@ class RunCommand : public Command {
     if (stats_) settings::override_by_flag(settings, "stats", "on");
     if (verify_) settings::override_by_flag(settings, "verify", "on");
     if (off_) settings::override_by_flag(settings, "huddle", "off");
-    // Somebody looks on, or has asked. Logs and scripts that compare outputs stay as they were.
+    // The summary is on for users at a terminal or on request. Logs, and scripts that compare
+    // outputs, stay unchanged.
     const bool is_open = settings::find(settings, "summary").value == "auto";
     if (verbose_) {
       settings::override_by_flag(settings, "summary", "times");

@@ -33,14 +33,15 @@ class RunProgress : public bench::RunWatcher {
   Progress progress_;
 };
 
-// Where a site preloads huddle for all, this keeps it away.
+// HUDDLE=off matters if the site preloads huddle for all programs.
 bench::Spawned without_huddle(const launch::Request& request, const launch::Plan& plan) {
   return {.program = plan.program,
           .words = request.command,
           .environment = launch::changed_environment(request.environment, {{"HUDDLE", "off"}})};
 }
 
-// It says at its end how much was taken, which takes it no time.
+// Returns the command with huddle. The run prints a summary of the handled calls at its end, which
+// does not affect its time.
 bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan,
                            const std::vector<std::string>& starter) {
   bench::Spawned spawned{
@@ -63,7 +64,7 @@ Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
           wall_text(median_of(side.cpu_seconds))};
 }
 
-// In words, so that nobody takes noise for a gain.
+// Returns the conclusion in words, so that noise is not mistaken for a gain.
 std::string verdict(const bench::Estimate& speedup) {
   if (!speedup.sure) {
     return "So few runs give no interval that holds with 95 % confidence: 6 do, or more";
@@ -110,7 +111,7 @@ ExitCode compare_runs(const Context& context, const launch::Request& request,
   const std::string taken = taken_line(runs.huddle_output);
   if (runs.rounds() > 0) {
     console.print(comparison.as_json ? compared_json(runs, taken) : compared_text(runs));
-    // A program whose threads are watched need not call any collective.
+    // A program whose threads are observed need not call any collective.
     if (!taken.empty()) {
       console.note("huddle: " + taken);
     } else if (!request.with_threads) {

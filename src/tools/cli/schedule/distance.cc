@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle distance`: how far messages of a collective go in the order of ranks.
+// `huddle distance`: measures how far the messages of a collective travel in rank order.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -22,7 +22,8 @@
 namespace huddle::cli {
 namespace {
 
-constexpr int name_columns = 22;  // "reduce_scatter:halving": tables below one another align
+constexpr int name_columns =
+    22;  // "reduce_scatter:halving": columns of consecutive tables are aligned
 
 std::string decimal(const std::optional<schedules::Fraction>& fraction) {
   return fraction ? fmt::format("{:.4g}", fraction->value()) : "-";
@@ -40,7 +41,7 @@ bool any_form(const std::vector<DistancePoint>& points) {
   });
 }
 
-// By how many levels of switches messages go up, and what the fullest link carries.
+// Shows the switch levels that messages pass and the load of the fullest link.
 std::string travel_text(const DistancePoint& point, int columns) {
   std::string text;
   Table::Row heading = {"messages that meet", "one switch"};
@@ -120,7 +121,8 @@ BarChart::Group distances(const DistancePoint& point) {
   return group;
 }
 
-// By how many levels of switches messages go up. pre: all rows have been on the same fabric.
+// Returns the switch levels that messages pass.
+// Requires: all rows were simulated on the same fabric.
 BarChart::Group travels(const DistancePoint& point) {
   BarChart::Group group{"where sender and receiver of a message meet", {"one switch"}, {}};
   const std::size_t heights = point.rows.front().travel->by_height.size();
@@ -247,7 +249,7 @@ class DistanceCommand : public Command {
     return point;
   }
 
-  // Blocks of one byte: what is counted are blocks.
+  // Uses blocks of one byte, so that bytes count blocks.
   void travel(const fabric::Cluster& cluster, const std::vector<schedules::Algorithm>& algorithms,
               DistancePoint& point) const {
     const std::vector<int> nodes = fabric_.nodes(cluster, point.ranks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle schedule`: who sends what to whom in a collective between nodes.
+// `huddle schedule`: shows the messages of a collective between nodes.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace huddle::cli {
 namespace {
 
-// The part of a receiver's round that a message is.
+// Returns the part of the receiver's round that corresponds to a message.
 schedules::Part target_of(const schedules::Schedule& schedule, std::int64_t number, int from,
                           int to) {
   schedules::Round round;
@@ -82,7 +82,7 @@ const ShownMessage* answer_to(const ShownMessage& message, const std::vector<Sho
   return found == all.end() ? nullptr : &*found;
 }
 
-// One line a message, or for two that go to and fro.
+// Returns one line per message, or per pair of opposite messages.
 std::string messages_text(const std::vector<ShownMessage>& messages, bool unicode) {
   std::string text;
   for (const ShownMessage& message : messages) {
@@ -105,7 +105,7 @@ std::string work_text(const std::vector<ShownWork>& all) {
   std::string text;
   for (const ShownWork& shown : all) {
     const auto* const join = std::get_if<schedules::Join>(&shown.work);
-    if (join == nullptr) continue;  // where data lie concerns a program that reads the JSON
+    if (join == nullptr) continue;  // data movement matters only to programs that read the JSON
     text += fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(join->result),
                         buffer_name(join->left), buffer_name(join->right), join->blocks.text());
   }
@@ -129,7 +129,7 @@ std::string most_text(const ShownSchedule& shown) {
                      most.receives, counted(most.blocks_received, "block"));
 }
 
-// All but what happens in rounds.
+// Returns the schedule without the contents of its rounds.
 ShownSchedule without_rounds(const schedules::Algorithm& algorithm,
                              const schedules::Schedule& schedule, std::optional<int> rank) {
   return {algorithm,
@@ -182,7 +182,7 @@ std::string schedule_svg(const schedules::Algorithm& algorithm,
 
 namespace {
 
-// Of all ranks together, more is nothing to look at.
+// Limit for showing all ranks; larger tables are not readable.
 constexpr int most_shown = 1024;
 
 class ScheduleCommand : public Command {

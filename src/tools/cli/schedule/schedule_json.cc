@@ -9,7 +9,7 @@
 namespace huddle::cli {
 namespace {
 
-// [first, count] of each interval.
+// Returns [first, count] of each interval.
 Json intervals(const schedules::Blocks& blocks) {
   Json list = Json::array();
   schedules::for_each_interval(blocks, [&list](std::int64_t first, std::int64_t count) {
@@ -76,7 +76,7 @@ std::string schedule_json(const ShownSchedule& shown) {
 
 namespace {
 
-// The number, and the same exactly.
+// Adds the number as decimal and as exact fraction.
 void add(Json& row, const std::string& key, const std::optional<schedules::Fraction>& fraction) {
   row[key] = fraction ? Json(fraction->value()) : Json(nullptr);
   row[key + "_exact"] = fraction ? Json(fraction->text()) : Json(nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle schedule` prints.
+// Reports of `huddle schedule` and `huddle distance` as text, SVG and JSON.
 #pragma once
 
 #include <optional>
@@ -40,12 +40,12 @@ struct ShownSchedule {
   schedules::Call call;
   std::int64_t blocks = 0;
   std::int64_t all_rounds = 0;
-  std::optional<int> rank;           // of whom alone
+  std::optional<int> rank;           // the only rank that is shown
   schedules::RankTraffic most = {};  // of any rank that is shown
-  std::vector<ShownRound> rounds;    // in which something is to be shown
+  std::vector<ShownRound> rounds;    // only rounds with something to show
 };
 
-// rank: nothing for all of them.
+// `rank`: the only rank to show; none: all ranks.
 ShownSchedule show(const schedules::Algorithm& algorithm, const schedules::Schedule& schedule,
                    std::optional<int> rank);
 
@@ -54,30 +54,29 @@ std::string schedule_json(const ShownSchedule& shown);
 std::string schedule_svg(const schedules::Algorithm& algorithm,
                          const schedules::Schedule& schedule);
 
-// "input", "output", "scratch 2"
+// Returns for example "input", "output", "scratch 2".
 std::string buffer_name(schedules::Buffer buffer);
 
-// What `huddle distance` prints.
 inline constexpr int distance_json_schema = 1;
 
 struct DistanceRow {
-  std::string algorithm;                       // "allgather:ring"
-  std::optional<schedules::Fraction> counted;  // nothing where nobody sends
-  std::optional<schedules::Fraction> closed;   // a form that says the same, where there is one
-  std::optional<schedules::Fraction> printed;  // that of the paper, where it is another
-  // Where its messages go on a fabric, if one was named; bytes stand for blocks.
+  std::string algorithm;                       // for example "allgather:ring"
+  std::optional<schedules::Fraction> counted;  // none if no rank sends
+  std::optional<schedules::Fraction> closed;   // by a closed form, if there is one
+  std::optional<schedules::Fraction> printed;  // by the paper's formula, if it differs
+  // Traffic of the messages on the fabric, if one was given; bytes stand for blocks.
   std::optional<network::Outcome> travel;
 };
 
-// All algorithms of an operation among so many ranks.
+// All algorithms of an operation with `ranks` ranks.
 struct DistancePoint {
   int ranks = 1;
   std::vector<DistanceRow> rows;
 };
 
 std::string distance_text(const std::vector<DistancePoint>& points, int columns);
-// Of one number of ranks bars, of several lines. pre: there is a number of ranks; with `travel`
-// there is one alone.
+// Draws bars for one point and lines for several.
+// Requires: there is at least one point, and exactly one if its rows have `travel`.
 std::string distance_svg(const std::string& operation, const std::vector<DistancePoint>& points);
 std::string distance_json(const std::string& operation, const std::vector<DistancePoint>& points);
 

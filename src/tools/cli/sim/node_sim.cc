@@ -26,7 +26,8 @@ namespace {
 using machine::CpuSet;
 using machine::Topology;
 
-// Where the ranks sit: by a word that launchers know, or on the listed processors in their order.
+// Returns the hardware thread of each rank, for a launcher's binding option or a list of hardware
+// threads in rank order.
 std::vector<int> seated(const std::string& bind, int ranks, const Topology& topology) {
   const int cores = core_count(topology);
   const bool is_list = !bind.empty() && bind.find_first_not_of("0123456789,-") == std::string::npos;
@@ -49,7 +50,7 @@ std::vector<int> seated(const std::string& bind, int ranks, const Topology& topo
   return pus;
 }
 
-// By this algorithm, as cheap as it can be; by the one that would run where none is named.
+// Returns the cheapest candidate of the algorithm, or the chosen one if `algorithm` is empty.
 select::Candidate candidate_of(const NodeChoice& choice, const std::string& algorithm) {
   const select::Explanation& explanation = choice.explanation;
   if (explanation.candidates.empty()) throw UsageError(because_there_is_none(explanation));
@@ -72,7 +73,7 @@ select::Candidate candidate_of(const NodeChoice& choice, const std::string& algo
                   guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
 }
 
-// A simulation of more than this takes longer than anybody waits for: so many pieces are moved.
+// Points with a longer predicted time are left out because their simulation would take too long.
 constexpr double longest_compared_ns = 50e6;
 constexpr std::array<std::size_t, 5> compared_bytes = {8, 4096, 65536, 1 << 20, 16 << 20};
 
@@ -103,8 +104,7 @@ double share_done(const std::vector<int>& numbers, int number, select::Operation
   return (static_cast<double>(at) + of_number) / static_cast<double>(numbers.size());
 }
 
-// A simulation of large data takes long: a bar in a terminal; elsewhere one line, once it is known
-// to take long.
+// Shows the progress of a simulation: a bar in a terminal, otherwise one line if it takes long.
 class SimulationProgress {
  public:
   SimulationProgress(const Console& console, const std::string& what)
@@ -127,7 +127,7 @@ class SimulationProgress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Most questions are answered sooner.
+  // Most simulations take less.
   static constexpr std::chrono::seconds patience{5};
 
   const Console& console_;

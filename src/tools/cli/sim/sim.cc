@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle sim`: what a collective would take inside a node, or between nodes on a fabric; neither
-// need be here.
+// `huddle sim`: simulates a collective inside a node, or between nodes on a fabric.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -50,7 +49,7 @@ std::string ground(const fabric::Cluster& cluster, int columns) {
 
 std::string percent_of(double whole, double part) { return percent(whole > 0 ? part / whole : 0); }
 
-// The two causes that most of the time went into.
+// Returns the two causes that took most of the time.
 std::string causes(const network::Clock& end) {
   std::array<std::size_t, network::cause_names.size()> order;
   std::iota(order.begin(), order.end(), 0);
@@ -73,7 +72,7 @@ std::string all_of_them(const Simulated& simulated, int columns) {
   Table table(heading, {});
   for (const SimulatedRow& row : simulated.rows) {
     const network::Outcome& outcome = row.outcome;
-    // The operation stands above all of them.
+    // The operation is in the table's heading.
     Table::Row cells = {
         row.algorithm.substr(row.algorithm.find(':') + 1),
         time_text(outcome.end.ns),
@@ -133,7 +132,7 @@ namespace {
 constexpr const char* judge_program = "huddle-judge-simgrid";
 constexpr std::chrono::hours judge_patience{12};
 
-// Of an exchange SIZE is one block, of all others what one rank has.
+// Returns whether SIZE is one block. Otherwise it is the whole data of one rank.
 bool size_is_a_block(schedules::Operation operation) {
   switch (operation) {
     case schedules::Operation::allgather:
@@ -230,7 +229,7 @@ class SimCommand : public Command {
     simulated.cluster = fabric_.cluster(context);
     simulated.ranks = ranks_ > 0 ? ranks_ : simulated.cluster.fabric.nodes();
     const std::vector<int> nodes = fabric_.nodes(simulated.cluster, simulated.ranks);
-    std::optional<Progress> progress;  // a few moments for most questions: a bar, no lines
+    std::optional<Progress> progress;  // most simulations take a few moments: a bar, no lines
     if (context.console.progress) progress.emplace(context.console, algorithms.size());
     for (const schedules::Algorithm& algorithm : algorithms) {
       if (progress) progress->begin_step(algorithm.full_name());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle sim` prints.
+// Reports of `huddle sim`, between nodes and inside a node.
 #pragma once
 
 #include <optional>
@@ -21,19 +21,20 @@ namespace huddle::cli {
 inline constexpr int sim_json_schema = 1;
 
 struct SimulatedRow {
-  std::string algorithm;  // "allgather:ring"
+  std::string algorithm;  // for example "allgather:ring"
   network::Outcome outcome;
   std::optional<double>
-      judge_ns;  // what the judge says of the same, where it was asked and knows it
+      // `judge_ns` is the judge's result, if there is a judge and it supports the schedule.
+      judge_ns;
 };
 
 struct Simulated {
   std::string operation;
-  double bytes = 0;   // as they were asked for
-  bool moves = true;  // a barrier does not
+  double bytes = 0;   // as given
+  bool moves = true;  // false for a barrier
   int ranks = 1;
-  std::string placement;  // "block", "random:7"
-  std::string judge;      // "simgrid"; "": none was asked
+  std::string placement;  // for example "block", "random:7"
+  std::string judge;      // "simgrid"; empty: none
   fabric::Cluster cluster;
   std::vector<SimulatedRow> rows;  // the fastest first
 };
@@ -41,23 +42,23 @@ struct Simulated {
 std::string sim_text(const Simulated& simulated, const Console& console);
 std::string sim_json(const Simulated& simulated);
 
-// `huddle sim` inside a node: a protocol on a modelled machine, and the closed forms held against
-// it.
+// `huddle sim` inside a node: simulates a protocol on a modelled machine and compares the cost
+// model's closed forms with the result.
 inline constexpr int node_sim_json_schema = 1;
 
 struct NodeSimulated {
   select::Request request;
-  int root = 0;  // of operations that have one
+  int root = 0;  // for operations that have one
   std::string machine;
   std::vector<int> processors;  // by rank
   select::Candidate candidate;
   protocols::model::Outcome outcome;
 };
 
-// Neither may be more than so many times the other.
+// Largest ratio of predicted and simulated time, in either direction, that counts as agreement.
 inline constexpr double agree_within = 1.5;
 
-// A closed form beside what its protocol took.
+// The predicted time of a closed form and the simulated time of its protocol.
 struct Compared {
   select::Request request;
   int ranks = 1;
@@ -72,15 +73,15 @@ struct Compared {
 struct AgainstPrices {
   std::string machine;
   std::vector<Compared> points;
-  int left_out = 0;         // that take longer than anybody waits for
-  double agreeing() const;  // share
+  int left_out = 0;         // points whose simulation would take too long
+  double agreeing() const;  // share of the points
 };
 
 class NodeSim {
  public:
   struct Words {
     std::string operation, size;
-    int ranks = 0;  // 0: one a core
+    int ranks = 0;  // 0: one per core
     int root = 0;
     bool json = false;
   };

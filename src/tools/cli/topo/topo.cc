@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle topo`: what a machine looks like, and its core-to-core latencies.
+// `huddle topo`: shows a machine's topology and its core-to-core latencies.
 
 #include <fmt/format.h>
 #include <chrono>
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 // A large picture on a busy machine takes a few seconds.
 constexpr std::chrono::seconds patience{60};
-// rsvg-convert draws 4/3 of a pixel a point.
+// rsvg-convert renders 4/3 pixels per point.
 constexpr const char* zoom = "1.5";
 constexpr std::string_view way_out = "write an SVG with --svg instead";
 
@@ -96,7 +96,7 @@ namespace {
 
 using picture::Subject;
 
-// A machine nobody has measured, seen through hwloc.
+// Returns a machine without measurements, as described by hwloc.
 Subject recorded(const machine::Discovery& discovery, const std::string& name) {
   Subject subject{machine::generic_machine(discovery.topology), discovery.allowed, ""};
   subject.machine.name = name;
@@ -104,8 +104,9 @@ Subject recorded(const machine::Discovery& discovery, const std::string& name) {
   return subject;
 }
 
-// Looking at another machine is what --machine and HUDDLE_MACHINE are for. A file that was searched
-// for, or that a configuration file names for good, is meant to be this machine's.
+// Returns whether the setting must name this machine. --machine and HUDDLE_MACHINE may name another
+// machine. A file that was searched for, or that a configuration file names permanently, is
+// expected to describe this machine.
 bool meant_for_this_machine(const settings::Resolved& setting) {
   switch (setting.layer) {
     case settings::Layer::command_line:
@@ -119,7 +120,8 @@ bool meant_for_this_machine(const settings::Resolved& setting) {
   return true;
 }
 
-// The setting `machine` may name another machine: then nothing there is allowed to us or not.
+// Returns this machine or the one that the setting `machine` names, for which the set of allowed
+// hardware threads is not known.
 Subject this_or_named(const Context& context) {
   const machine::Discovery discovery = machine::discover_this_machine();
   MachineInQuestion machine = machine_in_question(context, discovery.topology);
@@ -190,7 +192,7 @@ class TopoCommand : public Command {
  private:
   void draw(const Console& console, const Subject& subject) const {
     const std::string svg = picture::as_svg(subject);
-    // Converted first: if that fails, no file is written.
+    // Converted first, so that no file is written if the conversion fails.
     const std::string png = png_.empty() ? "" : png_from(svg);
     if (!svg_.empty()) console.deliver(svg_, svg);
     if (!png_.empty()) console.deliver(png_, png);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// PNG and JSON output of `huddle topo`.
 #pragma once
 
 #include <string>
@@ -8,14 +10,13 @@
 
 namespace huddle::cli {
 
-// Converts an SVG document with rsvg-convert, found on PATH, and returns the PNG file's bytes: two
-// pixels a point, so that text is sharp. Throws FailureError if rsvg-convert is missing or fails.
+// Converts an SVG document with rsvg-convert from PATH and returns the bytes of the PNG file: two
+// pixels per point, so that text is sharp. Throws FailureError if rsvg-convert is missing or fails.
 std::string png_from(const std::string& svg);
 
-// `huddle topo --json`.
 inline constexpr int topo_json_schema = 1;
 
-// One JSON document on one line.
+// Returns one JSON document on one line.
 std::string topo_json(const picture::Subject& subject);
 
 }  // namespace huddle::cli

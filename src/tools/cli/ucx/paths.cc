@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle paths`: which way a message inside the node is the fastest.
+// `huddle paths`: compares the paths of a message within the node.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string taken_text(const PathPoint& point, const Taken& taken) {
                                 : fmt::format("{} ({:.2f}x)", taken.way, taken.ns / fastest_ns);
 }
 
-// From which size on another way is the fastest.
+// Returns the sizes from which on another path is the fastest.
 std::string crossings_text(const Paths& paths) {
   std::string text;
   const PathPoint* before = nullptr;
@@ -84,7 +84,7 @@ namespace {
 constexpr int most_path_ranks = 1024;
 constexpr std::array sizes_bytes = {4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0};
 
-// The first version of each set of constants that decides differently.
+// The first version of each set of constants that leads to different decisions.
 struct Constants {
   ucx::Version version;
   const char* from_version;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle ucx`: settings that tell UCX what was measured, and what UCX makes of them.
+// `huddle ucx`: derives settings of UCX from measurements and checks their effect.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -28,14 +28,14 @@ namespace huddle::cli {
 namespace {
 
 constexpr int most_ucx_ranks = 1024;
-// The fewest of which an interval holds.
+// The smallest number that yields an interval.
 constexpr int program_rounds = 6;
 
 std::vector<std::string> format_words() {
   return {ucx::format_names.begin(), ucx::format_names.end()};
 }
 
-// Names of the variables of UCX that are set already.
+// Returns the names of the UCX variables that are already set.
 std::vector<std::string> users_own() {
   std::vector<std::string> names;
   for (char** line = environ; *line != nullptr; ++line) {
@@ -46,7 +46,7 @@ std::vector<std::string> users_own() {
   return names;
 }
 
-// The version that was asked for, which ucx_info may say itself.
+// Returns the given version, which may have the form that ucx_info prints.
 ucx::Version version_named(const std::string& word) {
   const auto version = ucx::version_from(word);
   if (!version)
@@ -134,7 +134,7 @@ class UcxCommand : public Command {
   }
 
  private:
-  // None where the machine or the version that is asked about is not here.
+  // Returns none if the machine or the requested version is not here.
   std::optional<ucx::Tool> tool_for(const MachineInQuestion& machine) const {
     if (!machine.is_here()) {
       if (for_.empty()) {
@@ -242,7 +242,7 @@ class UcxCommand : public Command {
     return counts;
   }
 
-  // Collectives of which large messages between any two ranks are a part.
+  // Times collectives that consist of large messages between all pairs of ranks.
   UcxRuns timed(const Console& console, const MachineInQuestion& machine, int ranks,
                 UcxAdvice& given) const {
     const char* const search_path = std::getenv("PATH");
@@ -277,7 +277,7 @@ class UcxCommand : public Command {
     return runs;
   }
 
-  // Open MPI takes UCX by itself only where there are certain network cards.
+  // Makes Open MPI use UCX, which it selects automatically only with certain network cards.
   static std::vector<std::string> take_ucx() {
     return {"OMPI_MCA_pml=ucx", "OMPI_MCA_opal_common_ucx_tls=any",
             "OMPI_MCA_opal_common_ucx_devices=any"};

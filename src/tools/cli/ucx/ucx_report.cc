@@ -36,7 +36,7 @@ std::string selections_text(const std::string& title,
   return text;
 }
 
-// What the busiest device carried, for each side.
+// Returns the bytes of the busiest device, for each side.
 std::string traffic_text(const ucx::Traffic& before, const ucx::Traffic& after) {
   ucx::Traffic both = before;
   ucx::add(after, both);

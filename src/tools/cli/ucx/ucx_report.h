@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle ucx` has to say, and its two ways of saying it.
+// The results of `huddle ucx` and `huddle paths` as text and JSON, and the runs behind them.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,12 @@
 
 namespace huddle::cli {
 
-// What settings of UCX make of an MPI's own collectives: the same ones without and with them, in
-// turns, and what network devices carry meanwhile.
+// The effect of UCX settings on an MPI's own collectives: timed without and with them in turns,
+// with the traffic of the network devices.
 struct UcxRun {
   bench::Point point;
-  bench::Estimate estimate;         // how many times faster with the settings
-  bench::Estimate huddle_estimate;  // and how many times with huddle, without them
+  bench::Estimate estimate;         // speedup with the settings
+  bench::Estimate huddle_estimate;  // speedup with huddle and without the settings
   double before_ns = 0;
   double after_ns = 0;
   double huddle_ns = 0;
@@ -37,13 +37,13 @@ struct UcxRuns {
   int ranks = 0;
   bool crowded = false;
   std::vector<UcxRun> runs;
-  std::vector<ucx::Omitted> dropped;  // settings that made something slower
+  std::vector<ucx::Omitted> dropped;  // settings that made a point slower
 };
 
-// Slower than this, as a share of the speed without them, settings may make nothing.
+// Settings must reach at least this share of the speed without them.
 inline constexpr double least_ratio = 0.95;
 
-// A program of the user's, as it is and with the settings.
+// A user's program without and with the settings.
 struct UcxProgramRuns {
   bench::WholeRuns runs;  // `native` is without the settings, `huddle` with them
   ucx::Traffic before;    // in all runs of that side
@@ -60,7 +60,7 @@ struct UcxRunPlan {
   bench::Effort effort;
 };
 
-// Takes those out of `settings` that make something slower. Throws what jobs throw.
+// Removes settings that make a point slower from `settings`. Throws what Job throws.
 UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& settings,
                       bench::PointWatcher& watcher, const std::atomic<bool>& stop);
 
@@ -71,18 +71,18 @@ struct UcxAdvice {
 
 std::string ucx_json(const UcxAdvice& given);
 
-// Over what messages inside the node go, now and with huddle's settings.
+// The transports of messages within the node, now and with huddle's settings.
 struct UcxCheck {
   UcxAdvice given;
   std::vector<ucx::Selection> now;
   std::vector<ucx::Selection> advised;
   std::vector<ucx::Device> devices;
-  std::vector<std::string> complaints;  // of UCX, about huddle's settings
+  std::vector<std::string> complaints;  // warnings of UCX about huddle's settings
   std::vector<UcxRuns> runs;            // of an MPI's own collectives, by ranks
   std::optional<UcxProgramRuns> program_runs;
 };
 
-// Lanes over a network, of messages inside the node.
+// A network lane that carries messages within the node.
 struct Stray {
   ucx::Lane lane;
   std::string call;
@@ -94,17 +94,15 @@ std::vector<Stray> strays_of(const std::vector<ucx::Selection>& selections,
 std::string ucx_check_text(const UcxCheck& check, int columns);
 std::string ucx_check_json(const UcxCheck& check);
 
-// What `huddle paths` has to say, and its two ways of saying it.
-
-// One way of a message inside the node.
+// A path of a message within the node.
 struct Way {
   std::string name;
   double ns = 0;
 };
 
-// The path into a peer's memory that UCX takes by the constants that it has from this version on.
+// The path to a peer's memory that UCX chooses with the constants of this version and later ones.
 struct Taken {
-  std::string from_version;  // "1.14"
+  std::string from_version;  // for example "1.14"
   std::string way;
   double ns = 0;  // as measured
 };
@@ -112,8 +110,8 @@ struct Taken {
 struct PathPoint {
   double bytes = 0;
   std::vector<Way> ways;
-  std::size_t fastest = 0;  // among them
-  std::vector<Taken> ucx;   // none where the machine has no path that UCX chooses among
+  std::size_t fastest = 0;  // index in `ways`
+  std::vector<Taken> ucx;   // empty if the machine has none of the paths that UCX chooses from
 };
 
 struct Paths {

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An interval says little before.
+// An interval of fewer batches is not meaningful.
 constexpr std::size_t least_batches = 8;
 
 bench::JobOptions with(bench::JobOptions job_options, const std::vector<ucx::Setting>& settings) {
@@ -42,7 +42,7 @@ class BothWays {
     const auto end = Clock::now() + std::chrono::duration<double>(effort_.point_seconds);
     UcxRun run;
     run.point = point;
-    // Buffers are touched and connections made, which is nobody's.
+    // The warm-up touches buffers and makes connections; it is not counted.
     bench::batch_of(bench::Side::native, before_, point, bench::Timing::apart);
     bench::batch_of(bench::Side::native, after_, point, bench::Timing::apart);
     bench::batch_of(bench::Side::huddle, before_, point, bench::Timing::apart);
@@ -93,8 +93,8 @@ std::string slower_text(const UcxRun& run) {
                      run.estimate.low, run.estimate.high);
 }
 
-// Each setting alone at the point where all together were the slowest; where none of them is to
-// blame alone, all go.
+// Measures each setting alone at the point where all together were slowest. Returns all settings if
+// none of them is slower alone.
 std::vector<ucx::Omitted> to_blame(const UcxRunPlan& plan, const UcxRun& slowest,
                                    const std::vector<ucx::Setting>& settings,
                                    const std::atomic<bool>& stop) {
@@ -110,7 +110,7 @@ std::vector<ucx::Omitted> to_blame(const UcxRunPlan& plan, const UcxRun& slowest
   return blamed;
 }
 
-// What is sent while a run lasts belongs to its side; the warm-up is nobody's.
+// Assigns the traffic of a run to its side; the warm-up is not counted.
 class RunTraffic : public bench::RunWatcher {
  public:
   void begin(bench::Side side, std::size_t runs_done) override {

@@ -16,7 +16,7 @@ namespace {
 using select::Operation;
 using testing::ElementsAre;
 
-// A machine whose file knows what it costs to read a peer's memory.
+// Returns a machine whose file contains the cost of reading a peer's memory.
 machine::Machine epyc() {
   return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/epyc-2x64-estimate.toml");
 }
@@ -52,7 +52,7 @@ TEST(AlgorithmTable, HasEveryOperationOnce) {
   EXPECT_THAT(shown, testing::UnorderedElementsAreArray(select::operations));
 }
 
-TEST(AlgorithmTable, HasEveryAlgorithmAlsoWhereItCannotServe) {
+TEST(AlgorithmTable, HasEveryAlgorithmEvenIfItCannotServe) {
   for (const bool may_read : {true, false}) {
     const auto tables = predicted(may_read);
     EXPECT_THAT(algorithms(of(tables, Operation::bcast)),
@@ -61,7 +61,7 @@ TEST(AlgorithmTable, HasEveryAlgorithmAlsoWhereItCannotServe) {
   }
 }
 
-TEST(AlgorithmTable, LeavesOpenWhatCannotServe) {
+TEST(AlgorithmTable, LeavesCellsEmptyThatCannotBeServed) {
   const OperationTable bcast = of(predicted(), Operation::bcast);
   const AlgorithmRow& little = bcast.rows.front();
   EXPECT_EQ(little.needs, "at most 256 bytes");
@@ -89,7 +89,7 @@ TEST(AlgorithmTable, MarksTheCheapestOfEachSize) {
   }
 }
 
-TEST(AlgorithmTable, NamesRelativesAndWhatServesThem) {
+TEST(AlgorithmTable, NamesRelativesAndTheirAlgorithms) {
   const auto tables = predicted();
   const OperationTable alltoallv = of(tables, Operation::alltoallv);
   ASSERT_EQ(alltoallv.relatives.size(), 1U);
@@ -101,8 +101,8 @@ TEST(AlgorithmTable, NamesRelativesAndWhatServesThem) {
   EXPECT_TRUE(of(tables, Operation::bcast).relatives.empty());
 }
 
-// Blocks are counted one by one, what is reduced to blocks as a whole.
-TEST(AlgorithmTable, PredictsWhatIsMeasured) {
+// Blocks are counted individually; data that are reduced to blocks count as a whole.
+TEST(AlgorithmTable, PredictsTheTimedCalls) {
   const machine::Machine machine = epyc();
   const Forecast forecast(machine, on_first(8), true);
   const auto tables = algorithm_table(forecast);

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(BenchBinding, GivesEachRankAProcessorWhereThereAreEnough) {
+TEST(BenchBinding, GivesEachRankItsOwnHardwareThreadIfPossible) {
   const Binding binding{2, {4, 6, 8}};
   EXPECT_FALSE(binding.crowded());
   EXPECT_THAT(binding.pus_of(1), ElementsAre(6));
@@ -20,7 +20,7 @@ TEST(BenchBinding, GivesEachRankAProcessorWhereThereAreEnough) {
   EXPECT_EQ(text(binding), "2 ranks, one each on cpus 4, 6");
 }
 
-TEST(BenchBinding, LetsAllRunOnAllWhereThereAreNotEnough) {
+TEST(BenchBinding, LetsAllRanksRunEverywhereIfOversubscribed) {
   const Binding binding{3, {4, 6}};
   EXPECT_TRUE(binding.crowded());
   EXPECT_THAT(binding.pus_of(2), ElementsAre(4, 6));
@@ -29,7 +29,7 @@ TEST(BenchBinding, LetsAllRunOnAllWhereThereAreNotEnough) {
   EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 cpu");
 }
 
-TEST(BenchBinding, SaysWhichProcessorsCannotBeHad) {
+TEST(BenchBinding, NamesForbiddenHardwareThreads) {
   constexpr int far_beyond = 100000;
   try {
     run_on({far_beyond});

@@ -14,7 +14,7 @@
 namespace huddle::bench {
 namespace {
 
-TEST(EngineComparisons, AskForWhatTheEngineHasToKeepTo) {
+TEST(EngineComparisons, CoverTheEnginesBars) {
   std::set<std::string> bars;
   for (const Comparison& comparison : engine_comparisons({3, 5, 7}, {})) {
     EXPECT_EQ(comparison.binding.pus, (std::vector<int>{3, 5}));
@@ -44,12 +44,12 @@ TEST(EngineComparisons, AskForWhatTheEngineHasToKeepTo) {
   EXPECT_EQ(bars, wanted);
 }
 
-TEST(EngineComparisons, NeedTwoCores) {
+TEST(EngineComparisons, RequireTwoCores) {
   EXPECT_TRUE(engine_comparisons({0}, {}).empty());
   EXPECT_TRUE(engine_comparisons({}, {}).empty());
 }
 
-TEST(EngineComparisons, AreHeldAndChecked) {
+TEST(EngineComparisons, RunWithRightResults) {
   const std::vector<int> pus = test_pus();
   if (pus.size() < 2) GTEST_SKIP() << "two ranks that spin need two cores; this process has one";
   for (const Comparison& comparison : engine_comparisons(pus, {.quick = true})) {

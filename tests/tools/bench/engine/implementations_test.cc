@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every implementation does what it says; run_comparison() throws where one does not.
+// Tests every implementation; run_comparison() throws if a result is wrong.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,16 +28,16 @@ Result hold_one(std::unique_ptr<Implementation> implementation, int ranks, std::
   return hold_quietly(comparison, 2);
 }
 
-// Two ranks that spin on one core would take a time slice each a call: then few calls.
+// Returns the length of a series, which is short if two spinning ranks share a core.
 int series() { return test_pus().size() >= 2 ? 100 : 2; }
 
-TEST(Implementations, BareFlagsOfTwo) {
+TEST(Implementations, BareFlagsOfTwoRanksWork) {
   EXPECT_EQ(hold_one(barrier_implementation(2, OneLineExchange()), 2, 0, series()).rounds, 2);
   EXPECT_EQ(hold_one(barrier_implementation(2, TwoLineExchange()), 2, 0, series()).rounds, 2);
   EXPECT_EQ(hold_one(std::make_unique<PingPong>(), 2, 0, series()).rounds, 2);
 }
 
-TEST(Implementations, YieldingBarriersOfMany) {
+TEST(Implementations, YieldingBarriersOfManyRanksWork) {
   for (const int ranks : {1, 2, 5, 8}) {
     EXPECT_EQ(hold_one(barrier_implementation(ranks, YieldingCounter()), ranks, 0, 10).rounds, 2);
     EXPECT_EQ(hold_one(barrier_implementation(ranks, YieldingFlags(ranks)), ranks, 0, 10).rounds,
@@ -45,7 +45,7 @@ TEST(Implementations, YieldingBarriersOfMany) {
   }
 }
 
-TEST(Implementations, RingsOfEveryKernelAndManySizes) {
+TEST(Implementations, RingsWorkWithEveryKernelAndManySizes) {
   for (memory::CopyMethod method : memory::to_one_reader) {
     for (const std::size_t bytes : {8U, 16384U, 16392U, 600000U}) {
       EXPECT_EQ(hold_one(std::make_unique<BareRing>(method), 2, bytes, 1).rounds, 2);
@@ -53,15 +53,15 @@ TEST(Implementations, RingsOfEveryKernelAndManySizes) {
   }
 }
 
-TEST(Implementations, CallsOfATeam) {
+TEST(Implementations, CallsOfATeamWork) {
   for (const int ranks : {1, 2, 3}) {
     EXPECT_EQ(hold_one(std::make_unique<RotatingBcast>(), ranks, 0, 7).rounds, 2);
     EXPECT_EQ(hold_one(barrier_implementation(ranks, TeamBarrier()), ranks, 0, 7).rounds, 2);
   }
 }
 
-// One call with large buffers, and a series with small ones of its own for each.
-TEST(Implementations, OperationsOfATeam) {
+// One call with large buffers, and a series of small calls with separate buffers.
+TEST(Implementations, OperationsOfATeamWork) {
   using select::Operation;
   for (const Operation operation : select::operations) {
     if (operation == Operation::barrier || regular_form(operation) != operation) continue;
@@ -76,14 +76,14 @@ TEST(Implementations, OperationsOfATeam) {
   }
 }
 
-// What a team of two chooses depends on where they sit here: on two cores, or both on one.
+// Returns the predicted choice of a team of two, which depends on the number of cores here.
 std::string forecast_of_two(const select::Request& request) {
   const machine::Machine machine = test_machine();
   const Forecast forecast(machine, {2, test_pus()});
   return std::string(select::algorithm_name(select::cheapest(forecast.candidates(request)).plan));
 }
 
-TEST(Implementations, SayWhatTheTeamChose) {
+TEST(Implementations, DescribeTheTeamsChoice) {
   const Calls bcast{select::Operation::bcast, 8};
   EXPECT_THAT(hold_one(std::make_unique<TeamOperation>(bcast), 2, 8, 1).entries[0].how,
               testing::StartsWith(forecast_of_two(request_of(bcast, 2)) + ": "));
@@ -92,7 +92,7 @@ TEST(Implementations, SayWhatTheTeamChose) {
       testing::StartsWith(forecast_of_two({.operation = select::Operation::barrier}) + ": "));
 }
 
-TEST(Implementations, AProtocolOfItsOwnWithOneBuffer) {
+TEST(Implementations, SingleProtocolWorksWithOneBuffer) {
   for (const int ranks : {2, 4}) {
     const node::PipelinedBcast::Parameters one_buffer{{{}}, node::page_bytes, 2, 1};
     const node::PipelinedBcast::Plan plan{0, 2, memory::CopyKernel::plain};

@@ -30,8 +30,8 @@ TEST(Judge, TakesTheRatioOfEachRoundAndTheirMedian) {
   EXPECT_EQ(verdict.what, "x");
 }
 
-TEST(Judge, HoldsAgainstTheRivalThatIsBestOnTheWhole) {
-  // The other one is best in one round.
+TEST(Judge, ComparesWithTheRivalThatIsBestOverall) {
+  // The other rival is best in one round.
   const Verdict verdict = judge({.what = "x", .subject = 0, .rivals = {1, 2}, .bar = at_most_2},
                                 {entry({30, 30, 30}), entry({5, 20, 20}), entry({10, 10, 10})});
   EXPECT_EQ(verdict.rival, 2U);
@@ -39,7 +39,7 @@ TEST(Judge, HoldsAgainstTheRivalThatIsBestOnTheWhole) {
   EXPECT_FALSE(verdict.holds);
 }
 
-TEST(Judge, ComparesRatesByWhatEachSideMoved) {
+TEST(Judge, ComparesRatesByMovedBytes) {
   const Judgement judgement{"x", 0, {1}, at_least_half, 1500, 1000};
   const Verdict verdict = judge(judgement, {entry({300}), entry({100})});
   EXPECT_THAT(verdict.ratios, ElementsAre(0.5));
@@ -48,7 +48,7 @@ TEST(Judge, ComparesRatesByWhatEachSideMoved) {
 }
 
 // A machine that is slow in some rounds is slow for both.
-TEST(Judge, DoesNotMindSlowRounds) {
+TEST(Judge, IsNotAffectedBySlowRounds) {
   rc::check([](const std::vector<std::uint8_t>& slowness) {
     RC_PRE(!slowness.empty());
     std::vector<double> subject;

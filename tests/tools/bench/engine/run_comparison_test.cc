@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The harness itself: what it counts, and that it finds what was planted. How fast anything is, is
-// no business of a test.
+// Tests the harness itself: counting, and detection of planted differences.
 #include "tools/bench/engine/run_comparison.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +30,7 @@ void spend(double ns) {
   while (calibrate::now_ns() < until) continue;
 }
 
-// Takes so long, on every rank.
+// Takes this time on every rank.
 class Spender : public Implementation {
  public:
   explicit Spender(double ns) : ns_(ns) {}
@@ -44,7 +43,7 @@ class Spender : public Implementation {
   double ns_;
 };
 
-// Another implementation, and so much on top of each call.
+// Delays each call of another implementation.
 class Slowed : public Implementation {
  public:
   Slowed(std::unique_ptr<Implementation> slowed, double ns) : slowed_(std::move(slowed)), ns_(ns) {}
@@ -74,7 +73,7 @@ Entry entry(const char* name, std::unique_ptr<Implementation> implementation, in
           .stretches = stretches};
 }
 
-TEST(Hold, GivesEachEntryOneFigureARound) {
+TEST(Hold, GivesEachEntryOneValuePerRound) {
   Comparison comparison = comparison_of(3);
   comparison.entries.push_back(entry("a", std::make_unique<Spender>(1000), 5));
   comparison.entries.push_back(entry("b", std::make_unique<Spender>(1000)));
@@ -87,7 +86,7 @@ TEST(Hold, GivesEachEntryOneFigureARound) {
   EXPECT_EQ(result.entries[0].calls, 5);
   EXPECT_EQ(result.entries[1].predicted_ns, 47);
   for (const EntryResult& one : result.entries) {
-    // A call lasts as long as it spends, whatever the number of calls in a stretch.
+    // A call takes at least its time, whatever the number of calls in a stretch.
     EXPECT_THAT(one.ns, testing::AllOf(SizeIs(4), Each(testing::Ge(1000))));
   }
 }
@@ -103,7 +102,7 @@ TEST(Hold, FindsAPlantedFactor) {
   const Result result = hold_quietly(comparison, 7);
   ASSERT_THAT(result.verdicts, SizeIs(1));
   EXPECT_FALSE(result.verdicts[0].holds);
-  // Ranks that share a core spend at the same time: the clock goes on for both.
+  // Ranks that share a core spend time concurrently, because the clock runs for both.
   EXPECT_NEAR(result.verdicts[0].median, 3, 1);
 }
 
@@ -123,7 +122,7 @@ TEST(Hold, FindsAPlantedDelayInABarrier) {
   EXPECT_THAT(result.entries[1].ns, Each(testing::Ge(delay_ns)));
 }
 
-// What a thing is that cannot be trusted: it says that it is wrong on one rank.
+// An implementation whose results are wrong on one rank.
 class Wrong : public Implementation {
  public:
   void run(const RankContext&, int) override {}
@@ -139,7 +138,7 @@ std::string failure_of(const Comparison& comparison) {
   return "none";
 }
 
-TEST(Hold, TimesNothingThatIsWrong) {
+TEST(Hold, TimesNothingIfAResultIsWrong) {
   Comparison comparison = comparison_of();
   comparison.entries.push_back(entry("good", std::make_unique<Spender>(10)));
   comparison.entries.push_back(entry("bad", std::make_unique<Wrong>()));
@@ -153,7 +152,7 @@ struct NoBarrier {
   }
 };
 
-TEST(Hold, FindsABarrierThatIsNone) {
+TEST(Hold, FindsABarrierThatDoesNotSynchronize) {
   Comparison comparison = comparison_of();
   comparison.entries.push_back(entry("none", barrier_implementation(2, NoBarrier())));
   EXPECT_THAT(failure_of(comparison), HasSubstr("none: the result is wrong"));
@@ -166,13 +165,13 @@ class Dying : public Implementation {
   }
 };
 
-TEST(Hold, SaysWhoDied) {
+TEST(Hold, ReportsTheRankThatDied) {
   Comparison comparison = comparison_of();
   comparison.entries.push_back(entry("dies", std::make_unique<Dying>()));
   EXPECT_EQ(failure_of(comparison), "rank 1: Killed");
 }
 
-TEST(Hold, StopsAfterATurnAndKeepsWholeRounds) {
+TEST(Hold, StopsAfterATurnAndKeepsCompleteRounds) {
   Comparison comparison = comparison_of();
   comparison.entries.push_back(entry("a", std::make_unique<Spender>(1e6)));
   comparison.entries.push_back(entry("b", std::make_unique<Spender>(1e6)));
@@ -189,7 +188,7 @@ TEST(Hold, StopsAfterATurnAndKeepsWholeRounds) {
   EXPECT_GT(listener.last, 0);
 }
 
-TEST(Hold, StoppedBeforeItBeginsItHasNoVerdict) {
+TEST(Hold, HasNoVerdictIfStoppedBeforeTheFirstRound) {
   Comparison comparison = comparison_of();
   comparison.entries.push_back(entry("a", std::make_unique<Spender>(1e5)));
   comparison.judgements = {{.what = "a", .subject = 0, .rivals = {0}, .bar = {}}};

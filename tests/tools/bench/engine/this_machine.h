@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What tests of comparisons have in common: where they may run, and how short they are.
+// Shared helpers for tests of comparisons: the usable cores, and short runs.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ inline machine::Machine test_machine() {
   return machine::generic_machine(machine::discover_this_machine().topology);
 }
 
-// Counts what it is told.
+// Counts its notifications.
 class Listener : public ComparisonWatcher {
  public:
   void advance(double share) override {

@@ -34,7 +34,7 @@ Binding sixteen() {
   return binding;
 }
 
-TEST(Variants, AreThePapersBarriers) {
+TEST(Variants, AreThePapersBarriersAndTheChoice) {
   const Comparison comparison = barrier_variants(layered(), sixteen(), {});
   EXPECT_THAT(
       names(comparison),
@@ -43,7 +43,7 @@ TEST(Variants, AreThePapersBarriers) {
   for (const Entry& entry : comparison.entries) EXPECT_GT(entry.predicted_ns.value_or(0), 0);
 }
 
-TEST(Variants, AreThePapersBroadcasts) {
+TEST(Variants, AreThePapersBroadcastsAndTheChoice) {
   const auto comparisons = bcast_variants(layered(), sixteen(), {});
   ASSERT_EQ(comparisons.size(), 6U);
   EXPECT_EQ(comparisons.front().bytes, 8U);
@@ -53,12 +53,12 @@ TEST(Variants, AreThePapersBroadcasts) {
   EXPECT_THAT(large, Contains(HasSubstr("1 buffer of 8K")));
   EXPECT_THAT(large, Contains(HasSubstr("buffers of 8K, chain")));
   EXPECT_THAT(large, Contains(HasSubstr("buffers of 8K, 2-ary")));
-  // All fifteen readers at one of the two memories' segments, or four at one of four segments.
+  // All fifteen readers at a segment on either NUMA node, or four readers at each of four.
   EXPECT_THAT(large, Contains("2 segments of 128K, 15 at once"));
   EXPECT_THAT(large, Contains("4 segments of 128K, 4 at once"));
 }
 
-TEST(Variants, AreEachAlgorithmOfAnAllreduceOnce) {
+TEST(Variants, ContainEachAllreduceAlgorithmOnce) {
   const auto comparisons = allreduce_variants(layered(), sixteen(), {});
   ASSERT_EQ(comparisons.size(), 5U);
   std::vector<testing::Matcher<std::string>> wanted = {
@@ -82,7 +82,7 @@ TEST(Variants, CutExchangesIntoTilesOfEachSize) {
   EXPECT_THAT(large, Not(Contains(HasSubstr("tiles of 1K"))));
 }
 
-TEST(Variants, LeaveOutWhatIsTheSameAmongFew) {
+TEST(Variants, OmitVariantsThatAreEqualForFewRanks) {
   const Binding two{2, {0, 1}};
   for (const Comparison& comparison : bcast_variants(layered(), two, {.quick = true})) {
     EXPECT_THAT(names(comparison), Not(Contains(HasSubstr("4 at once"))));
@@ -92,7 +92,7 @@ TEST(Variants, LeaveOutWhatIsTheSameAmongFew) {
 
 class VariantsOf : public testing::TestWithParam<int> {};
 
-TEST_P(VariantsOf, AreHeldAndChecked) {
+TEST_P(VariantsOf, RunWithRightResults) {
   const Binding binding{GetParam(), test_pus()};
   const machine::Machine machine = test_machine();
   EXPECT_EQ(hold_quietly(barrier_variants(machine, binding, {.quick = true})).rounds, 1);

@@ -14,14 +14,14 @@ using select::Operation;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-TEST(Points, OperationsAreWordsBetweenCommas) {
+TEST(Points, OperationsAreSeparatedByCommas) {
   EXPECT_THAT(operations_from("bcast,allreduce"),
               ElementsAre(Operation::bcast, Operation::allreduce));
   EXPECT_EQ(operations_from("").front(), Operation::barrier);
   EXPECT_EQ(operations_from("all").size(), select::operations.size() - 1);
 }
 
-TEST(Points, OperationsMayBeSpelledAsMpiDoes) {
+TEST(Points, OperationsMayHaveTheirMpiNames) {
   EXPECT_THAT(operations_from("MPI_Bcast,mpi_allreduce"),
               ElementsAre(Operation::bcast, Operation::allreduce));
 }
@@ -35,7 +35,7 @@ std::string complaint_about(const std::string& operations) {
   }
 }
 
-TEST(Points, NamesTheWordThatIsNoOperation) {
+TEST(Points, NamesTheUnknownOperation) {
   EXPECT_EQ(complaint_about("MPI_Alltoallw"), "--ops: alltoallw cannot be timed");
   EXPECT_EQ(complaint_about("bcast,MPI_Bcst"),
             "--ops: unknown word 'MPI_Bcst'; did you mean 'bcast'?");
@@ -43,19 +43,19 @@ TEST(Points, NamesTheWordThatIsNoOperation) {
               StartsWith("--ops: unknown word 'gossip'; there are barrier, "));
 }
 
-TEST(Points, ARangeHasBothItsEnds) {
+TEST(Points, RangeIncludesBothEnds) {
   EXPECT_THAT(sizes_from("8:128"), ElementsAre(8, 32, 128));
   EXPECT_THAT(sizes_from("8:100K:64"), ElementsAre(8, 512, 32768, 102400));
   EXPECT_THAT(sizes_from("1M,8:16:2,64"), ElementsAre(8, 16, 64, 1 << 20));
 }
 
-TEST(Points, RefusesWhatCannotBeTimed) {
+TEST(Points, RefusesSizesThatCannotBeTimed) {
   for (const char* text : {"0", "7", "8:", "8:4", "8:64:1", "2G", "8:16:2:2", "much", "-8"}) {
     EXPECT_THROW(sizes_from(text), UsageError) << text;
   }
 }
 
-TEST(Points, ABarrierHasNoSize) {
+TEST(Points, BarrierHasNoSize) {
   EXPECT_THAT(points_of({Operation::barrier, Operation::reduce}, {8, 64}),
               ElementsAre(Point{Operation::barrier, 0}, Point{Operation::reduce, 8},
                           Point{Operation::reduce, 64}));

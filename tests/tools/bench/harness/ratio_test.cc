@@ -18,7 +18,7 @@ std::vector<double> one_to(int n) {
   return values;
 }
 
-// Any book's table for the median's interval by order statistics has these.
+// Compare any table of confidence intervals for the median by order statistics.
 TEST(Ratio, TakesTheIntervalFromTheOrderOfTheBatches) {
   const Estimate ten = estimate(one_to(10));
   EXPECT_EQ(ten.ratio, 5.5);
@@ -33,7 +33,7 @@ TEST(Ratio, TakesTheIntervalFromTheOrderOfTheBatches) {
   EXPECT_NEAR(many.high, 1001 + 1.96 * std::sqrt(2000) / 2, 2);
 }
 
-TEST(Ratio, IsNotSureOfFiveBatches) {
+TEST(Ratio, IsNotSureWithFiveBatches) {
   const Estimate five = estimate(one_to(5));
   EXPECT_FALSE(five.sure);
   EXPECT_EQ(five.low, 1);
@@ -42,20 +42,20 @@ TEST(Ratio, IsNotSureOfFiveBatches) {
 }
 
 TEST(Ratio, ComparesBatchWithBatch) {
-  // A machine that is ten times slower for the second batch is so for both sides.
+  // A machine that is ten times slower in the second batch is slower for both sides.
   const PairedSamples samples{.native_ns = {{20, 20, 90}, {200, 200, 200}},
                               .huddle_ns = {{10, 10, 10}, {100, 100, 1}}};
   EXPECT_THAT(samples.ratios(), testing::ElementsAre(2, 2));
   EXPECT_EQ(middle_ns(samples.native_ns), 110);
 }
 
-TEST(Ratio, MeansRatiosAsRatios) {
+TEST(Ratio, AveragesRatiosGeometrically) {
   EXPECT_DOUBLE_EQ(geometric_mean(std::vector<double>{0.5, 2}), 1);
   EXPECT_DOUBLE_EQ(geometric_mean(std::vector<double>{2, 2, 2}), 2);
 }
 
-// Times as a machine that others use gives them: noise that is never below, a speed that drifts,
-// and every now and then a time slice for somebody else.
+// Times as measured on a shared machine: noise that is never negative, a drifting speed, and
+// occasional time slices of other processes.
 class Machine {
  public:
   explicit Machine(unsigned seed) : random_(seed) {}
@@ -99,16 +99,16 @@ TEST_P(Factor, LiesWithinTheIntervalAsOftenAsPromised) {
     found += one.low <= GetParam() && GetParam() <= one.high ? 1 : 0;
     width += one.half_width() / tries;
   }
-  // Two standard deviations of such a count lie between the promise and this.
+  // Two standard deviations of the count below the expected one.
   EXPECT_GE(found, 936);
-  // An interval that holds everything would be of no use.
+  // An interval that contains everything would be useless.
   EXPECT_LT(width, 0.03);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ratio, Factor, testing::Values(1, 1.05, 1.5, 3, 1 / 1.5));
 
-// Half of the cases of 1.05 must be told from 1, and none the other way round.
-TEST(Ratio, TellsFivePerCentFromNothing) {
+// A factor of 1.05 must be distinguished from 1 in at least 190 of 200 cases.
+TEST(Ratio, DistinguishesFivePercentFromNone) {
   int told = 0;
   for (unsigned seed = 1; seed <= 200; ++seed) told += measured(1.05, seed).low > 1 ? 1 : 0;
   EXPECT_GE(told, 190);

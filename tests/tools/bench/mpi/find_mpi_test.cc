@@ -17,7 +17,7 @@ using testing::ThrowsMessage;
 const std::string open_mpi = "echo 'mpirun (Open MPI) 5.0.11'\n";
 const std::string mpich = "echo 'HYDRA build details:'\necho '    Version:   4.0.2'\n";
 
-TEST(FindMpi, TheLibraryOfALauncherLiesBesideIt) {
+TEST(FindMpi, FindsTheLibraryNextToItsLauncher) {
   const StandIn files;
   const std::string launcher = files.script("bin/mpiexec", open_mpi);
   const std::string library = files.file("lib/libmpi.so.40");
@@ -27,7 +27,7 @@ TEST(FindMpi, TheLibraryOfALauncherLiesBesideIt) {
   EXPECT_EQ(mpi.abi, "openmpi");
 }
 
-TEST(FindMpi, TheLoaderIsAskedForWhatIsNotThere) {
+TEST(FindMpi, LeavesAMissingLibraryToTheLoader) {
   const StandIn files;
   const Mpi mpi = find_mpi(files.script("bin/mpiexec", mpich) + " -bind-to core", "", "");
   EXPECT_EQ(mpi.library, "libmpi.so.12:libmpich.so.12");
@@ -35,7 +35,7 @@ TEST(FindMpi, TheLoaderIsAskedForWhatIsNotThere) {
   EXPECT_EQ(mpi.launcher.size(), 3U);
 }
 
-TEST(FindMpi, TheUserMaySayTheLibrary) {
+TEST(FindMpi, UserCanNameTheLibrary) {
   const StandIn files;
   const std::string launcher = files.script("bin/mpiexec", mpich);
   const Mpi mpi = find_mpi(launcher, "/opt/lib/libmpi_abi.so.1", "");
@@ -43,7 +43,7 @@ TEST(FindMpi, TheUserMaySayTheLibrary) {
   EXPECT_EQ(mpi.abi, "mpi_abi");
 }
 
-TEST(FindMpi, SaysWhatToDoWhereThereIsNone) {
+TEST(FindMpi, SuggestsARemedyIfThereIsNone) {
   const StandIn files;
   EXPECT_THAT([&] { find_mpi("", "", files.folder()); },
               ThrowsMessage<UsageError>(HasSubstr("huddle bench engine")));
@@ -54,7 +54,7 @@ TEST(FindMpi, SaysWhatToDoWhereThereIsNone) {
               ThrowsMessage<UsageError>(HasSubstr("--mpi-library")));
 }
 
-TEST(FindMpi, PeersAreThoseThatAreThere) {
+TEST(FindMpi, FindsTheInstalledPeers) {
   const StandIn files;
   EXPECT_THAT([&] { find_peers(files.folder()); },
               ThrowsMessage<UsageError>(HasSubstr("bench/peers")));

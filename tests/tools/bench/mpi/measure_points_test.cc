@@ -20,7 +20,7 @@ struct Silent : PointWatcher {
   void begin(const Point& /*point*/, std::size_t /*number*/) override {}
 };
 
-// Batches of these times, a little different from each other, of the sides that are asked for.
+// Answers with batches of approximately these times for the requested sides.
 std::string taking(int native_ns, int huddle_ns) {
   const std::string batch =
       "echo \"huddle-bench: batch %s $((%d + r % 3)) $((%d + r % 5)) $((%d + r % 2))\"";
@@ -70,13 +70,13 @@ TEST_F(BenchTest, FindsTheFactorBetweenTheTwoSides) {
   EXPECT_NEAR(bcast.native_ns, 30000, 10);
   EXPECT_TRUE(bcast.again.empty());
   EXPECT_FALSE(bcast.below_bar());
-  // Short calls come in series, and a figure is that of one.
+  // Short calls are timed in series; the result is the time of one call.
   const PointResult& allreduce = report.results[1];
   EXPECT_GT(allreduce.calls, 1);
   EXPECT_NEAR(allreduce.native_ns, 30000.0 / allreduce.calls, 10);
 }
 
-TEST_F(BenchTest, LoopsAsOsuDoesAreLong) {
+TEST_F(BenchTest, OsuLoopsAreLong) {
   timing_ = Timing::osu;
   const MpiReport report = run({stand_in_.job("mpi", taking(3000000, 2000000))});
   ASSERT_EQ(report.results.size(), 2U);
@@ -87,7 +87,7 @@ TEST_F(BenchTest, LoopsAsOsuDoesAreLong) {
   }
 }
 
-// Each order comes to a job of its own, which is told whether huddle is in it.
+// Each order gets a separate job, whose arguments say whether huddle is in it.
 TEST_F(BenchTest, ComparesStartsWithStarts) {
   timing_ = Timing::cold;
   const std::string started = stand_in_.folder() + "/started";
@@ -108,7 +108,7 @@ TEST_F(BenchTest, ComparesStartsWithStarts) {
   std::size_t with_huddle = 0;
   for (std::string line; std::getline(lines, line);) ++(line == no_back_end ? alone : with_huddle);
   EXPECT_EQ(alone, batches);
-  EXPECT_EQ(with_huddle, batches + 1);  // the one that says what the MPI is
+  EXPECT_EQ(with_huddle, batches + 1);  // including the one that reports the MPI's version
 }
 
 TEST_F(BenchTest, ComparesWithTheBestOfSeveral) {
@@ -122,13 +122,13 @@ TEST_F(BenchTest, ComparesWithTheBestOfSeveral) {
   EXPECT_NEAR(report.results[0].selection_ns[0], 90000, 10);
 }
 
-TEST_F(BenchTest, MeasuresAgainWhatLiesBelowTheBar) {
+TEST_F(BenchTest, RepeatsPointsBelowTheBar) {
   const MpiReport report = run({stand_in_.job("mpi", taking(20000, 30000))});
   EXPECT_EQ(report.results[0].again.size(), 5U);
   EXPECT_TRUE(report.results[0].below_bar());
 }
 
-TEST_F(BenchTest, MeasuresNothingAgainOnceTheTimeForAllIsOver) {
+TEST_F(BenchTest, RepeatsNothingOnceTheTimeForAllIsOver) {
   effort_.point_seconds = 0;
   is_bounded_ = true;
   const MpiReport report = run({stand_in_.job("mpi", taking(20000, 30000))});
@@ -137,7 +137,7 @@ TEST_F(BenchTest, MeasuresNothingAgainOnceTheTimeForAllIsOver) {
   EXPECT_TRUE(report.results[0].again.empty());
 }
 
-TEST_F(BenchTest, APeerThatDoesNotComeUpIsNoted) {
+TEST_F(BenchTest, NotesAPeerThatDoesNotStart) {
   const Mpi broken{.name = "broken",
                    .launcher = {stand_in_.script("broken", "echo no licence\nexit 1\n")},
                    .library = "libmpi.so",
@@ -159,7 +159,7 @@ struct StopsAtSecond : PointWatcher {
   std::atomic<bool>& stop_;
 };
 
-TEST_F(BenchTest, KeepsWhatWasMeasuredUntilSomebodyStopsIt) {
+TEST_F(BenchTest, KeepsCompletePointsOnAStopRequest) {
   StopsAtSecond watcher(stop_);
   const MpiPlan plan{
       .mpis = {stand_in_.job("mpi", taking(30000, 20000))},

@@ -24,7 +24,7 @@ class JobTest : public testing::Test {
   const JobOptions job_options_{.ranks = 2, .programs = stand_in_.folder(), .machine_file = {}};
 };
 
-TEST_F(JobTest, HandsOverOrdersAndReadsAnswers) {
+TEST_F(JobTest, SendsOrdersAndReadsAnswers) {
   Job job(stand_in_.job("Some MPI",
                         "echo noise\n"
                         "echo 'huddle-bench: batch native 10 20'\n"
@@ -43,7 +43,7 @@ TEST_F(JobTest, HandsOverOrdersAndReadsAnswers) {
   EXPECT_EQ(job.carry_out({}).passed, 3U);
 }
 
-TEST_F(JobTest, ReadsWhatHuddleRanAndWhatElseItCouldHave) {
+TEST_F(JobTest, ReadsHuddlesChoiceAndItsAlternatives) {
   Job job(stand_in_.job("mpi",
                         "echo 'huddle-bench: choice 120.5 slices slices of 128K, plain'\n"
                         "echo 'huddle-bench: choice 300 tree'"),
@@ -57,13 +57,13 @@ TEST_F(JobTest, ReadsWhatHuddleRanAndWhatElseItCouldHave) {
   EXPECT_EQ(answer.choices[1].parameters, "");
 }
 
-TEST_F(JobTest, WrongDataIsAFailureThatSaysWhose) {
+TEST_F(JobTest, WrongDataIsAFailureThatNamesTheSide) {
   Job job(stand_in_.job("mpi", "echo 'huddle-bench: wrong huddle'"), job_options_, stop_);
   EXPECT_THAT(([&] { job.carry_out({.operation = Operation::bcast, .bytes = 8}); }),
               ThrowsMessage<FailureError>(HasSubstr("bcast of 8 bytes by huddle gave wrong data")));
 }
 
-TEST_F(JobTest, AJobThatEndsIsAFailureWithItsLastWords) {
+TEST_F(JobTest, EarlyEndIsAFailureWithTheLastOutput) {
   const Mpi broken{.name = "broken",
                    .launcher = {stand_in_.script("broken", "echo no slots left >&2\nexit 1\n")},
                    .library = "libmpi.so",
@@ -72,7 +72,7 @@ TEST_F(JobTest, AJobThatEndsIsAFailureWithItsLastWords) {
               ThrowsMessage<FailureError>(HasSubstr("no slots left")));
 }
 
-TEST_F(JobTest, WhatARankSaysOfItsFailureComesThrough) {
+TEST_F(JobTest, ReportsTheFailureMessageOfARank) {
   const Mpi broken{
       .name = "broken",
       .launcher = {stand_in_.script("broken", "echo 'huddle-bench: failed no libmpi.so'\n")},
@@ -82,13 +82,13 @@ TEST_F(JobTest, WhatARankSaysOfItsFailureComesThrough) {
               ThrowsMessage<FailureError>(HasSubstr("no libmpi.so")));
 }
 
-TEST_F(JobTest, DiesBetweenTwoOrders) {
+TEST_F(JobTest, FailsAfterDyingBetweenTwoOrders) {
   Job job(stand_in_.job("mortal", "kill -9 $$"), job_options_, stop_);
   EXPECT_THROW(job.carry_out({}), FailureError);
   EXPECT_THROW(job.carry_out({}), FailureError);
 }
 
-TEST_F(JobTest, AWaitEndsWhenSomebodyWantsToStop) {
+TEST_F(JobTest, WaitEndsOnAStopRequest) {
   Job job(stand_in_.job("slow", "read -r never"), job_options_, stop_);
   stop_ = true;
   EXPECT_THROW(job.carry_out({}), Stopped);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""huddle bench with the MPIs that Debian has: mpi_test.py HUDDLE [--timed].
+"""Tests huddle bench with the MPIs of Debian: mpi_test.py HUDDLE [--timed].
 
-Without --timed no figure is looked at, only that all of them come, that data were right and that it
-was huddle that was measured. With it, an MPI is held against itself, made slower by known factors.
+Without --timed it checks only that all figures are printed, that the data are right and that huddle was
+measured. With --timed it compares an MPI with itself, slowed down by known factors.
 """
 import json
 import os
@@ -24,7 +24,7 @@ OPERATIONS = {"barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"
 
 
 def bench(launcher, *options, **environment):
-    """The JSON of one run."""
+    """Returns the JSON of one run."""
     command = [HUDDLE, "bench", "--mpi", launcher, "--json", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
                           env={**os.environ, **environment})
@@ -53,7 +53,7 @@ def figures_come_and_data_are_right(launcher, ranks):
 
 
 def buffers_are_in_the_heap_where_that_is_wanted(launcher):
-    """On a recorded machine: that going by mapped memory is cheap has been measured there."""
+    """Uses a recorded machine on which reading mapped memory was measured to be cheap."""
     machine = ["--machine", str(REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml")]
     recorded = str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml")
     for wanted in ("on", "off"):
@@ -65,7 +65,7 @@ def buffers_are_in_the_heap_where_that_is_wanted(launcher):
 
 
 def loops_as_osu_has_them_are_timed(launcher):
-    """Every operation, and none of it left to the MPI; data are the same, and right."""
+    """Every operation is timed, none falls back to the MPI, and the data are right."""
     report = bench(launcher, "--loop", "osu", "--sizes", "8,256K", "--seconds", "1")
     assert report["settings"]["timing"] == "osu", report["settings"]
     assert {point["operation"] for point in report["points"]} == OPERATIONS
@@ -75,7 +75,7 @@ def loops_as_osu_has_them_are_timed(launcher):
 
 
 def starts_are_timed(launcher):
-    """Whatever the bar says of them here."""
+    """Does not require that the bar is met here."""
     command = [HUDDLE, "bench", "--mpi", launcher, "--json", "--cold", "3", "--ops", "barrier,alltoall",
                "--sizes", "64K", "--seconds", "2"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -89,7 +89,7 @@ def starts_are_timed(launcher):
 
 
 def what_huddle_does_not_take_is_seen(launcher):
-    """The setting of a program's user is not the benchmark's."""
+    """The user's settings for programs do not affect the benchmark."""
     report = bench(launcher, "--ops", "bcast", "--sizes", "8", "--seconds", "1", HUDDLE_OPS="^bcast",
                    HUDDLE_VERIFY="1")
     assert report["points"][0]["passed_calls"] == 0, report["points"]
@@ -129,10 +129,10 @@ def an_interrupt_keeps_what_was_measured(launcher):
 
 
 def known_factors_are_found(launcher):
-    """A machine may be disturbed for a while: of the intervals nearly all have to hold the truth."""
+    """Nearly all intervals must contain the true ratio; the machine may be disturbed for a while."""
     for factor in (1.05, 1.5, 3):
         report = bench(launcher, "--sizes", "8,4K,64K,1M", BENCH_RANKS_TWIN=str(factor))
-        # What was measured again lay below the bar, as it had to.
+        # Only points below the bar were repeated, as required.
         estimates = [point["estimate"] for point in report["points"]]
         held = [e["low"] - 0.01 <= 1 / factor <= e["high"] + 0.01 for e in estimates]
         print(f"{launcher}: {factor}: {sum(held)} of {len(held)} intervals hold it")

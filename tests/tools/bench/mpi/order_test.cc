@@ -29,7 +29,7 @@ TEST(Order, ArrivesAsItWasSent) {
   EXPECT_EQ(got.timing, Timing::osu);
 }
 
-TEST(Order, IsARequestWithAllThatIsReduced) {
+TEST(Order, BecomesARequestWithAllReducedBytes) {
   EXPECT_EQ(request_of(Operation::allreduce, 64, 4).bytes, 64U);
   EXPECT_EQ(request_of(Operation::allreduce, 64, 4).element_bytes, sizeof(double));
   EXPECT_EQ(request_of(Operation::alltoall, 64, 4).bytes, 64U);

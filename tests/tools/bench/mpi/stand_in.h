@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A folder of scripts in place of launchers and jobs.
+// A folder of scripts that take the place of launchers and jobs.
 #pragma once
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ class StandIn {
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
 
-  // A script of the shell; returns its path.
+  // Creates a shell script and returns its path.
   std::string script(const std::string& name, const std::string& lines) const {
     const std::filesystem::path path = folder_ / name;
     std::filesystem::create_directories(path.parent_path());
@@ -40,8 +40,8 @@ class StandIn {
   }
   std::string folder() const { return folder_.string(); }
 
-  // A job that says it is ready and then answers each order as the lines say. An order's words are
-  // $1 to $9.
+  // Creates a job that reports readiness and then answers each order with these commands. The words
+  // of the order are $1 to $9.
   Mpi job(const std::string& name, const std::string& answer) const {
     return {.name = name,
             .launcher = {script(name, "echo 'huddle-bench: ready 2 0 " + name +

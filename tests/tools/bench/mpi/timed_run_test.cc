@@ -29,18 +29,18 @@ class TimedRunTest : public testing::Test {
   std::atomic<bool> stop_{false};
 };
 
-TEST_F(TimedRunTest, TellsStatusAndOutput) {
+TEST_F(TimedRunTest, ReturnsStatusAndOutput) {
   const TimedRun run = timed_run(script("echo \"$1 $SAID\"; echo wrong >&2; exit 3"), stop_);
   EXPECT_EQ(run.status, 3);
   EXPECT_EQ(run.output, "a word this\nwrong\n");
   EXPECT_GT(run.wall_seconds, 0);
 }
 
-TEST_F(TimedRunTest, TellsASignalAsAShellDoes) {
+TEST_F(TimedRunTest, ReportsASignalAsAShellDoes) {
   EXPECT_EQ(timed_run(script("kill -9 $$"), stop_).status, 137);
 }
 
-TEST_F(TimedRunTest, CountsWhatChildrenCompute) {
+TEST_F(TimedRunTest, CountsTheCpuTimeOfChildren) {
   const std::string loop = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done";
   const double alone = timed_run(script("exit 0"), stop_).cpu_seconds;
   EXPECT_GT(timed_run(script("sh -c '" + loop + "'"), stop_).cpu_seconds, alone);
@@ -54,19 +54,19 @@ TEST_F(TimedRunTest, KeepsTheEndOfALongOutput) {
   EXPECT_LE(run.output.size(), 64U * 1024);
 }
 
-TEST_F(TimedRunTest, DoesNotWaitForWhatIsLeftInTheBackground) {
+TEST_F(TimedRunTest, DoesNotWaitForBackgroundProcesses) {
   const TimedRun run = timed_run(script("sleep 60 & echo $!"), stop_);
   EXPECT_EQ(run.status, 0);
   EXPECT_LT(run.wall_seconds, 60);
   EXPECT_EQ(::kill(std::stoi(run.output), SIGKILL), 0) << "it goes on";
 }
 
-TEST_F(TimedRunTest, EndsTheProgramWhereSomebodyWantsToStop) {
+TEST_F(TimedRunTest, EndsTheProgramOnAStopRequest) {
   stop_ = true;
   EXPECT_THROW(timed_run(script("exec sleep 1000"), stop_), Stopped);
 }
 
-TEST_F(TimedRunTest, SaysWhatCannotBeStarted) {
+TEST_F(TimedRunTest, NamesTheProgramThatCannotBeStarted) {
   const Spawned nothing{.program = "/no/such", .words = {"such"}, .environment = {}};
   EXPECT_THAT([&] { timed_run(nothing, stop_); },
               ThrowsMessage<FailureError>(HasSubstr("cannot start /no/such")));

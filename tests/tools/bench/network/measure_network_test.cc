@@ -37,11 +37,11 @@ const std::string figures =
     "huddle-network: call reduce 8 140000 0.03\n";
 const std::string done = "huddle-network: done \n";
 
-TEST(NetworkReader, TakesWhatRanksSayFromAmongWhatLaunchersSay) {
+TEST(NetworkReader, ReadsOnlyLinesWithTheMark) {
   Steps steps;
   Reader reader(steps);
   const std::string all = "a warning\n[h1] " + hosts + figures + done;
-  // As it may come in.
+  // Output may arrive in pieces of any size.
   for (const char letter : all) reader.read(std::string_view(&letter, 1));
   const Measured measured = reader.take();
   EXPECT_THAT(steps.names, ElementsAre("messages", "bcast"));
@@ -61,8 +61,8 @@ TEST(NetworkReader, TakesWhatRanksSayFromAmongWhatLaunchersSay) {
   EXPECT_EQ(measured.collectives[1].operation, "reduce");
 }
 
-// A machine file is refused whose processors are busy for longer than a message takes.
-TEST(NetworkReader, NobodyIsBusyLongerThanAMessageTakes) {
+// Machine files in which CPU time exceeds the message time are refused.
+TEST(NetworkReader, CpuTimeIsAtMostTheMessageTime) {
   Steps steps;
   Reader reader(steps);
   reader.read(hosts + "huddle-network: message 8 1000 0\nhuddle-network: message 16 1000 0\n" +
@@ -70,7 +70,7 @@ TEST(NetworkReader, NobodyIsBusyLongerThanAMessageTakes) {
   EXPECT_EQ(reader.take().network.cpu_ns, 500);
 }
 
-// One way it takes 40,000 ns.
+// Returns results for a one-way time of 40,000 ns.
 Measured sending_to_each_other(const std::string& both_ways) {
   Steps steps;
   Reader reader(steps);
@@ -80,8 +80,8 @@ Measured sending_to_each_other(const std::string& both_ways) {
   return reader.take();
 }
 
-// Smaller ones take hardly less than those of 32 K.
-TEST(NetworkReader, CutsMessagesWhereTheyPassEachOtherSoonerInPieces) {
+// Smaller pieces take hardly less than those of 32 K.
+TEST(NetworkReader, CutsMessagesIfPiecesPassEachOtherFaster) {
   const machine::Network network =
       sending_to_each_other(
           "huddle-network: both 524288 80000\nhuddle-network: both 65536 60000\n"
@@ -91,7 +91,7 @@ TEST(NetworkReader, CutsMessagesWhereTheyPassEachOtherSoonerInPieces) {
   EXPECT_NEAR(network.both_ways.value_or(0), 1.1, 1e-9);
 }
 
-TEST(NetworkReader, LeavesMessagesWholeWherePiecesGainLittle) {
+TEST(NetworkReader, LeavesMessagesWholeIfPiecesGainLittle) {
   const machine::Network network =
       sending_to_each_other("huddle-network: both 524288 48000\nhuddle-network: both 65536 45000\n")
           .network;
@@ -108,7 +108,7 @@ void expect_failure(const std::string& said, const std::string& why) {
   EXPECT_THAT([&] { reader.take(); }, ThrowsMessage<FailureError>(HasSubstr(why)));
 }
 
-TEST(NetworkReader, SaysWhyNothingWasMeasured) {
+TEST(NetworkReader, ReportsWhyNothingWasMeasured) {
   expect_failure("huddle-network: hosts 1 4 1 An MPI\n", "4 ranks on one host");
   expect_failure("there are not enough slots\n", "not enough slots");
   expect_failure(hosts + figures, "did not come to their end");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The program that `huddle bench` starts as the ranks of a job: rank 0 reads orders from stdin and
-// answers on stdout, see order.h; between orders all of them sleep. Built once for each ABI.
+// The program that `huddle bench` starts as the ranks of a job. Rank 0 reads orders from stdin and
+// answers on stdout (see order.h); between orders all ranks sleep. It is built once for each ABI.
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -24,20 +24,20 @@
 
 namespace huddle::bench::ranks {
 
-// Carries out one order: batches of stretches, timed from the last rank in to the last rank out.
+// Results of one order: batches of stretches, timed from the last rank in to the last rank out.
 struct Batch {
   Side side = Side::native;
-  std::vector<std::int64_t> ns;  // of each stretch; on rank 0 only
-  unsigned long passed = 0;      // calls that huddle left to the MPI, on rank 0
+  std::vector<std::int64_t> ns;  // per stretch; on rank 0 only
+  unsigned long passed = 0;      // calls that fell back to the MPI, on rank 0
 };
 
 class Meter {
  public:
-  // slower: huddle's stretches are made to last so many times as long as they did. For tests.
+  // `slower`: factor by which huddle's stretches are prolonged, for tests.
   Meter(const SharedState& shared, Work& work, double slower)
       : shared_(shared), work_(work), slower_(slower) {}
 
-  // All ranks. Batches of both sides, in turns.
+  // Collective. Runs batches of both sides in turns.
   std::vector<Batch> carry_out(const Order& order);
 
  private:
@@ -57,7 +57,7 @@ class Meter {
 
 namespace {
 
-// One clock for all processes of a node.
+// Returns the time of a clock that all processes of a node share.
 std::int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -76,7 +76,7 @@ std::int64_t Meter::since_last_in() const {
   return last_out - last_in;
 }
 
-// What OSU's programs print.
+// Returns the time that OSU's programs print.
 std::int64_t Meter::mean_of_ranks() const {
   std::int64_t sum = 0;
   for (int rank = 0; rank < shared_.ranks(); ++rank) {
@@ -86,7 +86,7 @@ std::int64_t Meter::mean_of_ranks() const {
   return sum / shared_.ranks();
 }
 
-// Nobody may look at the times again before all have put in new ones, so all wait twice.
+// Waits twice: no rank may read the times again before all ranks have written new ones.
 void Meter::linger() {
   const std::int64_t lasted = since_last_in();
   std::int64_t last_out = 0;
@@ -128,7 +128,8 @@ void Meter::warm_up(const Order& order, Side side) {
   }
 }
 
-// Nothing has been warmed up, and whoever joins asks the MPI as well: nobody counts that.
+// Times the first calls on a new communicator, without a warm-up. The set-up of a communicator also
+// calls the MPI, so passed calls are not counted.
 Batch Meter::first_calls(const Order& order, Side side) {
   work_.use_new_communicator();
   work_.prepare();
@@ -144,7 +145,7 @@ Batch Meter::batch(const Order& order, Side side) {
   Batch batch{.side = side, .ns = {}};
   Head& head = shared_.head();
   warm_up(order, side);
-  // A communicator that joins asks the MPI for what teams are made with.
+  // Count from here because team set-up on a communicator calls the MPI.
   const unsigned long passed_before = passed_calls();
   const std::int64_t end = now_ns() + order.limit_ns;
   head.barrier.wait();
@@ -193,19 +194,19 @@ void say(std::string_view word, const std::string& rest) {
   std::cout << mark << word << ' ' << rest << std::endl;
 }
 
-// Each side alone: what a user set for his programs is not meant for this one.
+// Removes the user's settings for other programs; they must not affect the comparison.
 void set_environment(const std::string& machine_file) {
   for (const char* name : {"HUDDLE_VERIFY", "HUDDLE_OPS"}) unsetenv(name);
   if (!machine_file.empty()) setenv("HUDDLE_MACHINE", machine_file.c_str(), 1);
 }
 
-// For tests: the MPI against itself, made slower by this factor. 0: it is huddle that is measured.
+// Returns the factor by which tests slow the MPI down to compare it with itself; 0: huddle.
 double twin_factor() {
   const char* text = std::getenv("BENCH_RANKS_TWIN");
   return text == nullptr ? 0 : std::strtod(text, nullptr);
 }
 
-// On one line: some count the NUL at its end, or go on for pages about how they were built.
+// Returns the version on one line. Some MPIs count the final NUL or add pages about their build.
 std::string version_of(const Sides& sides) {
   std::string version(mpi::max_library_version_string, '\0');
   int length = 0;
@@ -274,7 +275,7 @@ void measure(Sides& sides) {
 
 }  // namespace
 
-// ranks MPI-LIBRARY BACK-END [MACHINE-FILE]
+// Usage: ranks MPI-LIBRARY BACK-END [MACHINE-FILE]
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   if (words.size() < 3) {

@@ -13,14 +13,13 @@
 namespace huddle::bench::ranks {
 namespace {
 
-// The back end knows its context through plain functions, so these are of the process.
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+// This state is global because the back end calls plain functions.
 void* mpi_handle = nullptr;
 Functions native{};
 unsigned long passed = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// The MPI's function, counted.
+// The MPI's function with a call counter.
 template <auto member>
 struct Counted;
 template <class... Arguments, int (*Functions::*member)(Arguments...)>
@@ -33,7 +32,7 @@ struct Counted<member> {
 
 void* find_in_mpi(const char* name) { return dlsym(mpi_handle, name); }
 
-// What the back end finds under an MPI name.
+// Returns the function that the back end gets for an MPI name.
 void* find_counted(const char* name) {
   void* found = nullptr;
   each_function([&]<auto member>(const char* suffix) {
@@ -61,7 +60,7 @@ void* open_library(const std::string& path, int mode) {
   return library;
 }
 
-// The first of the files and names between the colons that the loader can open.
+// Opens the first of the colon-separated files and names that the loader accepts.
 void* open_first(const std::string& candidates, int mode) {
   std::istringstream in(candidates);
   std::string why = "there is no library to open";
@@ -90,7 +89,7 @@ Handle named(const std::array<mpi::Predefined, n>& all, std::string_view name) {
   return mpi::handle<Handle>(*found, find_in_mpi);
 }
 
-// `outermost`: whose functions a program would call, by their prefix.
+// Looks up the harness's functions. A program would call those of `outermost` with `prefix`.
 Service open_service(void* outermost, const std::string& prefix) {
   Service service{};
   look_up(outermost, (prefix + "Init").c_str(), service.init);
@@ -116,7 +115,7 @@ Service open_service(void* outermost, const std::string& prefix) {
 }  // namespace
 
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) {
-  // Parts that some MPIs open late look for the MPI's names among those of all.
+  // RTLD_GLOBAL because some MPIs load components that search the global scope for its symbols.
   mpi_handle = open_first(mpi_path, RTLD_NOW | RTLD_GLOBAL);
   look_up_all(mpi_handle, "PMPI_", native);
   Sides sides{};

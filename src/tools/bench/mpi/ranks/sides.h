@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Both sides in one process: the MPI's own functions, and huddle's back end in front of the same
-// MPI, each behind function pointers. Nothing is linked with an MPI and nothing is preloaded.
+// Both sides in one process: the MPI's own functions and those of huddle's back end in front of the
+// same MPI, called through function pointers. No MPI is linked and nothing is preloaded.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct Functions {
   int (*exscan)(const void*, void*, int, Datatype, Op, Comm);
 };
 
-// visit.operator()<&Functions::f>("F") for each.
+// Calls visit.operator()<&Functions::f>("F") for each function.
 template <class Visit>
 void each_function(Visit visit) {
   visit.template operator()<&Functions::barrier>("Barrier");
@@ -64,7 +64,7 @@ void each_function(Visit visit) {
   visit.template operator()<&Functions::exscan>("Exscan");
 }
 
-// What the harness itself needs of the MPI.
+// MPI functions that the harness itself requires.
 struct Service {
   int (*init)(int*, char***);
   int (*finalize)();
@@ -89,7 +89,7 @@ using Choices = huddle_choices_function;
 
 struct Sides {
   std::array<Functions, 2> of;  // by Side
-  Service service;              // init and finalize are huddle's, which do the MPI's
+  Service service;              // init and finalize are huddle's, which call the MPI's
   Choices* choices;             // huddle's; null without it
   mpi::Comm world;
   mpi::Datatype byte;
@@ -101,17 +101,17 @@ struct Sides {
   const Functions& side(Side which) const { return of[static_cast<std::size_t>(which)]; }
 };
 
-// Opens both, or the MPI alone where there is no back end: then both sides are its own. Throws
-// std::runtime_error with a sentence where one cannot be had.
+// Opens both sides, or the MPI alone if there is no back end; then both sides are its own. Throws
+// std::runtime_error if one cannot be opened.
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path);
 
-// Calls that huddle was asked for and handed on to the MPI. It finds these functions through us,
-// so that they can be counted on their way.
+// Returns the number of calls that huddle passed on to the MPI. The back end finds the MPI's
+// functions through sides.cc, which counts them.
 unsigned long passed_calls();
 
-// How each operation is called: by the MPI function of its name.
+// Calls each operation through the MPI function of the same name.
 struct CallData : bench::CallData {
-  // Of blocks of so many bytes, and of as many numbers: by rank.
+  // Counts and displacements by rank, for blocks of `bytes` bytes as bytes and as numbers.
   const std::vector<int>& byte_counts;
   const std::vector<int>& byte_places;
   const std::vector<int>& number_counts;
@@ -119,7 +119,7 @@ struct CallData : bench::CallData {
 
 using CallFunction = void(const Functions& mpi, const Sides& sides, const CallData& at);
 
-// pre: not a barrier, and one that can be timed.
+// Requires: not a barrier, and one that can be timed.
 CallFunction* call_function_of(Operation operation);
 
 }  // namespace huddle::bench::ranks

@@ -23,13 +23,13 @@
 namespace huddle::bench::ranks {
 namespace {
 
-// Where rank 0's memory can be opened by the others.
+// Identifies rank 0's memory for the other ranks, which open it.
 struct Place {
   int process;
   int descriptor;
 };
 
-// All ranks have to say yes, or all of them end together.
+// Throws on all ranks unless `fine` holds on all of them.
 void insist_all(const Sides& sides, bool fine, const char* sentence) {
   const int here = fine ? 0 : 1;
   int failed = 0;
@@ -74,7 +74,7 @@ SharedState::SharedState(const Sides& sides) {
 
 SharedState::~SharedState() { munmap(memory_, bytes_); }
 
-// Who is where, then the barrier for them.
+// Publishes each rank's hardware threads, then creates the barrier accordingly.
 void SharedState::meet(const Sides& sides) {
   new (&mine()) Slot();
   auto& set = mine().processors;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The calls of one stretch: the same buffers for both sides, with data that change from call to
-// call and are checked.
+// The calls of one stretch. Both sides use the same buffers, with data that change from call to
+// call and are checked. The ranks share memory for that, independent of the MPI and of huddle: the
+// harness's barrier, the current order, and each rank's times.
 #pragma once
 
 #include <array>
@@ -19,14 +20,12 @@
 
 namespace huddle::bench::ranks {
 
-// Memory that all ranks share, apart from the MPI and from huddle: the harness's own barrier, the
-// order to carry out, and when each rank was where.
-inline constexpr std::size_t apart = 128;  // bytes: lines come in pairs
+inline constexpr std::size_t apart = 128;  // bytes: cache lines are fetched in pairs
 
-// The processors that a rank may use, a bit each.
+// The hardware threads that a rank may use, one bit each.
 using Processors = std::array<unsigned long, 128>;
 
-// What one rank says of itself.
+// The state that one rank publishes.
 struct alignas(apart) Slot {
   std::atomic<std::int64_t> in_ns{0};
   std::atomic<std::int64_t> out_ns{0};
@@ -38,17 +37,16 @@ struct Head {
   explicit Head(int ranks, bool crowded) : barrier(ranks, crowded) {}
 
   alignas(apart) bench::HarnessBarrier barrier;
-  alignas(apart) std::atomic<std::uint32_t> orders{0};  // how many were given
+  alignas(apart) std::atomic<std::uint32_t> orders{0};  // number of orders so far
   Order order{};
   bool ends = false;                               // instead of an order
-  alignas(apart) std::atomic<bool> goes_on{true};  // rank 0's word, behind each stretch
+  alignas(apart) std::atomic<bool> goes_on{true};  // set by rank 0 after each stretch
   std::array<std::atomic<bool>, 2> wrong{};        // by side
 };
 
 class SharedState {
  public:
-  // All ranks. Uses the MPI once, to find each other. Throws std::runtime_error where the ranks
-  // have no memory in common.
+  // Collective; uses the MPI. Throws std::runtime_error if the ranks share no memory.
   explicit SharedState(const Sides& sides);
   ~SharedState();
   SharedState(const SharedState&) = delete;
@@ -56,15 +54,15 @@ class SharedState {
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  bool crowded() const { return crowded_; }  // more ranks than processors
+  bool crowded() const { return crowded_; }  // more ranks than hardware threads
   Head& head() const { return *head_; }
   Slot& slot(int rank) const { return slots_[rank]; }
   Slot& mine() const { return slot(rank_); }
 
-  // Rank 0 gives an order, or the word to end; the others sleep until it does.
+  // Wakes the sleeping ranks with an order or the request to end. Called on rank 0.
   void give(const Order& order);
   void end();
-  // False: the end.
+  // Returns false if the ranks are to end.
   bool take(Order& order);
 
  private:
@@ -82,11 +80,11 @@ class SharedState {
   std::uint32_t taken_ = 0;
 };
 
-// Page-aligned, as large arrays of programs are; grows only, so that what an MPI or huddle keeps
-// about an address stays true.
+// Page-aligned, like the large arrays of programs. It grows only if necessary, so that what an MPI
+// or huddle caches about an address stays valid.
 class Buffer {
  public:
-  // fresh: nobody has touched them.
+  // Returns memory of at least `bytes` bytes; with `fresh` in untouched pages.
   std::byte* at_least(std::size_t bytes, bool fresh);
 
  private:
@@ -103,21 +101,21 @@ class Work {
       : sides_(sides), shared_(shared), world_(sides.world) {}
 
   void begin(const Order& order);
-  // The calls that follow are the first ones of a communicator.
+  // Makes the following calls the first of a new communicator.
   void use_new_communicator();
 
-  // New data for the next stretch; the roots move on.
+  // Writes new data for the next stretch and moves on to the next roots.
   void prepare();
-  // All calls of the stretch.
+  // Runs all calls of the stretch.
   void carry_out(Side side);
-  // Did they do what they had to?
+  // Returns whether the results of the last stretch are right.
   bool is_right() const;
-  // The same for barriers, which move nothing that could be looked at afterwards: does everybody
-  // see behind it what all did before it?
+  // Checks barriers, which leave no data: returns whether each rank sees after the barrier what all
+  // ranks did before it.
   bool is_right_barrier(Side side);
 
  private:
-  // Calls of a stretch that differ in anything.
+  // Returns the number of distinct calls in a stretch.
   int kinds() const { return order_.timing == Timing::osu ? 1 : order_.calls; }
   int root(int call) const { return (turn_ + call) % shared_.ranks(); }
   std::uint32_t stamp(int call) const { return stamp_ + static_cast<std::uint32_t>(call); }

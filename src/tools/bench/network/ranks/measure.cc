@@ -20,18 +20,19 @@ namespace huddle::bench::network {
 namespace {
 
 constexpr int tag = 1;
-// A series ends with either, and has so many samples at least.
+// A series ends at either limit, but has at least `least_samples` samples.
 constexpr double series_ns = 3e8;
 constexpr std::size_t most_samples = 15;
 constexpr std::size_t least_samples = 3;
-// A call of less is timed several times in a row: the clock and the meeting before it take as long.
+// Shorter calls are timed several times in a row because the clock and the synchronization before
+// them take as long.
 constexpr double shortest_stretch_ns = 2e6;
 constexpr int most_in_a_row = 20;
-// Of 8 bytes: as many as lie in the buffers of any network without a receiver.
+// Number of 8-byte messages, which fit into the buffers of any network without a receiver.
 constexpr int small_messages = 200;
 constexpr int large_messages = 4;
 
-// What is sent between nodes at all: all that huddle has there (machine::collective_names).
+// All operations that huddle runs between nodes (machine::collective_names).
 constexpr std::array calls = {Operation::barrier,
                               Operation::bcast,
                               Operation::reduce,
@@ -64,7 +65,7 @@ double middle(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Half of what lies between the quartiles, relative to the middle.
+// Returns half of the interquartile range, relative to the median.
 double spread(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const double low = values[values.size() / 4];
@@ -81,7 +82,7 @@ std::string line(const Words&... words) {
   return out.str();
 }
 
-// On one line: some go on for pages about how they were built.
+// Returns the version on one line; some MPIs add pages about their build.
 std::string version_of(const ranks::Sides& sides) {
   std::string version(mpi::max_library_version_string, '\0');
   int length = 0;
@@ -103,7 +104,7 @@ Ranks::Ranks(const ranks::Sides& sides) : sides_(sides) {
   find_hosts();
 }
 
-// By the names that the MPI has for them.
+// Distinguishes hosts by the MPI's processor names.
 void Ranks::find_hosts() {
   constexpr auto room = static_cast<std::size_t>(mpi::max_processor_name);
   std::string mine(room, '\0');
@@ -142,7 +143,7 @@ void Ranks::measure(bool quick) {
     const bool in_order = runs == static_cast<std::size_t>(hosts_);
     say(word_hosts, line(hosts_, ranks_, in_order ? 1 : 0, version_of(sides_)));
   }
-  // Whoever started the job says what is wrong.
+  // `huddle calibrate` reports the error.
   if (hosts_ < 2) return;
   begin_step(step_messages);
   measure_messages();
@@ -159,7 +160,7 @@ void Ranks::begin_step(std::string_view name) const {
   if (is_speaker()) say(word_step, std::string(name));
 }
 
-// Ranks that wait in the MPI keep processors busy, which others may need that are measured.
+// Sleeps between tests, so that waiting ranks do not occupy hardware threads of measured ones.
 void Ranks::meet() const {
   constexpr double nap_ns = 2e5;
   mpi::Request request{};
@@ -188,7 +189,7 @@ void Ranks::receive(std::vector<std::byte>& data, std::size_t bytes, int from) c
                          mpi::status_ignore());
 }
 
-// One rank of the first host and one of the second, there and back.
+// Measures a ping-pong between one rank of the first host and one of the second.
 void Ranks::measure_messages() {
   const int first = senders_.front();
   const int second = receivers_.front();
@@ -199,7 +200,7 @@ void Ranks::measure_messages() {
       const double start = wall_ns();
       for (std::size_t i = 0; i <= most_samples; ++i) {
         const double before = wall_ns();
-        // The first one warms up; whether another follows is told by what is sent.
+        // The first message is the warm-up. The message itself states whether another one follows.
         const bool is_last =
             i >= least_samples && (i == most_samples || before - start > series_ns);
         data[0] = static_cast<std::byte>(is_last ? 1 : 0);
@@ -220,15 +221,15 @@ void Ranks::measure_messages() {
   }
 }
 
-// In which pieces an exchange of two takes least. Ranks of a collective seldom begin together: the
-// second one sends a quarter of one way later, when the first one's data is under way. That is not
-// counted.
+// Finds the best piece size for an exchange of two ranks. The ranks of a collective rarely begin
+// together, so the second rank starts to send a quarter of the one-way time later, when the first
+// rank's data is under way. That delay is not counted.
 void Ranks::measure_both_ways() {
   const int first = senders_.front();
   const int second = receivers_.front();
   for (const std::size_t piece_bytes : pieces_bytes) {
     std::vector<double> both_ways;
-    double later_ns = 0;  // none: it is the last one
+    double later_ns = 0;  // 0: the last exchange
     double other_ns = 0;
     std::vector<std::byte> word(sizeof(double));
     if (rank_ == first) {
@@ -244,7 +245,7 @@ void Ranks::measure_both_ways() {
         const double ns = exchange_ns(second, piece_bytes, 0);
         receive(word, word.size(), second);
         std::memcpy(&other_ns, word.data(), sizeof other_ns);
-        // The first one warms up.
+        // The first exchange is the warm-up.
         if (i > 0) both_ways.push_back(std::max(ns, other_ns) - later_ns);
       }
       if (is_speaker()) say(word_both, line(piece_bytes, middle(both_ways)));
@@ -263,7 +264,7 @@ void Ranks::measure_both_ways() {
   }
 }
 
-// Receives at once, and sends so much later.
+// Receives immediately and sends `later_ns` later.
 double Ranks::exchange_ns(int peer, std::size_t piece_bytes, double later_ns) const {
   const std::vector<std::byte> outgoing(both_ways_bytes);
   std::vector<std::byte> incoming(both_ways_bytes);
@@ -294,8 +295,8 @@ double Ranks::exchange_ns(int peer, std::size_t piece_bytes, double later_ns) co
   return wall_ns() - start;
 }
 
-// What a processor is busy with a message: on one side with sending, on the other with receiving
-// what is there already, since to wait in the MPI is to be busy.
+// Measures the CPU time per message, for the sender, and for a receiver whose messages have already
+// arrived, because waiting in the MPI is busy time.
 void Ranks::measure_cpu() {
   std::vector<std::byte> data(8);
   double busy_ns = 0;
@@ -305,7 +306,7 @@ void Ranks::measure_cpu() {
     for (int i = 0; i < small_messages; ++i) send(data, data.size(), receivers_.front());
     busy_ns = (cpu_ns() - before) / small_messages;
   } else if (rank_ == receivers_.front()) {
-    // They are sent by then: it took this long to measure a message there and back.
+    // All messages have arrived by then: the ping-pong measurement was much shorter.
     constexpr double surely_sent_ns = 5e7;
     pause_for(surely_sent_ns);
     const double before = cpu_ns();
@@ -317,7 +318,7 @@ void Ranks::measure_cpu() {
   if (is_speaker()) say(word_cpu, line(most_ns));
 }
 
-// All ranks of the first host to partners on the second: little, and much.
+// Measures all ranks of the first host sending to the second: small messages, then large ones.
 void Ranks::measure_senders() {
   const auto pairs = static_cast<double>(senders_.size());
   const auto is_in = [this](const std::vector<int>& some) {
@@ -332,7 +333,7 @@ void Ranks::measure_senders() {
     double ns = 0;
     if (as_sender < senders_.size()) {
       for (int i = 0; i < messages; ++i) send(data, bytes, receivers_[as_sender]);
-      // The partner has them all.
+      // The partner has received all of them.
       receive(data, 1, receivers_[as_sender]);
       ns = wall_ns() - start;
     } else if (as_receiver < receivers_.size()) {
@@ -359,7 +360,8 @@ void Ranks::call(Operation operation, const ranks::CallData& at) const {
   }
 }
 
-// Each sample is the slowest rank's. All ranks make as many calls, by what they all know.
+// Measures a collective of the MPI. Each sample is the time of the slowest rank. All ranks make the
+// same number of calls because they decide with common data.
 void Ranks::measure_call(Operation operation, std::size_t bytes) {
   const auto all = static_cast<std::size_t>(ranks_);
   const bool is_barrier = operation == Operation::barrier;
@@ -376,8 +378,8 @@ void Ranks::measure_call(Operation operation, std::size_t bytes) {
                            byte_counts,
                            byte_places,
                            number_counts};
-  // Of calls in a row that nobody has to wait for, what is measured is how soon one follows
-  // another.
+  // Consecutive calls of a rooted operation do not wait for each other, so a series would only
+  // measure the interval between calls.
   const bool meets = operation != Operation::bcast && operation != Operation::reduce &&
                      operation != Operation::gather && operation != Operation::scatter;
   int in_a_row = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the ranks of several nodes measure together. Nothing is common to all of them, no memory and
-// no clock: each times its own part, and the slowest counts.
+// Measurements by the ranks of several nodes. The ranks share neither memory nor a clock, so each
+// times its own part, and the slowest rank determines the result.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace huddle::bench::network {
 
-// A line for whoever started the job.
+// Prints a line for the process that started the job.
 void say(std::string_view word, const std::string& rest);
 
 class Ranks {
  public:
-  // All ranks. Throws std::runtime_error where the MPI does not serve.
+  // Collective. Throws std::runtime_error if the MPI is not usable.
   explicit Ranks(const ranks::Sides& sides);
   void measure(bool quick);
 
@@ -27,7 +27,7 @@ class Ranks {
   void find_hosts();
   bool is_speaker() const { return rank_ == 0; }
   void begin_step(std::string_view name) const;
-  // All ranks come here; those that have nothing to do until then sleep.
+  // Waits for all ranks in a barrier in which waiting ranks sleep.
   void meet() const;
   double slowest(double ns) const;
 
@@ -49,7 +49,7 @@ class Ranks {
   int hosts_ = 0;
   std::vector<int> senders_;    // the ranks of the first host that have a partner
   std::vector<int> receivers_;  // their partners on the second
-  // Of as much as two send to each other, on the rank that measures it.
+  // One-way time of both_ways_bytes, on the rank that measures it.
   double whole_one_way_ns_ = 0;
 };
 
