@@ -19,7 +19,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// The middle value, or the mean of the two middle ones. Requires: at least one value.
+// Returns the middle value, or the mean of the two middle ones. Requires: at least one value.
 double median_of(std::span<const double> values);
 
 }  // namespace huddle

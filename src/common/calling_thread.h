@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Helpers for code that runs on threads of the application.
 #pragma once
 
 #include <cxxabi.h>
@@ -8,8 +10,8 @@
 
 namespace huddle {
 
-// No signal is delivered to this thread, nor to those that it starts, while one of these lives: the
-// program's signals are for its own threads.
+// Blocks all signals in the calling thread, and in threads that it starts, during its lifetime. It
+// leaves the application's signals to the application's own threads.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -25,12 +27,12 @@ class WithoutSignals {
   sigset_t before_{};
 };
 
-// A thread that is cancelled, or that calls pthread_exit, unwinds its stack as an exception does.
-// Whoever catches everything has to pass that on: the process is ended otherwise.
+// Cancellation of a thread and pthread_exit() unwind the stack as an exception does. A handler that
+// catches everything must rethrow it; otherwise the process is terminated.
 #if defined(__GLIBCXX__)
 using ThreadEnd = abi::__forced_unwind;
 #else
-class ThreadEnd {};  // not known as a type, so never caught
+class ThreadEnd {};  // this library has no type for it, so it is never caught
 #endif
 
 }  // namespace huddle

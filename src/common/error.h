@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Errors inside huddle. What a person can mend is thrown as an Error that says so in one sentence;
-// the command line turns it into an exit status, the C interface into a huddle_status.
+// huddle's exceptions. Problems that a user can fix are thrown as an Error whose message is one
+// sentence. The command line converts it to an exit status, the C interface to a huddle_status.
 #pragma once
 
 #include <exception>
@@ -12,35 +12,35 @@
 
 namespace huddle {
 
-// The exit statuses of every command; the same numbers as huddle_status.
+// The exit statuses of all commands; equal to the values of huddle_status.
 enum class ExitCode : int { fine = 0, failure = 1, usage = 2, bad_input = 3 };
 
 class Error : public std::exception {
  public:
-  // Cannot fail, so that what is thrown is what was meant to be thrown: where there is no memory
-  // for the message, it says that.
+  // Never throws, so that the intended exception is the one thrown. If memory for the message is
+  // exhausted, what() states that instead.
   Error(ExitCode code, std::string_view message) noexcept;
   ExitCode code() const { return code_; }
   const char* what() const noexcept override;
 
  private:
   ExitCode code_;
-  std::shared_ptr<const std::string> message_;  // null where there was no memory for it
+  std::shared_ptr<const std::string> message_;  // null if its allocation failed
 };
 
-// The machine, a file system or another process did not do what was asked.
+// An operation of the machine, a file system or another process failed.
 class FailureError : public Error {
  public:
   explicit FailureError(std::string_view message) noexcept : Error(ExitCode::failure, message) {}
 };
 
-// The command was called wrongly.
+// A command or an interface was called incorrectly.
 class UsageError : public Error {
  public:
   explicit UsageError(std::string_view message) noexcept : Error(ExitCode::usage, message) {}
 };
 
-// A file or a setting that was read is damaged.
+// A file or a setting is invalid.
 class InputError : public Error {
  public:
   explicit InputError(std::string_view message) noexcept : Error(ExitCode::bad_input, message) {}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Whole files: read with an error that says what is wrong, written all or nothing.
+// File descriptors and temporary folders with owners, and functions that read and write whole
+// files.
 #pragma once
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ auto uninterrupted(SystemCall call) {
   return result;
 }
 
-// A file descriptor that is closed at the end of its owner.
+// Owns a file descriptor and closes it on destruction.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -38,10 +39,11 @@ class FileDescriptor {
     if (number_ >= 0) ::close(number_);
   }
 
-  // Closes it now. Returns whether that went well: network file systems report a full disk here.
+  // Closes it now. Returns whether that succeeded: network file systems may report a full disk
+  // here.
   bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
-  // Leaves it open for another owner.
+  // Gives up ownership without closing it.
   void release() { number_ = -1; }
 
   int number() const { return number_; }
@@ -51,33 +53,35 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-// Whether a word is the path of a TOML file: it has a slash in it or ends in .toml. Any other word
-// is a name, under which a file is looked for.
+// Returns whether a word is the path of a TOML file: it contains a slash or ends in .toml. Any
+// other word is a name that is searched for in known folders.
 bool is_toml_path(std::string_view word);
 
-// The largest file of huddle's own (a machine of 1,024 cores, every pair) has some 10 MB.
+// Limit for huddle's own files; the largest (a machine with 1,024 cores, every pair) has about 10
+// MB.
 inline constexpr std::size_t most_file_bytes = std::size_t{64} << 20;
 
 // The path that stands for standard input.
 inline constexpr std::string_view standard_input = "-";
 
-// What to call a file in messages: its path, or "standard input".
+// Returns the name of a file for messages: its path, or "standard input".
 std::string input_name(const std::string& path);
 
-// Reads a regular file, a pipe, or standard input if the path is "-". Throws InputError that names
-// the file.
+// Reads a regular file, a pipe, or standard input if the path is "-". Throws an InputError that
+// names the file.
 std::string read_text(const std::string& path, std::size_t most_bytes = most_file_bytes);
 
-// A regular file is written beside its place and renamed over it, so that nobody ever sees half of
-// it, and a link keeps pointing at it; anything else (a pipe, /dev/null) is written into. Makes
-// missing folders. Throws FailureError that names the file.
+// Writes the text to a file. A regular file is replaced atomically: the text goes to a temporary
+// file in the same folder, which is renamed, so that readers never see a partial file. A symbolic
+// link keeps its target. Any other file (a pipe, /dev/null) is written directly. Creates missing
+// folders. Throws a FailureError that names the file.
 void write_text(std::string_view text, const std::string& path);
 
-// A new folder, removed with its content at the end of this object.
+// A new folder that is removed with its contents by the destructor.
 class TemporaryFolder {
  public:
-  // The folder is called `prefix` and six random characters. Sets `error` if it cannot be made, and
-  // does nothing if it is set already.
+  // Creates a folder whose name is `prefix`, a hyphen and six random characters. Sets `error` if
+  // that fails. Does nothing if `error` is already set.
   TemporaryFolder(const std::filesystem::path& prefix, std::error_code& error) {
     if (error) return;
     std::string name = prefix.string() + "-XXXXXX";

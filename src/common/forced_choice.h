@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Algorithms that somebody has chosen for a program, as they are written:
-// "bcast:pipelined,allreduce:4K-1M:slices".
+// Algorithms that the user forces, written as "bcast:pipelined,allreduce:4K-1M:slices".
 #pragma once
 
 #include <cstddef>
@@ -14,9 +13,9 @@
 namespace huddle {
 
 struct ForcedChoice {
-  std::string operation;  // in small letters, without MPI's prefix
-  std::string algorithm;  // in small letters
-  // Of sizes from the one to the other, both counted in; without a range of all.
+  std::string operation;  // in lower case, without the prefix MPI_
+  std::string algorithm;  // in lower case
+  // The range of sizes, inclusive; by default all sizes.
   std::size_t least_bytes = 0;
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
 
@@ -26,10 +25,10 @@ struct ForcedChoice {
   bool operator==(const ForcedChoice&) const = default;
 };
 
-// None for an empty text. Throws InputError, which does not say whose text it is, where it is
-// written in another way. Whether there are such operations and algorithms is not looked at.
+// Parses a text; an empty one has no choices. Throws InputError if the syntax is wrong; the message
+// does not name the source of the text. Does not check that the operations and algorithms exist.
 std::vector<ForcedChoice> forced_choices(std::string_view text);
-// The one way of writing them that gives them back.
+// Returns the canonical text of the choices, which forced_choices() parses to the same choices.
 std::string text_of(const std::vector<ForcedChoice>& choices);
 
 }  // namespace huddle

@@ -35,7 +35,7 @@ class SpawnPlan {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  // Starts the program, its output into `out`. Returns its process, or -1.
+  // Starts the program with its output redirected to `out`. Returns its process id, or -1.
   pid_t spawn(const std::vector<std::string>& arguments, int out) {
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
@@ -56,7 +56,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes_{};
 };
 
-// Reads until the writer is done or the time is over; false when it is over.
+// Reads until the writer closes the pipe or the time is over. Returns false if the time is over.
 bool read_until(int fd, Clock::time_point end, std::string& text) {
   std::array<char, 4096> block{};
   while (true) {
@@ -88,8 +88,8 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
   ProgramOutput output;
   output.too_slow = !read_until(ends[0], Clock::now() + wait, output.text);
   ::close(ends[0]);
-  // Whatever it has left behind goes as well; a child that is done but not waited for keeps the
-  // number of its group from being given to others.
+  // Also kills processes that the program has left behind. The child is reaped only afterwards, so
+  // that the id of its process group cannot be reused before the kill.
   ::kill(-child, SIGKILL);
   uninterrupted([&] { return ::waitpid(child, nullptr, 0); });
   return output;
@@ -106,7 +106,8 @@ bool is_pidfd(int descriptor) { return send_nothing(descriptor) == 0 || errno !=
 
 }  // namespace
 
-// A program may have closed the descriptor, and may have a file of its own by that number.
+// Checks that the descriptor is still a pidfd, because the application may have closed it and
+// reused its number for a file of its own.
 bool is_dead(int pidfd) {
   if (pidfd < 0) return false;
   pollfd watched{pidfd, POLLIN, 0};
@@ -114,8 +115,8 @@ bool is_dead(int pidfd) {
   return found == 1 && (watched.revents & POLLIN) != 0 && is_pidfd(pidfd);
 }
 
-// No signal is sent, but whoever it would go to is looked for. Where that is refused to all (a
-// filter of system calls, another user by now), whoever is dead may have lost its number.
+// Signal 0 only checks whether the process exists. If that is not permitted (a system call filter,
+// or a process that has changed its user), a dead process is assumed to have lost its id.
 bool has_lost_number(int pidfd) {
   if (pidfd < 0 || send_nothing(pidfd) == 0) return false;
   return errno == ESRCH || is_dead(pidfd);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Runs other programs, and checks by pidfds whether processes are alive.
 #pragma once
 
 #include <chrono>
@@ -9,7 +11,8 @@
 
 namespace huddle {
 
-// As exec() and its like take words. They stay those of `words`.
+// Returns a null-terminated argument vector for exec() and similar functions. The pointers refer to
+// `words`.
 inline std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
   for (std::string& word : words) all.push_back(word.data());
@@ -17,26 +20,26 @@ inline std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-// Runs another program and keeps what it prints, but not for longer than it may take.
 struct ProgramOutput {
-  std::string text;  // stdout and stderr together, the first 64 KiB
-  bool too_slow = false;
+  std::string text;       // stdout and stderr combined, about the first 64 KiB
+  bool too_slow = false;  // the program was killed because the time was over
 };
 
-// Runs `arguments` (the first one is the path of the program) with no input, as the leader of a
-// process group that is killed when the time is over. Nothing when it cannot be started.
+// Runs a program without input and returns its output, or nothing if it cannot be started. The
+// first element of `arguments` is the program's path. The program leads a process group, which is
+// killed when the program ends or after `wait`.
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                          std::chrono::milliseconds wait);
 
-// A hold on a process that stays its own: its number is given to another one some time after it has
-// died.
+// A pidfd always refers to the same process, whereas a process id may be reused after the process
+// has been reaped.
 
-// Returns whether the process behind a pidfd is dead. False for -1, a closed descriptor, and one of
-// another kind.
+// Returns whether the process of a pidfd is dead. Returns false for -1, for a closed descriptor and
+// for one of another kind.
 bool is_dead(int pidfd);
 
-// Whether its number may be another one's by now: not while it is dead and nobody has waited for
-// it. The cheaper question of the two. -1 keeps its number.
+// Returns whether the id of the pidfd's process may have been reused, which is impossible while the
+// process is alive or a zombie. Cheaper than is_dead(). Returns false for -1.
 bool has_lost_number(int pidfd);
 
 }  // namespace huddle

@@ -33,12 +33,12 @@ bool System::exists(std::string_view path) const {
   return std::filesystem::exists(at(path), ignored);
 }
 
-// By the kernel's own calls: ranks read dozens of such files when they first join, and a stream
-// takes several times as long as the kernel.
+// Uses system calls directly because ranks read dozens of such files at start-up, and a stream
+// takes several times as long.
 std::optional<std::string> System::read(std::string_view path) const {
   const int file = open(at(path).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
-  // Not by way of the stack, of which threads of programs may have little.
+  // Reads into the heap, because application threads may have small stacks.
   constexpr std::size_t chunk_bytes = 4096;
   std::string text;
   std::size_t size = 0;
@@ -117,10 +117,11 @@ std::string chosen_word(std::string_view line) {
 
 namespace {
 
-// Version 1 writes "no limit" as the largest multiple of a page; no machine has this much.
+// cgroup v1 represents "no limit" by the largest multiple of the page size. This threshold is above
+// the memory of any machine.
 constexpr double no_memory_limit_bytes = 4e18;
 
-// One hierarchy of control groups and where this process stands in it.
+// A cgroup hierarchy and the position of this process in it.
 struct Hierarchy {
   bool version_2 = false;
   std::string mount;  // "/sys/fs/cgroup/memory"
@@ -132,7 +133,7 @@ bool lists(std::string_view words, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
 }
 
-// What the kernel says of all hierarchies, read once.
+// The kernel's lists of all hierarchies, read once.
 struct Proc {
   explicit Proc(const System& system)
       : groups(system.lines("/proc/self/cgroup")), mounts(system.lines("/proc/self/mountinfo")) {}
@@ -141,7 +142,7 @@ struct Proc {
   std::vector<std::string> mounts;
 };
 
-// /proc/self/cgroup: "4:memory:/job_17", and "0::/job_17" for version 2.
+// Parses /proc/self/cgroup: "4:memory:/job_17", and "0::/job_17" for version 2.
 std::optional<std::string> path_in(const Proc& proc, std::string_view controller) {
   for (const std::string& line : proc.groups) {
     const std::size_t first = line.find(':');
@@ -154,13 +155,14 @@ std::optional<std::string> path_in(const Proc& proc, std::string_view controller
   return std::nullopt;
 }
 
-// Inside a container the mount shows only a part of the tree: its root is cut from the path.
+// Returns the path relative to the mount's root. Inside a container only a part of the tree is
+// mounted.
 std::string below_root(const std::string& path, const std::string& root) {
   if (root == "/") return path == "/" ? "" : path;
   return path.starts_with(root) ? path.substr(root.size()) : std::string();
 }
 
-// /proc/self/mountinfo: "35 31 0:31 ROOT MOUNT options ... - TYPE source SUPER_OPTIONS".
+// Parses /proc/self/mountinfo: "35 31 0:31 ROOT MOUNT options ... - TYPE source SUPER_OPTIONS".
 std::optional<Hierarchy> hierarchy(const Proc& proc, std::string_view controller) {
   const bool version_2 = controller.empty();
   const std::optional<std::string> path = path_in(proc, controller);
@@ -177,7 +179,7 @@ std::optional<Hierarchy> hierarchy(const Proc& proc, std::string_view controller
   return std::nullopt;
 }
 
-// Calls `visit` with the folder of the process's own group, then its parents up to the mount.
+// Calls `visit` with the folder of the process's own cgroup, then with its parents up to the mount.
 void walk_up(const Hierarchy& where, const std::function<void(const std::string&)>& visit) {
   std::string path = where.path;
   while (true) {
@@ -198,7 +200,8 @@ std::optional<double> memory_limit(const System& system, const std::string& file
   return static_cast<double>(*bytes);
 }
 
-// "200000 100000": so many microseconds of each so many; "max" or -1 without a limit.
+// Returns the quota in processors, for "200000 100000": CPU time per period, in microseconds.
+// Returns nothing for "max" or -1, which mean no limit.
 std::optional<double> quota(std::optional<long long> quota_us, std::optional<long long> period_us) {
   if (!quota_us || !period_us || *quota_us <= 0 || *period_us <= 0) return std::nullopt;
   return static_cast<double>(*quota_us) / static_cast<double>(*period_us);
@@ -238,7 +241,7 @@ void read_group_1(const System& system, std::string_view controller, const std::
 CgroupLimits read_cgroup_limits(const System& system) {
   CgroupLimits limits;
   const Proc proc(system);
-  // "" is version 2's single hierarchy; a machine may have both at once.
+  // "" denotes the single hierarchy of version 2; a machine may use both versions at once.
   for (const std::string_view controller : {"", "memory", "cpu", "pids", "cpuset"}) {
     const std::optional<Hierarchy> where = hierarchy(proc, controller);
     if (!where) continue;

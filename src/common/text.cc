@@ -16,7 +16,7 @@
 namespace huddle {
 namespace {
 
-// Counts insertions, deletions, substitutions and swaps of two neighbors: the slips of typing.
+// Counts insertions, deletions, substitutions and swaps of adjacent characters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> two_before(b.size() + 1);
   std::vector<std::size_t> before(b.size() + 1);
@@ -36,7 +36,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Three significant digits, no trailing zeros: 1.5, 48, 12.3, 1024.
+// Formats three significant digits without trailing zeros: 1.5, 48, 12.3, 1024.
 std::string short_number(double value) {
   if (std::abs(value) >= 100) return fmt::format("{:.0f}", value);
   return fmt::format("{:.3g}", value);
@@ -46,7 +46,7 @@ std::string short_number(double value) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  // Of a single character any other is one edit away.
+  // Any single character is one edit away from any other, so a one-character word has no near one.
   const std::size_t most_edits = word.size() < 2 ? 0 : std::max<std::size_t>(1, word.size() / 3);
   std::size_t best_distance = most_edits + 1;
   for (const std::string& candidate : candidates) {
@@ -97,7 +97,7 @@ std::optional<std::size_t> size_from(std::string_view text) {
     number *= 1024;
     if (unit == units.substr(power, 1)) unit.clear();
   }
-  // Far beyond every memory, and still a number that both types hold.
+  // Far beyond any memory size, and representable in both types.
   constexpr double most = 1e18;
   if (!unit.empty() || number > most || number != std::floor(number)) return std::nullopt;
   return static_cast<std::size_t>(number);
@@ -131,7 +131,7 @@ std::string printable(std::string_view utf8) {
   std::string text;
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     const auto byte = static_cast<unsigned char>(utf8[i]);
-    // U+0080 to U+009F take two bytes; some terminals obey them as they do the escape character.
+    // U+0080 to U+009F take two bytes; some terminals interpret them as control sequences.
     const bool two_bytes =
         byte == 0xC2 && i + 1 < utf8.size() && static_cast<unsigned char>(utf8[i + 1]) < 0xA0;
     const bool control = two_bytes || byte == 0x7F || byte < 0x20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Small helpers for text that people read and write.
+// Helpers that parse and format text for users.
 #pragma once
 
 #include <cstddef>
@@ -14,38 +14,38 @@
 
 namespace huddle {
 
-// Returns the candidate with the smallest edit distance to `word`; empty if none is near enough to
-// be what the writer meant: more than one edit for each three characters. A swap is one edit.
+// Returns the candidate with the smallest edit distance to `word`, or an empty string if none is
+// near enough to be a typing error: at most one edit per three characters. A swap is one edit.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-// "; did you mean 'machine'?" or nothing: the tail of every error about an unknown name.
+// Returns "; did you mean 'machine'?" or an empty string, to end an error about an unknown name.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
-// What huddle calls a collective that somebody may have written as MPI does: "MPI_Bcast" ->
-// "bcast".
+// Returns huddle's name of a collective that may be spelled as in MPI: "MPI_Bcast" -> "bcast".
 std::string collective_word(std::string_view word);
 
-// A size as people say it: 64, 48K, 32M, 1.5G (powers of 1024).
+// Formats a size: 64, 48K, 32M, 1.5G (powers of 1024).
 std::string size_text(double bytes);
 
-// The bytes that such a text means, whole ones: 64, 48K, 1.5M, 64KiB, 2gb. Nothing where it is
-// none.
+// Parses a size in bytes: 64, 48K, 1.5M, 64KiB, 2gb. Returns nothing if the text is not a size or
+// not a whole number of bytes.
 std::optional<std::size_t> size_from(std::string_view text);
 
-// What stands between separators; of an empty text one empty part.
+// Splits the text at each separator. An empty text has one empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// How many of something: 1 segment, 4 segments.
+// Formats a number of things: 1 segment, 4 segments.
 std::string counted(long long number, std::string_view thing);
 
-// A time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.
+// Formats a time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.
 std::string time_text(double ns);
 
-// The text on one line, with every control character as '?': what comes from a file or from the
-// environment must not give orders to a terminal.
+// Returns the text on one line with every control character replaced by '?', because text from a
+// file or the environment must not control the terminal.
 std::string printable(std::string_view utf8);
 
-// How many columns the text takes in a terminal (UTF-8, one column a character).
+// Returns the number of columns that the text takes in a terminal (UTF-8, one column per
+// character).
 std::size_t display_width(std::string_view utf8);
 
 }  // namespace huddle

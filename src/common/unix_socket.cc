@@ -29,7 +29,7 @@ void take_descriptors(const cmsghdr& part, ReceivedMessage& received) {
 
 AbstractAddress::AbstractAddress(std::string_view name) {
   address.sun_family = AF_UNIX;
-  // The name begins after a zero byte.
+  // An abstract name starts after a zero byte.
   const std::size_t bytes = std::min(name.size(), sizeof address.sun_path - 1);
   std::memcpy(&address.sun_path[1], name.data(), bytes);
   length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
@@ -47,7 +47,7 @@ std::optional<pid_t> peer_of_same_user(const FileDescriptor& socket) {
 
 ssize_t send_message(const FileDescriptor& socket, std::span<const std::byte> bytes,
                      std::span<const int> descriptors, int flags, const AbstractAddress* to) {
-  // sendmsg() changes neither of the two.
+  // Both const_casts are safe because sendmsg() does not modify the data or the address.
   iovec data{const_cast<std::byte*>(bytes.data()), bytes.size()};
   Control control;
   msghdr header{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all say where elements sit, or are one InputError.
+// Arbitrary bytes are either valid assignments, or cause an InputError.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

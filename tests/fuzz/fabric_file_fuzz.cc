@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all are either a sound fabric, in either form of file, or one InputError. In a small
-// one every message finds its way.
+// Arbitrary bytes are either a valid fabric, in either file format, or cause an InputError. In a
+// small fabric every message has a route.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // From here on nothing may throw: what was accepted is sound.
+  // Nothing below may throw: accepted input is valid.
   fabric::validate(fabric);
   if (fabric.nodes() > 64 || fabric.switches.size() > 64) return 0;
   const machine::Network network = {"card", 1, {{8}, {1000}, {}}, 0, 10};

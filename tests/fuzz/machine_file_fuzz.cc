@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all are either a sound machine that survives being written and read again, or one
-// InputError. Everything else (a crash, another exception, a loss) stops the fuzzer.
+// Arbitrary bytes are either a valid machine that survives a round trip, or cause an InputError.
+// Anything else (a crash, another exception, lost data) stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // From here on nothing may throw: what was accepted is sound and can be kept.
+  // Nothing below may throw: accepted input is valid and can be written.
   machine::validate(machine);
   if (machine::parse_machine(machine::format_machine(machine), "again") != machine) std::abort();
   return 0;

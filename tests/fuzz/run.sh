@@ -22,7 +22,7 @@ mkdir -p build/fuzz/found
 for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target
   seeds=("tests/fuzz/seeds/$target")
-  # The machine files that huddle ships are seeds as well.
+  # The machine files of huddle are seeds as well.
   [ "$target" != machine_file ] || seeds+=(machines)
   [ "$target" != fabric_file ] || seeds+=(machines/fabrics)
   mkdir -p "$corpus"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all as a configuration file: resolved settings, or one InputError.
+// Arbitrary bytes as a configuration file are either resolved to settings, or cause an InputError.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-// The room reads files only, so the bytes go into one that lives in memory.
+// huddle::settings reads files only, so that the bytes are put into a memfd.
 class MemoryFile {
  public:
   void hold(const std::uint8_t* data, std::size_t size) const {
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     huddle::settings::resolve(sources);
   } catch (const huddle::InputError&) {
-    // The one answer to a damaged file.
+    // The expected result for a damaged file.
   }
   return 0;
 }

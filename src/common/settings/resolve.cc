@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Lays the sources over one another: the weakest first, each overwriting what it names.
+// Combines the sources of settings, from the lowest precedence to the highest.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,12 +18,11 @@
 
 namespace huddle::settings {
 
-// Where settings are read from in this process.
 namespace {
 
 constexpr std::string_view site_file = "/etc/huddle/config.toml";
 
-// XDG's rule: a relative XDG_CONFIG_HOME is as good as none.
+// The XDG specification requires that a relative XDG_CONFIG_HOME is ignored.
 std::string user_file(const std::vector<std::string>& environment) {
   const std::string config_home = value_of(environment, "XDG_CONFIG_HOME");
   if (config_home.starts_with('/')) return config_home + "/huddle/config.toml";
@@ -85,7 +84,8 @@ Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
   return it == settings.end() ? nullptr : &*it;
 }
 
-// Runs `apply`. `report` is called outside of the handler, because it may throw itself.
+// Runs `apply` and passes the message of its error to `report`. Calls `report` outside of the
+// handler, because it may throw itself.
 template <class Apply>
 void reporting(const Report& report, Apply apply) {
   std::string mistake;
@@ -98,7 +98,8 @@ void reporting(const Report& report, Apply apply) {
   report(mistake);
 }
 
-// The part of the names that tells settings apart: the prefix would make any two of them near.
+// Returns the environment names without their common prefix, which would make the edit distance of
+// any two of them small relative to their length.
 std::vector<std::string> all_environment_tails() {
   std::vector<std::string> tails;
   for (const Setting& setting : table()) {
@@ -115,7 +116,8 @@ struct FilePlace {
   std::string home;  // of the user who reads it; may be empty
 };
 
-// What a file says is meant from where the file lies; no shell is there to replace a "~".
+// Resolves a path in a configuration file relative to the file's folder, and expands "~", because
+// no shell does that.
 std::string from_folder_of(const FilePlace& place, const Setting& setting,
                            const std::string& value) {
   if (setting.kind != Kind::machine) return plain_value(setting, value);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What huddle can be told, in one table: command line help, environment, configuration file and
-// `huddle config` all follow from it.
+// The settings of huddle. One table defines the command-line help, the environment variables, the
+// keys of configuration files and the output of `huddle config`.
 //
-// Order: command line > HUDDLE_* > $XDG_CONFIG_HOME/huddle/config.toml > /etc/huddle/config.toml >
-// default.
+// Precedence: command line > HUDDLE_* > $XDG_CONFIG_HOME/huddle/config.toml >
+// /etc/huddle/config.toml > default.
 #pragma once
 
 #include <array>
@@ -18,74 +18,73 @@
 
 namespace huddle::settings {
 
-// The algorithms of each collective, by the names that `huddle explain` prints. They are described
-// far above this room; a test holds that the lists are the same.
+// The algorithms of one collective, by the names that `huddle explain` prints. The algorithms
+// themselves are defined in higher modules; a test checks that both lists are equal.
 struct AlgorithmWords {
   std::string_view operation;
   std::span<const std::string_view> algorithms;
-  // Whether a size tells such calls apart: a barrier has none, and of what only pairs of ranks know
-  // no size is common to all.
+  // False if calls cannot be distinguished by size. A barrier has no size, and collectives such as
+  // alltoallv have none that all ranks know.
   bool has_size = true;
 };
 
-// In a node.
+// Returns the algorithms within a node.
 std::span<const AlgorithmWords> algorithm_words();
-// Between nodes: those that keep to one association.
+// Returns the algorithms between nodes that reduce in one fixed order.
 std::span<const AlgorithmWords> schedule_words();
 
-// A configuration file as lines of key and value; what the keys mean is settled elsewhere.
+// One key and value of a configuration file, before the key is looked up in the table.
 struct FileEntry {
   std::string key;
-  std::optional<std::string> text;  // empty: the value is a number, a table, ... and not text
+  std::optional<std::string> text;  // empty if the value is not a string
   int line = 0;
 };
 
-// Entries in the order of the file; nothing when there is no such file. Throws InputError for one
-// that cannot be read or is not TOML.
+// Returns the entries in the order of the file, or none if the file does not exist. Throws
+// InputError if it cannot be read or is not TOML.
 std::vector<FileEntry> read_settings_file(const std::string& path);
 
-// What a value may be.
+// The type of a value.
 enum class Kind {
-  machine,  // a machine file, or the name of one that lies where they are looked for; in a
-            // configuration file a relative path counts from that file's folder, and ~/ is the home
-            // of whoever reads it
+  machine,  // path of a machine file, or the name of one in a searched folder; in a configuration
+            // file a relative path is relative to that file's folder, and ~/ is the user's home
   word,     // one of the words that the placeholder lists
-  toggle,   // on, off and, where the placeholder has it, auto; 1 and 0 are taken for on and off
-  count,    // a whole number, `least` or more; where the placeholder has it, auto
+  toggle,   // on, off and, if the placeholder lists it, auto; 1 and 0 mean on and off
+  count,    // an integer of at least `least` or, if the placeholder lists it, auto
   size,     // bytes: 64K, 1.5G
-  list,  // some of `names`, separated by commas, in small letters or as MPI spells them; ^ before
-         // the first: all but these
-  forcing,  // some of `algorithms` for collectives, as common/forced_choice.h has them
+  list,     // some of `names`, separated by commas, in lower case or spelled as in MPI; a leading ^
+            // means all but these
+  forcing,  // algorithms for collectives in the syntax of common/forced_choice.h
 };
 
 struct Setting {
-  std::string_view key;  // in the file: "machine"; the environment name follows from it
+  std::string_view key;  // in configuration files: "machine"; see also environment_name()
   Kind kind = Kind::word;
-  std::string_view placeholder;  // what a value looks like: "NAME|FILE", "auto|always|never"
+  std::string_view placeholder;  // syntax of a value: "NAME|FILE", "auto|always|never"
   std::string_view fallback;     // the default, as text
   std::string_view help;         // one line
-  // Every command takes it as a flag; otherwise only the commands that declare the flag themselves.
+  // Whether all commands accept it as a flag; otherwise only those that declare the flag do.
   bool flag_everywhere = false;
-  std::span<const std::string_view> names = {};  // what a list may hold
+  std::span<const std::string_view> names = {};  // valid elements of a list
   std::span<const AlgorithmWords> (*algorithms)() = nullptr;
-  int least = 0;  // that a count may be
+  int least = 0;  // smallest valid count
 };
 
-// Every setting there is, in the order in which people read them.
+// Returns all settings in the order in which they are displayed.
 std::span<const Setting> table();
-// pre: the key is in the table.
+// Requires: the key is in the table.
 const Setting& setting_named(std::string_view key);
 std::vector<std::string> all_keys();
-// "machine" -> "HUDDLE_MACHINE"; the switch of the whole, "huddle", is HUDDLE itself.
+// "machine" -> "HUDDLE_MACHINE"; the main switch, "huddle", is HUDDLE.
 std::string environment_name(std::string_view key);
 // "machine" -> "--machine".
 std::string flag_name(std::string_view key);
 
-// Throws InputError, opening with `where`, when the setting does not take this value.
+// Throws an InputError that starts with `where` if the value is invalid for the setting.
 void check_value(const Setting& setting, std::string_view value, const std::string& where);
-// The one way of writing a value that may be written in several: "1" is "on" for a toggle,
-// "MPI_Bcast" is "bcast" in a list.
-// pre: the setting takes it.
+// Returns the canonical form of a value: "on" for "1" in a toggle, "bcast" for "MPI_Bcast" in a
+// list.
+// Requires: the value is valid.
 std::string plain_value(const Setting& setting, std::string_view value);
 
 enum class Layer { command_line, environment, user_file, site_file, built_in };
@@ -99,20 +98,21 @@ struct Resolved {
   std::string where;  // "--machine", "HUDDLE_MACHINE", "/etc/huddle/config.toml:3", "default"
 };
 
-// Where each layer is read from; tests give their own.
+// The inputs of the layers; tests pass their own.
 struct Sources {
-  std::vector<std::string> environment;  // "NAME=value" lines; only HUDDLE_* and HOME matter
-  std::string user_file;                 // may not exist; empty: no place for one is known
+  std::vector<std::string> environment;  // "NAME=value" lines; only HUDDLE_* and HOME are used
+  std::string user_file;                 // may not exist; empty if its path is unknown
   std::string site_file;
 };
 Sources process_sources();
-// From an environment of "NAME=value" lines: XDG_CONFIG_HOME and HOME say where the user's file is.
+// Returns the sources for an environment of "NAME=value" lines. XDG_CONFIG_HOME and HOME determine
+// the path of the user's file.
 Sources sources_from(std::vector<std::string> environment);
 
-// What an environment of "NAME=value" lines gives this variable; empty where it is not there.
+// Returns the value of a variable in an environment of "NAME=value" lines; empty if it is not set.
 std::string value_of(const std::vector<std::string>& environment, std::string_view name);
 
-// The configuration files in the order in which they win, whether they are there or not.
+// Returns the configuration files by descending precedence, including those that do not exist.
 struct ConfigFile {
   std::string path;
   bool found = false;
@@ -120,23 +120,24 @@ struct ConfigFile {
 std::vector<ConfigFile> config_files(const Sources& sources);
 
 // Returns every setting with its value and its origin. An empty environment value counts as not
-// set. Throws InputError for an unknown key or HUDDLE_* name (naming the nearest), for a damaged
-// file (with file and line), and for a value that the setting does not take.
+// set. Throws InputError for an unknown key or HUDDLE_* name (with the nearest known one), for an
+// invalid file (with file and line), and for an invalid value.
 std::vector<Resolved> resolve(const Sources& sources);
-// The same for callers that must go on: passes each such mistake to `report`, as a sentence, and
-// ignores the entry. A file that cannot be read or parsed is ignored as a whole.
+// The same for callers that must continue: passes each such error to `report`, as a sentence, and
+// ignores the entry. Ignores a file as a whole if it cannot be read or parsed.
 using Report = std::function<void(const std::string& mistake)>;
 std::vector<Resolved> resolve(const Sources& sources, const Report& report);
 
-// Set to a process whose settings were resolved, and mistakes in them reported, by the program that
-// started it: it reports none of them again.
+// Environment variable that a program sets for its children after it has reported the errors in the
+// settings, so that the children do not report them again.
 inline constexpr std::string_view reported_variable = "_HUDDLE_SETTINGS_REPORTED";
 
-// pre: the key is in the table.
+// Requires: the key is in the table.
 const Resolved& find(std::span<const Resolved> settings, std::string_view key);
 
-// A flag given on the command line wins over whatever was resolved. Throws UsageError for a value
-// that the setting does not take. pre: the key is in the table.
+// Replaces a resolved value by one from the command line. Throws UsageError if the value is
+// invalid.
+// Requires: the key is in the table.
 void override_by_flag(std::vector<Resolved>& settings, std::string_view key,
                       const std::string& value);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The only file of this room that reads TOML.
+// Reads configuration files. This is the only file of this module that depends on toml++.
 #include "common/settings/settings.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct CloseFile {
   throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
 }
 
-// The C way, because it says why a file cannot be read.
+// Uses the C library because its errno states why a file cannot be read.
 std::optional<std::string> contents(const std::string& path) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "r"));
   if (!file) {

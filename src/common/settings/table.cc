@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The table of settings, and what follows from a row of it alone.
+// The table of settings, and the functions that need only one row of it.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace huddle::settings {
 namespace {
 
-// MPI's blocking collectives, as HUDDLE_OPS calls them.
+// MPI's blocking collectives by their names in HUDDLE_OPS.
 constexpr std::array<std::string_view, 17> collectives = {"barrier",
                                                           "bcast",
                                                           "reduce",
@@ -189,14 +189,14 @@ void check_word(const Setting& setting, std::string_view value, const std::strin
 
 constexpr char all_but = '^';
 
-// Without what stands before the first.
+// Returns the elements of a list without the leading '^'.
 std::vector<std::string_view> items_of(std::string_view list) {
   if (list.starts_with(all_but)) list.remove_prefix(1);
   return split(list, ',');
 }
 
 void check_list(const Setting& setting, std::string_view value, const std::string& where) {
-  if (value.empty()) return;  // nothing is said
+  if (value.empty()) return;
   const std::vector<std::string> names(setting.names.begin(), setting.names.end());
   for (const std::string_view item : items_of(value)) {
     const std::string name = collective_word(item);

@@ -52,7 +52,7 @@ int levels(const Fabric& fabric) { return fabric.switches.front().height + 1; }
 namespace {
 
 std::vector<int> dealt(const Fabric& fabric) {
-  std::vector<int> turn(fabric.switch_of_node.size());  // how manieth of its leaf a node is
+  std::vector<int> turn(fabric.switch_of_node.size());  // index of each node within its leaf
   for (std::size_t node = 1; node < turn.size(); ++node) {
     const bool same = fabric.switch_of_node[node] == fabric.switch_of_node[node - 1];
     turn[node] = same ? turn[node - 1] + 1 : 0;
@@ -65,7 +65,7 @@ std::vector<int> dealt(const Fabric& fabric) {
   return nodes;
 }
 
-// The standard's engines give the same numbers everywhere, its distributions do not.
+// Uses no standard distribution, because only the engines give the same numbers on all platforms.
 std::vector<int> shuffled(int count, std::uint64_t seed) {
   std::vector<int> nodes(static_cast<std::size_t>(count));
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -156,7 +156,7 @@ class Growth {
     return all;
   }
 
-  // Whoever climbs and meets a switch again goes round in circles.
+  // Walks up from every switch. Reaching a switch twice in one walk means that there is a cycle.
   void find_cycles() const {
     std::vector<std::size_t> climbed_from(entries_.size(), none);
     for (std::size_t start = 0; start < entries_.size(); ++start) {

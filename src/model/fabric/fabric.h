@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How the nodes of a cluster are joined, as data: a tree of switches, and the links between them.
-// routes.h says which links a message takes. What a node's own cards do, its machine file says
-// ([[network]]): the time of a message beneath one switch is from there.
+// The network of a cluster as data: a tree of switches and the links between them. routes.h
+// determines the links that a message takes. The properties of a node's network cards, including
+// the time of a message between nodes of one switch, are in its machine file ([[network]]).
 #pragma once
 
 #include <array>
@@ -18,22 +18,22 @@
 
 namespace huddle::fabric {
 
-// How what lies directly below a switch is joined.
+// Connection of the children of a switch.
 enum class Wiring {
-  through,  // each has links up to the switch, which joins any two of them
-  direct,   // each has links to each other: there is no switch, only the name of the group
+  through,  // each has links up to the switch
+  direct,   // each has links to all others; the switch is only the name of the group
 };
 
-// Which of several parallel links a message takes.
+// Selection among parallel links.
 enum class Routing {
-  adaptive,        // all of them are as good as one of their width
-  by_destination,  // always the same one for a destination, as InfiniBand's tables have it
+  adaptive,        // parallel links act as one link of their total width
+  by_destination,  // always the same link for a destination, as in InfiniBand's forwarding tables
 };
 
-// Parallel links to the switch above, or, where that is wired directly, to each sibling.
+// Parallel links to the parent or, if that is directly wired, to each sibling.
 struct Links {
   int count = 1;
-  double gb_per_s = 0;    // each, in each direction
+  double gb_per_s = 0;    // per link and direction
   double latency_ns = 0;  // of one link and the switch at its end
   machine::Origin origin = machine::Origin::estimated;
 
@@ -42,66 +42,67 @@ struct Links {
 
 struct Switch {
   std::string name;
-  int above = -1;  // the switch that this one hangs from; -1: the topmost
-  int height = 0;  // 0: nodes are below it; else one more than the highest of those below
+  int above = -1;  // the parent; -1 for the root
+  int height = 0;  // 0 for a leaf, which has nodes; else one more than the highest child
   Wiring wiring = Wiring::through;
-  Links links = {};  // towards the outside; of the topmost without meaning
+  Links links = {};  // to the parent or the siblings; unused for the root
 
   bool operator==(const Switch&) const = default;
 };
 
 struct Fabric {
   std::string name;
-  std::string method;                // how the figures came about, in a sentence
+  std::string method;                // how the figures were obtained, in a sentence
   std::vector<std::string> sources;  // papers and data sheets
-  std::string machine_file;          // of its nodes, as the fabric file names it; "": not said
-  std::string network;               // which of that machine's networks; "": its only one
+  std::string machine_file;          // of its nodes, as the fabric file names it; "" if not given
+  std::string network;               // which of that machine's networks; "" for its only one
   Routing routing = Routing::adaptive;
-  // Every switch behind the one that it hangs from.
+  // Parents precede their children.
   std::vector<Switch> switches;
-  std::vector<int> switch_of_node;  // rising
-  std::vector<std::string> doubts;  // what the file does not say, and what was taken for it
+  std::vector<int> switch_of_node;  // ascending
+  std::vector<std::string> doubts;  // facts missing from the file, and the assumptions made instead
 
   int nodes() const { return static_cast<int>(switch_of_node.size()); }
 
   bool operator==(const Fabric&) const = default;
 };
 
-// The bounds within which a fabric is taken for one.
+// Limits of a valid fabric.
 inline constexpr int most_nodes = 1 << 20;
 inline constexpr int most_switches = 1 << 18;
 inline constexpr int most_levels = 16;
 
-// Throws FailureError where anything above does not hold: what readers hand out passes.
+// Throws FailureError if the fabric violates any of the above. Fabrics returned by the readers are
+// valid.
 void validate(const Fabric& fabric);
 
-// How many switches there are at most between a node and the topmost one, that one counted.
+// Returns the maximum number of switches between a node and the root, including the root.
 int levels(const Fabric& fabric);
 
-// Which node each rank gets, one rank a node.
+// Assignment of ranks to nodes, one rank per node.
 enum class Placement {
-  block,        // node after node
-  round_robin,  // the leaf switches in turn
-  random,       // any node, by a seed
+  block,        // in node order
+  round_robin,  // cyclically over the leaf switches
+  random,       // pseudo-random, from a seed
 };
 inline constexpr std::array<std::string_view, 3> placement_names = {"block", "round-robin",
                                                                     "random"};
 
-// The node of each rank. pre: ranks <= fabric.nodes(). Nothing but `random` uses the seed, and that
-// answers the same everywhere.
+// Returns the node of each rank. Only `random` uses the seed; its result is the same on all
+// platforms. Requires: ranks <= fabric.nodes().
 std::vector<int> place(const Fabric& fabric, int ranks, Placement placement, std::uint64_t seed);
 
-// From switches that name what is below them, in any order, to the tree of a fabric. Both forms of
-// file that name switches (a fabric file, Slurm's topology.conf) come through here.
+// A switch that names its children, as in fabric files and Slurm's topology.conf.
 struct NamedSwitch {
   std::string name;
-  std::vector<std::string> nodes;     // of a leaf: names of nodes
-  std::vector<std::string> switches;  // of any other: names of switches
+  std::vector<std::string> nodes;     // children of a leaf
+  std::vector<std::string> switches;  // children of any other switch
   Links links = {};
 };
 
-// Sets `switches` and `switch_of_node`; nodes are numbered as they come. `refuse(i, message)` has
-// to throw: entry i cannot be.
+// Builds the tree of `fabric` (`switches` and `switch_of_node`) from entries in any order. Nodes
+// are numbered in the order of their appearance. Calls `refuse(i, message)`, which must throw, if
+// entry i is invalid.
 void grow_tree(const std::vector<NamedSwitch>& entries, Fabric& fabric,
                const std::function<void(std::size_t, const std::string&)>& refuse);
 

@@ -21,7 +21,7 @@
 namespace huddle::fabric {
 namespace {
 
-// They lie below the machines, which they name by paths relative to themselves.
+// Fabric files are in a subfolder of the machine files, which they name by relative paths.
 constexpr const char* fabrics_folder = "machines/fabrics";
 
 }  // namespace
@@ -51,12 +51,13 @@ constexpr double fastest_gb_per_s = 1e6;
 constexpr double longest_ns = 3.6e12;
 constexpr int most_parallel = 1 << 16;
 
-// What a [[level]] says: so many of the level before (of the first, nodes) are joined so.
+// A [[level]]: each of its switches has `of` children from the previous level (nodes for the
+// first).
 struct Level {
   std::string name;
   int of = 1;
   Wiring wiring = Wiring::through;
-  Links links;  // of each of those
+  Links links;  // of each child
 };
 
 class FabricFileReader {
@@ -119,7 +120,7 @@ class FabricFileReader {
   Fabric fabric_;
 };
 
-// Makes the whole tree of `levels[height]` downwards.
+// Adds a switch of `levels[height]` and the whole tree below it.
 void plant(const std::vector<Level>& levels, std::size_t height, int above, const std::string& name,
            Fabric& fabric) {
   const Level& level = levels[height];
@@ -195,7 +196,7 @@ void FabricFileReader::read_switches(std::vector<TomlTable>& tables) {
     };
     entry.nodes = names("nodes", nodes_left);
     entry.switches = names("switches", switches_left);
-    // The topmost has nothing above it, and so no links.
+    // The root has no parent and therefore no links.
     if (table.has("gb_per_s")) entry.links = read_links(table);
     table.finish();
     entries.push_back(std::move(entry));
@@ -214,7 +215,7 @@ void FabricFileReader::read_switches(std::vector<TomlTable>& tables) {
   }
 }
 
-// The machine file that a fabric names stands beside it.
+// Returns the path of the machine file, which a fabric names relative to its own folder.
 std::string beside(const std::string& fabric_path, const std::string& machine_file) {
   const std::filesystem::path named(machine_file);
   if (named.is_absolute()) return machine_file;
@@ -261,7 +262,7 @@ Cluster load_cluster(const std::string& path, const std::string& machine_path) {
   }
   const std::string file = machine_path.empty() ? beside(path, fabric.machine_file) : machine_path;
   cluster.machine = machine::read_machine_file(file);
-  // Another machine than the fabric's own may have its only network under another name.
+  // If the machine is not the fabric's own, its only network may have another name.
   const auto& networks = cluster.machine.networks;
   const bool other_name =
       !machine_path.empty() && networks.size() == 1 && networks.front().name != fabric.network;

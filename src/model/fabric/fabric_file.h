@@ -16,10 +16,10 @@ namespace huddle::fabric {
 
 inline constexpr int fabric_file_schema = 1;
 
-// Either form, told apart by its first word. Throws InputError "NAME:LINE: what is wrong".
+// Parses either form, recognized by its first word. Throws InputError "NAME:LINE: error".
 Fabric parse_fabric(std::string_view text, const std::string& name);
 
-// A fabric, and the machine that its nodes are.
+// A fabric and the machine model of its nodes.
 struct Cluster {
   Fabric fabric;
   machine::Machine machine;
@@ -27,17 +27,16 @@ struct Cluster {
   std::string path;
 };
 
-// `machine_path`, where it is not empty, wins over the machine that the fabric names. Throws
-// InputError where a file is unsound, no machine is named, or it has not that network.
+// Reads a fabric and its machine. A `machine_path` that is not empty overrides the machine that the
+// fabric names. Throws InputError if a file is invalid, no machine is named, or the machine lacks
+// the network.
 Cluster load_cluster(const std::string& path, const std::string& machine_path);
 
-// Fabric files by name: those of the user, of the site, and those that are installed with huddle.
-
-// Returns the fabrics that have a name here, sorted by it.
+// Returns the fabrics of the user, of the site and those installed with huddle, sorted by name.
 std::vector<machine::NamedMachine> named_fabrics();
 
-// Returns the file that --fabric names: a path (it has a slash or ends in .toml or .conf) or "-" as
-// it is, a name where it is found. Throws InputError for an unknown name.
+// Returns the file for an argument of --fabric. A path (with a slash or ending in .toml or .conf)
+// or "-" is returned unchanged; a name is searched for. Throws InputError for an unknown name.
 std::string fabric_file_named(const std::string& named);
 
 }  // namespace huddle::fabric

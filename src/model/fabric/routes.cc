@@ -9,7 +9,8 @@
 namespace huddle::fabric {
 namespace {
 
-// The two switches directly below the one that joins `a` and `b`, and that one. pre: a != b.
+// The lowest common ancestor of switches `a` and `b`, and its children above each of them.
+// Requires: a != b.
 struct Meeting {
   int joining;
   int below_a;
@@ -20,7 +21,7 @@ Meeting meeting(const Fabric& fabric, int a, int b) {
   const auto above = [&fabric](int number) {
     return fabric.switches[static_cast<std::size_t>(number)].above;
   };
-  // Whoever stands later in the list is never above the other.
+  // A switch with a higher number is never an ancestor of one with a lower number.
   int below_a = a;
   int below_b = b;
   while (a != b) {
@@ -72,7 +73,8 @@ void Routes::number_siblings() {
   }
 }
 
-// What a message costs beneath one switch has their latency in it already.
+// The links of nodes have no latency here, because the time of a message within one switch already
+// includes it.
 void Routes::add_nodes(const machine::Network& network) {
   for (int node = 0; node < fabric_.nodes(); ++node) {
     links_.push_back({network.node_gb_per_s, 0, node, -1, 0, -1});
@@ -87,7 +89,8 @@ int Routes::parallel(int number) const {
 void Routes::add_up_links(int number, double node_gb_per_s) {
   const Links& links = at_switch(number).links;
   const int count = parallel(number);
-  // Adaptive routing makes one of all; a file that tells no rate means "enough for all below".
+  // Adaptive routing merges all links into one. A file without a bandwidth means enough for all
+  // nodes below.
   double gb_per_s = links.gb_per_s * links.count / count;
   if (links.gb_per_s == 0) {
     gb_per_s = node_gb_per_s * nodes_below_[static_cast<std::size_t>(number)] / count;
@@ -106,7 +109,7 @@ void Routes::add_up_links(int number, double node_gb_per_s) {
 void Routes::add_direct_links(int parent) {
   std::vector<int> children;
   const int switches = static_cast<int>(fabric_.switches.size());
-  // What is below a switch follows it.
+  // Descendants follow their switch in the list.
   for (int i = parent + 1; i < switches && at_switch(i).above >= parent; ++i) {
     if (at_switch(i).above == parent) children.push_back(i);
   }
@@ -121,8 +124,8 @@ void Routes::add_direct_links(int parent) {
   }
 }
 
-// The leaf below `child` at which its link `link` of `count` to `sibling` is plugged in: links are
-// dealt to the leaves in turn.
+// Returns the leaf below `child` to which link `link` of the `count` links to `sibling` is
+// attached. Links are distributed cyclically over the leaves.
 int Routes::gateway(int child, int sibling, int link, int count) const {
   const int other = place(sibling).position;
   const int number = other < place(child).position ? other : other - 1;
@@ -136,8 +139,8 @@ void Routes::pass(int link, std::vector<int>& links, double& ns) const {
   ns += at(link).latency_ns;
 }
 
-// From the leaf `from` to just below `to`, or the same way down. Members of a directly wired group
-// each have their share of what leads out of it.
+// Appends the links from the leaf `from` up to, but not including, switch `to`, or the same path
+// downwards. The switches of a directly wired group share the links that lead out of it equally.
 void Routes::climb(int from, int to, bool upwards, int destination, std::vector<int>& links,
                    double& ns) const {
   const std::size_t start = links.size();

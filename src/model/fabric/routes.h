@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which links a message takes through a fabric. A link has one direction; every node has one out of
-// its cards and one into them, together as wide as all its rails.
+// Routes of messages through a fabric. Links are unidirectional. Every node has one link out of its
+// network cards and one into them, each with the total bandwidth of its rails.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@
 namespace huddle::fabric {
 
 struct Path {
-  int height = 0;         // of the lowest switch that joins both ends
-  double latency_ns = 0;  // beyond that of a message beneath one switch
+  int height = 0;         // of the lowest common switch
+  double latency_ns = 0;  // in addition to that of a message within one switch
 };
 
 class Routes {
  public:
   Routes(const Fabric& fabric, const machine::Network& network);
 
-  // The shortest way; the links are appended in the order in which they are passed.
-  // pre: two different nodes.
+  // Returns the shortest path and appends its links, in order, to `links`.
+  // Requires: from != to.
   Path path(int from, int to, std::vector<int>& links) const;
 
   int links() const { return static_cast<int>(links_.size()); }
@@ -36,19 +36,19 @@ class Routes {
   struct Link {
     double gb_per_s = 0;
     double latency_ns = 0;
-    int from = 0;  // a switch, or a node where height is -1
+    int from = 0;  // a switch, or a node if height is -1
     int to = 0;    // the same
     int number = 0;
     int height = -1;  // of the switch that owns it
   };
-  // Of a switch: what is below it, and where its own links begin.
+  // The position of a switch in the tree, and the numbers of its links.
   struct Place {
     int position = 0;    // among its siblings
-    int siblings = 0;    // itself counted
-    int first_leaf = 0;  // among leaves_
+    int siblings = 0;    // including itself
+    int first_leaf = 0;  // index into leaves_
     int leaves = 0;
-    int up = -1;      // its first link upwards; the same number of links down follows
-    int across = -1;  // of a directly wired one: first of the links between what is below it
+    int up = -1;      // its first link upwards; its links downwards follow
+    int across = -1;  // if directly wired: the first link between its children
   };
 
   const Link& at(int link) const { return links_[static_cast<std::size_t>(link)]; }
@@ -62,7 +62,7 @@ class Routes {
   void add_nodes(const machine::Network& network);
   void add_up_links(int number, double node_gb_per_s);
   void add_direct_links(int parent);
-  int parallel(int number) const;  // links among which routing chooses
+  int parallel(int number) const;  // number of links among which routing chooses
   int gateway(int child, int sibling, int link, int count) const;
   void between(int leaf, int other, int destination, std::vector<int>& links, double& ns) const;
   void climb(int from, int to, bool upwards, int destination, std::vector<int>& links,

@@ -34,7 +34,7 @@ int number(std::string_view digits, std::string_view whole) {
   return value;
 }
 
-// Cuts `text` at commas that stand outside of brackets.
+// Splits `text` at commas outside of brackets.
 std::vector<std::string_view> items_of(std::string_view text) {
   std::vector<std::string_view> items;
   std::size_t start = 0;
@@ -52,7 +52,7 @@ std::vector<std::string_view> items_of(std::string_view text) {
   return items;
 }
 
-// "0-3,7" with zeros in front kept, as "00-15" has them.
+// Expands "0-3,7". Leading zeros are kept, as in "00-15".
 std::vector<std::string> numbers_of(std::string_view ranges, std::string_view whole,
                                     std::size_t most) {
   std::vector<std::string> all;
@@ -113,13 +113,13 @@ std::string lower(std::string_view text) {
 
 bool is_space(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
 
-// One line of the file, continued lines joined, its comment left out.
+// One logical line of the file, with continuation lines appended and the comment removed.
 struct Line {
   std::string text;
   int number = 0;
 };
 
-// The next word, and moves behind it; nothing at the end.
+// Removes the next word from `text` and returns it; nothing at the end.
 std::optional<std::string> next_word(std::string_view& text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;

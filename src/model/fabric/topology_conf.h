@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Slurm's topology.conf (its plugin topology/tree) as a fabric: which node hangs from which switch.
+// Reads Slurm's topology.conf (of its plugin topology/tree), which assigns nodes to switches, as a
+// fabric.
 #pragma once
 
 #include <string>
@@ -12,16 +13,17 @@
 
 namespace huddle::fabric {
 
-// Names of nodes as Slurm writes them: "n[0-3,7],login", "rack[1-2]n[00-15]".
-
-// Throws InputError without a place where it is none, or names more than `most`.
+// Expands a Slurm host list, such as "n[0-3,7],login" or "rack[1-2]n[00-15]". Throws InputError,
+// without file and line, if the syntax is wrong or there are more than `most` names.
 std::vector<std::string> parse_host_list(std::string_view text, std::size_t most);
 
-// The file says nothing of rates and latencies, so that `links` of every switch stay at 0 GB/s:
-// "as wide as all nodes below together". Throws InputError "NAME:LINE: what is wrong".
+// Parses a topology.conf. The file has no bandwidths and latencies, so the `links` of all switches
+// have 0 GB/s, which means the total width of all nodes below. Throws InputError "NAME:LINE:
+// error".
 Fabric parse_topology_conf(std::string_view text, const std::string& name);
 
-// True where a text is rather this than TOML: its first word that is no comment is SwitchName.
+// Returns whether a text is a topology.conf and not TOML: its first word outside of comments is
+// SwitchName.
 bool looks_like_topology_conf(std::string_view text);
 
 }  // namespace huddle::fabric

@@ -19,7 +19,7 @@ double between(const Sample& low, const Sample& high, double copiers) {
   return low.ns + (high.ns - low.ns) * (copiers - low.copiers) / (high.copiers - low.copiers);
 }
 
-// Rising in copiers, falls in time taken out.
+// Returns samples that ascend in copiers and do not fall in time.
 std::vector<Sample> monotone_samples(std::vector<CrowdPoint> points, double bytes) {
   std::sort(points.begin(), points.end(),
             [](const CrowdPoint& a, const CrowdPoint& b) { return a.copiers < b.copiers; });
@@ -48,8 +48,8 @@ namespace {
 
 constexpr int no_row = -1;
 
-// By processor: the row of machine.pairs that speaks for it. A hardware thread that was not
-// measured itself is as far from other cores as the thread of its core that was.
+// Returns, by hardware thread, its row in machine.pairs. A hardware thread that was not measured
+// uses the row of the one of its core that was.
 std::vector<int> rows_of_pairs(const Machine& machine) {
   const auto size = static_cast<std::size_t>(*(machine.topology.pus.end() - 1)) + 1;
   std::vector<int> rows(size, no_row);
@@ -83,16 +83,16 @@ std::string_view level_name(const Topology& topology, std::size_t level) {
                                          : std::string_view(topology.levels[level].name);
 }
 
-// How far out a level lies: 0 is the innermost, the machine comes last.
+// Returns the position of a level: 0 for the innermost, the number of levels for the machine.
 std::size_t rank_of(const Topology& topology, std::string_view level) {
   const auto found = std::find_if(topology.levels.begin(), topology.levels.end(),
                                   [level](const Level& l) { return l.name == level; });
   return static_cast<std::size_t>(found - topology.levels.begin());
 }
 
-// Those who are served one after the other: the farthest has its way to go, all but one add a step.
-// The one is that with the dearest step: so neither order nor a longer way can make the whole
-// shorter.
+// The time of serving several cores one after the other: the longest latency, plus a step for all
+// but one of them. The one without a step is that with the most expensive step, so that the result
+// is independent of the order and monotone in the latencies.
 class Queue {
  public:
   void join(double way_ns, double step_ns) {
@@ -108,8 +108,8 @@ class Queue {
   double dearest_step_ns_ = 0;
 };
 
-// Of the entries with a level, the one that answers for `rank`: the nearest one further out, since
-// that errs on the dear side; otherwise the outermost.
+// Returns the entry to use for the level at position `rank`: that of the nearest level at least as
+// far out, because this overestimates rather than underestimates; otherwise that of the outermost.
 template <typename Entry>
 const Entry* answering(const Topology& topology, const std::vector<const Entry*>& entries,
                        std::size_t rank) {
@@ -150,7 +150,7 @@ double CostModel::line_ns(int from, int to) const {
       ->one_way_ns[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
 }
 
-// A measured pair keeps the ratio that its level has between a shared line and a line each.
+// Applies to a measured pair the ratio of its level between a shared line and a line for each side.
 double CostModel::shared_line_ns(int a, int b) const {
   if (a == b) return 0;
   const LineCost& cost = line_cost(a, b);
@@ -200,7 +200,7 @@ double CostModel::own_copy_ns(const std::vector<CopyCurve>& copies, double bytes
   return crowd_time_ns(points, bytes, copiers);
 }
 
-// One load to begin with, then the rate of the largest working set that was measured.
+// The time of one load, plus the size at the rate of the largest measured working set.
 double CostModel::memory_ns(const Copy& copy, std::size_t rank) const {
   double largest_bytes = 1;
   for (const CopyCurve& curve : machine_.copy) {
@@ -249,7 +249,7 @@ double CostModel::copy_ns(const Copy& copy) const {
   const double own_ns = own_copy_ns(copies, copy.bytes, copy.others_share, copy.others + 1);
   const Limits source = limits_of_source(copy);
   const Limits target = limits_of_target(copy);
-  // The curve of memory already counts a stream in and a stream out.
+  // Not a sum, because the memory curve already includes a stream in and a stream out.
   const double memory_ns = std::max(source.memory_ns, target.memory_ns);
   return std::max({own_ns, memory_ns, handoffs_ns(copy, source.handoff_ns, target.handoff_ns)});
 }
@@ -258,8 +258,8 @@ namespace {
 
 double cube(double side) { return side * side * side; }
 
-// From arithmetic that every processor rounds alike, so that a price does not depend on whose
-// library of mathematics is there: by Newton's method, from above.
+// Newton's method, from above. Uses only operations whose rounding IEEE 754 defines, so that
+// predictions do not depend on the math library.
 double cube_root(double volume) {
   if (volume <= 0) return 0;
   if (volume == std::numeric_limits<double>::infinity()) return volume;
@@ -267,13 +267,13 @@ double cube_root(double volume) {
   std::frexp(volume, &power);
   double side = std::ldexp(1.0, power / 3 + 1);
   constexpr int steps =
-      9;  // each doubles the digits that are right; it began within a factor of four
+      9;  // each doubles the number of correct digits; the start is within a factor of four
   for (int step = 0; step < steps; ++step) side -= (side - volume / (side * side)) / 3;
   return side;
 }
 
-// What goes on side by side takes longer than the longer of the two, and not as long as both: as
-// cubes add up it is predicted best.
+// Time of two concurrent activities: longer than the longer one and shorter than their sum. Adding
+// the cubes gives the best predictions.
 double side_by_side_ns(double one_ns, double other_ns) {
   return cube_root(cube(one_ns) + cube(other_ns));
 }
@@ -283,8 +283,8 @@ double besides_ns(double both_ns, double one_ns) {
 
 }  // namespace
 
-// Lines of a peer come and go through one queue: they add up. But each of the two curves counts a
-// whole copy, whose other side lies where the copier has its own.
+// Cache lines from and to a peer share one queue, so their times add up. Each of the two curves
+// includes a whole copy, however, whose other side is in the copier's own cache.
 double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_ns) const {
   if (source_ns <= 0 || target_ns <= 0) return source_ns + target_ns;
   const double own_ns = own_copy_ns(machine_.copy, copy.bytes, copy.others_share, 1);
@@ -302,12 +302,12 @@ double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) c
   const HandoffCurve* handoff = answering(machine_.topology, curves, rank);
   if (handoff == nullptr) return std::numeric_limits<double>::infinity();
   const double ns = time_at(handoff->curve, bytes);
-  // A curve of a nearer level answers for a further one as much dearer as a line is.
+  // If only a nearer level was measured, scales its curve by the ratio of the line latencies.
   const LineCost* measured = cost_of_level_[rank_of(machine_.topology, handoff->level)];
   const double dearer = measured == nullptr
                             ? 1
                             : std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
-  // Nothing passes from core to core in less time than one line; what is only written has not yet.
+  // No transfer between cores takes less time than one cache line; a write alone transfers nothing.
   return facts_of(kind).part == HandoffPart::write ? ns * dearer
                                                    : std::max(line_ns(from, to), ns * dearer);
 }

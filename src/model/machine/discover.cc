@@ -29,10 +29,10 @@ TopologyHandle make_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw FailureError("hwloc cannot start: out of memory");
   TopologyHandle topology(raw);
-  // The whole machine, so that its fingerprint does not depend on the cgroup that asks.
+  // Includes the whole machine, so that its fingerprint does not depend on the cgroup.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  // The kernel tells it all. hwloc's other source asks each processor by running there, which takes
-  // long, or for ever, where ranks of a program hold theirs.
+  // The kernel provides all information. hwloc's x86 backend would bind to each hardware thread in
+  // turn, which takes long, or forever, if ranks of an application occupy them.
   hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   return topology;
 }
@@ -66,7 +66,7 @@ std::string cpu_model_of(hwloc_topology_t topology) {
     std::string model = trimmed(info_of(object, "CPUModel"));
     if (!model.empty()) return model;
   }
-  return info_of(root, "Architecture");  // Arm firmware often says no more
+  return info_of(root, "Architecture");  // Arm firmware often provides no model
 }
 
 std::string level_type_name(hwloc_obj_type_t type) {
@@ -121,7 +121,7 @@ void sort_groups(Level& level) {
   level = std::move(sorted);
 }
 
-// All objects of one hwloc depth, which hwloc keeps to one type.
+// Returns the level of one hwloc depth, whose objects all have the same type.
 std::optional<Level> level_at(hwloc_topology_t topology, int depth) {
   Level level{level_type_name(hwloc_get_depth_type(topology, depth)), {}, {}};
   if (level.name.empty()) return std::nullopt;
@@ -138,7 +138,7 @@ std::optional<Level> level_at(hwloc_topology_t topology, int depth) {
   return level;
 }
 
-// Two depths of one type (nested groups) get names of their own: group, group2, ...
+// Gives different names to levels of the same type (nested groups): group, group2, ...
 void name_uniquely(std::vector<Level>& levels) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     int same = 1;
@@ -168,9 +168,9 @@ std::string memory_kind(hwloc_obj_t node) {
   return std::string();
 }
 
-// hwloc gives a node without processors of its own the processors around it. It is memory-only
-// where its kind says so, where it has none, or where another node is at home on the same
-// processors.
+// Marks the nodes that are memory-only. hwloc assigns to a node without CPUs of its own the nearby
+// ones, so a node is memory-only if its kind implies it, if it has no CPUs, or if another node is
+// the home of the same CPUs.
 void mark_memory_only(std::vector<NumaNode>& nodes) {
   for (NumaNode& node : nodes) {
     node.memory_only = node.cpus.empty() || node.kind == "hbm" || node.kind.starts_with("cxl");
@@ -205,9 +205,9 @@ std::vector<NumaNode> numa_nodes(hwloc_topology_t topology) {
   return nodes;
 }
 
-// NUMA nodes hang beside the tree in hwloc. As a level they go outside every level whose groups
-// they hold, and in place of a group that hwloc made only to hang them on. One node is no level: it
-// parts nothing.
+// Inserts the NUMA nodes, which hwloc keeps outside of its tree, as a level outside of all levels
+// whose groups they contain. Replaces a group that hwloc created only to attach them. A single node
+// makes no level, because it separates nothing.
 void insert_numa_level(Topology& topology) {
   Level numa{"numa", {}, {}};
   for (const NumaNode& node : topology.numa) {
@@ -239,7 +239,7 @@ struct DistancesCloser {
   }
 };
 
-// Firmware's distances in the order of `nodes`; empty where it gives none for all of them.
+// Returns the firmware's distances in the order of `nodes`; empty unless it has them for all nodes.
 std::vector<double> numa_distances(hwloc_topology_t topology, const std::vector<NumaNode>& nodes) {
   unsigned found = 1;
   hwloc_distances_s* raw = nullptr;
@@ -266,7 +266,7 @@ std::vector<double> numa_distances(hwloc_topology_t topology, const std::vector<
   return matrix;
 }
 
-// The processor's own word for a kind of core, or its rank.
+// Returns the name of a kind of core that the processor reports, or one by its efficiency.
 std::string kind_name(unsigned infos, const hwloc_info_s* info, int efficiency, int most) {
   for (unsigned i = 0; i < infos; ++i) {
     const std::string_view value = info[i].value;
@@ -278,8 +278,8 @@ std::string kind_name(unsigned infos, const hwloc_info_s* info, int efficiency, 
   return efficiency == most ? "performance" : "efficient";
 }
 
-// Kinds that differ in boost frequency only are one kind of core: only a core type or a scheduler
-// capacity makes a hybrid processor.
+// Returns whether the attributes distinguish a kind of core. Only a core type or a scheduler
+// capacity does; cores that differ only in their boost frequency are of the same kind.
 bool tells_a_kind(unsigned infos, const hwloc_info_s* info) {
   return std::any_of(info, info + infos, [](const hwloc_info_s& entry) {
     const std::string_view name = entry.name;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The generic constants: what huddle assumes of a machine that nobody has measured. They are round
-// figures of server processors of the last ten years, and every one is marked `estimated`.
-// docs/model.md lists them with their reasons.
+// The generic constants that huddle assumes for machines without measurements. They are round
+// figures of server processors of the last ten years, and all are marked `estimated`. docs/model.md
+// lists them with their reasons.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,8 +14,8 @@
 namespace huddle::machine {
 namespace {
 
-// One way of a line between two cores that meet at this level; numbers of nested groups ("group2")
-// count as their first. An unknown level is taken for a group.
+// Returns the one-way latency of a cache line between two cores with this joining level. Nested
+// groups ("group2") count as "group", and so do unknown levels.
 double generic_line_ns(const std::string& level) {
   static const std::map<std::string, double> ns = {
       {"core", 12}, {"l1", 12},   {"l2", 25},    {"l3", 50},       {"l4", 70},
@@ -28,7 +28,7 @@ double generic_line_ns(const std::string& level) {
   return ns.at("group");
 }
 
-// Shares of one line's way: what a ping-pong over one line costs, and each further reader or
+// Relative to the one-way latency: a ping-pong over one shared line, and each additional reader or
 // writer.
 constexpr double shared_share = 0.6;
 constexpr double reader_step_share = 0.3;
@@ -36,7 +36,7 @@ constexpr double writer_step_share = 0.5;
 
 std::vector<LineCost> generic_lines(const Topology& topology) {
   std::vector<LineCost> lines;
-  double inner_ns = 0;  // a wider level is never nearer, whatever its name
+  double inner_ns = 0;  // an outer level is never faster than an inner one
   for (const std::string& level : joining_levels(topology)) {
     inner_ns = std::max(inner_ns, generic_line_ns(level));
     lines.push_back({level, inner_ns, inner_ns * shared_share, inner_ns * reader_step_share,
@@ -45,7 +45,7 @@ std::vector<LineCost> generic_lines(const Topology& topology) {
   return lines;
 }
 
-// Where a cache's size is not known.
+// Cache sizes if they are unknown.
 constexpr double l1_bytes = 32 << 10;
 constexpr double l2_bytes = 1 << 20;
 constexpr double l3_bytes = 32 << 20;
@@ -57,18 +57,18 @@ double cache_bytes(const Topology& topology, const char* name, double otherwise)
   return static_cast<double>(level->bytes.front());
 }
 
-// Copy rates where both buffers fit, in bytes a nanosecond.
+// Copy rates by the level of memory in which both buffers fit, in bytes per nanosecond.
 constexpr double l1_rate = 40;
 constexpr double l2_rate = 30;
 constexpr double l3_rate = 20;
 constexpr double memory_rate = 8;
 constexpr double call_ns = 10;
-// How many copiers a shared cache and a memory controller serve at full rate.
+// Number of copiers that a shared cache and a memory controller serve at full rate.
 constexpr double l3_copiers = 4;
 constexpr double memory_copiers = 3;
 
 Curve copy_curve(const Topology& topology, double l3_slowdown, double memory_slowdown) {
-  // Half of each cache: source and target share it.
+  // Half of each cache, because source and target share it.
   const double l1 = cache_bytes(topology, "l1", l1_bytes) / 2;
   const double l2 = std::max(cache_bytes(topology, "l2", l2_bytes) / 2, 2 * l1);
   const double l3 = std::max(cache_bytes(topology, "l3", l3_bytes) / 2, 2 * l2);
@@ -107,7 +107,7 @@ std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
   for (const LineCost& line : lines) {
     for (std::size_t kind = 0; kind < handoff_facts.size(); ++kind) {
       const HandoffFacts& facts = handoff_facts[kind];
-      // Rates fall as lines take longer; the table's are for cores that share a cache.
+      // The rates in the table are for cores that share a cache; they fall with the line latency.
       const double slowdown = std::max(1.0, line.one_way_ns / generic_line_ns("l3"));
       Curve curve;
       for (const double bytes : {4096.0, 65536.0, 1048576.0}) {
@@ -125,7 +125,7 @@ std::vector<MemoryCost> generic_memory(const Topology& topology,
                                        const std::vector<LineCost>& lines) {
   constexpr double far_factor = 1.6;
   const Level* nodes = find_level(topology, "numa");
-  // Levels are listed from the inside out; the machine itself is not listed.
+  // The levels are listed innermost first, without the machine itself.
   const auto level_is_far = [&](const std::string& level) {
     if (nodes == nullptr) return false;
     return level == whole_machine || find_level(topology, level) > nodes;
@@ -140,7 +140,8 @@ std::vector<MemoryCost> generic_memory(const Topology& topology,
 }
 
 std::vector<PathCurve> generic_paths(const Topology& topology) {
-  // One system call, then page by page under the page table's lock: readers slow each other.
+  // One system call, then page by page under the page table lock, so that readers slow each other
+  // down.
   constexpr double syscall_ns = 1500;
   constexpr double rate = 8;
   constexpr double copiers_at_full_rate = 4;

@@ -20,8 +20,8 @@
 namespace huddle::machine {
 namespace {
 
-// The mean of the middle half of n normal samples is so much less certain than the mean of all; the
-// quartiles lie so many standard deviations apart.
+// For normally distributed samples: the ratio of the standard error of the mean of the middle half
+// to that of the mean of all, and the distance of the quartiles in standard deviations.
 constexpr double midmean_error = 1.09;
 constexpr double quartile_distance = 1.349;
 
@@ -30,8 +30,8 @@ struct Estimate {
   double error = 0;  // relative standard error
 };
 
-// The mean of the middle half: as deaf to outliers as the median where they are fewer than a
-// quarter, and a seventh less noisy.
+// Returns the mean of the middle half: as robust as the median if fewer than a quarter of the
+// samples are outliers, and a seventh less noisy.
 Estimate estimate_of(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t quarter = samples.size() / 4;
@@ -94,7 +94,7 @@ Cluster cluster_of(const LogLatencies& latencies, const std::vector<int>& cores,
   return to_cluster(collapse(join_nearest(latencies), sampling_noise), cores);
 }
 
-// Files the cluster under its height and returns that: 1 where it has no children.
+// Adds the cluster and its descendants to `by_height` and returns its height: 1 without children.
 std::size_t collect_levels(const Cluster& cluster, std::vector<std::vector<CpuSet>>& by_height) {
   std::size_t height = 1;
   for (const Cluster& child : cluster.children) {
@@ -165,14 +165,12 @@ std::vector<Level> as_levels(const Cluster& cluster) {
   return levels;
 }
 
-// Says in sentences where inferred levels and the firmware's topology disagree.
-
 namespace {
 
-// A sentence lists this many groups; a person sees the pattern by then.
+// Maximum number of groups that a sentence lists; enough to recognize the pattern.
 constexpr std::size_t listed_groups = 8;
 
-// A level as far as the measured cores can tell: groups of at least two of them.
+// A level restricted to the measured cores: groups of at least two of them.
 struct SeenLevel {
   std::string name;
   std::vector<CpuSet> groups;
@@ -197,7 +195,8 @@ std::string list(const std::vector<CpuSet>& groups) {
   return text;
 }
 
-// Levels with the same groups are one, named "l3/numa".
+// Returns the levels restricted to the measured cores. Levels with equal groups are merged and
+// named "l3/numa".
 std::vector<SeenLevel> seen_levels(const Topology& topology, const CpuSet& measured) {
   std::vector<SeenLevel> seen;
   for (const Level& level : topology.levels) {
@@ -247,7 +246,7 @@ class Comparison {
     return cores == root_.cpus ? "the machine" : "cores " + cores.text();
   }
 
-  // Neither shown by the firmware nor at odds with it.
+  // Returns whether the firmware neither shows the cluster nor contradicts it.
   bool hidden_by_firmware(const CpuSet& cluster) const {
     return std::none_of(levels_.begin(), levels_.end(), [&](const SeenLevel& level) {
       return std::any_of(level.groups.begin(), level.groups.end(), [&](const CpuSet& group) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Levels of a machine from latencies alone, for machines whose firmware or hypervisor hides them.
-//
-// Cores are joined nearest first by logarithms of latencies; a step between two nested clusters
-// is a level only if it stands clear of the noise. See docs/design/machine-model.md.
+// Infers the levels of a machine from latencies, for machines whose firmware or hypervisor hides
+// them. Cores are clustered, nearest first, by the logarithms of latencies; a step between nested
+// clusters counts as a level only if it exceeds the noise. docs/design/machine-model.md gives the
+// reasons.
 #pragma once
 
 #include <span>
@@ -17,41 +17,43 @@
 
 namespace huddle::machine {
 
-// What was seen between two cores: every sample, outliers included.
+// The samples between two cores, including outliers.
 struct PairSamples {
   int a = 0;
   int b = 0;
   std::vector<double> one_way_ns;
 };
 
-// Cores that are nearer to each other than to any other core. Children are the next nearer groups;
-// cores in no child stand alone in it.
+// Cores that are nearer to each other than to any other core. Children are the next smaller
+// clusters; a core that is in no child is a cluster of its own.
 struct Cluster {
   CpuSet cpus;
-  double one_way_ns = 0;  // between cores of it that lie in different children
+  double one_way_ns = 0;  // between cores in different children
   std::vector<Cluster> children;
 
   bool operator==(const Cluster&) const = default;
 };
 
-// pre: every pair of the cores that appear has samples. Throws InputError naming a missing pair.
+// Returns the cluster of the whole machine. Throws an InputError that names a pair of the cores
+// that has no samples.
 Cluster infer_levels(std::span<const PairSamples> samples);
 
-// The same from medians that a machine file keeps.
+// The same from the medians in a machine file.
 Cluster infer_levels(const LinePairs& pairs);
 
-// How many levels of clusters lie in the deepest branch, the whole machine counted; 0 for one core.
+// Returns the depth of the cluster tree, including the whole machine; 0 for a single core.
 int depth(const Cluster& cluster);
 
-// The clusters as levels of a topology, innermost first, named "inferred1", ... outward, without
-// the whole machine.
+// Returns the clusters as levels of a topology, innermost first, named "inferred1", ... outward,
+// without the whole machine.
 std::vector<Level> as_levels(const Cluster& cluster);
-// Whether a level of this name was measured: another calibration may not see it.
+
 inline constexpr std::string_view inferred_prefix = "inferred";
+// Returns whether a level of this name was inferred. Another calibration may not find it.
 inline bool is_inferred(std::string_view level) { return level.starts_with(inferred_prefix); }
 
-// Where latencies and firmware disagree, a sentence each; empty where they agree. The firmware's
-// levels are compared on the cores that were measured only.
+// Returns one sentence per disagreement between latencies and firmware; none if they agree.
+// Compares the firmware's levels only on the cores that were measured.
 std::vector<std::string> differences(const Cluster& inferred, const Topology& topology);
 
 }  // namespace huddle::machine

@@ -12,10 +12,11 @@
 namespace huddle::machine {
 namespace {
 
-// Agglomerative clustering by the nearest-neighbour chain: follow nearest neighbours until two are
-// each other's, join them, go on with what is left of the chain. It finds the same tree as joining
-// the globally nearest two each time, because a join never lies nearer to a third cluster than the
-// nearer of its halves did: the median of two sets together lies between their medians.
+// Agglomerative clustering by the nearest-neighbour chain algorithm: follow nearest neighbours
+// until two clusters are each other's, merge them, and continue with the rest of the chain. This
+// finds the same tree as merging the globally nearest two each time, because a merged cluster is
+// never nearer to a third one than the nearer of its halves was: the median of a union is between
+// the two medians.
 class Linkage {
  public:
   explicit Linkage(const LogLatencies& latencies) : latencies_(latencies), between_(latencies) {
@@ -46,7 +47,7 @@ class Linkage {
     std::vector<std::size_t> cores;
   };
 
-  // Of equals the one before in the chain, so that the chain ends.
+  // Prefers the previous cluster of the chain among equals, so that the chain ends.
   std::size_t nearest_of(std::size_t slot) const {
     std::size_t best = slot;
     double least = std::numeric_limits<double>::infinity();
@@ -109,21 +110,22 @@ std::vector<Join> join_nearest(const LogLatencies& latencies) { return Linkage(l
 
 namespace {
 
-// Steps below this ratio are no level. Levels that differ by 1.3 are promised to be found, so the
-// line lies half way to it: the root of 1.3. It also keeps apart what a mesh makes of distance.
+// Steps with a smaller ratio are no level. huddle promises to find levels that differ by 1.3, so
+// the threshold is half way to it: the root of 1.3. It also excludes differences by distance on a
+// mesh.
 constexpr double smallest_ratio = 1.14;
 
-// A step is real when chance would show a group so much nearer than its context only this
-// often, however the group was picked.
+// A step is a level if the probability that some group of this size is that much nearer by chance
+// is below this value.
 constexpr double chance = 1e-4;
 
-// And never below so many spreads, whatever the size of the group: on a mesh the latencies of
-// neighbouring pairs are alike, so many of them together say little more than a few...
+// A step must also have this number of spreads, whatever the size of the group: on a mesh the
+// latencies of neighbouring pairs are correlated, so many of them prove little more than a few...
 constexpr double least_spreads = 3.5;
-// ...unless the ratio is larger than distance on a mesh makes it.
+// ...unless the ratio is larger than distances on a mesh can cause.
 constexpr double sure_ratio = 1.6;
 
-// Median absolute deviation to standard deviation, for the normal distribution.
+// Ratio of the standard deviation to the median absolute deviation of a normal distribution.
 constexpr double deviation_scale = 1.4826;
 
 double log_choices(std::size_t of, std::size_t pick) {
@@ -132,8 +134,8 @@ double log_choices(std::size_t of, std::size_t pick) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
 
-// The standard deviation by the median absolute deviation: walks outward from the middle until half
-// of the values are passed. pre: sorted, not empty.
+// Returns the standard deviation, estimated by the median absolute deviation: walks outward from
+// the middle until half of the values are passed. Requires: sorted, not empty.
 double spread_of(const std::vector<double>& sorted) {
   const std::size_t half = (sorted.size() - 1) / 2;
   const double middle = sorted[half];
@@ -155,7 +157,7 @@ struct Node {
   std::optional<std::size_t> parent;
   std::vector<std::size_t> parts;  // nodes; cores are nodes below the number of cores
   std::size_t cores = 0;
-  std::vector<double> across;  // rising
+  std::vector<double> across;  // ascending
   double middle = 0;
   double spread = 0;
   bool gone = false;
@@ -178,8 +180,8 @@ class Collapse {
     }
   }
 
-  // The least convincing step goes first, so that what is left is judged by the spread of whole
-  // levels and not of their fragments.
+  // Removes the weakest step first, so that the remaining ones are judged by the spread of whole
+  // levels and not by that of fragments.
   Step run() {
     while (const std::optional<std::size_t> weakest = weakest_step()) dissolve(*weakest);
     return step_of(nodes_.size() - 1);
@@ -205,7 +207,8 @@ class Collapse {
     return weakest;
   }
 
-  // The step out of this node over the smallest step that counts; below 1 it is no level.
+  // Returns the ratio of the step out of this node to the smallest significant step; below 1 the
+  // node is no level.
   double clearness_of(const Node& node, double overall) const {
     const Node& parent = nodes_[*node.parent];
     const double spread = spread_around(node, parent, overall);
@@ -214,16 +217,17 @@ class Collapse {
     return (parent.middle - node.middle) / needed;
   }
 
-  // How far below its context the luckiest group of this size would lie, in spreads of one
-  // pair: the mean of m normal values is below -t with a chance of about exp(-m t^2 / 2), and there
-  // are so many groups to pick from.
+  // Returns how much nearer than its context the nearest group of this size would be by chance, in
+  // spreads of one pair: the mean of m normal values is below -t with a probability of about
+  // exp(-m t^2 / 2), and the number of possible groups is the binomial coefficient.
   static double luck(const Node& node, const Node& parent) {
     const double picks = log_choices(parent.cores, node.cores) - std::log(chance);
     return std::sqrt(2 * picks / static_cast<double>(node.across.size()));
   }
 
-  // The larger of what these two show and what the machine shows as a whole. These two alone look
-  // too even: whatever was near went into the node, and what was left to its parent lies apart.
+  // Returns the largest of the spread of these two nodes, that of the whole machine and the
+  // sampling noise. The two nodes alone underestimate it, because clustering put all near pairs
+  // into the node and left the distant ones to its parent.
   double spread_around(const Node& node, const Node& parent, double overall) const {
     const double freedom = node.freedom() + parent.freedom();
     const double sum = node.freedom() * node.spread * node.spread +
@@ -243,7 +247,7 @@ class Collapse {
     return freedom > 0 ? std::sqrt(sum / freedom) : 0;
   }
 
-  // The node's parts and pairs become its parent's.
+  // Removes the node; its parts and pairs become its parent's.
   void dissolve(std::size_t index) {
     Node& node = nodes_[index];
     Node& parent = nodes_[*node.parent];

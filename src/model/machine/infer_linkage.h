@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The first half of inferring levels: joins cores two by two into a tree, nearest first.
+// The two halves of level inference: hierarchical clustering of the cores into a binary tree,
+// nearest first, and removal of the steps of that tree that noise explains.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 
 namespace huddle::machine {
 
-// Natural logarithms of latencies between cores: equal steps are equal ratios. Symmetric.
+// Natural logarithms of the latencies between cores, so that equal steps are equal ratios.
+// Symmetric.
 class LogLatencies {
  public:
   explicit LogLatencies(std::size_t cores) : cores_(cores), values_(cores * cores) {}
@@ -26,33 +28,32 @@ class LogLatencies {
   std::vector<double> values_;
 };
 
-// Two nodes of the tree that became one. Node numbers below the number of cores are cores; the
-// i-th join makes node cores + i.
+// A merge of two nodes of the tree. Node numbers below the number of cores are cores; the i-th
+// merge creates node cores + i.
 struct Join {
   std::size_t left = 0;
   std::size_t right = 0;
-  std::size_t cores = 0;       // below it
-  std::vector<double> across;  // logarithms between cores of left and cores of right, rising
+  std::size_t cores = 0;       // number of cores below it
+  std::vector<double> across;  // logarithms between cores of left and of right, ascending
 };
 
-// The lower median, which is always one of the values and, of two, the smaller: a pair that was
-// disturbed is too slow, never too fast. pre: sorted, not empty.
+// Returns the lower median: always one of the values and, of two middle ones, the smaller, because
+// disturbances make a pair slower, never faster. Requires: sorted, not empty.
 double lower_median(const std::vector<double>& sorted);
 
-// Cores - 1 joins, children before parents.
+// Returns cores - 1 merges, children before parents.
 std::vector<Join> join_nearest(const LogLatencies& latencies);
-
-// The second half of inferring levels: takes out of a tree of joins every step that noise explains.
 
 // A group of cores with one latency between its parts.
 struct Step {
   double log_latency = 0;
-  std::vector<std::size_t> cores;  // those that stand alone in it
+  std::vector<std::size_t> cores;  // cores that are in none of its parts
   std::vector<Step> parts;
 };
 
-// `sampling_noise`: the standard error of a pair's logarithm, as its samples show it; 0 where there
-// are none. pre: at least one join.
+// Returns the tree without the steps that noise explains. `sampling_noise` is the standard error of
+// the logarithm of a pair's latency, from its samples; 0 if there are none.
+// Requires: at least one merge.
 Step collapse(const std::vector<Join>& joins, double sampling_noise);
 
 }  // namespace huddle::machine

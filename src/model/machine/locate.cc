@@ -24,12 +24,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view machines = "machines";
 
-// Below the prefix of an installation or a build.
+// Relative to the prefix of an installation or a build tree.
 constexpr const char* data_folder = "share/huddle";
-// As deep as lib/x86_64-linux-gnu/huddle lies in its prefix.
+// The depth of lib/x86_64-linux-gnu/huddle below its prefix.
 constexpr int most_levels_below_prefix = 3;
 
-// Empty where there is no home: then only the site's files count.
+// Returns an empty string if there is no home folder; then only the site's files are used.
 std::string user_folder(std::string_view of_what = machines) {
   for (const auto& [variable, below] :
        {std::pair{"XDG_CONFIG_HOME", "/huddle/"}, {"HOME", "/.config/huddle/"}}) {
@@ -43,14 +43,14 @@ std::string site_folder(std::string_view of_what = machines) {
   return fmt::format("/etc/huddle/{}/", of_what);
 }
 
-// The program or the library that this code is in.
+// Returns the path of the program or library that contains this code.
 fs::path own_file() {
   Dl_info self{};
   void* found = nullptr;
   const int is_known =
       dladdr1(reinterpret_cast<const void*>(&user_machine_file), &self, &found, RTLD_DL_LINKMAP);
   const auto* const map = static_cast<const link_map*>(found);
-  // Of the program the loader keeps no path.
+  // The link map has no path for the main program.
   if (is_known != 0 && map != nullptr && *map->l_name != '\0') return map->l_name;
   std::error_code unreadable;
   return fs::read_symlink("/proc/self/exe", unreadable);
@@ -149,7 +149,7 @@ LoadedMachine load_machine(const std::string& named, const Topology& this_machin
 
 namespace {
 
-// A look at the text: estimated ones do not count.
+// Searches the text of the file without parsing it. Estimated networks do not count.
 bool has_measured_network(const std::string& path) {
   const std::string text = read_text(path);
   constexpr std::string_view table = "[[network]]";
@@ -163,7 +163,7 @@ bool has_measured_network(const std::string& path) {
 
 }  // namespace
 
-// Whoever needs a file says what is wrong with it.
+// Ignores errors, because the code that uses a file reports them.
 bool has_network_file(const std::string& named) {
   try {
     if (!named.empty()) return has_measured_network(machine_file_named(named));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which machine the model speaks of: a file that was named, a calibrated file that was found, or
-// this machine's topology with generic constants.
+// Finds the machine model to use: a named file, the calibrated file for this machine, or this
+// machine's topology with generic constants.
 #pragma once
 
 #include <string>
@@ -16,42 +16,44 @@ namespace huddle::machine {
 
 struct LoadedMachine {
   Machine machine;
-  std::string path;       // the file it came from; empty: generic constants
-  std::string text = {};  // of that file, as it was read
+  std::string path;       // of its file; empty for generic constants
+  std::string text = {};  // the contents of that file
 };
 
-// Documented guesses for a machine that nobody has measured: everything in it is `estimated`.
+// Returns documented estimates for a machine without measurements: all figures are `estimated`.
 Machine generic_machine(const Topology& topology);
 
-// Where a file for this topology is looked for, the first that exists wins:
+// Returns the paths where a file for this topology is searched for, in order:
 // $XDG_CONFIG_HOME/huddle/machines/<fingerprint>.toml, /etc/huddle/machines/<fingerprint>.toml.
 std::vector<std::string> machine_file_candidates(const Topology& topology);
-// Where `huddle calibrate` writes for its user: the first of them.
+// Returns the first of them, to which `huddle calibrate` writes.
 std::string user_machine_file(const Topology& topology);
 
-// Where data lie that come with huddle: "machines", "papers". Ends with a slash; empty where
-// nothing of the kind is installed around this code.
+// Returns the folder of data that is installed with huddle, such as "machines" or "papers", with a
+// trailing slash; empty if there is none near this library or program.
 std::string installed_folder(std::string_view of_what);
 
-// A machine file, or a file of another kind, that is found by its name: the file's without ".toml".
+// A machine file or another file that is found by its name, which is the file's without ".toml".
 struct NamedMachine {
   std::string name;
   std::string path;
 };
-// Returns the files in the user's, the site's and the installed folder `of_what`, sorted by name;
-// of each name the first.
+// Returns the files in the user's, the site's and the installed folder `of_what`, sorted by name.
+// If several have the same name, the first folder in this order takes precedence.
 std::vector<NamedMachine> named_files(const std::string& of_what);
-// The user's, the site's, and those that are installed with huddle, by name; of one name the first.
+// The same for machine files.
 std::vector<NamedMachine> named_machines();
-// The file that --machine or HUDDLE_MACHINE gave: a path as it is, a name where it is found. Throws
-// InputError for a name that nobody has. pre: it is not empty.
+// Returns the file for a value of --machine or HUDDLE_MACHINE: a path is returned unchanged, a name
+// is searched for. Throws InputError for an unknown name. Requires: `named` is not empty.
 std::string machine_file_named(const std::string& named);
 
-// `named` is what --machine or HUDDLE_MACHINE gave: a name, a path, or empty to search.
+// Loads the machine. `named` is a value of --machine or HUDDLE_MACHINE: a name, a path, or empty to
+// search for a file for `this_machine`.
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine);
 
-// Whether the file that is named, or one in the folders that are searched, has a network that was
-// measured, whatever machine it is of: a look that costs no topology.
+// Returns whether the named file or, if `named` is empty, any file in the user's or the site's
+// folder contains a measured network, even for another machine. Cheap, because it needs no
+// topology.
 bool has_network_file(const std::string& named);
 
 }  // namespace huddle::machine

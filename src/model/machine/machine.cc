@@ -14,7 +14,7 @@
 namespace huddle::machine {
 namespace {
 
-// The time at point i with falls taken out: a larger size never takes less.
+// Returns the times with each raised to at least those of smaller sizes.
 std::vector<double> monotone_times(const Curve& curve) {
   std::vector<double> ns = curve.ns;
   for (std::size_t i = 1; i < ns.size(); ++i) ns[i] = std::max(ns[i], ns[i - 1]);
@@ -25,15 +25,15 @@ double slope(const Curve& curve, const std::vector<double>& ns, std::size_t i) {
   return (ns[i + 1] - ns[i]) / (curve.bytes[i + 1] - curve.bytes[i]);
 }
 
-// Below the first point the first segment goes on towards its fixed cost at zero bytes.
+// Extrapolates the first segment to its fixed cost at 0 bytes.
 double before_first(const Curve& curve, const std::vector<double>& ns, double bytes) {
   const double at_zero =
       ns.size() < 2 ? 0 : std::max(0.0, ns[0] - slope(curve, ns, 0) * curve.bytes[0]);
   return at_zero + (ns[0] - at_zero) * bytes / curve.bytes[0];
 }
 
-// Beyond the last point at the rate of the last segment, or of the whole where that is slower:
-// noise in the last two points must not make large sizes free.
+// Continues at the rate of the last segment, or at the overall rate if that is slower, so that
+// noise in the last two points does not make large sizes free.
 double after_last(const Curve& curve, const std::vector<double>& ns, double bytes) {
   const std::size_t last = ns.size() - 1;
   double per_byte = ns[last] / curve.bytes[last];
@@ -60,14 +60,14 @@ std::vector<double> rates(const Curve& curve) {
 
 namespace {
 
-// Times longer than an hour or rates above a petabyte a second are slips of the pen, not machines.
+// Times longer than an hour and rates above a petabyte per second are typing errors.
 constexpr double shortest_ns = 1e-6;
 constexpr double longest_ns = 3.6e12;
 constexpr double most_bytes = 1e15;
 constexpr double fastest_gb_per_s = 1e6;
 constexpr double widest_spread = 1e6;
 
-// The entry being looked at; every complaint carries its place.
+// The entry being validated. All errors contain its place.
 class Entry {
  public:
   Entry(const Topology& topology, std::string section, std::size_t index, std::string what)
@@ -83,7 +83,7 @@ class Entry {
     refuse(fmt::format("{}: {} is {}, which cannot be", what_, part, value));
   }
   void time(double ns, const std::string& part) const { range(ns, shortest_ns, longest_ns, part); }
-  // A surcharge may be nothing.
+  // A surcharge may be 0.
   void surcharge(double ns, const std::string& part) const { range(ns, 0, longest_ns, part); }
   void spread(double value) const { range(value, 0, widest_spread, "spread"); }
   void copiers(int count) const { range(count, 1, topology_.pus.count(), "copiers"); }
@@ -91,7 +91,7 @@ class Entry {
     if (name == whole_machine || find_level(topology_, name) != nullptr) return;
     refuse(fmt::format("{}: the topology has no level '{}'", what_, name));
   }
-  // The same thing twice is a slip, and no question would know which to take.
+  // Rejects duplicates, because a lookup would be ambiguous.
   void once(std::set<std::string>& seen) const {
     if (!seen.insert(what_).second) refuse(what_ + " is there twice");
   }

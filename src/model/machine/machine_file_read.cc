@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// From the text of a machine file to a Machine.
+// Parses machine files.
 #include <fmt/format.h>
 
 #include <limits>
@@ -22,7 +22,7 @@ std::vector<std::string> words(const std::array<std::string_view, n>& names) {
   return {names.begin(), names.end()};
 }
 
-// Runs `read` and gives an error without a place the place of the key.
+// Runs `read` and adds the place of the key to its errors.
 template <typename Read>
 auto at_key(const TomlTable& table, const std::string& key, Read read) {
   try {
@@ -45,7 +45,7 @@ Curve curve(TomlTable& table) {
   return {table.numbers("bytes"), table.numbers("ns"), table.numbers_or_none("spread")};
 }
 
-// Which line each entry of each section stands on, so that a flaw found later can be shown there.
+// The tables of each section, which know their lines, to report flaws that validation finds later.
 using Lines = std::map<std::string, std::vector<TomlTable>>;
 
 class Reader {
@@ -184,7 +184,7 @@ void Reader::read_topology(TomlTable& table) {
   read_numa_distances(table);
 }
 
-// The file keeps the lower triangle; row i has i latencies.
+// The file contains the lower triangle; row i has i latencies.
 void Reader::read_pairs(TomlTable& table) {
   LinePairs pairs;
   pairs.pus = cpus(table, "pus").cpus();
@@ -227,7 +227,7 @@ CopyCurve copy_curve_in(TomlTable& table) {
   return {table.text("level"), copiers(table), curve(table), origin(table)};
 }
 
-// As it is called now, or as it was.
+// Reads a kind by its current or former name.
 HandoffKind handoff_kind_in(TomlTable& table) {
   const std::string name = table.text("kind");
   for (std::size_t i = 0; i < handoff_facts.size(); ++i) {

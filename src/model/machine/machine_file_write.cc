@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// From a Machine to the text of a machine file, and safely onto the disk.
+// Formats and writes machine files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@
 namespace huddle::machine {
 namespace {
 
-// Any text as a TOML string: quotes, backslashes and control characters escaped.
+// Returns a TOML string with quotes, backslashes and control characters escaped.
 std::string toml_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -35,7 +35,7 @@ std::string toml_texts(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
-// fmt's default is the shortest text that reads back as the same double.
+// fmt formats a double as the shortest text that parses to the same value.
 template <typename Number>
 std::string toml_list(const std::vector<Number>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));

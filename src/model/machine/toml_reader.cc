@@ -28,7 +28,7 @@ struct TomlTable::State {
   std::string name;
   std::set<std::string> read;
 
-  // Marks the key as read; null where it is not there.
+  // Marks the key as read. Returns null if there is none.
   const toml::node* find(const std::string& key) {
     read.insert(key);
     return table->get(key);

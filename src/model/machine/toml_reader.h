@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// TOML as a document whose every complaint names file and line. The only file of this room that
-// includes the TOML library is toml_reader.cc.
+// A TOML reader whose errors name file and line. toml_reader.cc is the only file of this module
+// that includes the TOML library.
 #pragma once
 
 #include <limits>
@@ -14,15 +14,15 @@
 
 namespace huddle::machine {
 
-// One table of a TOML document. Every key that is read is remembered, so that finish() can name the
-// keys that nobody asked for: a mistyped key must not pass for a missing one.
+// One table of a TOML document. It records the keys that are read, so that finish() can report
+// unknown keys: a mistyped key must not be taken for a missing one.
 class TomlTable {
  public:
   TomlTable(TomlTable&&) noexcept;
   TomlTable& operator=(TomlTable&&) noexcept;
   ~TomlTable();
 
-  // Throws InputError "NAME:LINE: ..." where the text is not TOML. `name` is the file's.
+  // Throws InputError "NAME:LINE: ..." if the text is not TOML. `name` is the file's name.
   static TomlTable parse(std::string_view text, const std::string& name);
 
   bool has(const std::string& key) const;
@@ -39,15 +39,15 @@ class TomlTable {
   std::vector<std::vector<double>> number_rows_or_none(const std::string& key);
   std::vector<std::string> texts(const std::string& key);
   std::vector<std::string> texts_or_none(const std::string& key);
-  // One of `words`; answers its index.
+  // Returns the index of the value in `words`.
   std::size_t word(const std::string& key, const std::vector<std::string>& words);
 
-  // [key]: null where it is not there.
+  // [key]: nothing if there is none.
   std::optional<TomlTable> table(const std::string& key);
-  // [[key]]: empty where there is none.
+  // [[key]]: empty if there is none.
   std::vector<TomlTable> tables(const std::string& key);
 
-  // Throws where the table holds a key that was not read, naming the nearest that was.
+  // Throws InputError if the table has a key that was not read, with the nearest key that was.
   void finish() const;
 
   // Throws InputError "NAME:LINE: message" with the line of the key, or of the table for "".

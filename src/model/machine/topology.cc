@@ -17,7 +17,7 @@
 namespace huddle::machine {
 namespace {
 
-// More than any machine has; keeps a damaged "0-4000000000" from eating the memory.
+// More than any machine has. Prevents an invalid "0-4000000000" from exhausting memory.
 constexpr int largest_cpu = (1 << 16) - 1;
 
 [[noreturn]] void refuse(std::string_view text) {
@@ -100,7 +100,7 @@ CpuSet without(const CpuSet& a, const CpuSet& b) {
 
 namespace {
 
-// FNV-1a: short, stable, the same on every processor.
+// FNV-1a: short, stable, and equal on all platforms.
 std::uint32_t hash_text(std::string_view text) {
   std::uint32_t hash = 2166136261U;
   for (const char c : text) {
@@ -110,8 +110,7 @@ std::uint32_t hash_text(std::string_view text) {
   return hash;
 }
 
-// "AMD EPYC 9554 64-Core Processor" -> "amd-epyc-9554-64": what a person would call it in a file
-// name.
+// "AMD EPYC 9554 64-Core Processor" -> "amd-epyc-9554-64", for file names.
 std::string model_slug(std::string_view model) {
   static const std::set<std::string> noise = {"r",    "tm",   "cpu",    "processor",
                                               "core", "with", "genuine"};
@@ -171,7 +170,7 @@ std::string_view joining_level_name(const Topology& topology, int a, int b) {
 }
 
 std::vector<std::string> joining_levels(const Topology& topology) {
-  // A group joins a pair when no inner group holds all of it.
+  // A group is the joining one of a pair if no inner group contains all of it.
   const GroupIndex index(topology);
   const auto joins = [&index](const CpuSet& group, std::size_t level) {
     return std::any_of(group.begin(), group.end(), [&](int pu) {
@@ -229,7 +228,6 @@ std::string fingerprint(const Topology& topology) {
                      hash_text(tree));
 }
 
-// Whether a topology is a tree, and where it is not.
 namespace {
 
 void check_level(const Topology& topology, std::size_t number) {
@@ -260,7 +258,7 @@ void check_level(const Topology& topology, std::size_t number) {
   }
 }
 
-// Every inner group lies wholly inside one group of each outer level, or wholly outside them all.
+// Checks that each inner group is inside one group of the outer level or disjoint from all of them.
 void check_nesting(const Topology& topology, const GroupIndex& index, std::size_t inner,
                    std::size_t outer) {
   for (const CpuSet& group : topology.levels[inner].groups) {

@@ -17,14 +17,14 @@ namespace {
 using machine::CopyCurve;
 using machine::Machine;
 
-// Far more than the caches hold: the largest size that was measured.
+// Returns the largest measured copy size, which exceeds the caches by far.
 double largest_bytes(const Machine& machine) {
   double bytes = 0;
   for (const CopyCurve& copy : machine.copy) bytes = std::max(bytes, copy.curve.bytes.back());
   return bytes;
 }
 
-// Levels with curves of several copiers.
+// Returns the levels that have curves of several concurrent copiers.
 std::set<std::string> contended_levels(const Machine& machine) {
   std::set<std::string> levels;
   for (const CopyCurve& copy : machine.copy) {
@@ -33,7 +33,7 @@ std::set<std::string> contended_levels(const Machine& machine) {
   return levels;
 }
 
-// The time of a copy on each of the processors, while all of them copy.
+// Copy times per hardware thread while all of them copy.
 class Copies {
  public:
   Copies(const machine::CostModel& model, std::span<const int> pus)
@@ -123,7 +123,7 @@ bool uses_less(const MemoryUse& after, const MemoryUse& before) {
 
 namespace {
 
-// The levels with memory of their own.
+// Returns whether the level has memory of its own.
 bool has_memory(const machine::Level& level) {
   return level.name == "package" || level.name == "numa";
 }
@@ -140,7 +140,7 @@ class Balancer {
     return true;
   }
 
-  // `level`: the number of levels that have not been looked at, the outermost first.
+  // Distributes `elements` over the domains of the `level` innermost levels, outermost level first.
   void choose(std::vector<int> pus, int elements, std::size_t level) {
     while (level > 0 && !has_memory(topology_.levels[level - 1])) --level;
     if (level == 0) {
@@ -160,7 +160,8 @@ class Balancer {
   }
 
  private:
-  // In the order of their first processors. Those in no group of this level form one domain.
+  // Groups `pus` by level; groups are in the order of their first member. Hardware threads that are
+  // in no group of this level form one domain.
   std::vector<std::vector<int>> domains_of(const std::vector<int>& pus, std::size_t level) const {
     std::vector<std::vector<int>> domains;
     std::map<int, std::size_t> domain_of;
@@ -172,7 +173,7 @@ class Balancer {
     return domains;
   }
 
-  // Gives every domain what it is required to have, and the rest to those that have the least.
+  // Gives each domain its required hardware threads, and the rest one by one to the emptiest.
   std::vector<int> even_shares(const std::vector<std::vector<int>>& domains, int elements) const {
     std::vector<int> shares;
     for (const std::vector<int>& pus : domains) {
@@ -187,7 +188,7 @@ class Balancer {
       for (std::size_t d = 0; d < domains.size(); ++d) {
         if (!is_full(d) && (least == domains.size() || shares[d] < shares[least])) least = d;
       }
-      if (least == domains.size()) break;  // all are full
+      if (least == domains.size()) break;  // all domains are full
       ++shares[least];
       --elements;
     }
@@ -201,7 +202,7 @@ class Balancer {
 
   void take(std::vector<int> pus, int elements) {
     const std::vector<int> thread_of_core = numbers_within_cores(pus);
-    std::vector<std::tuple<bool, int, int>> order;  // the smallest are taken first
+    std::vector<std::tuple<bool, int, int>> order;  // ascending: preferred hardware threads first
     for (std::size_t i = 0; i < pus.size(); ++i) {
       order.emplace_back(!required_.contains(pus[i]), thread_of_core[i], pus[i]);
     }
@@ -210,7 +211,7 @@ class Balancer {
     for (const auto& one : order) chosen_.push_back(std::get<2>(one));
   }
 
-  // Returns, by processor, 0 for the first of its core among these and 1 for the second.
+  // Returns for each hardware thread its index among those of `pus` that share its core.
   std::vector<int> numbers_within_cores(const std::vector<int>& pus) const {
     std::vector<int> numbers(pus.size(), 0);
     const auto core = std::find_if(topology_.levels.begin(), topology_.levels.end(),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The memory that a placement can use: NUMA nodes, and the bandwidth that the copy curves of the
-// machine file give to that many cores at once.
+// The memory that a placement can use: its NUMA nodes, and the bandwidth that the copy curves of
+// the machine file predict for its cores; and the choice of hardware threads that balances them
+// over sockets and NUMA nodes.
 #pragma once
 
 #include <optional>
@@ -15,36 +16,34 @@
 
 namespace huddle::mapping {
 
-// Returns the rate in GB/s at which these processors copy memory of their own NUMA nodes, all at
-// the same time. Each copies at the rate of the most contended of the levels for which the machine
-// file has curves of several copiers. Returns nothing if it has none.
+// Returns the rate in GB/s at which these hardware threads copy memory of their own NUMA nodes, all
+// at the same time. Each copies at the rate of the most contended level for which the machine file
+// has curves of several copiers. Returns nothing if it has no such curves.
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, std::span<const int> pus);
 
-// Returns the same for a placement, over all its nodes.
+// Returns the sum over all nodes of a placement.
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, const SlotTree& tree,
                                       const Mapping& mapping);
 
-// Copy rates are measured to within a few percent: only a larger loss of bandwidth is one.
+// Copy rates are accurate to a few percent: smaller losses of bandwidth are ignored.
 inline constexpr double least_bandwidth_kept = 0.95;
 
 struct MemoryUse {
   int numa_nodes = 0;
   std::optional<double> gb_per_s = {};
 };
-// Returns the memory that elements on these processors of one node can use.
+// Returns the memory that ranks or threads on these hardware threads of one node can use.
 MemoryUse memory_use(const machine::CostModel& model, std::span<const int> pus);
 
 // Returns whether `after` occupies fewer NUMA nodes than `before`, or has clearly less bandwidth.
 bool uses_less(const MemoryUse& after, const MemoryUse& before);
 
-// Shares elements out over the sockets and NUMA nodes of a node, so that they can use the memory
-// bandwidth of all of them.
-
-// Returns the processors among `candidates` that `elements` elements use. Every socket, and within
-// it every NUMA node, gets the same number of elements, as far as it has candidates; within a NUMA
-// node, cores come before further hardware threads of the same core. Processors in `required` are
-// always included: a socket or NUMA node that needs more than its share for them gets more, and the
-// others get less. If all candidates are in one NUMA node, all of them are returned.
+// Returns the hardware threads among `candidates` that `elements` ranks or threads use. Every
+// socket, and within it every NUMA node, gets the same number as far as it has candidates, so that
+// all memory bandwidth is usable; within a NUMA node, cores come before further hardware threads of
+// the same core. Hardware threads in `required` are always included: a socket or NUMA node that
+// needs more than its share for them gets more, and the others get less. Returns all candidates if
+// they are in one NUMA node.
 std::vector<int> balanced_pus(const machine::Topology& topology, const std::vector<int>& candidates,
                               const machine::CpuSet& required, int elements);
 

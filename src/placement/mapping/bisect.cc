@@ -16,11 +16,12 @@ namespace huddle::mapping {
 namespace {
 
 constexpr int alone = -1;
-// A graph of so few vertices is cut without being made smaller.
+// Graphs of at most this size are cut without coarsening.
 constexpr int small_enough = 24;
 
-// Each vertex with the one that it talks most with, of those that are left; random order, so that
-// whole runs differ. A merged vertex that is too heavy would spoil the balance.
+// Heavy-edge matching: pairs each vertex with the free neighbour with which it exchanges the most
+// bytes. Visits the vertices in random order, so that repeated runs differ. A merged vertex above
+// most_weight would make balanced cuts impossible.
 std::vector<int> matching(const Level& level, int most_weight, Random& random) {
   const Graph& graph = level.graph();
   std::vector<int> order(at(graph.size()));
@@ -37,7 +38,7 @@ std::vector<int> matching(const Level& level, int most_weight, Random& random) {
       if (mate[at(other)] != alone || level.fixed(other) != level.fixed(v)) continue;
       const int weight = level.weight(v) + level.weight(other);
       if (weight > most_weight) continue;
-      // Of equals the lightest: sizes stay alike.
+      // Ties go to the lightest vertex, to keep the weights similar.
       const bool better =
           row.bytes[i] > best_bytes ||
           (row.bytes[i] == best_bytes && best != alone && level.weight(other) < level.weight(best));
@@ -51,7 +52,7 @@ std::vector<int> matching(const Level& level, int most_weight, Random& random) {
   return mate;
 }
 
-// By vertex: the merged vertex that it becomes part of, numbered from 0.
+// Returns for each vertex the merged vertex that contains it, numbered from 0.
 std::vector<int> numbered(const std::vector<int>& mate) {
   std::vector<int> part_of(mate.size(), alone);
   int next = 0;
@@ -95,7 +96,7 @@ std::vector<Level> coarsened(const Level& finest, Random& random) {
     const std::vector<int> mate = matching(last, most_weight, random);
     std::vector<int> part_of = numbered(mate);
     const int parts = 1 + *std::max_element(part_of.begin(), part_of.end());
-    // Hardly any more pairs: isolated vertices, or stars.
+    // Stops if fewer than a tenth of the vertices disappear: isolated vertices, or stars.
     if (10 * parts > 9 * last.graph().size()) return levels;
     Graph graph = contracted(last.graph(), part_of, parts);
     Level next(std::move(graph), last, std::move(part_of));
@@ -105,7 +106,7 @@ std::vector<Level> coarsened(const Level& finest, Random& random) {
 
 namespace {
 
-// How much one side may hold. What merged vertices are too large to keep to is `slack` more.
+// Bounds for the weight of side 0. Merged vertices can be too heavy to meet them, hence `slack`.
 struct Balance {
   int least = 0;
   int most = 0;
@@ -116,7 +117,7 @@ struct Balance {
   }
 };
 
-// A cut that is being moved about. Side 0's weight, and all gains, are kept up to date.
+// A cut under improvement. Keeps the weight of side 0 and all gains up to date.
 class Mover {
  public:
   Mover(const Level& level, const Balance& balance, std::vector<signed char> side)
@@ -134,15 +135,15 @@ class Mover {
     looks_left_ = 2'000'000 + static_cast<long long>(graph_.edges() / 8);
   }
 
-  // Passes of moves until none helps any more.
+  // Repeats passes of moves until a pass does not improve the cut.
   void improve() {
     constexpr int most_passes = 8;
     for (int pass = 0; pass < most_passes && improve_once(); ++pass) {
     }
   }
 
-  // From everything on side 1: takes over what gains most, beginning with a seed, and keeps the
-  // best cut within the balance.
+  // Greedy graph growing. Starts with everything on side 1 and moves the vertex with the largest
+  // gain to side 0, beginning with `seed`; keeps the best cut within the balance.
   void grow(int seed) {
     std::fill(locked_.begin(), locked_.end(), false);
     lock_fixed();
@@ -153,7 +154,7 @@ class Mover {
     std::size_t best_moves = 0;
     int next = 0;
     while (weight_ < balance_.most) {
-      if (heaps_[1].empty()) {  // a part of the graph that nothing connects with what was taken
+      if (heaps_[1].empty()) {  // the connected component is used up
         while (next < graph_.size() && (side_[at(next)] == 0 || locked_[at(next)])) ++next;
         if (next == graph_.size()) break;
         heaps_[1].set(next, gain_[at(next)]);
@@ -182,7 +183,7 @@ class Mover {
   double cut() const { return cut_; }
 
  private:
-  // Within the balance first, then fewer bytes.
+  // Order of cuts: smaller violation of the balance first, then fewer bytes.
   struct State {
     int violation = 0;
     double cut = 0;
@@ -215,7 +216,7 @@ class Mover {
     }
   }
 
-  // Moves a vertex to the other side, tells each neighbour whose gain has changed.
+  // Moves a vertex to the other side and calls changed(v) for each neighbour v.
   template <typename Changed>
   void move(int vertex, const Changed& changed) {
     flip(vertex, changed);
@@ -250,7 +251,7 @@ class Mover {
       if (locked_[at(v)]) continue;
       if (everybody || touches_the_cut(v)) heaps_[at(side_[at(v)])].set(v, gain_[at(v)]);
     }
-    // A side of which nothing touches the other one can still give what it holds least by.
+    // If no vertex of a side touches the cut, all its vertices are candidates.
     for (int side = 0; side < 2; ++side) {
       if (!heaps_[at(side)].empty()) continue;
       for (int v = 0; v < graph_.size(); ++v) {
@@ -264,8 +265,8 @@ class Mover {
                        [&](int other) { return side_[at(other)] != side_[at(vertex)]; });
   }
 
-  // The side from which the next move comes: from the one that holds too much, else wherever more
-  // is gained and the balance is not left by more than one vertex.
+  // Takes the next vertex from the side that exceeds its bound, otherwise from the side with the
+  // larger gain. Skips moves that would exceed the bounds by more than the heaviest vertex.
   std::optional<int> next_vertex() {
     while (true) {
       const bool zero = !heaps_[0].empty();
@@ -302,8 +303,8 @@ class Mover {
     const State start = state();
     State best = start;
     std::size_t best_moves = 0;
-    // So many moves that do not help in a row are enough: what is found after more takes longer
-    // than to begin anew.
+    // Ends the pass after this many moves without improvement in a row: beyond that, another run
+    // finds more in the same time.
     const std::size_t wait = 6 + at(graph_.size()) / 32;
     while (moves_.size() - best_moves < wait && (looks_left_ > 0 || violation() > 0)) {
       const std::optional<int> vertex = next_vertex();
@@ -332,7 +333,7 @@ class Mover {
   std::vector<int> moves_;
   int weight_ = 0;
   double cut_ = 0;
-  // Neighbours that are told of a move: dense graphs have so many that all passes would take long.
+  // Remaining budget of visited neighbours. Without a limit, passes over dense graphs are slow.
   long long looks_left_ = 0;
 };
 
@@ -353,7 +354,7 @@ struct Candidate {
   }
 };
 
-// The best of some cuts of a small graph, each grown from another vertex.
+// Returns the best of a few cuts of a small graph, each grown from another random vertex.
 std::vector<signed char> first_cut(const Level& level, const Balance& balance, Random& random) {
   constexpr int most_starts = 3;
   std::optional<Candidate> best;

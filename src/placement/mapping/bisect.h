@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Cuts a graph in two, so that few bytes cross: multilevel bisection. Vertices that talk most are
-// merged two by two until few are left, these are cut, and the cut is carried back and improved at
-// every step on the way (Fiduccia and Mattheyses' moves).
+// Multilevel bisection of a graph that minimises the bytes across the cut. Vertices that exchange
+// the most are merged pairwise until few are left; that graph is cut, and the cut is projected back
+// and improved on each finer level (Fiduccia-Mattheyses moves).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace huddle::mapping {
 
-// The vertices of one side by what it gains to move them over, the largest gain on top.
+// Max-heap of the vertices of one side, by the gain of moving them to the other side.
 class GainHeap {
  public:
   explicit GainHeap(int vertices) : position_(static_cast<std::size_t>(vertices), absent) {}
@@ -27,7 +27,7 @@ class GainHeap {
   double top_gain() const { return heap_.front().gain; }
   bool contains(int vertex) const { return position_[huddle::at(vertex)] != absent; }
 
-  // Takes it in, or corrects its gain.
+  // Inserts the vertex or updates its gain.
   void set(int vertex, double gain) {
     std::size_t at = position_[huddle::at(vertex)];
     if (at == absent) {
@@ -94,14 +94,12 @@ class GainHeap {
   std::vector<std::size_t> position_;  // in heap_, by vertex
 };
 
-// A graph, and smaller and smaller ones that look like it: vertices that talk most are merged.
-
-// A graph whose vertices stand for one or several of those of the graph that it was made from.
+// One graph of the hierarchy. Its vertices stand for one or more vertices of the next finer graph.
 class Level {
  public:
-  // The finest one: keeps a reference to the graph. `fixed`: see Bisection; may be empty.
+  // The finest level. Keeps references to `graph`. `fixed`: see Bisection; may be empty.
   Level(const Graph& graph, const std::vector<signed char>& fixed);
-  // Merged from a finer one: by vertex of that one, the vertex that it is part of.
+  // A coarser level. `part_of` is, by vertex of `finer`, the vertex of `graph` that contains it.
   Level(Graph graph, const Level& finer, std::vector<int> part_of);
 
   const Graph& graph() const { return finest_ == nullptr ? own_ : *finest_; }
@@ -114,32 +112,32 @@ class Level {
     return fixed_.empty() ? static_cast<signed char>(-1) : fixed_[static_cast<std::size_t>(vertex)];
   }
 
-  // What a cut of this one is on the finer one.
+  // Projects a cut of this level onto the next finer one.
   std::vector<signed char> carried_back(const std::vector<signed char>& side) const;
 
  private:
   const Graph* finest_ = nullptr;
   Graph own_;
-  std::vector<int> weights_;  // empty: all 1
+  std::vector<int> weights_;  // empty: all weights are 1
   std::vector<signed char> fixed_;
   std::vector<int> part_of_;
   int heaviest_ = 1;
   int total_ = 0;
 };
 
-// From the next coarser one to the coarsest; empty where the graph is small enough to be cut.
+// Returns the coarser levels, finest first. Empty if `finest` is small enough to be cut directly.
 std::vector<Level> coarsened(const Level& finest, Random& random);
 
 inline constexpr signed char any_side = -1;
 
 struct Bisection {
   const Graph& graph;
-  // By vertex: the side that it has to be on (0 or 1), or any_side. Empty: nothing is fixed.
+  // Required side of each vertex (0 or 1), or any_side. Empty if no vertex is fixed.
   std::vector<signed char> fixed = {};
-  // How many vertices side 0 may have.
+  // Bounds for the number of vertices on side 0.
   int least = 0;
   int most = 0;
-  int tries = 1;  // whole runs, of which the best is kept
+  int tries = 1;  // number of complete runs, of which the best is kept
   std::uint64_t seed = 1;
 };
 
@@ -148,10 +146,10 @@ struct Cut {
   double bytes = 0;               // between the two sides
 };
 
-// pre: least <= most, and the fixed vertices leave room for that.
+// Requires: least <= most, and the fixed vertices permit a cut within these bounds.
 Cut bisect(const Bisection& request);
 
-// The same from a cut that there is, improved by moves alone. It never gets worse.
+// Improves an existing cut by moves. The result is never worse than `start`.
 Cut improve(const Bisection& request, Cut start);
 
 }  // namespace huddle::mapping

@@ -16,7 +16,7 @@ namespace {
 
 enum class Format { huddle_comm, matrix_market, monitoring, edges, csv };
 
-// The kinds of lines that Open MPI's monitoring writes: point to point, collective, one-sided.
+// Kinds of lines that Open MPI's monitoring writes: point to point, collective, one-sided.
 bool is_monitoring(std::string_view line) {
   return line.size() > 2 && std::string_view("EISRC").find(line[0]) != std::string_view::npos &&
          (line[1] == '\t' || line[1] == ' ');
@@ -27,8 +27,9 @@ bool is_whole(std::string_view field) {
                                        [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// An edge list begins each line with two whole numbers, and has further fields: three, or more
-// between blanks. As many lines as fields are a table.
+// Returns whether the text is an edge list: each line begins with two whole numbers and has three
+// fields, or more if blanks separate them. A file with equal numbers of lines and columns is a
+// table instead.
 bool looks_like_edges(std::string_view text) {
   Lines lines(text, "");
   std::vector<std::string_view> fields;
@@ -108,7 +109,7 @@ CommMatrix parse_matrix(std::string_view text, const std::string& name,
 }
 
 CommMatrix read_matrix(const std::string& path, const ReadOptions& options) {
-  // A table of all pairs of 8,192 elements has some 500 MB.
+  // A table of all pairs of 8,192 elements has about 500 MB.
   constexpr std::size_t most_bytes = std::size_t{1} << 30;
   return parse_matrix(read_text(path, most_bytes), input_name(path), options);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who sends how much to whom: ranks of an MPI program, or threads. Read from the formats in which
-// tools leave it.
+// Communication matrices: the bytes that pairs of ranks or threads exchange, and the readers of the
+// file formats in which tools write them. An "element" is a rank or a thread.
 #pragma once
 
 #include <optional>
@@ -17,41 +17,41 @@ namespace huddle::mapping {
 
 enum class Kind { unknown, ranks, threads };
 
-// Of one element as people say it: "rank", "thread", "element".
+// Returns "rank", "thread" or "element", for messages.
 std::string_view element_word(Kind kind);
 
-// More than any job that is placed by a table of pairs.
+// More elements than any job that is placed by a table of pairs has.
 inline constexpr int most_elements = 65'536;
 
-// More than any pair sends; sums of such amounts stay finite.
+// Upper bound of the bytes of a pair; sums of such amounts stay finite.
 inline constexpr double most_bytes_of_a_pair = 1e18;
 
 struct CommMatrix {
   Kind kind = Kind::unknown;
-  std::vector<std::string> names;  // by element; empty where the file has none
-  std::vector<std::string> hosts;  // likewise: where it ran; one may be empty, which is not known
+  std::vector<std::string> names;  // by element; empty if the file has none
+  std::vector<std::string> hosts;  // by element: the host on which it ran, empty if unknown
   Graph graph;
-  // The sampled events behind the graph; nothing if it was counted completely, or if the file does
-  // not contain them.
+  // The sampled events behind the graph. Nothing if all traffic was counted, or if the file
+  // contains no events.
   std::optional<Events> events;
-  std::vector<std::string> unobserved;  // what the profiler could not see, a sentence each
-  std::vector<std::string> notes;       // what was dropped, added up or incomplete
+  std::vector<std::string> unobserved;  // what the profiler could not observe, one sentence each
+  std::vector<std::string> notes;       // what was dropped, summed up or incomplete
 
   int size() const { return graph.size(); }
-  // "3", or "3 (solver)".
+  // Returns "3", or "3 (solver)" if the element has a name.
   std::string name_of(int element) const;
 };
 
-// In which order a CSV file holds the rows.
+// Selects whether the first row of a CSV file belongs to the first element or to the last.
 enum class Rows { first, last };
 
 struct ReadOptions {
   Rows rows = Rows::first;
-  std::string phase = {};         // of a profile; empty: all of them
-  bool with_collectives = false;  // of a profile: what they mean, as if it were sent so
+  std::string phase = {};         // of a profile; empty: all phases
+  bool with_collectives = false;  // of a profile: adds the logical traffic of collectives
 };
 
-// Tells the format by its contents.
+// Reads a matrix and detects the format from its contents.
 //
 // - huddle-comm: JSON, {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4,
 //   "names": [], "entries": [[from, to, bytes, messages], ...]}. `huddle profile` adds "hosts", by
@@ -66,31 +66,30 @@ struct ReadOptions {
 //
 // - The files of Open MPI's monitoring component: "E  0  1  4096 bytes  2 msgs sent".
 //
-// - An edge list: "from to bytes" a line, further columns ignored, # comments.
+// - An edge list: one "from to bytes" per line, further columns ignored, # comments.
 //
-// Throws InputError "FILE:LINE: what is wrong".
+// Throws InputError "FILE:LINE: message" if the file is invalid.
 CommMatrix read_matrix(const std::string& path, const ReadOptions& options);
-// The same from text; `name` stands where the file's name would in errors.
+// Parses text in any of these formats. `name` takes the place of the file name in errors.
 CommMatrix parse_matrix(std::string_view text, const std::string& name, const ReadOptions& options);
 
-// As huddle-comm. Bytes of a pair stand once, smaller number first.
+// Returns the matrix as huddle-comm. Each pair has one entry with the smaller number first.
 std::string format_matrix(const CommMatrix& matrix);
 
-// What the readers of matrices share: lines and their fields, and errors that name them.
-
-// Walks over a text line by line, and says where it is when something is wrong.
+// Iterates over the lines of a text and reports errors with the line number.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  // The next line that is neither empty nor begins with one of these; nothing at the end.
+  // Returns the next line that is neither empty nor begins with one of `comment_signs`; nothing at
+  // the end.
   std::optional<std::string_view> next(std::string_view comment_signs);
-  [[noreturn]] void fail(const std::string& what) const;  // at the line that came last
+  [[noreturn]] void fail(const std::string& what) const;  // reports the current line
   [[noreturn]] void fail_whole(const std::string& what) const;
 
-  // A field of the line that came last.
+  // These parse a field of the current line and fail if it is invalid.
   double amount(std::string_view field) const;           // finite and not negative
-  int element(std::string_view field, int count) const;  // from 0 up to, and without, count
+  int element(std::string_view field, int count) const;  // 0 <= element < count
 
  private:
   std::string_view text_;
@@ -99,11 +98,10 @@ class Lines {
   int number_ = 0;
 };
 
-// Fields between commas, semicolons, tabs or blanks, whichever the line has; without quotes around
-// them.
+// Splits a line at its commas, semicolons, tabs or blanks, whichever it has. Removes quotes.
 void split_fields(std::string_view line, std::vector<std::string_view>& fields);
 
-// Notes on what became of the flows.
+// Adds notes on dropped entries and on pairs whose directions differ.
 void note_folded(CommMatrix& matrix, const Folded& folded);
 
 CommMatrix parse_csv(Lines lines, Rows rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle's own format of matrices.
+// Reads and writes huddle-comm, huddle's own matrix format.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,7 +45,7 @@ class Reader {
     GraphBuilder builder(elements);
     read_phase(document, elements, builder);
     matrix.graph = builder.finish();
-    // Entries of this format have a direction, so that differences are no reason for a note.
+    // Entries of this format have a direction, so different amounts need no note.
     Folded folded = builder.folded();
     folded.one_sided = 0;
     note_folded(matrix, folded);
@@ -66,7 +66,7 @@ class Reader {
       const std::size_t at = std::min(error.byte, text_.size());
       throw InputError(fmt::format("{}:{}: this is not JSON", name_, line_at(at)));
     } catch (const Json::out_of_range& error) {
-      // It quotes the number, and does not say where that stands.
+      // The message quotes the number but does not contain its position.
       const std::string_view what = error.what();
       const std::size_t quote = std::min(what.find('\''), what.size());
       const std::string_view digits = what.substr(quote).substr(0, what.rfind('\'') - quote + 1);
@@ -79,13 +79,13 @@ class Reader {
   std::ptrdiff_t line_at(std::size_t byte) const {
     return 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(byte), '\n');
   }
-  // At the line where that key stands.
+  // Reports the line that contains `key`.
   [[noreturn]] void fail(std::string_view key, const std::string& what) const {
     const std::size_t at = text_.find(fmt::format("\"{}\"", key));
     throw InputError(
         fmt::format("{}:{}: {}", name_, line_at(at == std::string_view::npos ? 0 : at), what));
   }
-  // The line of an entry: that of its bracket, the next after those of the entries before it.
+  // Reports the line of entry `index`. Every entry has exactly one opening bracket.
   [[noreturn]] void fail_entry(std::size_t index, const std::string& what) const {
     std::size_t at = text_.find('[', std::min(text_.find("\"entries\""), text_.size()));
     for (std::size_t i = 0; i <= index && at != std::string_view::npos; ++i) {
@@ -122,7 +122,7 @@ class Reader {
     }
     return texts.get<std::vector<std::string>>();
   }
-  // Older profiles do not contain events; neither do phases.
+  // Older profiles contain no events, and single phases never do.
   std::optional<Events> events_in(const Json& document, int elements) const {
     if (!document.contains("events") || !options_.phase.empty()) return std::nullopt;
     const Json& events = document["events"];
@@ -139,7 +139,7 @@ class Reader {
     }
     return Events{counts.finish(), dispersion.get<double>()};
   }
-  // What the options ask for: one phase or all, with collectives or without.
+  // Reads what the options select: one phase or all, with or without collectives.
   void read_phase(const Json& document, int elements, GraphBuilder& builder) const {
     if (options_.phase.empty()) {
       read_entries(document.value("entries", Json()), elements, builder);

@@ -97,7 +97,7 @@ std::string joined(const std::vector<int>& numbers, std::string_view between) {
   return fmt::format("{}", fmt::join(numbers, between));
 }
 
-// By node: the processors of its ranks, in the order of the ranks.
+// Returns for each node the hardware threads of its ranks, in rank order.
 std::vector<std::vector<int>> pus_by_node(const std::vector<Slot>& seats, int nodes) {
   std::vector<std::vector<int>> pus(static_cast<std::size_t>(nodes));
   for (const Slot& seat : seats) pus[static_cast<std::size_t>(seat.node)].push_back(seat.pu);
@@ -114,7 +114,7 @@ class Emitter {
     return nodes_ == 1 ? "localhost" : fmt::format("node{}", node);
   }
 
-  // Processor by element, on the only node.
+  // Returns the hardware thread of each element. Throws UsageError if there are several nodes.
   std::vector<int> pus_of_one_node() const {
     if (nodes_ > 1) {
       throw UsageError(
@@ -123,7 +123,8 @@ class Emitter {
     return pus_by_node(seats_, 1).front();
   }
 
-  // One list that every node gets: the longest, of which each other one is the beginning.
+  // Returns one list for all nodes: the longest one. Throws UsageError unless each node's list is a
+  // prefix of it.
   std::vector<int> list_for_all_nodes() const {
     const auto pus = pus_by_node(seats_, nodes_);
     const auto longest = std::max_element(
@@ -138,7 +139,7 @@ class Emitter {
     return *longest;
   }
 
-  // By the operating system's numbers of processors.
+  // Rankfiles with the operating system's or with logical numbers of hardware threads.
   std::string rankfile() const {
     return rank_lines([](int pu) { return pu; });
   }

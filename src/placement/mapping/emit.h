@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A placement in the words of those who carry it out: OpenMP runtimes and MPI launchers.
+// Writes a placement in the formats of the tools that apply it: OpenMP runtimes and MPI launchers.
+// Parses the assignments that users pass on the command line.
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@
 
 namespace huddle::mapping {
 
-// "3=12": element 3 on processor 12; "3=1:12": on processor 12 of node 1. How people say where
-// somebody sits or has to sit.
+// The hardware thread that an element uses or has to use. "3=12" is element 3 on hardware thread
+// 12, "3=1:12" is the same on node 1.
 struct Assignment {
   int element = 0;
   Slot slot;
@@ -23,10 +24,10 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-// Separated by commas. Throws UsageError that quotes what it could not read.
+// Parses a list separated by commas. Throws UsageError that quotes the invalid part.
 std::vector<Assignment> parse_assignments(std::string_view text);
 
-// One or several a line, # comments. Throws InputError "FILE:LINE: what is wrong".
+// Read one or more assignments per line, with # comments. Throw InputError "FILE:LINE: message".
 std::vector<Assignment> read_assignments(const std::string& path);
 std::vector<Assignment> parse_assignment_lines(std::string_view text, const std::string& name);
 
@@ -48,22 +49,22 @@ struct EmissionInfo {
   Emission emission;
   std::string_view name;
   std::string_view what;
-  bool read_back;  // tried with the real launcher, and where ranks ran was read back
+  bool read_back;  // tested with the real launcher, including where the ranks ran
 };
 std::span<const EmissionInfo> emissions();
 
-// Throws UsageError that names the nearest.
+// Throws UsageError that suggests the most similar name.
 Emission emission_named(std::string_view name);
 
 struct Seating {
   std::vector<Slot> seats;  // by element
   int nodes = 1;
   std::vector<std::string> hosts = {};  // by node; empty: "localhost", or "node0", "node1"...
-  // By processor of a node: its number in the order of the tree, as hwloc's logical numbers are.
+  // Index of each hardware thread of a node in topology order, like hwloc's logical index.
   std::vector<int> logical = {};
 };
 
-// Throws UsageError where that format cannot say it.
+// Throws UsageError if the format cannot express the placement.
 std::string emit(Emission emission, const Seating& seating);
 
 }  // namespace huddle::mapping

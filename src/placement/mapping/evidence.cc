@@ -10,11 +10,11 @@
 namespace huddle::mapping {
 namespace {
 
-// The counts of all pairs, those without events among them.
+// Statistics of the counts of all pairs, including those without events.
 struct CountStatistics {
   double pairs = 0;
   double mean = 0;
-  double squares = 0;  // of the differences from the mean, added up
+  double squares = 0;  // sum of squared deviations from the mean
 };
 
 CountStatistics statistics_of(const Graph& counts) {
@@ -24,7 +24,7 @@ CountStatistics statistics_of(const Graph& counts) {
   if (statistics.pairs == 0) return statistics;
   double sum = 0;
   double squares = 0;
-  for (const double count : counts.bytes) {  // each pair twice
+  for (const double count : counts.bytes) {  // contains each pair twice
     sum += count / 2;
     squares += count * count / 2;
   }
@@ -69,7 +69,7 @@ Gain gain_of(const Events& events, const SlotTree& tree, const Mapping& before,
              const Mapping& after) {
   Gain gain;
   double variance = 0;
-  // Fewer than independent events would show cannot be known from one run.
+  // A dispersion below that of independent events cannot be established from one run.
   const double dispersion = std::max(events.dispersion, 1.0);
   for (int v = 0; v < events.counts.size(); ++v) {
     const Graph::Row row = events.counts.row(v);

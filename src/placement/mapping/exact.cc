@@ -11,8 +11,8 @@
 namespace huddle::mapping {
 namespace {
 
-// Seats one element after the other. Of objects that are alike and still empty only the first is
-// tried: what begins in another one is the same placement with the two exchanged.
+// Branch and bound over all placements, one element after the other. Among identical objects that
+// are still empty only the first is tried: the others give equivalent placements.
 class Search {
  public:
   explicit Search(const Problem& problem)
@@ -30,7 +30,7 @@ class Search {
     }
   }
 
-  // Calls done() for each placement; stops when it says so.
+  // Returns the number of placements, or nothing if there are more than `most`.
   std::optional<long long> count(long long most) {
     long long found = 0;
     const bool whole = visit(
@@ -52,7 +52,8 @@ class Search {
   }
 
  private:
-  // By object: the nearest sibling before it that is built alike, whatever is fixed aside.
+  // Finds for each object the nearest earlier sibling of the same shape, regardless of fixed
+  // elements.
   void find_twins() {
     if (!problem_.tree.is_regular()) return;
     const auto& objects = problem_.tree.objects();
@@ -66,7 +67,7 @@ class Search {
       }
     }
   }
-  // False where it was stopped.
+  // Returns false if done() stopped the search.
   template <typename Promising, typename Done>
   bool visit(std::size_t depth, double cost, const Promising& promising, const Done& done) {
     if (depth == order_.size()) return done(cost);
@@ -112,7 +113,7 @@ class Search {
     return inside_[at(child)] == 0 && twin >= 0 && inside_[at(twin)] == 0;
   }
 
-  // What this element pays for those who sit already.
+  // Returns the cost of this element's communication with the elements that are placed already.
   double price(int element, int slot) const {
     const Graph::Row row = problem_.graph.row(element);
     double sum = 0;
@@ -125,8 +126,8 @@ class Search {
 
   const Problem& problem_;
   std::vector<int> twin_before_;
-  std::vector<int> inside_;  // by object: how many sit in it
-  std::vector<int> order_;   // in which elements are seated: those who are fixed first
+  std::vector<int> inside_;  // by object: number of elements in it
+  std::vector<int> order_;   // order in which elements are placed: fixed ones first
   Mapping mapping_;
   std::vector<char> taken_;
   bool prices_ = false;

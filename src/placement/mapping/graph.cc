@@ -14,7 +14,7 @@
 namespace huddle::mapping {
 namespace {
 
-// Gives every vertex its row, from the number of neighbours that it has.
+// Allocates the rows of all vertices.
 void open_rows(Graph& graph, const std::vector<std::size_t>& degrees) {
   graph.offsets.assign(degrees.size() + 1, 0);
   std::partial_sum(degrees.begin(), degrees.end(), graph.offsets.begin() + 1);
@@ -22,7 +22,7 @@ void open_rows(Graph& graph, const std::vector<std::size_t>& degrees) {
   graph.bytes.resize(graph.offsets.back());
 }
 
-// Edges, each once with low < high and sorted so, into both of their rows: rows come out rising.
+// Builds the graph from edges that occur once each, with from < to, in ascending order.
 Graph from_edges(int vertices, const std::vector<Flow>& edges) {
   std::vector<std::size_t> degrees(static_cast<std::size_t>(vertices), 0);
   for (const Flow& edge : edges) {
@@ -37,7 +37,7 @@ Graph from_edges(int vertices, const std::vector<Flow>& edges) {
     graph.neighbours[at] = neighbour;
     graph.bytes[at] = bytes;
   };
-  // First each row's smaller neighbours, then its larger ones: so rows rise.
+  // Smaller neighbours first, then larger ones, so that the rows are ascending.
   for (const Flow& edge : edges) put(edge.to, edge.from, edge.bytes);
   for (const Flow& edge : edges) put(edge.from, edge.to, edge.bytes);
   return graph;
@@ -63,7 +63,7 @@ Graph renumbered(const Graph& graph, std::span<const int> new_name) {
 }
 
 Graph contracted(const Graph& graph, std::span<const int> part_of, int parts) {
-  // Members of each part, side by side.
+  // Sorts the vertices by part.
   std::vector<std::size_t> first(static_cast<std::size_t>(parts) + 1, 0);
   for (const int part : part_of) ++first[static_cast<std::size_t>(part) + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
@@ -77,8 +77,9 @@ Graph contracted(const Graph& graph, std::span<const int> part_of, int parts) {
   result.offsets.reserve(count + 1);
   result.neighbours.reserve(std::min(graph.neighbours.size(), count * (count - 1)));
   result.bytes.reserve(result.neighbours.capacity());
-  std::vector<int> row_of(static_cast<std::size_t>(parts), -1);  // the row that has met it last...
-  std::vector<std::size_t> position(row_of.size(), 0);           // ...and where it stands there
+  // by part: the last row that contains it
+  std::vector<int> row_of(static_cast<std::size_t>(parts), -1);
+  std::vector<std::size_t> position(row_of.size(), 0);  // and its position in that row
   for (int part = 0; part < parts; ++part) {
     for (std::size_t m = first[static_cast<std::size_t>(part)];
          m < first[static_cast<std::size_t>(part) + 1]; ++m) {
@@ -158,7 +159,7 @@ void GraphBuilder::add(const Flow& flow) {
   }
   list_.push_back(flow);
   const auto n = static_cast<std::size_t>(vertices_);
-  // To sort a list takes some copies of it.
+  // Sorting a list takes a few copies of it.
   constexpr std::size_t list_entry = 4 * sizeof(Flow);
   constexpr std::size_t triangle_entry = sizeof(double) + sizeof(float);
   if (list_.size() * list_entry > n * (n - 1) / 2 * triangle_entry) become_dense();
@@ -167,7 +168,7 @@ void GraphBuilder::add(const Flow& flow) {
 Graph GraphBuilder::from_list() {
   const auto low = [](const Flow& flow) { return std::min(flow.from, flow.to); };
   const auto high = [](const Flow& flow) { return std::max(flow.from, flow.to); };
-  // Stable, so that sums are formed in the order of the file.
+  // Stable, so that the amounts are added in the order of the file.
   std::stable_sort(list_.begin(), list_.end(), [&](const Flow& a, const Flow& b) {
     return std::pair(low(a), high(a)) < std::pair(low(b), high(b));
   });
@@ -221,7 +222,7 @@ namespace {
 
 constexpr double message_bytes = 4096;
 
-// The largest divisor of `size` that is not above its root of that degree.
+// Returns the largest divisor of `size` that is at most its root of that degree.
 int side_of(int size, int degree) {
   int side = 1;
   for (int candidate = 1; std::pow(candidate, degree) <= size + 0.5; ++candidate) {
@@ -244,8 +245,8 @@ void add_grid(GraphBuilder& builder, int x, int y, int z) {
   }
 }
 
-// Each newcomer talks to two of those who are there, rather to those who talk much already, with
-// sizes that differ as widely as degrees do.
+// Preferential attachment: each new vertex gets two edges, preferably to vertices with many edges.
+// The amounts vary as widely as the degrees.
 void add_power_law(GraphBuilder& builder, int size, Random& random) {
   std::vector<int> ends = {0, 1};
   builder.add({0, 1, message_bytes});

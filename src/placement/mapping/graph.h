@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Who talks to whom and how much, as a sparse symmetric graph: what all methods of placement work
-// on.
+// The communication of ranks or threads as a sparse symmetric graph, the input of all methods.
 #pragma once
 
 #include <array>
@@ -14,13 +13,12 @@
 
 namespace huddle::mapping {
 
-// Compressed rows: the neighbours of vertex v are neighbours[offsets[v]] up to
-// neighbours[offsets[v + 1]], in rising order. Every edge stands in both rows; no vertex is its own
-// neighbour.
+// Compressed rows: the neighbours of vertex v are neighbours[offsets[v]] up to neighbours[offsets[v
+// + 1]], exclusive, in ascending order. Every edge is in both rows; there are no loops.
 struct Graph {
   std::vector<std::size_t> offsets = {0};
   std::vector<int> neighbours;
-  std::vector<double> bytes;  // parallel to neighbours: both directions together
+  std::vector<double> bytes;  // parallel to neighbours: sum of both directions
 
   int size() const { return static_cast<int>(offsets.size()) - 1; }
   std::size_t edges() const { return neighbours.size() / 2; }
@@ -39,49 +37,51 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-// The sum over all pairs.
+// Returns the bytes of all pairs.
 double total_bytes(const Graph& graph);
 
-// The same graph whose vertex v is called new_name[v]. pre: new_name is a permutation.
+// Returns the graph with vertex v renamed to new_name[v].
+// Requires: new_name is a permutation.
 Graph renumbered(const Graph& graph, std::span<const int> new_name);
 
-// Vertices merged into so many parts, numbered from 0: what goes on inside a part is gone. Rows
-// come out in no order.
+// Merges the vertices into `parts` parts, numbered from 0. Edges within a part disappear. Rows are
+// unordered.
 Graph contracted(const Graph& graph, std::span<const int> part_of, int parts);
 
-// These vertices and what they say to each other. `new_name` is scratch space of graph.size()
-// entries, all -1 before and afterwards.
+// Returns the subgraph of `vertices`. `new_name` is scratch space of graph.size() entries, which
+// are -1 before and after the call.
 Graph induced(const Graph& graph, std::span<const int> vertices, std::vector<int>& new_name);
 
-// One entry of a table of who sends to whom.
+// One entry of a communication matrix.
 struct Flow {
   int from = 0;
   int to = 0;
   double bytes = 0;
 };
 
-// What had to be done to make a graph of it; worth a note where it is not 0.
+// Information lost by the conversion to a graph; worth a note if not 0.
 struct Folded {
-  std::size_t on_diagonal = 0;  // entries dropped: nobody needs a place near itself
-  std::size_t one_sided = 0;    // pairs whose two directions differ
+  // entries dropped: a rank's traffic with itself does not affect placement
+  std::size_t on_diagonal = 0;
+  std::size_t one_sided = 0;  // pairs whose two directions differ
 
   bool operator==(const Folded&) const = default;
 };
 
-// Adds flows up, both directions of a pair together. Few are kept as a list; many as a triangle of
-// all pairs, which is the smaller of the two then.
+// Sums up flows per pair, both directions together. Keeps few flows as a list and many as a
+// triangular matrix, whichever is smaller.
 class GraphBuilder {
  public:
   explicit GraphBuilder(int vertices) : vertices_(vertices) {}
 
-  // pre: 0 <= from, to < vertices; bytes is finite and not negative.
+  // Requires: 0 <= from, to < vertices; bytes is finite and not negative.
   void add(const Flow& flow);
   Graph finish();
-  // pre: finish() has been called.
+  // Requires: finish() has been called.
   const Folded& folded() const { return folded_; }
 
  private:
-  std::size_t corner(int low, int high) const;  // of the triangle
+  std::size_t corner(int low, int high) const;  // index in the triangular matrix
   void add_to_triangle(const Flow& flow);
   void become_dense();
   Graph from_list();
@@ -89,12 +89,13 @@ class GraphBuilder {
 
   int vertices_;
   std::vector<Flow> list_;
-  std::vector<double> sums_;        // by corner, once dense; empty before
-  std::vector<float> differences_;  // upper less lower, to see what is one-sided
+  std::vector<double> sums_;  // by corner(); empty while the flows are a list
+  // by corner(): bytes from low to high minus bytes from high to low
+  std::vector<float> differences_;
   Folded folded_;
 };
 
-// How parallel programs talk, as graphs of any size: what methods are compared on.
+// Communication patterns of parallel programs, on which the methods are compared.
 enum class Pattern {
   ring,
   halo_2d,
@@ -110,10 +111,11 @@ inline constexpr std::array<std::string_view, 9> pattern_names = {
     "ring",  "2-D halo", "3-D halo",  "butterfly", "all-to-all",
     "pairs", "pipeline", "power law", "random"};
 
-// pre: size is 2 or more. Grids are as near to a square or cube as the size allows.
+// Returns the graph of a pattern. Grids are as close to a square or cube as the size allows.
+// Requires: size >= 2.
 Graph graph_of(Pattern pattern, int size, std::uint64_t seed);
 
-// The same with its vertices numbered at random.
+// Returns the graph with its vertices numbered at random.
 Graph shuffled(const Graph& graph, std::uint64_t seed);
 
 }  // namespace huddle::mapping

@@ -13,7 +13,7 @@ namespace huddle::mapping {
 namespace {
 
 std::vector<int> fixed_below(const Problem& problem) {
-  // How many are fixed on the slots before each slot.
+  // Number of elements that are fixed to the slots before each slot.
   std::vector<int> before(static_cast<std::size_t>(problem.tree.size()) + 1, 0);
   for (const int slot : problem.fixed) {
     if (slot != no_slot) ++before[static_cast<std::size_t>(slot) + 1];
@@ -31,7 +31,7 @@ std::vector<int> fixed_below(const Problem& problem) {
 
 std::vector<int> occupancy(const Problem& problem, Spread spread) {
   const auto& objects = problem.tree.objects();
-  // Those who are fixed have their places; the others are handed down from the root.
+  // Fixed elements stay in place; the others are distributed from the root down.
   std::vector<int> count = fixed_below(problem);
   std::vector<int> to_hand_down(objects.size(), 0);
   to_hand_down[0] = problem.elements() - count[0];
@@ -49,7 +49,7 @@ std::vector<int> occupancy(const Problem& problem, Spread spread) {
         for (const int child : objects[o].children) give(child, left);
         break;
       case Spread::evenly:
-        // Water level by water level: an object that is full or holds more already is passed over.
+        // Raises the fill level step by step and skips objects that are full or already hold more.
         for (int level = 1; left > 0 && !objects[o].children.empty(); ++level) {
           for (const int child : objects[o].children) {
             const auto c = static_cast<std::size_t>(child);
@@ -64,8 +64,8 @@ std::vector<int> occupancy(const Problem& problem, Spread spread) {
 
 namespace {
 
-// Objects are alike when what is to sit below them is arranged alike; whatever sits in one of them
-// may then sit in the other. A slot that somebody is fixed to is like no other one.
+// Two objects have the same shape if their occupied parts are arranged alike; their contents can
+// then be exchanged. A slot with a fixed element has a shape of its own.
 class Shapes {
  public:
   Shapes(const Problem& problem, const std::vector<int>& occupancy)
@@ -104,7 +104,7 @@ class Shapes {
   std::vector<int> shape_of_object;
   std::vector<int> shape_of_element;
   int count() const { return static_cast<int>(only_ones_.size()); }
-  // Whether somebody who is fixed sits below: there is one item and one object of this shape.
+  // Returns whether a fixed element is below: only one item and one object have this shape then.
   bool is_the_only_one(int shape) const { return only_ones_[at(shape)]; }
 
  private:
@@ -116,7 +116,7 @@ class Shapes {
   std::vector<bool> only_ones_ = {false};  // by shape
 };
 
-// An element, or a group of items that will sit in one object.
+// An element, or a group of items that share an object.
 struct Item {
   int shape = Shapes::any_element;
   int element = -1;           // of a single element
@@ -142,7 +142,7 @@ class Grouping {
   }
 
  private:
-  // Forms the groups of all objects of a level; whatever belongs further out stays as it is.
+  // Forms the groups of all objects of a level. Items that belong to outer levels stay as they are.
   void group(int level) {
     sum_.assign(items_.size(), 0);
     part_of_.assign(items_.size(), -1);
@@ -180,7 +180,7 @@ class Grouping {
       ++needed_[at(shape)];
       ++left;
     }
-    // Who has to be in this group begins it.
+    // A group starts with the items that can only be in it.
     for (const int item : only_ones_) {
       if (!fits(item)) continue;
       take(item, number, group);
@@ -195,7 +195,7 @@ class Grouping {
     return part_of_[at(item)] < 0 && needed_[at(items_[at(item)].shape)] > 0;
   }
 
-  // Of those that talk to the group the one that talks most; else the first that fits.
+  // Returns the item that communicates most with the group, or else the first that fits.
   int next_item() {
     int best = -1;
     for (const int item : touched_) {
@@ -224,8 +224,8 @@ class Grouping {
     items_[at(item)].shape = group.members.back().shape;
   }
 
-  // The group tree onto the tree of objects: the members of a shape, in the
-  // order in which they were taken, into the objects of that shape.
+  // Maps the tree of groups onto the tree of objects: the members of a shape, in the order in which
+  // they were added, go to the objects of that shape.
   void lay_out(int object_number, const Item& item, Mapping& mapping) const {
     const Object& object = problem_.tree.objects()[at(object_number)];
     if (object.is_leaf()) {
@@ -253,10 +253,10 @@ class Grouping {
   Graph contracted_;
   bool use_contracted_ = false;
   std::vector<Item> items_;
-  std::vector<int> only_ones_;  // items that have one object to go to
-  std::vector<int> needed_;     // by shape: how many more the group at hand takes
-  std::vector<int> part_of_;    // by item: its group, -1 while it is free
-  std::vector<double> sum_;     // by item: what it says to the group at hand
+  std::vector<int> only_ones_;  // items that fit only one object
+  std::vector<int> needed_;     // by shape: number of items that the current group still needs
+  std::vector<int> part_of_;    // by item: its group, -1 if it is free
+  std::vector<double> sum_;     // by item: bytes that it exchanges with the current group
   std::vector<int> touched_;    // items whose sum is not 0
   std::size_t first_free_ = 0;
 };

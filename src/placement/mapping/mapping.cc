@@ -11,7 +11,7 @@
 namespace huddle::mapping {
 namespace {
 
-// Calls visit(slot, slot, bytes) for each pair that talks.
+// Calls visit(slot, slot, bytes) for each pair that communicates.
 template <typename Visit>
 void for_each_pair(const Problem& problem, const Mapping& mapping, const Visit& visit) {
   for (int v = 0; v < problem.elements(); ++v) {
@@ -24,7 +24,7 @@ void for_each_pair(const Problem& problem, const Mapping& mapping, const Visit& 
   }
 }
 
-// By slot and level: which child of the object at that level it is in, numbered over all objects.
+// Returns by level and slot the child object, at that level, that contains the slot.
 std::vector<std::vector<int>> branches(const SlotTree& tree) {
   std::vector<std::vector<int>> branch(tree.levels().size(),
                                        std::vector<int>(static_cast<std::size_t>(tree.size()), 0));
@@ -49,8 +49,8 @@ double hop_bytes(const Problem& problem, const Mapping& mapping) {
 
 namespace {
 
-// Bytes between two branches of an object, by level: what one element says to each branch is added
-// up first, so that dense matrices do not look up every pair.
+// Bytes between two branches of an object, by level. The bytes between one element and each branch
+// are summed first, so that dense matrices do not need a look-up per pair.
 class Loads {
  public:
   explicit Loads(const SlotTree& tree)
@@ -66,7 +66,7 @@ class Loads {
     if (sum == 0) touched_.emplace_back(level, branch);
     sum += bytes;
   }
-  // Of the element that sits here nothing more comes.
+  // Call after all pairs of the element on slot `here` have been added.
   void finish(int here) {
     for (const auto& [level, branch] : touched_) {
       const auto l = static_cast<std::size_t>(level);
@@ -87,7 +87,7 @@ class Loads {
   const SlotTree& tree_;
   std::vector<std::vector<int>> branch_;
   std::vector<std::map<std::pair<int, int>, double>> loads_;
-  std::vector<double> to_branch_;  // by object: what the element at hand says to it
+  std::vector<double> to_branch_;  // by object: bytes between the current element and it
   std::vector<std::pair<int, int>> touched_;
 };
 

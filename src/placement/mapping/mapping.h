@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is to be placed where, and what a placement is worth.
+// The placement problem, a placement (mapping) of ranks or threads on slots, and its quality.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,37 @@ namespace huddle::mapping {
 
 inline constexpr int no_slot = -1;
 
-// By element (a rank or a thread): the slot that it sits on. One element a slot.
+// The slot of each element (a rank or a thread). A slot holds at most one element.
 using Mapping = std::vector<int>;
 
 struct Problem {
   const Graph& graph;
-  const SlotTree& tree;  // has at least as many slots as the graph has vertices
-  Mapping fixed;         // no_slot: may sit anywhere
-  Mapping present;       // where all sit now; keeps to `fixed`
+  const SlotTree& tree;  // size() >= graph.size()
+  Mapping fixed;         // by element: its required slot, or no_slot if any slot is allowed
+  Mapping present;       // current placement, which respects `fixed`
   std::uint64_t seed = 1;
 
   int elements() const { return graph.size(); }
 };
 
-// Bytes times the distance that they go, over all pairs: what is minimised.
+// Returns the sum over all pairs of bytes times latency, which the methods minimise.
 double hop_bytes(const Problem& problem, const Mapping& mapping);
 
-// Everything that is said of a placement.
+// Metrics of a placement.
 struct Quality {
   double hop_bytes = 0;
-  double accuracy = 0;                 // MappingAccuracy: bytes over distance, over all pairs
-  std::vector<double> share_of_level;  // of all bytes, by level of the tree: stay within it
-  std::vector<double> largest_load;    // by level: most bytes between two of its neighbours
-  int moved = 0;                       // elements that do not sit where they are now
+  double accuracy = 0;  // MappingAccuracy: sum of bytes divided by latency over all pairs
+  // by level of the tree: fraction of all bytes that stays within it
+  std::vector<double> share_of_level;
+  std::vector<double> largest_load;  // by level: largest number of bytes between two siblings
+  int moved = 0;                     // elements whose slot differs from their current one
 };
 Quality quality_of(const Problem& problem, const Mapping& mapping);
 
-// Element by slot; -1 where a slot is free.
+// Returns the element on each slot, -1 for a free slot.
 std::vector<int> occupants(const Problem& problem, const Mapping& mapping);
 
-// What is wrong with a mapping, or nothing: not one to one, or a fixed element elsewhere.
+// Returns why a mapping is invalid: not one to one, or a fixed element elsewhere. Empty if valid.
 std::string flaw_of(const Problem& problem, const Mapping& mapping);
 
 }  // namespace huddle::mapping

@@ -34,7 +34,7 @@ std::string quoted(std::string_view field) {
 std::optional<double> field_value(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
   const char* const end = field.data() + field.size();
-  // Most are whole, and those are read several times as fast.
+  // Most values are whole numbers, which parse several times as fast.
   std::uint32_t whole = 0;
   const auto [after, overflow] = std::from_chars(field.data(), end, whole);
   if (overflow == std::errc() && after == end) return whole;
@@ -52,7 +52,6 @@ CommMatrix finished(Kind kind, GraphBuilder& builder) {
   return matrix;
 }
 
-// Collects flows whose greatest number says how many elements there are.
 CommMatrix from_flows(Kind kind, const std::vector<Flow>& flows, int elements) {
   GraphBuilder builder(elements);
   for (const Flow& flow : flows) builder.add(flow);
@@ -117,7 +116,7 @@ void split_fields(std::string_view line, std::vector<std::string_view>& fields) 
     if (separator != ' ' || !field.empty()) fields.push_back(field);
     at = end + 1;
   }
-  // A separator at the end of a line ends its last field.
+  // A separator at the end of a line adds no field.
   if (separator != ' ' && !fields.empty() && fields.back().empty()) fields.pop_back();
 }
 
@@ -137,7 +136,7 @@ void note_folded(CommMatrix& matrix, const Folded& folded) {
 
 namespace {
 
-// A row of nothing but whole numbers, as most are; false where it is anything else.
+// Fast path: parses a row that contains only whole numbers. Returns false for any other row.
 bool read_plain_row(std::string_view line, std::vector<double>& amounts) {
   amounts.clear();
   const char* at = line.data();
@@ -158,15 +157,15 @@ bool read_plain_row(std::string_view line, std::vector<double>& amounts) {
 
 namespace {
 
-// A CSV file, row by row.
+// Reads a CSV file row by row.
 class CsvTable {
  public:
   explicit CsvTable(Lines& lines) : lines_(lines) {
     line_ = lines_.next("#");
     if (!line_) lines_.fail_whole("the file is empty; a matrix was expected");
     split_fields(*line_, fields_);
-    // Names of columns may be numbers, but the field above the names of rows is not one. A row that
-    // begins with a number belongs to the matrix, and its further fields must be numbers, too.
+    // Column names may be numbers, but the first field of a heading is not. A row that begins with
+    // a number belongs to the matrix, and its other fields must be numbers, too.
     if (!fields_.empty() && !field_value(fields_.front())) take_heading();
     columns_ = fields_.size() - std::min(skipped(), fields_.size());
     if (columns_ == 0) lines_.fail("a row without numbers");
@@ -181,7 +180,7 @@ class CsvTable {
   std::size_t columns() const { return columns_; }
   std::vector<std::string> take_names() { return std::move(names_); }
 
-  // The numbers of the next row; null at the end.
+  // Returns the numbers of the current row; null at the end.
   const std::vector<double>* next_row() {
     if (!line_) return nullptr;
     if (names_begin_rows_ || !read_plain_row(*line_, amounts_)) {
@@ -205,8 +204,8 @@ class CsvTable {
   }
   std::size_t skipped() const { return names_begin_rows_ ? 1 : 0; }
 
-  // Names of columns; where the rows begin with names as well, there is a field above these, or
-  // none.
+  // Reads the column names. If the rows begin with names as well, the heading may have an
+  // additional field above these.
   void take_heading() {
     for (const std::string_view field : fields_) names_.emplace_back(field);
     line_ = lines_.next("#");
@@ -307,8 +306,8 @@ CommMatrix parse_matrix_market(Lines lines) {
   return finished(Kind::unknown, builder);
 }
 
-// "E  0  1  4096 bytes  2 msgs sent  0,1,...": from, to, bytes, messages. E and I are what the
-// program sends point to point and what the MPI sends for itself, S and R one-sided, C collective.
+// Reads lines such as "E  0  1  4096 bytes  2 msgs sent  0,1,...": from, to, bytes, messages. E is
+// point-to-point traffic of the program, I of the MPI itself; S and R one-sided, C collective.
 CommMatrix parse_monitoring(Lines lines) {
   std::vector<Flow> flows;
   std::vector<std::string_view> fields;

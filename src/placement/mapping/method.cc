@@ -38,7 +38,7 @@ Mapping seated(const Problem& problem, const std::vector<int>& order) {
   return mapping;
 }
 
-// The slots below an object, children taking turns.
+// Returns the slots below an object, one from each child in turn.
 std::vector<int> in_turns(const SlotTree& tree, int number) {
   const Object& object = tree.objects()[static_cast<std::size_t>(number)];
   if (object.is_leaf()) return {object.first};
@@ -53,7 +53,7 @@ std::vector<int> in_turns(const SlotTree& tree, int number) {
   return slots;
 }
 
-// By node and processor number.
+// Returns the slots ordered by node and by the number of the hardware thread.
 std::vector<int> by_number(const Problem& problem) {
   std::vector<int> order = all_slots(problem);
   std::sort(order.begin(), order.end(), [&problem](int a, int b) {
@@ -100,7 +100,7 @@ Mapping at_random(const Problem& problem) {
 
 namespace {
 
-// The best placement so far.
+// Keeps the cheapest of the placements that are offered.
 class Best {
  public:
   Best(const Problem& problem, Mapped first)
@@ -146,7 +146,7 @@ Method method_named(std::string_view name) {
 Mapped tree_mapping(const Problem& problem) {
   Best best(problem, {problem.present, "where they sit now: nothing better was found"});
   if (best.cost() == 0) return best.take();
-  // So few that looking at all of them takes no longer than anything else.
+  // Few enough to try all of them as fast as any other method.
   constexpr long long a_few = 400;
   constexpr int a_few_elements = 8;
   if (problem.elements() <= a_few_elements && count_placements(problem, a_few)) {
@@ -163,11 +163,11 @@ Mapped tree_mapping(const Problem& problem) {
   std::vector<double> costs;
   for (const Mapped& start : starts) costs.push_back(hop_bytes(problem, start.mapping));
   const double least = *std::min_element(costs.begin(), costs.end());
-  // Moves and swaps do not make up for much more than that.
+  // Refinement rarely gains more than this factor.
   constexpr double within_reach = 1.1;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     best.offer(starts[i]);
-    // Starts that cost the same differ by objects that are alike, as a rule.
+    // Starts with equal costs usually differ only by identical objects.
     const bool seen = std::find(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(i),
                                 costs[i]) != costs.begin() + static_cast<std::ptrdiff_t>(i);
     if (seen || costs[i] > within_reach * least) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The methods of placement by their names.
+// The placement methods and their names.
 #pragma once
 
 #include <array>
@@ -15,72 +15,69 @@
 
 namespace huddle::mapping {
 
-// Placements that do not look at who talks to whom: what launchers and runtimes do by themselves.
-
-// Those who are fixed sit where they are fixed; the others take what is left, in their order.
-Mapping in_order(const Problem& problem);  // slots by node and processor number
-// Each on the node of that number, there by its own number on the processors by theirs; whoever is
-// fixed sits where he has to. Nothing where a node has too few.
+// Placements that ignore communication, as launchers and runtimes choose by default. Fixed elements
+// stay on their slots; the others get the free slots in ascending order.
+Mapping in_order(const Problem& problem);  // slots ordered by node and hardware-thread number
+// Places each element on node node_of[element], on the free hardware thread with the lowest number.
+// Fixed elements stay. Returns nothing if a node has too few slots.
 std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of);
-Mapping compact(const Problem& problem);    // slots as the tree has them: neighbours side by side
-Mapping scatter(const Problem& problem);    // each next slot as far out as there is one
-Mapping at_random(const Problem& problem);  // from the problem's seed
+Mapping compact(const Problem& problem);    // slots in tree order: neighbours are consecutive
+Mapping scatter(const Problem& problem);    // consecutive elements as far apart as possible
+Mapping at_random(const Problem& problem);  // uses the problem's seed
 
-// How many elements each object gets, where there are fewer of them than slots.
+// Distribution over objects if there are fewer elements than slots.
 enum class Spread {
-  fill,    // the first objects to the brim, the others stay empty
-  evenly,  // every object as many as any other, one more in the first ones
+  fill,    // fills the first objects; the others stay empty
+  evenly,  // same number in every object, one more in the first ones
 };
 
-// By object of the tree. Whoever is fixed is counted where it is; no object gets more than it has
-// slots.
+// Returns the number of elements in each object of the tree. Counts fixed elements in their objects
+// and respects the number of slots.
 std::vector<int> occupancy(const Problem& problem, Spread spread);
 
-// LHMapping (Lu 2020; before that EagerMap: Cruz, Diener, Pilla, Navaux, PDP 2015): groups are
-// formed greedily from the innermost objects to the root.
-
-// With fewer elements than slots filling and spreading are both tried, and the cheaper is taken.
+// LHMapping (Lu 2020; before that EagerMap: Cruz, Diener, Pilla, Navaux, PDP 2015): forms groups
+// greedily from the innermost objects to the root. With fewer elements than slots, tries both
+// values of Spread and returns the cheaper placement.
 Mapping lh(const Problem& problem);
 
-// One of the two. The published method spreads.
+// Uses the given distribution. The published method uses Spread::evenly.
 Mapping lh(const Problem& problem, Spread spread);
 
-// From the root of the tree down: the elements of an object are cut in two for two halves of its
-// children, again and again, until each has a slot.
+// Effort of partition().
 struct PartitionEffort {
-  int tries = 1;  // runs of each bisection, of which the best is kept; one more of the first ones
+  // runs of each bisection, of which the best is kept; the outermost cuts get one more
+  int tries = 1;
   std::uint64_t seed = 1;
 };
 
+// Recursive bisection from the root of the tree down: splits the elements of an object between two
+// halves of its children until each has a slot.
 Mapping partition(const Problem& problem, const PartitionEffort& effort);
 
-// Makes a placement better step by step: one element moves to a free slot, or two change places.
-
-// Never worse than what it was given. Ends when no move beside somebody whom an element talks to
-// helps any more, or after a bounded number of looks.
+// Improves a placement step by step: moves an element to a free slot, or exchanges two elements.
+// The result is never worse than `mapping`. Ends if no move next to a communication partner helps,
+// or when its budget of edge visits is spent.
 Mapping refine(const Problem& problem, Mapping mapping);
 
-// Of all placements that cost the same because objects are alike, one that moves few.
-
-// Groups go to where most of their elements sit now. Costs are the same as before.
+// Returns a placement of equal cost that moves few elements. Exchanges identical objects so that
+// each group goes to the object where most of its elements are now.
 Mapping staying(const Problem& problem, Mapping mapping);
 
-// Whoever sits on slots that share nothing nearer sits there in the order of numbers, which costs
-// the same: launchers that give every node one list of processors can say it then, more often.
+// Sorts the elements within each innermost object by number, at equal cost. Launchers that use one
+// list of hardware threads for all nodes can then express more placements.
 Mapping in_order_within(const Problem& problem, Mapping mapping);
 
-// The best of all placements. Those that differ only by objects that are alike count once.
-
-// Beyond that many placements it takes too long.
+// Limit for the method `exact`, which would take too long with more placements. Placements that
+// differ only by identical objects count once.
 inline constexpr long long most_placements = 10'000'000;
-// So many elements have more than that on any machine with a level of sharing.
+// With more elements, any machine with a level of sharing exceeds that limit.
 inline constexpr int most_exact_elements = 64;
 
-// How many different placements there are; nothing where there are more than `most`.
+// Returns the number of different placements, or nothing if there are more than `most`.
 std::optional<long long> count_placements(const Problem& problem, long long most);
 
-// `best` is a placement to begin with: whatever cannot be better than the best so far is left out.
-// pre: count_placements() says that there are few enough.
+// Returns the best placement. Starts from `best` and prunes placements that cannot improve on it.
+// Requires: count_placements() has returned a number that is small enough.
 Mapping exact(const Problem& problem, Mapping best);
 
 enum class Method { order, compact, scatter, random, lh, tree, exact };
@@ -89,22 +86,22 @@ inline constexpr std::array<std::string_view, 7> method_names = {
 
 struct MethodOptions {
   Method method = Method::tree;
-  bool as_printed = false;  // of lh: elements are spread whenever there are fewer than slots
+  bool as_printed = false;  // of lh: always spread elements evenly, as published
 };
 
-// Throws UsageError that names the nearest.
+// Throws UsageError that suggests the most similar name.
 Method method_named(std::string_view name);
 
 struct Mapped {
   Mapping mapping;
-  std::string how;  // it came about, in words
+  std::string how;  // description of how it was found
 };
 
-// Throws UsageError where `exact` has too many placements to look at.
+// Throws UsageError if there are too many placements for `exact`.
 Mapped map_by(const Problem& problem, const MethodOptions& options);
 
-// The default: the best of where everybody sits now, of lh and of multilevel bisection, made better
-// by moves and swaps; of a few elements the best there is.
+// The default method: the best of the current placement, lh and multilevel bisection, each refined
+// by moves and swaps. Tries all placements if there are few.
 Mapped tree_mapping(const Problem& problem);
 
 }  // namespace huddle::mapping

@@ -33,7 +33,7 @@ class Partitioner {
  private:
   using Elements = std::vector<int>;
 
-  // `graph` is what these elements say to each other.
+  // `graph` is the communication among `elements`.
   void into_object(int number, const Graph& graph, const Elements& elements) {
     const Object& object = problem_.tree.objects()[at(number)];
     if (elements.empty()) return;
@@ -41,14 +41,14 @@ class Partitioner {
       mapping_[at(elements.front())] = object.first;
       return;
     }
-    // Slots that are all as far from each other: whoever sits on which costs the same.
+    // The slots of an innermost object are at equal distances, so that their order does not matter.
     const bool only_slots =
         std::all_of(object.children.begin(), object.children.end(),
                     [this](int child) { return problem_.tree.objects()[at(child)].is_leaf(); });
     only_slots ? seat(object, elements) : into_children(object, graph, elements);
   }
 
-  // Cuts in two until every child has its elements, lets children exchange some, goes on below.
+  // Bisects until every child has its elements, lets children exchange elements, then descends.
   void into_children(const Object& object, const Graph& graph, const Elements& elements) {
     std::vector<int> vertices(elements.size());
     std::iota(vertices.begin(), vertices.end(), 0);
@@ -81,14 +81,14 @@ class Partitioner {
     }
   }
 
-  // Such graphs take long, and differ little by how they are cut.
+  // Dense graphs take long, and their cuts differ little.
   static bool is_dense(const Graph& graph) {
     constexpr std::size_t many_edges = 1'000'000;
     return graph.edges() > many_edges;
   }
 
-  // `children` are those from number `first` on. `vertices` are what this graph's are called in
-  // child_of.
+  // Distributes the vertices of `graph` over `children`, the first of which has number `first`.
+  // `vertices` maps the vertices of `graph` to indices in `child_of`.
   void split(std::span<const int> children, int first, const Graph& graph, const Elements& elements,
              const std::vector<int>& vertices, std::vector<int>& child_of) {
     if (children.size() == 1 || elements.empty()) {
@@ -98,7 +98,7 @@ class Partitioner {
     const std::span<const int> near = children.first((children.size() + 1) / 2);
     const std::span<const int> far = children.subspan(near.size());
     Bisection request = question(near, far, graph, elements);
-    // The first cuts lie furthest out and decide most.
+    // The first cuts are the outermost ones and affect the cost most.
     const bool is_early = 4 * graph.size() > problem_.elements();
     request.tries = effort_.tries + (is_early ? 1 : 0);
     if (is_dense(graph)) request.tries = 1;
@@ -120,8 +120,8 @@ class Partitioner {
     }
   }
 
-  // Two children that were parted early have never been cut against each other: those pairs that
-  // talk most are, now.
+  // Improves the cuts between pairs of children, which bisection may have separated at different
+  // levels. Only the pairs that exchange the most bytes are improved.
   void exchange(const Object& object, const Graph& graph, const Elements& elements,
                 std::vector<int>& child_of) {
     for (const auto& [one, other] : pairs_that_talk_most(object, graph, child_of)) {
@@ -148,7 +148,7 @@ class Partitioner {
                                                                const Graph& graph,
                                                                const std::vector<int>& child_of) {
     const auto children = static_cast<int>(object.children.size());
-    constexpr int most_children = 512;  // more take a table larger than the graph
+    constexpr int most_children = 512;  // with more, the table would be larger than the graph
     if (children > most_children) return {};
     std::vector<double> bytes(at(children) * at(children), 0);
     for (int v = 0; v < graph.size(); ++v) {
@@ -165,7 +165,7 @@ class Partitioner {
       }
     }
     std::sort(pairs.begin(), pairs.end());
-    // So each child comes in about four of them, which takes as long as two more cuts.
+    // Each child is in about four of these pairs, which takes the time of two more cuts.
     if (pairs.size() > 2 * at(children)) pairs.resize(2 * at(children));
     std::vector<std::pair<int, int>> most;
     for (const auto& [talk, pair] : pairs) most.push_back(pair);
@@ -185,7 +185,7 @@ class Partitioner {
            problem_.tree.objects()[at(children.front())].first;
   }
 
-  // What each side may hold, and who has to be there.
+  // Returns the bisection problem: the bounds of each side and the elements that are fixed to it.
   Bisection question(std::span<const int> near, std::span<const int> far, const Graph& graph,
                      const Elements& elements) const {
     Bisection request{graph};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Random numbers that are the same everywhere for the same seed, which those of the standard
-// library's distributions are not.
+// Random numbers that depend only on the seed, unlike the distributions of the standard library,
+// which differ between implementations.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,10 @@ class Random {
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
   }
-  // From 0 up to, and without, `end`. pre: end is 1 or more.
+  // Returns a number from 0 to end - 1.
+  // Requires: end >= 1.
   int below(int end) { return static_cast<int>(next() % static_cast<std::uint64_t>(end)); }
-  // From 0 up to, and without, 1.
+  // Returns a number in [0, 1).
   double fraction() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
 
   void shuffle(std::vector<int>& values) {

@@ -12,9 +12,9 @@
 namespace huddle::mapping {
 namespace {
 
-// An element tries to sit beside so many of those whom it talks most with and who are elsewhere...
+// Number of remote communication partners, heaviest first, next to which an element tries to move.
 constexpr std::size_t most_partners = 8;
-// ...on so many slots beside each of them.
+// Number of slots that are tried next to each partner.
 constexpr int most_slots = 32;
 
 constexpr int nobody = -1;
@@ -31,7 +31,7 @@ class Refiner {
       if (object.is_leaf()) continue;
       for (int slot = object.first; slot < object.last; ++slot) beside_[at(slot)] = &object;
     }
-    // As many looks at an edge as some sweeps over a sparse graph take.
+    // Budget of edge visits: enough for a few sweeps over a sparse graph.
     looks_left_ = 4'000'000 + 4 * static_cast<long long>(problem.graph.edges());
   }
 
@@ -48,7 +48,7 @@ class Refiner {
     double gain = 0;
   };
 
-  // Looks at everybody whose context have changed since it was looked at last.
+  // Tries to improve each element whose neighbours have moved since it was last visited.
   bool sweep_once() {
     bool better = false;
     for (int v = 0; v < problem_.elements() && looks_left_ > 0; ++v) {
@@ -67,7 +67,7 @@ class Refiner {
     for (const int partner : partners_elsewhere(element)) {
       const int there = mapping_[at(partner)];
       const Object* const near = beside_[at(there)];
-      // Slots of one object are alike unless pairs were measured one by one.
+      // Slots of one object are equivalent unless latencies were measured per pair.
       if (problem_.tree.is_regular()) {
         if (std::find(tried_.begin(), tried_.end(), near) != tried_.end()) continue;
         tried_.push_back(near);
@@ -79,7 +79,7 @@ class Refiner {
     return true;
   }
 
-  // Those that it talks most with, of those who do not sit beside it.
+  // Returns the heaviest communication partners that are not in the same innermost object.
   const std::vector<int>& partners_elsewhere(int element) {
     const Graph::Row row = problem_.graph.row(element);
     looks_left_ -= static_cast<long long>(row.size());
@@ -99,7 +99,7 @@ class Refiner {
     return partners_;
   }
 
-  // The slots around one, within the innermost object that it shares with others.
+  // Tries the slots around a partner, within its innermost shared object.
   void look_beside(int element, double here, int around, const Object& near, Move& best) {
     const int least = std::min(around - most_slots / 2, near.last - most_slots);
     const int first = std::max(near.first, least);
@@ -110,14 +110,14 @@ class Refiner {
     for (int slot = first; slot < last; ++slot) {
       if (slot == own) continue;
       if (!regular) gain = here - cost_at(element, slot, nobody);
-      // Whoever gains nothing by itself is not moved for another's sake.
+      // An element that gains nothing itself is not moved for the benefit of the exchanged one.
       if (gain <= 0) continue;
       const double both = gain_of(element, here, slot);
       if (both > best.gain) best = {slot, both};
     }
   }
 
-  // What an element pays on that slot, without what it pays for one partner.
+  // Returns the cost of the element's communication on that slot, except with `without`.
   double cost_at(int element, int slot, int without) {
     const Graph::Row row = problem_.graph.row(element);
     looks_left_ -= static_cast<long long>(row.size());
@@ -129,13 +129,13 @@ class Refiner {
     return sum;
   }
 
-  // What it gains to sit there, and whoever sits there to sit here.
+  // Returns the gain of moving to `slot`, where an element there moves to this slot.
   double gain_of(int element, double here, int slot) {
     const int own = mapping_[at(element)];
     const int other = occupant_[at(slot)];
     if (other < 0) return here - cost_at(element, slot, nobody);
     if (other == element || problem_.fixed[at(other)] != no_slot) return 0;
-    // What the two say to each other goes as far after as before.
+    // The cost between the two is the same before and after.
     const double theirs = cost_at(other, slot, element) - cost_at(other, own, element);
     return cost_at(element, own, other) - cost_at(element, slot, other) + theirs;
   }
@@ -157,9 +157,9 @@ class Refiner {
   const Problem& problem_;
   Mapping mapping_;
   std::vector<int> occupant_;
-  std::vector<const Object*> beside_;  // by slot: the innermost object that it shares with others
+  std::vector<const Object*> beside_;  // by slot: its innermost shared object
   std::vector<char> is_settled_;       // by element
-  // Scratch space of one look.
+  // Scratch space of improve().
   std::vector<std::pair<double, int>> candidates_;
   std::vector<int> partners_;
   std::vector<const Object*> tried_;
@@ -188,7 +188,7 @@ class Stayer {
  private:
   const Object& object(int number) const { return problem_.tree.objects()[at(number)]; }
 
-  // Everybody who is to sit below one object is laid onto another one that is alike.
+  // Moves the contents of one object to an identical one.
   void lay(int from, int onto) {
     const Object& source = object(from);
     const Object& target = object(onto);
@@ -203,7 +203,7 @@ class Stayer {
     }
   }
 
-  // By child of the source: the child of the target that it is laid onto.
+  // Returns for each child of the source the child of the target to which its contents go.
   std::vector<int> paired(const Object& source, const Object& target) const {
     const auto count = source.children.size();
     std::vector<int> target_of(count, -1);
@@ -212,14 +212,14 @@ class Stayer {
       target_of[child] = onto;
       taken[at(onto)] = 1;
     };
-    std::map<std::pair<int, int>, int> stay;  // how many would stay where they are
+    std::map<std::pair<int, int>, int> stay;  // number of elements that would stay on their slots
     for (std::size_t c = 0; c < count; ++c) {
       const Object& group = object(source.children[c]);
       for (int slot = group.first; slot < group.last; ++slot) {
         const int element = occupant_[at(slot)];
         if (element < 0) continue;
         if (problem_.fixed[at(element)] != no_slot && target_of[c] < 0) {
-          pair(c, static_cast<int>(c));  // source and target are one, then
+          pair(c, static_cast<int>(c));  // source and target are the same object in this case
         }
         const int now = problem_.present[at(element)];
         if (now >= target.first && now < target.last) {

@@ -17,8 +17,7 @@ namespace {
 using machine::GroupIndex;
 using machine::Topology;
 
-// What a processor is in, as far out as a level: a group of that level or of one further in, or
-// itself alone.
+// Returns the group of `pu` at `level`, or at the nearest inner level that has one; else `pu`.
 std::pair<int, int> cluster(const GroupIndex& index, int level, int pu) {
   for (; level >= 0; --level) {
     const int group = index.group(static_cast<std::size_t>(level), pu);
@@ -27,7 +26,7 @@ std::pair<int, int> cluster(const GroupIndex& index, int level, int pu) {
   return {-1, pu};
 }
 
-// The tree of one node, whose objects remember at which level of the topology they were split.
+// The tree of one node. Its objects record the level of the topology at which they were split.
 class TreeOfNode {
  public:
   TreeOfNode(const Topology& topology, std::vector<int> members) : index_(topology) {
@@ -35,8 +34,9 @@ class TreeOfNode {
     add(std::move(members), static_cast<int>(topology.levels.size()) - 1);
   }
 
-  std::vector<Object> objects;  // `level`: of the split, -1 where single processors come out
-  std::vector<int> pus;         // in the order of the leaves
+  // `level`: of the split, -1 if the children are single hardware threads
+  std::vector<Object> objects;
+  std::vector<int> pus;  // in the order of the leaves
 
  private:
   int add(std::vector<int> members, int level) {
@@ -56,7 +56,7 @@ class TreeOfNode {
     return number;
   }
 
-  // In the order of their first processors.
+  // Splits by group, in the order of the first members.
   std::vector<std::vector<int>> split(const std::vector<int>& members, int level) const {
     std::vector<std::vector<int>> parts;
     std::map<std::pair<int, int>, std::size_t> part_of;
@@ -83,7 +83,7 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
   const TreeOfNode node(topology, request.pus);
   const int network = static_cast<int>(topology.levels.size());
   slots_a_node_ = static_cast<int>(node.pus.size());
-  // Nodes stand side by side below a root of their own.
+  // Several nodes get a common root.
   if (nodes_ > 1) {
     objects_.push_back({0, nodes_ * slots_a_node_, {}, network});
     const int objects_a_node = static_cast<int>(node.objects.size());
@@ -107,8 +107,8 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
   if (model.machine().pairs) measure_pairs(model);
 }
 
-// Objects were split at levels of the topology, of which many split nothing. Those that do are
-// numbered from 0, and get as many bits of a code as their objects have children.
+// Numbers the levels that split objects from 0, which are few of the topology's levels, and assigns
+// to each the code bits that distinguish the children of its objects.
 void SlotTree::find_levels(const machine::CostModel& model, double network_ns) {
   const Topology& topology = model.machine().topology;
   const int network = static_cast<int>(topology.levels.size());
@@ -177,7 +177,7 @@ void SlotTree::measure_pairs(const machine::CostModel& model) {
 
 void SlotTree::find_shapes() {
   shapes_.assign(objects_.size(), 0);
-  std::map<std::vector<int>, int> known;  // a level, then the shapes of the children
+  std::map<std::vector<int>, int> known;  // key: the level, then the shapes of the children
   for (std::size_t o = objects_.size(); o-- > 0;) {
     std::vector<int> shape;
     if (!objects_[o].is_leaf()) shape.push_back(objects_[o].level);

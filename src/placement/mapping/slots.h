@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where ranks or threads may sit: the processors of one machine, or of several nodes of one kind,
-// as a tree of what they share, and how far any two of them are from each other.
+// The slots that ranks or threads can use: the hardware threads of one or more identical nodes, as
+// a tree of shared objects, with the latency between any two of them.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@
 
 namespace huddle::mapping {
 
-// A processor of a node: one rank or thread sits there.
+// A hardware thread of a node, which can run one rank or thread.
 struct Slot {
   int node = 0;
   int pu = 0;  // the operating system's number
@@ -22,16 +22,16 @@ struct Slot {
   bool operator==(const Slot&) const = default;
 };
 
-// "12", or "1:12" where there are several nodes.
+// Returns "12", or "1:12" if there are several nodes.
 std::string slot_text(const Slot& slot, int nodes);
 
-// An object that slots share: a core, a cache, a package, a node. Leaves are single slots. What
-// holds the same slots as an object inside it is left out.
+// An object that slots share: a core, a cache, a socket, a node. Leaves are single slots. An object
+// with the same slots as one of its descendants is left out.
 struct Object {
-  int first = 0;  // its slots are those from `first` up to, and without, `last`
+  int first = 0;  // slots first to last - 1
   int last = 0;
-  std::vector<int> children;  // in the order of their slots; empty for a leaf
-  int level = 0;              // index in SlotTree::levels(): what two of its children share
+  std::vector<int> children;  // in slot order; empty for a leaf
+  int level = 0;              // index in SlotTree::levels() of what two of its children share
 
   int slots() const { return last - first; }
   bool is_leaf() const { return children.empty(); }
@@ -39,33 +39,33 @@ struct Object {
 
 struct SlotLevel {
   std::string name;  // a level of the topology, "machine" or "network"
-  double ns = 0;     // from one slot to another that share it and nothing nearer
+  double ns = 0;     // latency between slots whose innermost shared object has this level
 };
 
 struct SlotRequest {
-  std::vector<int> pus;  // of each node; not empty
+  std::vector<int> pus;  // on each node; not empty
   int nodes = 1;
   double network_ns = 0;  // between two nodes
 };
 
 class SlotTree {
  public:
-  // Throws InputError where the topology has more levels, or wider ones, than a code of 64 bits
-  // tells apart.
+  // Throws InputError if the levels of the topology need more than 64 code bits.
   SlotTree(const machine::CostModel& model, const SlotRequest& request);
 
   int size() const { return static_cast<int>(slots_.size()); }
   int nodes() const { return nodes_; }
-  const std::vector<Slot>& slots() const { return slots_; }        // neighbours stand side by side
-  const std::vector<Object>& objects() const { return objects_; }  // the root first, children later
+  const std::vector<Slot>& slots() const { return slots_; }        // in tree order
+  const std::vector<Object>& objects() const { return objects_; }  // parents before children
   const Object& root() const { return objects_.front(); }
   const std::vector<SlotLevel>& levels() const { return levels_; }  // innermost first
-  int slot_of(const Slot& slot) const;                              // -1: none such
+  int slot_of(const Slot& slot) const;                              // -1 if there is none
 
-  // The index in levels() of what two different slots share.
+  // Returns the index in levels() of the innermost object that two different slots share.
   int level(int a, int b) const { return level_of_bit_[width(a, b)]; }
 
-  // A cache line's way. For a slot and itself: as to its nearest neighbour, never 0.
+  // Returns the latency of a cache line in ns. For a slot and itself: that to its nearest
+  // neighbour, never 0.
   double ns(int a, int b) const {
     if (!measured_ns_.empty() &&
         nodes_of_[static_cast<std::size_t>(a)] == nodes_of_[static_cast<std::size_t>(b)]) {
@@ -75,9 +75,9 @@ class SlotTree {
     }
     return ns_of_bit_[width(a, b)];
   }
-  // Whether slots of one object are all alike: not where pairs were measured one by one.
+  // Returns whether slots of an object are equivalent: not if latencies were measured per pair.
   bool is_regular() const { return measured_ns_.empty(); }
-  // Whether two objects are built alike.
+  // Returns whether two objects have the same shape.
   bool alike(int a, int b) const {
     return shapes_[static_cast<std::size_t>(a)] == shapes_[static_cast<std::size_t>(b)];
   }
@@ -97,18 +97,19 @@ class SlotTree {
   std::vector<int> nodes_of_;
   std::vector<Object> objects_;
   std::vector<SlotLevel> levels_;
-  // The path from the root to each slot, some bits for each level: the highest bit in which two
-  // codes differ tells the level.
+  // The path from the root to each slot, with some bits per level: the highest bit in which two
+  // codes differ determines the level that the slots share.
   std::vector<std::uint64_t> codes_;
   std::vector<int> level_of_bit_;
   std::vector<double> ns_of_bit_;
-  std::vector<int> shapes_;         // by object: equal for those that are built alike
-  std::vector<float> measured_ns_;  // between the slots of a node; empty: levels say it all
+  std::vector<int> shapes_;  // by object: equal for objects of the same shape
+  // between the slots of a node; empty if levels determine the latency
+  std::vector<float> measured_ns_;
 };
 
-// Which processors of a node take part: a thread of each core as long as these are enough for
-// `elements` on all nodes together, else all threads. `wanted` are those that somebody sits on or
-// is to sit on: they stand for their cores.
+// Returns the hardware threads of a node to use: one per core if these suffice for `elements` on
+// all nodes, otherwise all. On cores that contain hardware threads of `wanted`, which are in use or
+// requested, it returns those.
 std::vector<int> chosen_pus(const machine::Topology& topology, const machine::CpuSet& allowed,
                             const machine::CpuSet& wanted, int elements, int nodes);
 

@@ -31,9 +31,9 @@ namespace huddle::profile {
 namespace {
 
 constexpr std::size_t token_letters = 32;
-// A part of a rank with very many peers; more is not from a rank.
+// Upper bound of the size of a part. A longer message does not come from a rank.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-// Of one that does not answer: a host that cannot be reached, or somebody else.
+// Timeout for a peer that does not respond: an unreachable host or an unrelated client.
 constexpr timeval wait{.tv_sec = 20, .tv_usec = 0};
 constexpr char confirmed = 'k';
 
@@ -88,7 +88,7 @@ std::string new_token() {
   return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
-// Of every interface that leads to other hosts.
+// Returns the IPv4 addresses of all interfaces that are up, except loopback.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> addresses;
   ifaddrs* list = nullptr;
@@ -180,7 +180,7 @@ void Collector::serve() {
   }
 }
 
-// Who does not know the token is not one of ours.
+// Receives one part. Drops connections that do not begin with the token.
 void Collector::take(int connection) {
   const Socket socket(connection);
   std::array<char, token_letters> token{};
@@ -196,7 +196,7 @@ void Collector::take(int connection) {
     write_text(bytes, fmt::format("{}/sent-{}", folder_, taken_++));
     socket.send(&confirmed, 1);
   } catch (const Error&) {
-    return;  // it is told by not being confirmed
+    return;  // the sender notices that the confirmation is missing
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Takes parts from ranks that do not see the folder where parts are kept: those on hosts without a
-// file system in common with this one. Their MPI is not asked to carry anything, so that no call of
-// ours is collective, and ranks without this library keep nobody waiting.
+// Collects the parts of a profile from ranks that cannot write to the profile's folder because
+// their host shares no file system with this one. The parts arrive over TCP and not over the MPI,
+// so that huddle adds no collective call and waits for no rank without the library.
 #pragma once
 
 #include <string>
@@ -12,16 +12,17 @@
 
 namespace huddle::profile {
 
-// Lives as long as ranks run.
+// Accepts parts until it is destroyed. Must outlive the profiled ranks.
 class Collector {
  public:
-  // What comes is written into `folder`. Throws FailureError where the system has no socket.
+  // Writes each part that arrives to a file in `folder`. Throws FailureError if no socket is
+  // available.
   explicit Collector(std::string folder);
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  // "TOKEN@ADDRESS,ADDRESS...": all that deliver() has to know.
+  // Returns "TOKEN@ADDRESS,ADDRESS...", the argument of deliver().
   const std::string& address() const { return address_; }
   int port() const { return port_; }
 
@@ -34,12 +35,12 @@ class Collector {
   std::string address_;
   int port_ = 0;
   int listener_ = -1;
-  int stop_ = -1;  // readable when the thread is to end
+  int stop_ = -1;  // readable once the thread has to stop
   int taken_ = 0;
   std::thread thread_;
 };
 
-// Whether the collector at this address has confirmed that it holds these bytes.
+// Sends `bytes` to the collector at `address`. Returns whether it confirmed that it wrote them.
 bool deliver(std::string_view address, std::string_view bytes);
 
 }  // namespace huddle::profile

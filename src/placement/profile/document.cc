@@ -28,15 +28,15 @@ namespace {
 
 constexpr std::array<char, 8> magic = {'h', 'u', 'd', 'p', 'a', 'r', 't', '1'};
 
-// A multiple of every page size, since blocks of the file are mapped one by one; and of a flow's
-// size, so that no flow lies in two blocks.
+// A multiple of every page size, because the blocks of the file are mapped one by one, and of the
+// size of a flow, so that no flow spans two blocks.
 constexpr std::size_t block_bytes = 64 * 1024;
-// The flows begin at a whole number of flows.
+// Offset of the first flow: a multiple of the size of a flow.
 constexpr std::size_t flows_begin = 512;
 static_assert(sizeof(PartHeader) <= flows_begin && flows_begin % sizeof(Flow) == 0);
 static_assert(block_bytes % sizeof(Flow) == 0);
 
-// As they began; of one rank's the last one first.
+// Sort key: start time, then rank. The complete part of a rank precedes incomplete ones.
 auto order_of(const Part& part) {
   return std::tuple(part.who.begun_ns, part.who.rank, !part.has_ended);
 }
@@ -65,11 +65,12 @@ OwnPart::~OwnPart() {
   if (file_ >= 0) ::close(file_);
 }
 
-// Where a file system cannot map its files, or is full, what is counted is in memory only.
+// Falls back to private memory if the file system is full or does not support mapping.
 bool OwnPart::grow() {
   const std::size_t begin = blocks_.size() * block_bytes;
   void* block = MAP_FAILED;
-  // Allocated, and not only made longer: on a full disk a mapped page would kill the program.
+  // Allocates the space instead of only extending the file: on a full disk, access to a mapped page
+  // would kill the program.
   if (file_ >= 0 &&
       ::posix_fallocate(file_, static_cast<off_t>(begin), static_cast<off_t>(block_bytes)) == 0) {
     block = ::mmap(nullptr, block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
@@ -98,7 +99,7 @@ Flow* OwnPart::add(const Flow& flow) {
 void OwnPart::end() {
   header().has_ended = 1;
   if (file_ < 0) return;
-  // Others read it through another client of a network's file system.
+  // Other hosts read the file through another client of a network file system.
   for (const Block& block : blocks_) ::msync(block.begin, block.bytes, MS_SYNC);
 }
 
@@ -123,7 +124,7 @@ std::optional<Part> part_from(std::string_view bytes) {
       {}};
   bytes.remove_prefix(flows_begin);
   part.flows.resize(std::min<std::size_t>(header.flows, bytes.size() / sizeof(Flow)));
-  if (!part.flows.empty()) {  // of nothing there is no address
+  if (!part.flows.empty()) {  // memcpy requires valid pointers even for 0 bytes
     std::memcpy(part.flows.data(), bytes.data(), part.flows.size() * sizeof(Flow));
   }
   const auto is_rank = [&](int rank) { return rank >= 0 && rank < header.ranks; };
@@ -146,7 +147,7 @@ std::vector<Part> read_parts(const std::string& folder) {
   }
   std::sort(parts.begin(), parts.end(),
             [](const Part& a, const Part& b) { return order_of(a) < order_of(b); });
-  // Where its file could not be made longer, a rank has handed over the whole of it as well.
+  // A rank whose file could not be extended has also sent its complete part to the collector.
   const auto same = [](const Part& a, const Part& b) {
     return a.who.begun_ns == b.who.begun_ns && a.who.rank == b.who.rank;
   };
@@ -174,10 +175,11 @@ std::uint64_t bytes_of(const std::vector<const Part*>& parts) {
   return bytes;
 }
 
-// A command may start several programs, one after the other: of each rank the first part belongs to
-// the first one, and so on. What names a job is not the same on all hosts.
+// Returns the parts of the job that sent the most bytes. A command may start several programs, one
+// after the other: the n-th part of each rank belongs to the n-th job. Job ids are not used because
+// they differ between hosts.
 std::vector<const Part*> largest_job(const std::vector<Part>& parts, int& jobs) {
-  std::map<std::pair<int, int>, int> seen;  // how often, by number of ranks and rank
+  std::map<std::pair<int, int>, int> seen;  // number of parts so far, by number of ranks and rank
   std::map<std::pair<int, int>, std::vector<const Part*>> by_job;
   for (const Part& part : parts) {
     if (part.who.was_spawned) continue;
@@ -226,7 +228,7 @@ std::string entries_text(const Profile& profile, const Wanted& wanted) {
   return lines.empty() ? "[]" : fmt::format("[\n{}]", fmt::join(lines, ",\n"));
 }
 
-// Names of hosts hold nothing that JSON wants escaped; what else is there becomes '?'.
+// Host names contain nothing that JSON has to escape; other characters become '?'.
 std::string json_word(std::string_view name) {
   std::string text = "\"";
   for (const char letter : name) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// All ranks' parts as one file, which `huddle map` reads.
+// The parts of a profile that the ranks write, and the file that `huddle profile` assembles from
+// them for `huddle map`.
 #pragma once
 
 #include <array>
@@ -14,21 +15,22 @@
 
 namespace huddle::profile {
 
-// What one rank of the world sent to another.
+// Kind of the traffic that is counted between two ranks.
 enum class FlowKind : std::int32_t {
   point_to_point,
   one_sided,
-  collective,  // logical: what the operation means, and not what the MPI sends for it
+  // logical traffic: what the operation implies, not the messages that the MPI sends for it
+  collective,
 };
 
-// To processes that are no ranks of this world: spawned ones, other programs.
+// Destination or source outside MPI_COMM_WORLD: spawned processes and other programs.
 inline constexpr std::int32_t outside_world = -1;
 
-// Ranks are those of the world, whatever communicator the program named them in.
+// Traffic from one rank to another. Ranks are those of MPI_COMM_WORLD for all communicators.
 struct Flow {
   std::int32_t from = 0;
   std::int32_t to = 0;
-  std::int32_t phase = 0;  // as MPI_Pcontrol numbered it
+  std::int32_t phase = 0;  // the level that was passed to MPI_Pcontrol
   FlowKind kind = FlowKind::point_to_point;
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
@@ -36,31 +38,32 @@ struct Flow {
   bool operator==(const Flow&) const = default;
 };
 
-// What MPI calls the default level of detail: where a program is that never called MPI_Pcontrol.
+// Phase of a program that has not called MPI_Pcontrol: MPI's default level.
 inline constexpr std::int32_t first_phase = 1;
 
-// One rank's part of a profile: a file that is mapped into the rank while it counts. The kernel
-// keeps what was counted, however the rank ends.
 inline constexpr std::size_t most_host_letters = 255;
 
-// What the file begins with; flows follow, one behind the other.
+// Header of a part, which is one rank's share of a profile; the flows follow it. The part is a file
+// that is mapped into the rank while it counts, so that the counts survive if the rank is killed.
 struct PartHeader {
   std::array<char, 8> magic{};
-  std::int64_t begun_ns = 0;  // since 1970
+  std::int64_t begun_ns = 0;  // nanoseconds since 1970
   std::int32_t rank = 0;
   std::int32_t ranks = 0;
-  std::int32_t has_ended = 0;  // it came as far as MPI_Finalize
+  std::int32_t has_ended = 0;  // the rank reached MPI_Finalize
   std::int32_t was_spawned = 0;
   std::uint64_t flows = 0;
-  std::uint64_t left_out = 0;  // collectives that were too large to be spread over pairs
+  // collective calls that are not counted because they have too many pairs
+  std::uint64_t left_out = 0;
   std::array<char, most_host_letters + 1> host{};
 };
 
-// Of whom a part is.
+// Identity of the rank that wrote a part.
 struct Who {
   int rank = 0;
   int ranks = 0;
-  std::int64_t begun_ns = 0;  // since 1970: programs that came one after the other are told apart
+  // nanoseconds since 1970; distinguishes programs that ran one after the other
+  std::int64_t begun_ns = 0;
   bool was_spawned = false;
   std::string host;
 };
@@ -68,19 +71,21 @@ struct Who {
 // The part that this process writes.
 class OwnPart {
  public:
-  // In a file of its own in `folder`; in memory of this process where that cannot be.
+  // Creates a file in `folder`, or uses private memory if that fails or `folder` is empty. Throws
+  // FailureError if there is no memory either.
   OwnPart(const std::string& folder, const Who& who);
   ~OwnPart();
   OwnPart(const OwnPart&) = delete;
   OwnPart& operator=(const OwnPart&) = delete;
 
-  // A new one, which stays where it is. Null: there is no memory.
+  // Appends a copy of `flow`. The result stays valid as long as this object. Returns null if there
+  // is no memory.
   Flow* add(const Flow& flow);
   void leave_out(std::uint64_t collectives) { header().left_out += collectives; }
-  // Nothing is counted any more, and the file is written.
+  // Marks the part as complete and flushes the file. Counting must have stopped.
   void end();
   bool is_in_file() const { return file_ >= 0; }
-  // As the file has it.
+  // Returns the part in the format of its file.
   std::string bytes() const;
 
  private:
@@ -102,35 +107,38 @@ struct Part {
   std::vector<Flow> flows;
 };
 
-// Nothing where these bytes are no part.
+// Parses a part. Returns nothing if the bytes are not a valid part.
 std::optional<Part> part_from(std::string_view bytes);
 
-// All parts in a folder, as they began.
+// Reads all parts in `folder`, ordered by start time and rank. Ignores other files and duplicates.
 std::vector<Part> read_parts(const std::string& folder);
 
 struct Profile {
   int ranks = 0;
-  std::vector<std::string> hosts;  // by rank; empty where that rank's part is missing
-  std::vector<Flow> flows;         // in order; the same pair once for each phase and kind
-  std::vector<int> missing;        // ranks of which nothing is known
+  std::vector<std::string> hosts;  // by rank; empty if that rank's part is missing
+  std::vector<Flow> flows;         // sorted; at most one entry per pair, phase and kind
+  std::vector<int> missing;        // ranks that have left no part
   std::vector<int> unfinished;     // ranks that ended before MPI_Finalize
-  std::uint64_t left_out = 0;      // calls of collectives that stand for too many pairs
-  int jobs = 0;                    // how many programs were started; this is the one that sent most
+  // collective calls that are not counted because they have too many pairs
+  std::uint64_t left_out = 0;
+  int jobs = 0;  // number of programs that ran; this profile is of the one that sent the most bytes
 
   bool is_whole() const { return missing.empty() && unfinished.empty(); }
 };
 
-// pre: `parts` stand as they began. Spawned processes are no ranks of the job. No parts: no ranks.
+// Combines the parts of one program. Leaves out spawned processes. The result has no ranks if there
+// are no parts.
+// Requires: `parts` is in the order of read_parts().
 Profile assembled(const std::vector<Part>& parts);
 
-// huddle-comm, version 1. Its "entries" are what was sent point to point and one-sided, in all
-// phases; collectives stand apart.
+// Returns the profile in the format huddle-comm, version 1. "entries" contains the point-to-point
+// and one-sided traffic of all phases; collectives are listed separately.
 std::string document_text(const Profile& profile);
 
 struct Total {
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
-  std::size_t pairs = 0;  // that sent anything
+  std::size_t pairs = 0;  // number of pairs with traffic
 };
 Total total_of(const Profile& profile, bool collectives);
 

@@ -16,7 +16,7 @@
 namespace huddle::threads {
 namespace {
 
-// Equal values share the mean of their ranks.
+// Returns the rank of each value; equal values share the mean of their ranks.
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -83,14 +83,14 @@ namespace {
 
 constexpr int caches = 4, cores_a_cache = 4;
 
-// Where there is room to move to, whatever machine this is.
+// A generic machine with room for moves, independent of the machine that runs the measurement.
 machine::Machine roomy_machine() {
   static_assert(caches == 4 && cores_a_cache == 4);
   return machine::generic_machine(
       machine::discover_from_synthetic("pack:2 l3:2 core:4 pu:1").topology);
 }
 
-// Compares what the agent has with what is known, whenever somebody looks.
+// Compares the agent's matrix with the known one at each round.
 class Examiner : public Listener {
  public:
   Examiner(Pattern pattern, int seconds, Agent& agent)
@@ -137,14 +137,14 @@ class Examiner : public Listener {
   }
 
  private:
-  // Where the threads of neighbouring numbers are in different caches.
+  // Assumes that threads with adjacent numbers run in different caches.
   static Look spread(Look look) {
     for (ThreadUse& use : look.threads) {
       use.processor = use.thread % caches * cores_a_cache + use.thread / caches % cores_a_cache;
     }
     return look;
   }
-  // What fades follows a change; of what does not change all counts.
+  // For the pattern that changes, uses the matrix that fades; otherwise the one with all events.
   std::vector<double> pairs() const {
     return seen_pairs(pattern_ == Pattern::change ? agent_.recent() : agent_.whole(), threads_);
   }
@@ -165,7 +165,7 @@ class Examiner : public Listener {
 
 Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program,
                           NumaBalancing* balancing) {
-  if (pattern == Pattern::change) seconds *= 2;  // so many for each half
+  if (pattern == Pattern::change) seconds *= 2;  // `seconds` for each half
   const std::string name(known_patterns[static_cast<std::size_t>(pattern)]);
   program.words = {"huddle-pattern", name, fmt::format("{}", seconds)};
   const machine::Machine machine = roomy_machine();

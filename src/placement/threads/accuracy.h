@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How well the sharing of a known pattern is seen while it runs.
+// Measures how well the agent observes the sharing of a running program whose pattern is known.
 #pragma once
 
 #include <optional>
@@ -15,34 +15,35 @@
 
 namespace huddle::threads {
 
-// How much a matrix that was seen is like the one that is known.
-
-// By pair of threads, the same pairs in the same order for both.
+// Number of shared regions (known) or of observed events (seen) for each pair of threads. Both
+// return the pairs in the same order.
 std::vector<double> known_pairs(Pattern pattern, bool is_second_half);
 std::vector<double> seen_pairs(const SharingMatrix& matrix, const std::vector<int>& threads);
 
-// Cosine of the angle between the two; nothing where one of them is zero.
+// Returns the cosine of the angle between the two vectors; nothing if one of them is zero.
 std::optional<double> cosine(const std::vector<double>& a, const std::vector<double>& b);
-// Spearman's; nothing where all of one are equal.
+// Returns Spearman's rank correlation; nothing if all values of one vector are equal.
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
 struct Accuracy {
   Pattern pattern = Pattern::pairs;
-  std::optional<double> cosine = {};  // at the end; of a change only what came after it
+  std::optional<double> cosine = {};  // at the end; for Pattern::change, of the second half only
   std::optional<double> rank = {};
-  std::optional<double> good_after_s = {};  // the cosine reached 0.9 and stayed; since the change
-  double counts = 0;                        // all that was seen to be shared
-  // What would be done on a machine of four caches, where those who share sit apart at the start.
+  // seconds until the cosine reached 0.9 for good; since the change, if there is one
+  std::optional<double> good_after_s = {};
+  double counts = 0;  // sum of all observed events
+  // Seconds until the first decision to move, on a machine with four caches whose threads start
+  // apart from their partners.
   std::optional<double> moved_after_s = {};
-  Reason verdict = Reason::one_thread;  // of most decisions
+  Reason verdict = Reason::one_thread;  // reason of most decisions
   bool sees_reads = false;
   Watched watched = {};
 };
 
 inline constexpr double good_cosine = 0.9;
 
-// `program`: the one that runs patterns; its file, environment and helper. `balancing`: what makes
-// reads visible; null: nothing does.
+// `program` runs the patterns; its file, environment and helper must be set. `balancing` makes
+// reads visible; without it only writes are seen.
 Accuracy measure_accuracy(Pattern pattern, int seconds, WatchedProgram program,
                           NumaBalancing* balancing = nullptr);
 

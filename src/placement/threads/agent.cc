@@ -38,10 +38,10 @@ double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
 
 namespace {
 
-// The calls that bind a thread, and the way to its new processor.
+// Cost of moving one thread: the system calls that bind it, and its migration.
 constexpr double rebind_s = 20e-6;
 
-// What a core has for itself and must fetch anew elsewhere.
+// Returns the size of the core's private cache, which a thread has to refill after a move.
 double private_cache_bytes(const machine::Topology& topology) {
   constexpr double usual_bytes = 256 * 1024;
   for (const machine::Level& level : topology.levels) {
@@ -52,8 +52,8 @@ double private_cache_bytes(const machine::Topology& topology) {
   return usual_bytes;
 }
 
-// Everybody on a slot of his own, as near as possible to where he is: threads may share a processor
-// now, or sit on one that is no slot.
+// Assigns each thread its own slot, as near as possible to its hardware thread. Threads may
+// currently share a hardware thread, or run on one that is not a slot.
 mapping::Mapping one_to_one(const mapping::SlotTree& tree, const std::vector<int>& processors) {
   mapping::Mapping mapping(processors.size(), mapping::no_slot);
   std::vector<bool> taken(at(tree.size()), false);
@@ -81,7 +81,7 @@ mapping::Mapping one_to_one(const mapping::SlotTree& tree, const std::vector<int
   return mapping;
 }
 
-// The share of pairs whose nearest common cache is another one's kind than before.
+// Returns the fraction of pairs whose level of sharing has changed.
 double pairs_changed(const mapping::SlotTree& tree, const std::vector<int>& before,
                      const std::vector<int>& after) {
   int pairs = 0;
@@ -149,7 +149,7 @@ void Agent::finish_batch(std::uint64_t time_ns) {
   batch_end_ns_ = time_ns + static_cast<std::uint64_t>(options_.batch_ms) * 1'000'000U;
 }
 
-// Others have their numbers by now.
+// The numbers of these threads now belong to other threads.
 void Agent::forget(const std::vector<int>& threads) {
   if (threads.empty()) return;
   table_.forget(threads);
@@ -166,7 +166,7 @@ std::optional<Decision> Agent::take(const Look& look) {
   if (!has_looked_) {
     has_looked_ = true;
     first_look_ns_ = last_decision_ns_ = look.time_ns;
-    at_work(look);  // from here on
+    at_work(look);  // sets the baseline of the CPU times
     return std::nullopt;
   }
   const auto passed_ns = static_cast<double>(look.time_ns - last_decision_ns_);
@@ -207,11 +207,11 @@ mapping::Events Agent::recent_events(const std::vector<int>& threads) const {
 }
 
 mapping::Events Agent::whole_events(const std::vector<int>& threads) const {
-  // The last batch is part of `whole_`, although it has not ended.
+  // `whole_` includes the current batch.
   return events_of(whole_.graph(threads), whole_chance_ + batch_.spread(busy_).squares);
 }
 
-// Requires part of the events to be new, so that one occurrence is not counted twice.
+// Returns whether enough of the events are new, so that one occurrence does not decide twice.
 bool Agent::is_fresh(const std::vector<int>& threads) const {
   const double least =
       options_.evidence.least_events_an_element * static_cast<double>(threads.size());
@@ -248,7 +248,7 @@ Decision Agent::decide(const Look& look) {
         std::any_of(bound_.begin(), bound_.end(), [](int processor) { return processor >= 0; });
     std::fill(bound_.begin(), bound_.end(), -1);
   }
-  // Nothing that a move could follow on. Threads may start at any time.
+  // This decision cannot lead to a move. Threads may start at any time.
   last_wish_.reset();
   if (decision.reason == Reason::one_thread) {
     interval_ms_ = options_.first_interval_ms;
@@ -265,8 +265,8 @@ int Agent::present_processor(const Look& look, int thread) const {
   return use->processor;
 }
 
-// The placement with the shortest ways. If it would leave the threads less memory, the one with the
-// shortest ways for which threads only exchange their processors.
+// Returns the placement with the lowest cost. If that leaves the threads less memory, returns the
+// best one for which threads only exchange their hardware threads.
 mapping::Mapping Agent::better_placement(const mapping::Problem& problem,
                                          Decision& decision) const {
   mapping::Mapping nearest = map_by(problem, {}).mapping;
@@ -316,8 +316,8 @@ void Agent::look_for_better(Decision& decision, const mapping::Events& events) {
   }
   const mapping::Gain gain = gain_of(events, tree, problem.present, better);
   decision.saved = gain.share();
-  // A page is looked at every few milliseconds, in which its lines go to and fro many times: what
-  // is seen once stands for each of its lines once, which is the least.
+  // A page is sampled every few milliseconds, while its cache lines may move many times: one event
+  // stands for one transfer of each line of the page, which is a lower bound.
   const double lines = static_cast<double>(options_.page_bytes) / model_.machine().line_bytes;
   decision.gain_s =
       gain.least_ns(options_.evidence) * 1e-9 * lines / seen_s_ * options_.must_pay_within_s;

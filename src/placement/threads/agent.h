@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The agent's mind: who communicates with whom, and whether threads should move. Events go in,
-// decisions come out; it asks no clock and no system, so that a recording gives the same decisions
-// again, bit for bit.
+// Decides from observed memory sharing whether threads should move. Receives events and returns
+// decisions; uses no clock and no system call, so that a recording reproduces its decisions.
 #pragma once
 
 #include <cstdint>
@@ -24,103 +23,102 @@
 
 namespace huddle::threads {
 
-// Mappings told by processors, which stay the same where a tree of slots is made anew.
+// Returns the hardware threads of a mapping, which stay valid if the tree of slots is rebuilt.
 std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Mapping& mapping);
 
-// A line each for what is counted of every pair, between these processors. Who sits on one that is
-// none of the tree's is not counted.
+// Returns the cost in ns of one cache line per counted event. Threads on hardware threads that are
+// not in the tree are not counted.
 double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
               const std::vector<int>& processors);
 
-// Decides whether a placement may leave threads fewer NUMA nodes, or less memory bandwidth, than
-// they have. The agent knows what threads share, but not how much bandwidth they need.
+// Decides whether a placement may leave threads fewer NUMA nodes or less memory bandwidth than they
+// have. The agent knows what threads share, but not how much bandwidth they need.
 enum class Memory { kept, ignored };
 
 struct AgentOptions {
   Counting counting = Counting::every_change;
   Rounds rounds = Rounds::of_decisions;
-  double kept_after_decision = 0.75;  // of the matrix
-  // Decisions come less often while the placement stays nearly the same, more often when it does
-  // not.
+  double kept_after_decision = 0.75;  // fraction of the matrix that remains after a decision
+  // Interval between decisions. It grows while the placement hardly changes; else it shrinks.
   int first_interval_ms = 200;
   int interval_step_ms = 50;
   int least_interval_ms = 50;
   int most_interval_ms = 1000;
-  double nearly_same = 0.05;  // of all pairs may have changed their nearest common cache
-  // A thread that uses less than this share of what the busiest uses is a helper.
+  double nearly_same = 0.05;  // fraction of pairs that may have a different level of sharing
+  // A thread that uses less than this fraction of the busiest thread's CPU time is not placed.
   double least_share_of_busiest = 0.1;
   Memory memory = Memory::kept;
-  // When events suffice for a decision; a part of the events must be new.
+  // Number and variation of events that a decision requires. Some of the events must be new.
   mapping::EvidenceLimits evidence = {};
-  // Of what a placement was to save, what has been seen since must confirm so much.
+  // Fraction of the predicted saving that later samples must confirm.
   double least_confirmed = 0.5;
   double must_pay_within_s = 10;
   int cool_off_ms = 1000;  // after a move
-  // What is counted within such a time hangs together: threads take turns.
+  // Events within this time are not independent of each other, because threads alternate.
   int batch_ms = 50;
   std::uint32_t page_bytes = 4096;
 };
 
+// Outcome of a decision. Only `move` moves threads.
 enum class Reason {
-  one_thread,        // at most one at work
-  too_few_touches,   // of a page by two threads
-  all_alike,         // pairs share about the same: nobody is nearer than others
-  too_many_threads,  // more at work than processors
-  best_already,      // nothing better was found
-  less_memory,       // something better was found, but it leaves threads less memory bandwidth
-  too_little_gain,   // less than moving costs
-  seen_once,         // a move, if it is the same next time
-  cooling_off,       // a move, and the last one was just now
+  one_thread,        // at most one thread at work
+  too_few_touches,   // too few accesses to pages of other threads
+  all_alike,         // all pairs share about the same
+  too_many_threads,  // more threads at work than hardware threads
+  best_already,      // no better placement was found
+  less_memory,       // a better placement was found, but it leaves threads less memory bandwidth
+  too_little_gain,   // the gain is smaller than the cost of moving
+  seen_once,         // a move, provided that the next decision confirms it
+  cooling_off,       // a move, but the last one was too recent
   move,
 };
 
 struct Decision {
   std::uint64_t time_ns = 0;
   Reason reason = Reason::one_thread;
-  int interval_ms = 0;            // since the last one
-  std::vector<int> threads = {};  // those at work
-  std::vector<int> seats = {};    // where each was seen to run, or is bound
-  mapping::Graph sharing = {};    // what has not faded of their counts: of threads[0], [1] ...
-  // By the one before: the processor where each is, and where it should be. Empty where nothing
-  // was looked for.
+  int interval_ms = 0;            // since the previous decision
+  std::vector<int> threads = {};  // threads at work
+  std::vector<int> seats = {};    // hardware thread on which each was seen or is bound
+  mapping::Graph sharing = {};    // counts between threads[0], threads[1], ..., faded
+  // Hardware thread of each thread now and in the better placement. Empty if none was computed.
   std::vector<int> present = {};
   std::vector<int> wanted = {};
   double counts = 0;  // between threads at work
-  double saved = 0;   // the share of what communication costs
-  double gain_s = 0;  // in the time within which it has to pay, at the lower end
-  double cost_s = 0;  // of moving
-  int moved = 0;      // threads that change their processor
-  // The memory that threads use now and with the nearest placement, if that was rejected because
-  // it leaves them less.
+  double saved = 0;   // fraction of the communication cost
+  double gain_s = 0;  // lower end of the gain within must_pay_within_s
+  double cost_s = 0;  // cost of moving
+  int moved = 0;      // number of threads that change their hardware thread
+  // Memory that the threads use now and with the best placement, if that was rejected because it
+  // leaves them less.
   struct Rejected {
     mapping::MemoryUse now, then;
   };
   std::optional<Rejected> rejected = {};
-  // Threads had been moved, and this is nothing that they should stay bound for.
+  // Threads that were moved before get their original masks back.
   bool gives_back = false;
 };
 
-// What to do, and why: "do nothing: fewer than two threads at work".
+// Returns action and reason: "do nothing: fewer than two threads at work".
 std::string text_of(const Decision& decision);
-// Of the reason alone, for whoever reads JSON: "too few touches".
+// Returns the reason alone, for JSON: "too few touches".
 std::string_view name_of(Reason reason);
 
 class Agent {
  public:
-  // Keeps a reference to the model. `allowed`: processors that threads may be put on.
+  // Keeps a reference to `model`. `allowed`: hardware threads on which threads may be placed.
   Agent(const machine::CostModel& model, const machine::CpuSet& allowed, AgentOptions options);
 
   void take(const Touch& touch);
-  // A decision, if it is time for one.
+  // Returns a decision if the interval has passed.
   std::optional<Decision> take(const Look& look);
 
-  // Where somebody carries decisions out: what came of them. Otherwise it is taken for granted that
-  // threads sit where a move has put them.
+  // Reports the result of a move, if a Mover carries out decisions. Without it, the agent assumes
+  // that every move succeeds.
   void take(const Standing& standing);
 
-  // From the last decision to the next.
+  // current interval between decisions
   int interval_ms() const { return interval_ms_; }
-  // Of everything since the start; the other fades as decisions are made.
+  // All events since the start, without fading.
   const SharingMatrix& whole() const { return whole_; }
   // Returns the events between these threads since the start.
   mapping::Events whole_events(const std::vector<int>& threads) const;
@@ -139,32 +137,33 @@ class Agent {
   mapping::Mapping better_placement(const mapping::Problem& problem, Decision& decision) const;
   mapping::Mapping exchanged(const mapping::Problem& problem) const;
   Reason judge(const Decision& decision, const mapping::SlotTree& tree);
-  // What has been seen since the last decision says the same of what was wanted then.
+  // Returns whether the events since the last decision confirm the placement of that decision.
   bool confirmed(const Decision& decision, const mapping::SlotTree& tree) const;
   int present_processor(const Look& look, int thread) const;
-  double refill_s(const mapping::SlotTree& tree) const;  // of one core's caches
+  double refill_s(const mapping::SlotTree& tree) const;  // time to refill one core's private cache
   void adjust_interval(bool same);
 
   const machine::CostModel& model_;
   machine::CpuSet allowed_;
   AgentOptions options_;
   TouchTable table_;
-  SharingMatrix batch_, fresh_, recent_, whole_;  // fresh: since the last decision
+  SharingMatrix batch_, fresh_, recent_, whole_;  // fresh_: since the last decision
   std::uint64_t batch_end_ns_ = 0;
-  // What the spread of `recent_` would be, were all pairs alike: each batch by itself, for those
-  // are all that is independent of each other.
+  // Variance of the counts in `recent_` if all pairs were alike. Summed per batch, because only
+  // batches are independent of each other.
   double chance_ = 0;
   double whole_chance_ = 0;  // the same for `whole_`
-  std::vector<int> busy_;    // at the last decision; all that were seen before there was one
-  double seen_s_ = 0;        // the time that `recent_` stands for
+  // threads at work at the last decision, or all threads before the first one
+  std::vector<int> busy_;
+  double seen_s_ = 0;  // time in seconds that `recent_` represents
   std::uint64_t touches_ = 0;
   int interval_ms_;
   std::uint64_t first_look_ns_ = 0, last_decision_ns_ = 0;
   bool has_looked_ = false;
   std::vector<std::uint64_t> cpu_before_ns_;  // by thread, at the last decision
-  // By thread: where a move has put it; -1: where the system has.
+  // By thread: the hardware thread to which a move has bound it; -1 if it is not bound.
   std::vector<int> bound_;
-  std::vector<int> alone_;  // threads that stay where they are
+  std::vector<int> alone_;  // threads that must not be moved
   struct Wish {
     std::vector<int> threads, processors;
     double saved = 0;
@@ -173,7 +172,7 @@ class Agent {
   std::optional<std::uint64_t> last_move_ns_;
 };
 
-// All decisions that these events lead to.
+// Returns all decisions for a sequence of events.
 std::vector<Decision> replay(const Events& events, Agent& agent);
 
 }  // namespace huddle::threads

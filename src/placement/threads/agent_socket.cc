@@ -51,7 +51,7 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
                                      std::span<std::byte> message) {
   FileDescriptor peer;
   std::optional<pid_t> process;
-  // Users whom this does not concern could come without end: more of them are for the next time.
+  // Limits the number of foreign connections per call, as other users could connect without end.
   int strangers_left = 16;
   do {
     if (strangers_left-- == 0) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
     if (!peer.is_open()) return std::nullopt;
     process = peer_of_same_user(peer);
   } while (!process);
-  // It has sent before it ends, at once; somebody who does not is not waited for long.
+  // The client sends right after it connects; a client that does not is given up after this time.
   const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
   ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   Received received{.process = *process};
@@ -71,7 +71,7 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
   return received;
 }
 
-// He closes his own copies of what he has sent, then the connection.
+// The client closes its copies of the descriptors that it has sent before it closes the connection.
 void wait_for_close(const FileDescriptor& connection) {
   char nothing = 0;
   (void)!::recv(connection.number(), &nothing, 1, 0);
@@ -91,14 +91,14 @@ std::optional<std::string> ask(const std::string& name, std::span<const std::byt
   if (!socket.is_open() || ::connect(socket.number(), address.generic(), address.length) != 0) {
     return std::nullopt;
   }
-  // Who had the name may have ended, and somebody else have it.
+  // The agent may have ended, and another user's process may have taken its name.
   if (!peer_of_same_user(socket)) return std::nullopt;
   if (send_message(socket, message, descriptors) != static_cast<ssize_t>(message.size())) {
     return std::nullopt;
   }
   pollfd wait{socket.number(), POLLIN, 0};
   ::poll(&wait, 1, static_cast<int>(patience.count()));
-  // From here on no answer comes any more, and whoever sends one is told so: both know the same.
+  // Stops receiving, so that a late answer() fails: both sides then agree that there was no answer.
   ::shutdown(socket.number(), SHUT_RD);
   std::array<char, 256> text{};
   const ssize_t got = ::recv(socket.number(), text.data(), text.size(), 0);
@@ -129,8 +129,8 @@ std::optional<Arrival> HelperPort::accept() const {
 
 namespace {
 
-// With it come the helper's port, where to say that it is ready, until when to wait for its exec(),
-// and where to report to, if it wants to be told.
+// Message that hands a program over. It comes with these descriptors: the helper's port, the ready
+// pipe, the pipe that closes at exec(), and optionally a pipe for the report.
 struct HandedOver {
   Identity process = {};
   double fault_s = 0;
@@ -143,7 +143,7 @@ constexpr std::size_t least_descriptors = 3;
 std::string why_not(const Received& received, const HandedOver& handed) {
   if (received.bytes != sizeof handed) return "it is of another version of huddle";
   if (received.descriptors.size() < least_descriptors) return "it has no descriptors left";
-  // A number may be another process's in the sender's namespace: the moment of birth would differ.
+  // In another PID namespace the number may belong to another process, whose start time differs.
   if (!SystemMasks().is_there(handed.process)) return "it does not see the process";
   return {};
 }
@@ -166,7 +166,7 @@ std::optional<AwaitedProgram> AgentSocket::accept() const {
       answer(received->connection, refusal);
       continue;
     }
-    // Who has waited for too long has an agent of his own by now.
+    // A client that has timed out runs an agent of its own.
     if (!answer(received->connection, taken)) continue;
     AwaitedProgram program{.process = handed.process,
                            .fault_s = handed.fault_s,

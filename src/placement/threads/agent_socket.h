@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Programs that may use the same processors, as ranks of a node do, share one agent: the first
-// one's serves, and is handed the others by a socket. Its name is in the agent's state file.
+// Programs that may use the same hardware threads, such as the ranks of a node, share one agent:
+// the agent of the first program listens on a socket whose name is in its state file, and the
+// others hand their programs over to it.
 #pragma once
 
 #include <sys/types.h>
@@ -20,55 +21,55 @@
 
 namespace huddle::threads {
 
-// Unix sockets with names that live in the kernel and not in a folder: whoever is killed leaves
-// none behind. Somebody connects, sends one message, with descriptors where he likes, is answered
-// where he waits for that, and closes.
-
-// Hard to guess, but everybody can see who listens: others of this user alone are listened to.
+// Unix sockets in the abstract namespace, which leave no file behind if a process is killed. A
+// client connects, sends one message, optionally with descriptors, reads an answer, and closes.
+//
+// The name is hard to guess, but visible to all users; connections of other users are rejected.
 std::string random_socket_name();
 
-// Throws FailureError where there can be none.
+// Throws FailureError if the socket cannot be created.
 FileDescriptor listen_at(const std::string& name);
 
 struct Received {
-  pid_t process = 0;      // who has sent it
-  std::size_t bytes = 0;  // of the message; 0: none has come
+  pid_t process = 0;      // the sender
+  std::size_t bytes = 0;  // size of the message; 0 if none has arrived
   std::vector<FileDescriptor> descriptors = {};
   FileDescriptor connection = {};
 };
 
-// Of the next one of this user who has come; nothing where nobody has, or where there is no
-// descriptor left for him: he is still there the next time. Does not wait for anybody to come, and
-// not for long for his message.
+// Accepts the next connection from this user. Returns nothing if there is none, or no free
+// descriptor; the connection then stays queued. Waits only for the message, up to 100 ms.
 std::optional<Received> receive_next(const FileDescriptor& listening, std::span<std::byte> message);
-// Holds the connection until the sender has closed it, which he does soon.
+// Blocks until the sender has closed the connection, for at most 100 ms.
 void wait_for_close(const FileDescriptor& connection);
-// False where the sender waits no more: he never gets that.
+// Returns false if the sender does not wait for an answer any more.
 bool answer(const FileDescriptor& connection, std::string_view text);
 
-// What whoever listens at that name answers; nothing where nobody listens, or answers in time.
+// Sends a message to the socket of that name. Returns the answer if it comes within `patience`.
 std::optional<std::string> ask(const std::string& name, std::span<const std::byte> message,
                                std::span<const int> descriptors,
                                std::chrono::milliseconds patience);
 
-// Where helpers that were preloaded into programs (helper/helper.c) hand over their userfaultfd.
+// Message of a helper that is preloaded into a program (helper/helper.c) and sends its userfaultfd.
 struct Arrival {
   pid_t process = 0;
-  FileDescriptor userfaultfd;  // not open: it could not be had
-  int error = 0;               // an errno: why
+  FileDescriptor userfaultfd;  // not open if it could not be created
+  int error = 0;               // errno of that failure
 };
 
+// The socket to which helpers connect.
 class HelperPort {
  public:
   // Throws FailureError.
   HelperPort();
-  // One that another process has made and named, by the socket that listens there.
+  // Uses a socket of another process, which has named it.
   explicit HelperPort(FileDescriptor listening) : socket_(std::move(listening)) {}
 
-  // "NAME=VALUE" for the environment of the program. pre: it was made here.
+  // Returns "NAME=VALUE" for the environment of the program.
+  // Requires: this object created the socket.
   std::string variable() const;
-  int descriptor() const { return socket_.number(); }  // readable when somebody has come
-  // The next one who has come. Does not wait.
+  int descriptor() const { return socket_.number(); }  // readable if a helper has connected
+  // Returns the message of the next helper. Does not block.
   std::optional<Arrival> accept() const;
 
  private:
@@ -76,17 +77,18 @@ class HelperPort {
   FileDescriptor socket_;
 };
 
-// A process that is about to become the program, and is not ours to wait for.
+// A process that is about to become the program and is a child of another process.
 struct AwaitedProgram {
   Identity process = {};
-  double fault_s = 0;         // what a fault costs here
-  bool splits_huge = false;   // pages of it, to see who shares them
-  HelperPort port;            // whose name is in the program's environment
-  FileDescriptor ready;       // where it waits for ready_word, or for why it is not watched
-  FileDescriptor until_exec;  // readable once it has become the program
-  FileDescriptor report;      // where it wants to read what was seen; not open: nowhere
+  double fault_s = 0;        // measured cost of a page fault
+  bool splits_huge = false;  // split its huge pages to see which threads share them
+  HelperPort port;           // its name is in the program's environment
+  // the process waits here for ready_word, or for the reason why it is not watched
+  FileDescriptor ready;
+  FileDescriptor until_exec;  // readable once the process has called exec()
+  FileDescriptor report;      // where the process expects the report; not open if it does not
 
-  // False where it does not wait any more.
+  // Returns false if the process does not wait any more.
   bool tell(std::string_view text) const;
 };
 
@@ -98,9 +100,9 @@ class AgentSocket {
   AgentSocket();
 
   const std::string& name() const { return name_; }
-  int descriptor() const { return socket_.number(); }  // readable when somebody has come
-  // The next program that was handed over. Who hands one over is told that it was taken, or why it
-  // was not. Does not wait.
+  int descriptor() const { return socket_.number(); }  // readable if a program is being handed over
+  // Returns the next program that was handed over, after confirming it to the sender. Programs that
+  // are refused get the reason as answer. Does not block.
   std::optional<AwaitedProgram> accept() const;
 
  private:
@@ -108,9 +110,10 @@ class AgentSocket {
   FileDescriptor socket_;
 };
 
-// An agent answers within a round, unless it stands still.
+// An agent answers within one round.
 inline constexpr std::chrono::milliseconds usual_patience{1000};
-// To the agent that listens there. Empty: it has taken it; else why not.
+// Hands a program over to the agent at `socket`. Returns an empty string, or the reason why the
+// agent refused.
 std::string hand_over(const AwaitedProgram& program, const std::string& socket,
                       std::chrono::milliseconds patience = usual_patience);
 

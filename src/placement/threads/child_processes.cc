@@ -25,8 +25,8 @@
 namespace huddle::threads {
 namespace {
 
-// Both included. By number, for C libraries that have no function for it; Linux has one from 5.9
-// on.
+// Closes the descriptors first to last, both included. Uses the number of the system call (Linux
+// 5.9) because some C libraries have no function for it.
 void close_from_to(unsigned first, unsigned last) {
   constexpr unsigned no_flags = 0;
   if (first > last || ::syscall(SYS_close_range, first, last, no_flags) == 0) return;
@@ -39,7 +39,7 @@ void close_from_to(unsigned first, unsigned last) {
 void detach(const std::string& name, std::vector<int> kept) {
   ::setsid();
   ::prctl(PR_SET_NAME, name.c_str());
-  (void)!::chdir("/");  // keeps no file system from being unmounted
+  (void)!::chdir("/");  // so that it does not prevent unmounting
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
@@ -112,7 +112,7 @@ FileDescriptor open_process(pid_t process) {
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
-// What was removed by then was given back by the agent.
+// Does nothing if the agent has removed the file, because it has then restored everything itself.
 void give_back_all(const StateFolder& folder, const StateFile& file) {
   SystemMasks masks;
   const KeptState kept = read_kept_state(text_in(file.descriptor()));
@@ -122,7 +122,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
   file.remove();
 }
 
-// pre: no signal is delivered.
+// Requires: all signals are blocked.
 [[noreturn]] void guard(const StateFolder& folder, const StateFile& file, int agent) {
   detach("huddle-guardian", {file.descriptor(), agent});
   pollfd wait{agent, POLLIN, 0};
@@ -130,7 +130,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
   try {
     give_back_all(folder, file);
   } catch (const std::exception&) {
-    ::_exit(1);  // whoever comes next repairs it
+    ::_exit(1);  // the next huddle repairs it
   }
   ::_exit(0);
 }
@@ -143,7 +143,7 @@ Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
     throw FailureError(fmt::format("nobody can wait for this process's end ({}): nothing is bound",
                                    std::strerror(errno)));
   }
-  // What is sent to all of the process group is not for the guardian, which has not left it yet.
+  // Keeps signals to the process group from ending the child before it has its own session.
   const WithoutSignals meanwhile;
   const pid_t child = ::fork();
   if (child < 0) {

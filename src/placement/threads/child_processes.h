@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+// Child processes of the agent: the program, which waits with its exec() until it is watched, and
+// the guardian.
 #pragma once
 
 #include <sys/types.h>
@@ -12,41 +14,39 @@
 
 namespace huddle::threads {
 
-// A process that stays when the one that has forked it becomes another program.
-
-// For a child just forked: a session of its own, nothing open but these descriptors, and a name of
-// its own in lists of processes.
+// Turns a forked child into a background process: a new session, no open descriptors except `kept`,
+// and a process name of its own.
 void detach(const std::string& name, std::vector<int> kept);
 
-// A child process that waits with its exec() until those who watch it are ready.
+// A child process that waits with its exec() until the observers are ready.
 class GatedStart {
  public:
-  // `mask`: the signals that are blocked for the program. Throws FailureError.
+  // `mask`: signals that the program starts with as blocked. Throws FailureError.
   GatedStart(const std::string& file, std::vector<std::string> words,
              std::vector<std::string> environment, const sigset_t& mask);
-  // Of a child that was never let go: it ends.
+  // Ends the child if go() was not called.
   ~GatedStart();
   GatedStart(const GatedStart&) = delete;
   GatedStart& operator=(const GatedStart&) = delete;
 
   pid_t process() const { return process_; }
-  // Lets it become the program. Throws FailureError where it cannot.
+  // Lets the child call exec(). Throws FailureError if that fails.
   void go();
 
  private:
   std::string file_;
-  FileDescriptor gate_;    // closed or written to
-  FileDescriptor report_;  // an errno, or its end once exec() has been done
+  FileDescriptor gate_;    // a byte lets the child go, end of file ends it
+  FileDescriptor report_;  // receives an errno, or end of file after exec()
   pid_t process_ = -1;
 };
 
-// A process that waits for the end of the one that has started it, and then gives back what that
-// one has not. It does nothing else, so that there is no reason to end it.
+// A process that waits for its parent to end and then restores what the parent has not. It does
+// nothing else, so that there is no reason to kill it.
 class Guardian {
  public:
-  // Throws FailureError where there can be none.
+  // Throws FailureError if it cannot be started.
   Guardian(const StateFolder& folder, const StateFile& file);
-  // pre: nothing is left to be given back.
+  // Requires: nothing is left to restore.
   ~Guardian();
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Decisions in words.
+// Texts of the agent's decisions.
 #include <fmt/format.h>
 
 #include "common/text.h"

@@ -21,17 +21,17 @@ std::optional<long long> kernel_value(const std::string& path) { return System()
 bool set_kernel_value(const std::string& path, long long value) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file.is_open()) return false;
-  // One call: whoever is killed has set it, or has not.
+  // A single write(): the value is either set or unchanged if the process is killed.
   const std::string text = fmt::format("{}\n", value);
   if (::write(file.number(), text.data(), text.size()) < 0) return false;
   if (kernel_value(path) == value) return true;
-  errno = EINVAL;  // taken, and without effect
+  errno = EINVAL;  // the kernel accepted the value but did not use it
   return false;
 }
 
 namespace {
 
-// Of processes, one started by the other, that are looked through for heirs.
+// Depth of the process tree that is searched for inherited masks.
 constexpr int most_generations = 8;
 
 std::string line_of(std::string_view word, const Identity& one) {
@@ -61,8 +61,8 @@ std::optional<Kept> kept_in(const std::vector<std::string>& fields, const Identi
   }
 }
 
-// One that was not there when the others were bound, and has what one of them was given: it
-// inherited that.
+// Finds threads that did not exist when the others were bound and that have a mask which huddle has
+// set: they inherited it from their creators.
 class Heirs {
  public:
   Heirs(const KeptState& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
@@ -200,7 +200,7 @@ KeptState read_kept_state(std::string_view text) {
   return kept;
 }
 
-// Threads go on being born of those that are bound until none is bound any more.
+// Repeats because bound threads can create further threads until all of them are restored.
 int give_back(const KeptState& kept, ThreadMasks& masks) {
   constexpr int most_rounds = 16;
   int changed = 0;

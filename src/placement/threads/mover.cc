@@ -43,11 +43,11 @@ void Binder::leave_alone(Known& one) {
 void Binder::meet(pid_t process, pid_t thread) {
   Known one{.thread = {thread, masks_.born(thread)}, .process = process};
   std::optional<CpuSet> mask = masks_.mask(thread);
-  if (one.thread.born == 0 || !mask) return;  // gone by now
+  if (one.thread.born == 0 || !mask) return;  // ended in the meantime
   const Identity program{process, masks_.born(process)};
   const auto usual = usual_.find(program);
   const bool is_usual = usual != usual_.end() && usual->second == *mask;
-  // Nobody has told that it was born: of one that is bound, by what it has.
+  // The creator of this thread was not reported, so it is found by the mask.
   const Kept* const parent = is_usual ? nullptr : creator_of(kept_, masks_, process, *mask);
   if (parent != nullptr && masks_.set_mask(thread, parent->original) == 0) mask = parent->original;
   one.original = *mask;
@@ -76,7 +76,7 @@ void Binder::look(pid_t process, const std::vector<pid_t>& threads) {
   }
 }
 
-// It lives, and nobody looks at it any more.
+// The thread is alive but no longer observed.
 void Binder::let_go(pid_t thread) {
   const auto bound = kept_.bound.find(thread);
   if (bound == kept_.bound.end()) return;
@@ -113,7 +113,7 @@ Binder::Outcome Binder::bind(pid_t thread, const CpuSet& processors, int claim) 
     return Outcome::bound;
   }
   if (error == ESRCH) return Outcome::gone;
-  let_go(thread);  // what it had from us before
+  let_go(thread);  // restores the mask from before huddle bound it
   leave_alone(one);
   return Outcome::refused;
 }
@@ -129,11 +129,11 @@ using machine::CpuSet;
 
 namespace {
 
-// A rank that has the lock may wait for this agent to answer: a move that is not made now is made
+// A rank that holds the lock may be waiting for an answer of this agent. The move can be repeated
 // later.
 constexpr std::chrono::milliseconds patience_of_a_move{100};
 
-// Slurm gives each task of a step a group of its own, and ends the step.
+// Slurm gives each task of a step its own cgroup but ends the step as a whole.
 std::string without_task(std::string groups) {
   constexpr std::string_view last = "/task_";
   for (std::size_t at = groups.find(last); at != std::string::npos; at = groups.find(last, at)) {
@@ -142,8 +142,8 @@ std::string without_task(std::string groups) {
   return groups;
 }
 
-// The system may end a group of processes as a whole, an agent and its guardian with it: nobody
-// relies on those of another one.
+// The system may end a cgroup as a whole, including an agent and its guardian: agents of other
+// cgroups are not used.
 bool is_of_our_group(const Identity& agent) {
   const System system;
   const auto theirs = system.read(fmt::format("/proc/{}/cgroup", agent.number));
@@ -151,12 +151,12 @@ bool is_of_our_group(const Identity& agent) {
   return theirs && ours && without_task(*theirs) == without_task(*ours);
 }
 
-// Who may share an agent: ranks of one job alone, for programs that know nothing of each other
-// would hear of each other at their ends.
+// Returns the conditions for sharing an agent. Only ranks of one job share one, because its report
+// covers all of its programs and is written when the last of them has ended.
 std::string terms_of(const std::string& job, const CpuSet& allowed, Binding binding) {
   std::string terms = fmt::format("{}:{}:{}", binding_names[static_cast<std::size_t>(binding)],
                                   allowed.text(), printable(job));
-  std::replace(terms.begin(), terms.end(), ' ', '_');  // one word in the state file
+  std::replace(terms.begin(), terms.end(), ' ', '_');  // the state file needs a single word
   return terms;
 }
 
@@ -205,7 +205,8 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
                   file_->path(), std::strerror(why)));
 }
 
-// Under one lock, so that of two that start at once one finds the other.
+// Holds the lock throughout, so that of two programs that start at the same time one finds the
+// other's agent.
 std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
                                             const machine::Topology& topology,
                                             const CpuSet& allowed, Binding binding,
@@ -231,7 +232,7 @@ void Mover::serve(const std::string& terms) {
   try {
     socket_.emplace();
   } catch (const Error&) {
-    return;  // others have agents of their own
+    return;  // the other programs start agents of their own
   }
   if (!file_->add(serves_line(socket_->name(), terms))) socket_.reset();
 }
@@ -245,7 +246,7 @@ std::optional<AwaitedProgram> Mover::accept() {
   return std::nullopt;
 }
 
-// Who hands a program over holds the lock meanwhile, and waits for the answer.
+// A process that hands a program over holds the lock until it has the answer.
 std::optional<AwaitedProgram> Mover::accept_or_close() {
   const auto end = std::chrono::steady_clock::now() + StateFolder::usual_patience;
   while (socket_) {
@@ -266,7 +267,8 @@ std::optional<AwaitedProgram> Mover::accept_or_close() {
 
 Mover::~Mover() { end(); }
 
-// The file goes first and the guardian afterwards, which finds nothing to do should we be killed.
+// Removes the file before it ends the guardian, which then has nothing to do if this process is
+// killed in between.
 void Mover::end() {
   if (!file_) return;
   socket_.reset();
@@ -297,7 +299,7 @@ void Mover::look(const ThreadList& threads) {
   numbers_ = threads.alive();
   std::map<pid_t, std::vector<pid_t>> by_process;
   for (const auto& [thread, process] : threads.processes()) by_process[process].push_back(thread);
-  for (const pid_t process : processes_) by_process.try_emplace(process);  // maybe ended by now
+  for (const pid_t process : processes_) by_process.try_emplace(process);  // it may have ended
   processes_.clear();
   for (const auto& [process, all] : by_process) {
     binder_.look(process, all);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Carries out what the agent decides: binds threads of watched processes, writes down before what
-// has to be given back, claims processors among all agents of this user, and has a guardian.
+// Carries out the agent's decisions: binds threads of watched processes, records first what has to
+// be restored, claims hardware threads among all agents of this user, and runs a guardian.
 #pragma once
 
 #include <functional>
@@ -24,38 +24,38 @@
 
 namespace huddle::threads {
 
-// Binds threads, each within what it was allowed, and knows what each had. A thread that somebody
-// else has bound, before or meanwhile, is left alone from then on.
+// Binds threads within their original masks and remembers these. Never changes a thread again once
+// another program has bound it, before or in the meantime.
 class Binder {
  public:
-  // Writes a line down before what it tells of is done; false where that cannot be.
+  // Records a line before the change that it describes. Returns false if that fails.
   using Note = std::function<bool(std::string_view line)>;
 
-  // Keeps a reference to the masks.
+  // Keeps a reference to `masks`.
   Binder(ThreadMasks& masks, Note note) : masks_(masks), note_(std::move(note)) {}
 
-  // A thread was born: it has inherited the mask of its creator, and gets what that one had.
+  // Handles a new thread, which has inherited its creator's mask: sets the creator's original mask.
   void take(const Birth& birth);
-  // These are the threads of the process now. Finds out who is new, who is gone, and whom somebody
-  // else has bound. One that lives and is not among them gets back what it had.
+  // Updates the list of the process's threads: finds those that are new, ended or bound by another
+  // program. A thread that is alive but not in the list gets its original mask back.
   void look(pid_t process, const std::vector<pid_t>& threads);
 
   enum class Outcome {
     bound,
-    alone,        // somebody else has bound it
-    gone,         // or never seen
-    not_allowed,  // none of these is among the processors that it had
+    alone,        // another program has bound it
+    gone,         // ended, or never seen
+    not_allowed,  // its original mask contains none of these hardware threads
     refused,      // by the system
-    not_noted,    // could not be written down, and so was not done
+    not_noted,    // could not be recorded, therefore not done
   };
-  // `claim`: the one of these processors that is counted as taken by it.
+  // Binds a thread. `claim` is the one of `processors` that counts as occupied by it.
   Outcome bind(pid_t thread, const machine::CpuSet& processors, int claim);
-  // All that are bound get back what they had. How many did.
+  // Restores the masks of all bound threads. Returns their number.
   int give_back();
 
   const KeptState& kept() const { return kept_; }
   bool is_alone(pid_t thread) const;
-  int left_alone() const { return left_alone_; }  // threads, of those gone as well
+  int left_alone() const { return left_alone_; }  // number of threads, including ended ones
 
  private:
   struct Known {
@@ -73,41 +73,41 @@ class Binder {
   Note note_;
   KeptState kept_;
   std::map<pid_t, Known> known_;
-  std::map<Identity, machine::CpuSet> usual_;  // what threads of a process have
+  std::map<Identity, machine::CpuSet> usual_;  // usual mask of the threads of a process
   int left_alone_ = 0;
 };
 
 class Mover {
  public:
-  // Of threads of this process, and of its children. `allowed`: where threads may be put. Gives
-  // back what others have left. Throws FailureError where it cannot be kept what threads had, and
-  // where another agent moves them already.
+  // Moves threads of `process` and of its children. `allowed`: where threads may be placed.
+  // Restores what other agents have left behind. Throws FailureError if the original masks cannot
+  // be recorded, or if another agent moves these threads already.
   Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
         const std::string& folder);
-  // Of the first of programs that share an agent: those of one job, unless that is empty. Null
-  // where there is one that moves threads among these very processors, with this binding: then it
-  // has been handed the program.
+  // Starts the mover of the first program of a job, or hands the program over to an agent of the
+  // same job that moves threads among the same hardware threads with the same binding. Returns null
+  // if that agent has accepted it. With an empty `job`, always starts one.
   static std::unique_ptr<Mover> join_or_start(const AwaitedProgram& program,
                                               const machine::Topology& topology,
                                               const machine::CpuSet& allowed, Binding binding,
                                               const std::string& job, const std::string& folder);
-  // Gives back everything.
+  // Restores everything.
   ~Mover();
   Mover(const Mover&) = delete;
   Mover& operator=(const Mover&) = delete;
 
   void take(const std::vector<Birth>& births);
   void look(const ThreadList& threads);
-  // Nobody is bound where one of these processors is another agent's by now.
+  // Moves no thread if one of the target hardware threads now belongs to another agent.
   void move(const std::vector<Seat>& seats);
   void give_back();
-  // Readable when another program is to be taken in; -1: none ever.
+  // readable if another program can be accepted; -1 if none will be
   int socket() const { return socket_ ? socket_->descriptor() : -1; }
-  // The next one. Does not wait.
+  // Returns the next program. Does not block.
   std::optional<AwaitedProgram> accept();
-  // No program is left: takes the next one, or no other ever.
+  // No program is left: returns the next one, or closes the socket for good.
   std::optional<AwaitedProgram> accept_or_close();
-  // Without a guardian nobody is bound.
+  // If the guardian has ended, restores everything and moves no further threads.
   void check_guardian();
 
   Standing standing() const;
@@ -126,19 +126,19 @@ class Mover {
   Binding binding_;
   SystemMasks masks_;
   StateFolder folder_;
-  std::unique_ptr<StateFile> file_;  // none: at an end
+  std::unique_ptr<StateFile> file_;  // null after the end
   std::unique_ptr<Guardian> guardian_;
   Binder binder_;
   Identity self_;
-  std::optional<AgentSocket> socket_;  // none: it serves one program
-  std::set<pid_t> processes_;          // that had threads at the last look
+  std::optional<AgentSocket> socket_;  // empty if it serves one program only
+  std::set<pid_t> processes_;          // processes with threads at the last look()
   std::map<pid_t, int> numbers_;
   std::map<Binder::Outcome, int> outcomes_;
-  machine::CpuSet claimed_;  // by others, when somebody last looked
+  machine::CpuSet claimed_;  // by other agents, at the last check
   int moves_ = 0, refused_moves_ = 0;
   bool lost_guardian_ = false;
-  std::string refusal_;      // of an agent that might have been shared
-  std::string why_no_lock_;  // when it was last wanted in vain
+  std::string refusal_;      // from an agent that could have been shared
+  std::string why_no_lock_;  // reason of the last failure to get the lock
 };
 
 }  // namespace huddle::threads

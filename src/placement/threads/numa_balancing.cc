@@ -21,17 +21,19 @@
 namespace huddle::threads {
 namespace {
 
-// One bit of the sysctl; another one is about memory of different speeds, and is left as it is.
+// One bit of the sysctl. The other bit concerns memory tiers and is not changed.
 constexpr long long balancing_bit = 1;
-// The kernel's own is 1000: a round a second of processor time, which takes a minute to tell pairs.
+// The kernel's default is 1000: one round per second of CPU time, which needs a minute to
+// distinguish pairs.
 constexpr long long wanted_period_ms = 100;
-// The other half is for the agent's own time and for write protection, which this cannot make less.
+// The other half is for the agent's own time and for write protection, which NUMA balancing does
+// not reduce.
 constexpr double share_of_budget = 0.5;
-// Below this share of that it is turned on again. Each turn patches the kernel's code on all
-// processors: that is not to be done at every look.
+// NUMA balancing is resumed below this fraction of the budget. Each switch patches kernel code on
+// all cores and should be rare.
 constexpr double share_to_resume = 0.9;
 
-// The kernel's own number of it (PROC_PID_INIT_INO).
+// The kernel's inode number of the initial namespace (PROC_PID_INIT_INO).
 constexpr std::string_view first_pid_namespace = "pid:[4026531836]";
 
 bool is_first_pid_namespace(const std::string& link) {
@@ -72,9 +74,9 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
   }
 }
 
-// What others have set was something else before the first of them came, unless somebody else has
-// set it anew since then. What is as it should be, and by nobody of us, is somebody's own: he finds
-// it so again.
+// Records the original value of a setting. If another agent has set it, that is the value from
+// before the first agent, unless the setting has been changed by someone else since. A setting that
+// already has the wanted value without any agent is not recorded and stays.
 void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
                          long long wanted) {
   const long long now = kernel_value(path).value_or(wanted);
@@ -111,7 +113,7 @@ void NumaBalancing::turn_on(const std::vector<KeptState>& others) {
 
 NumaBalancing::~NumaBalancing() { end(); }
 
-// The file goes after the values, and the guardian last: it finds nothing to do.
+// Restores the values, then removes the file, then ends the guardian, which has nothing to do.
 void NumaBalancing::end() {
   if (!file_) return;
   try {
@@ -133,14 +135,14 @@ bool NumaBalancing::is_needed_by_others() const {
   });
 }
 
-// Somebody who has set one to something else meanwhile is left to it. What was on before stays on:
-// only its rounds are as long again as they were.
+// Leaves a setting that another program has changed in the meantime. If NUMA balancing was on
+// before, only the length of its rounds is restored.
 void NumaBalancing::set_paused(bool paused) {
-  // Another agent may have turned it on again, and be gone.
+  // Another agent may have turned it on again and ended.
   if (!file_ || (!paused && !is_paused_)) return;
   try {
     const std::optional<StateFolder::Lock> lock = folder_.try_lock();
-    if (!lock) return;  // at the next look
+    if (!lock) return;  // retried at the next call
     if (paused && is_needed_by_others()) return;
     for (const auto& [path, value] : own_.values) {
       if (kernel_value(path) != (paused ? value.set : value.before)) continue;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The kernel's NUMA balancing makes reads visible as well: it takes pages away from a program,
-// round and round, and the next access to each is a page fault of the thread that makes it, on a
-// machine with one NUMA node too. It is one number for the whole machine: root alone may set it,
-// all agents that have it on are counted, and the last of them sets it back. Slow: its clock is the
-// processor time of threads.
+// Uses the kernel's NUMA balancing to make reads visible: it periodically unmaps pages, and the
+// next access to each is a page fault of the accessing thread, even on a machine with one NUMA
+// node. It is one setting for the whole machine: only root may change it, all agents that use it
+// are counted, and the last one restores it. It is slow: it advances with CPU time.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +22,24 @@ class NumaBalancing {
  public:
   struct Files {
     std::string sysctl = "/proc/sys/kernel/numa_balancing";
-    // The least time between two rounds. Only root finds it, and only where debugfs is mounted.
+    // Minimum time between two rounds. Only root can access it, and only if debugfs is mounted.
     std::string scan_period_ms = "/sys/kernel/debug/sched/numa_balancing/scan_period_min_ms";
     std::string counters = "/proc/vmstat";
-    // A link that says which it is: the end of any but the first ends the guardian as well.
+    // Identifies the PID namespace: the end of any but the first one ends the guardian as well.
     std::string pid_namespace = "/proc/self/ns/pid";
   };
-  // Turns it on, unless it is on, and shortens its rounds where that can be. Throws FailureError
-  // where that cannot be.
+  // Turns NUMA balancing on, unless it is on, and shortens its rounds if possible. Throws
+  // FailureError if it cannot be turned on.
   explicit NumaBalancing(const std::string& folder) : NumaBalancing(folder, Files()) {}
   NumaBalancing(const std::string& folder, Files files);
-  // As it was, unless another agent still needs it.
+  // Restores it, unless another agent still needs it.
   ~NumaBalancing();
   NumaBalancing(const NumaBalancing&) = delete;
   NumaBalancing& operator=(const NumaBalancing&) = delete;
 
-  // Adds what it has made since the last call to what was spent, at most `seen`: faults of the
-  // watched programs, whatever has made them. Over half of the budget it is set back until the
-  // program has caught up, for faults cannot be made fewer otherwise.
+  // Adds the faults since the last call to `spent`, at most `seen`, which are the page faults of
+  // the watched programs for any reason. Pauses NUMA balancing if it uses more than half of the
+  // budget, because the number of faults cannot be reduced otherwise.
   void account(std::uint64_t seen, const Budget& budget, Spent& spent);
 
   bool is_off() const { return is_paused_; }
@@ -56,7 +55,7 @@ class NumaBalancing {
   StateFolder folder_;
   Files files_;
   KeptState own_;
-  std::unique_ptr<StateFile> file_;  // none: nothing is set, or the guardian was killed
+  std::unique_ptr<StateFile> file_;  // null if nothing is set, or if the guardian was killed
   std::unique_ptr<Guardian> guardian_;
   std::uint64_t faults_before_ = 0;  // of all programs of the machine
   std::uint64_t faults_ = 0;         // accounted for
@@ -65,7 +64,7 @@ class NumaBalancing {
   bool lost_guardian_ = false;
 };
 
-// How many hinting faults the kernel has made since it was started; 0 where it does not count them.
+// Returns the number of hinting faults since the kernel was started; 0 if it does not count them.
 std::uint64_t hinting_faults(const std::string& counters);
 
 }  // namespace huddle::threads

@@ -27,8 +27,8 @@
 namespace huddle::threads {
 namespace {
 
-// 4096 faults a processor between two looks at the rings. What an ordinary user may lock is 516 KB
-// a processor, as kernels are set.
+// Room for 4096 faults per hardware thread between two reads. By default the kernel lets users lock
+// 516 KB per hardware thread.
 constexpr std::size_t pages_a_processor = 32;
 constexpr std::size_t pages_a_thread = 4;
 
@@ -54,7 +54,7 @@ FileDescriptor open_event(perf_event_attr& attr, pid_t thread, int processor) {
       ::syscall(SYS_perf_event_open, &attr, thread, processor, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
-// As sampled: what attributes() asks for, in the kernel's order.
+// Layout of the samples that attributes() requests, in the kernel's order.
 struct FaultSample {
   perf_event_header header;
   std::uint32_t process, thread;
@@ -115,8 +115,8 @@ bool PageFaults::is_observed(const FileDescriptor& event) const {
   return !bpf_ || bpf_->attach(event.number());
 }
 
-// An event that children inherit has to be of one processor, or its ring cannot be mapped. Children
-// inherit the BPF program with it.
+// An inherited event must belong to one CPU, or its ring cannot be mapped. The BPF program is
+// inherited with it.
 PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
   PageFaults faults(observer);
   perf_event_attr attr = attributes();
@@ -127,7 +127,7 @@ PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
   for (int processor = 0; processor < processors; ++processor) {
     FileDescriptor event = open_event(attr, process, processor);
     if (!event.is_open()) {
-      if (errno == ENODEV) continue;  // that processor is switched off
+      if (errno == ENODEV) continue;  // that CPU is offline
       fail_to_open(errno);
     }
     if (!faults.is_observed(event)) fail_to_open(errno);
@@ -168,10 +168,10 @@ void PageFaults::drain(std::vector<PageFault>& faults) {
 void PageFaults::drain(Ring& ring, std::vector<PageFault>& faults) {
   const auto* const data = reinterpret_cast<const char*>(ring.head) + ring.head->data_offset;
   const std::uint64_t size = ring.head->data_size;
-  // The kernel publishes records by this store, and takes their room back by ours.
+  // Pairs with the kernel's store: records are published by data_head and released by data_tail.
   const std::uint64_t end = std::atomic_ref(ring.head->data_head).load(std::memory_order_acquire);
   std::uint64_t at = ring.head->data_tail;
-  const auto copy_out = [&](void* to, std::size_t bytes) {  // a record may go round the end
+  const auto copy_out = [&](void* to, std::size_t bytes) {  // a record may wrap around
     const std::size_t first = std::min<std::size_t>(bytes, size - at % size);
     std::memcpy(to, data + at % size, first);
     std::memcpy(static_cast<char*>(to) + first, data, bytes - first);
@@ -203,7 +203,7 @@ namespace {
 
 constexpr std::size_t pages = 256;
 
-// Memory of our own to make faults in.
+// Memory of this process in which faults are induced.
 class Ground {
  public:
   Ground()
@@ -219,8 +219,8 @@ class Ground {
     const auto start = reinterpret_cast<std::uintptr_t>(at_);
     return {start, start + bytes()};
   }
-  // Processor time for a write to each page, with other work in between as a program has it: a
-  // fault that follows on a fault finds the kernel's data in the cache, and is half as dear.
+  // Returns the CPU time of one write to each page, with other work in between as in a program: a
+  // fault right after another one finds the kernel's data in the cache and takes half the time.
   double write_s() {
     const double before_s = own_cpu_s();
     for (std::size_t page = 0; page < pages; ++page) {
@@ -246,7 +246,7 @@ std::size_t seen_in(const AddressRange& range, PageFaults& faults) {
   }));
 }
 
-// Of the page at this address; nothing where that cannot be read.
+// Returns the soft-dirty bit of the page at `address`; nothing if it cannot be read.
 std::optional<bool> is_soft_dirty(std::uint64_t address) {
   constexpr unsigned soft_dirty_bit = 55;
   const FileDescriptor pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
@@ -278,7 +278,7 @@ Trial try_page_faults(Observer observer) try {
   }
   Ground ground;
   ground.write_s();
-  // A ring of one thread has room for about so many.
+  // The ring of one thread has room for about this number.
   if (seen_in(ground.range(), faults) < pages / 2) return {.why_not = "faults are not reported"};
   return {.works = true};
 } catch (const Error& error) {
@@ -296,10 +296,10 @@ Trial try_protection() {
   ground.write_s();
   Protection protection(::getpid(), std::move(userfaultfd));
   protection.watch_only(ground.range());
-  // A fault that somebody looks at costs more.
+  // An observed fault takes longer.
   PageFaults faults;
   faults.add_thread(::gettid());
-  // The dearest of some: what it costs here is not to be underrated.
+  // Uses the maximum of several runs, so that the cost is not underestimated.
   constexpr int times = 5;
   double most_s = 0;
   protection.rearm(static_cast<int>(pages));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Page faults of a program, one by one, with thread and address: the kernel's software event, read
-// from a ring a processor. Works for one's own programs up to perf_event_paranoid 2. With the
-// observer bpf a program in the kernel notes the faults, and the rings tell of births alone.
+// Observes the page faults of a program one by one, with thread and address, by the kernel's
+// software event and one ring buffer per CPU. Works for the user's own programs if
+// perf_event_paranoid is at most 2. With Observer::bpf, a BPF program records the faults and the
+// rings only report new threads.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +23,7 @@
 
 namespace huddle::threads {
 
-// A page fault as the kernel tells of it.
+// A page fault as reported by the kernel.
 struct PageFault {
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t address = 0;
@@ -30,26 +31,26 @@ struct PageFault {
   pid_t thread = 0;
 };
 
-// What notes them in the kernel: the event's own rings, one a processor, or a BPF program.
+// Mechanism that records the faults: the event's own rings, one per CPU, or a BPF program.
 enum class Observer { perf, bpf };
 inline constexpr std::array<std::string_view, 2> observer_names = {"perf", "bpf"};
 
 // A BPF program that the kernel runs at each page fault of the software event: one ring for all
-// processors, and a count. It needs root, or CAP_BPF and CAP_PERFMON; no kprobes.
+// CPUs, and a counter. Requires root, or CAP_BPF and CAP_PERFMON; no kprobes.
 class BpfFaults {
  public:
-  // Loads it. Throws FailureError that says why not: it was not built, or may not be loaded.
+  // Loads the program. Throws FailureError with the reason if it was not built or is not allowed.
   BpfFaults();
   ~BpfFaults();
   BpfFaults(BpfFaults&&) noexcept;
   BpfFaults& operator=(BpfFaults&&) noexcept;
 
-  // From now on it sees what that event counts, in the place of the event's own ring. False where
-  // the kernel refuses it: errno says why.
+  // Attaches the program to the event, whose own ring then gets no samples. Returns false with
+  // errno on failure.
   bool attach(int event) const;
-  // Adds what has come since the last call.
+  // Appends the faults since the last call.
   void drain(std::vector<PageFault>& faults);
-  // As counted in the kernel, those without room in the ring among them.
+  // Counted in the kernel, including those that did not fit into the ring.
   std::uint64_t seen() const;
   std::uint64_t lost() const;
 
@@ -64,35 +65,35 @@ struct perf_event_mmap_page;
 
 namespace huddle::threads {
 
-// A thread or, where the processes differ, a process was started.
+// A new thread or, if the processes differ, a new process.
 struct Birth {
   pid_t process = 0;
   pid_t thread = 0;
-  pid_t parent = 0;  // the thread that has started it
+  pid_t parent = 0;  // the thread that created it
 };
 
 class PageFaults {
  public:
-  // Of this process, its threads and its children from its next exec() on. Throws FailureError that
-  // says what to do.
+  // Observes `process`, its threads and its children from its next exec() on. Throws FailureError
+  // with advice.
   static PageFaults from_exec_of(pid_t process, Observer observer = Observer::perf);
-  // Of nobody, until threads are added. Throws FailureError where there is no such observer.
+  // Observes no thread until threads are added. Throws FailureError if unavailable.
   explicit PageFaults(Observer observer = Observer::perf);
-  // Of this thread from now on. False where the kernel refuses it: errno says why.
+  // Observes this thread from now on. Returns false with errno on failure.
   bool add_thread(pid_t thread);
   bool is_watching(pid_t thread) const;
-  // Of threads that were added: others have ended.
+  // Stops observing the added threads that are not in `alive`.
   void keep_threads(const std::map<pid_t, int>& alive);
-  // What to do about that errno.
+  // Throws FailureError with advice for that errno.
   [[noreturn]] static void fail_to_open(int error);
 
-  // Adds what has come since the last call, in the order of time.
+  // Appends the faults since the last call, ordered by time.
   void drain(std::vector<PageFault>& faults);
-  // What was born according to all that was drained since the last call.
+  // Returns the new threads found by drain() since the last call.
   std::vector<Birth> take_births() { return std::exchange(births_, {}); }
-  // For which a ring had no room.
+  // number of faults for which a ring had no room
   std::uint64_t lost() const { return lost_ + (bpf_ ? bpf_->lost() : 0); }
-  // As counted in the kernel; nothing with the observer perf, which counts what it has told.
+  // Counted in the kernel; nothing for Observer::perf, which does not count separately.
   std::optional<std::uint64_t> counted() const {
     return bpf_ ? std::optional(bpf_->seen()) : std::nullopt;
   }
@@ -101,7 +102,7 @@ class PageFaults {
   struct Ring {
     FileDescriptor event;
     perf_event_mmap_page* head = nullptr;
-    pid_t thread = 0;  // 0: all of a processor
+    pid_t thread = 0;  // 0: all threads on a CPU
     std::size_t bytes = 0;
 
     Ring(FileDescriptor opened, std::size_t data_pages, pid_t of_thread);
@@ -110,7 +111,7 @@ class PageFaults {
     ~Ring();
   };
   void drain(Ring& ring, std::vector<PageFault>& faults);
-  // False: errno says why.
+  // Returns false with errno on failure.
   bool is_observed(const FileDescriptor& event) const;
 
   std::optional<BpfFaults> bpf_;
@@ -119,26 +120,26 @@ class PageFaults {
   std::uint64_t lost_ = 0;
 };
 
-// The mechanisms tried on this process itself: do they have an effect here, and what does a fault
-// cost? A call that succeeds says little: some do nothing in kernels that were built without them.
+// Result of trying a mechanism on this process itself: whether it has an effect, and what a fault
+// costs. A successful system call is not sufficient: some do nothing in kernels that were built
+// without the feature.
 struct Trial {
   bool works = false;
-  std::string why_not = {};  // a sentence
-  double fault_s = 0;        // a write to a protected page costs that much more, watched
+  std::string why_not = {};  // reason as text
+  double fault_s = 0;        // additional time of a write to a protected page, while observed
 };
 
-// Page faults are seen with thread and address.
+// Tries whether page faults are reported with thread and address.
 Trial try_page_faults(Observer observer = Observer::perf);
-// Protected pages are unprotected by the kernel when they are written to, and that is seen.
+// Tries whether the kernel unprotects pages on write and reports which.
 Trial try_protection();
-// The kernel notes which pages are written to after it was told to forget that.
+// Tries whether the kernel tracks which pages were written since the last reset.
 Trial try_soft_dirty();
 
-// What watching may cost: induced faults and the agent's own time, as a share of the processor time
-// that the program uses.
+// Cost of watching: induced faults and the agent's CPU time, relative to the program's.
 struct Spent {
-  double program_s = 0;      // processor time of the program
-  double agent_s = 0;        // of the agent
+  double program_s = 0;      // CPU time of the program
+  double agent_s = 0;        // CPU time of the agent
   std::uint64_t faults = 0;  // induced
 
   double cost_s(double fault_s) const { return agent_s + static_cast<double>(faults) * fault_s; }
@@ -146,11 +147,11 @@ struct Spent {
 
 struct Budget {
   double share = 0.02;
-  double fault_s = 6e-6;  // what a fault costs the program, measured here
-  // Once, of a process: what was not spent while nothing could be seen does not come as one burst.
+  double fault_s = 6e-6;  // cost of a fault to the program, measured on this machine
+  // Limit per process and round, so that budget saved in idle rounds is not spent in one burst.
   int most_faults = 256;
 
-  // Of so many processes together.
+  // Returns the number of faults that may be induced now in `processes` processes together.
   int faults_left(const Spent& spent, int processes) const {
     const double left_s = share * spent.program_s - spent.cost_s(fault_s);
     const double most = static_cast<double>(most_faults) * processes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Programs whose sharing is known: what observers are held against.
+// Programs with known sharing, against which the observers are measured.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ enum class Pattern {
   all_to_all,
   none,
   chain,
-  change,         // pairs of neighbours, and in the second half pairs that are far apart
-  false_sharing,  // pairs that write to different words of the same lines
-  read_mostly,    // pairs of which nobody writes any more
+  change,         // pairs of neighbours; in the second half, distant pairs
+  false_sharing,  // pairs that write to different words of the same cache lines
+  read_mostly,    // pairs that only read, after initialization
 };
 inline constexpr std::array<std::string_view, 9> known_patterns = {
     "pairs", "ring",   "groups",        "all-to-all", "none",
@@ -35,7 +35,7 @@ inline std::optional<Pattern> pattern_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Pieces of memory, by the threads that use each.
+// Returns the memory regions of a pattern, as lists of the threads that use each.
 inline std::vector<std::vector<int>> regions_of(Pattern pattern, bool is_second_half) {
   std::vector<std::vector<int>> regions;
   const auto add_pairs = [&regions](int step, int apart) {

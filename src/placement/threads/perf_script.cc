@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::size_t most_script_bytes = std::size_t{512} << 20U;
 constexpr std::uint32_t script_page_bytes = 4096;
-constexpr std::uint64_t most_process = std::uint64_t{1} << 22U;     // the kernel's own limit
-constexpr std::uint64_t most_processor = 1'000'000;                 // its numbers end long before
-constexpr std::uint64_t most_seconds = std::uint64_t{1} << 32U;     // a machine's age
-constexpr std::uint64_t first_of_kernel = std::uint64_t{1} << 63U;  // addresses from there on
-// More processes are not told apart.
+constexpr std::uint64_t most_process = std::uint64_t{1} << 22U;     // the kernel's limit
+constexpr std::uint64_t most_processor = 1'000'000;                 // above any CPU number
+constexpr std::uint64_t most_seconds = std::uint64_t{1} << 32U;     // above any uptime
+constexpr std::uint64_t first_of_kernel = std::uint64_t{1} << 63U;  // kernel addresses start here
+// Samples of further processes are dropped.
 constexpr std::size_t most_processes = 4096;
-// As often as huddle looks at a program that runs.
+// The interval at which huddle observes a running program.
 constexpr std::uint64_t look_ns = 50'000'000;
 
 struct ScriptSample {
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most, i
   return value;
 }
 
-// "12.345678:" in nanoseconds.
+// Parses "12.345678:" and returns nanoseconds.
 std::optional<std::uint64_t> time_of(std::string_view word) {
   if (!word.ends_with(':')) return std::nullopt;
   word.remove_suffix(1);
@@ -70,24 +70,24 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// "4711/4713", or the thread alone.
+// Parses "4711/4713", or a thread id alone.
 bool take_ids(std::string_view word, ScriptSample& sample) {
   const std::size_t slash = word.find('/');
   const auto process = number(word.substr(0, slash), most_process);
   const auto thread =
       slash == std::string_view::npos ? process : number(word.substr(slash + 1), most_process);
   if (!process || !thread) return false;
-  // One that is told alone is the only one that there is to tell.
+  // Without process ids there is only one process.
   sample.process = slash == std::string_view::npos ? 0 : *process;
   sample.thread = *thread;
   return true;
 }
 
-// Nothing: this is no sample.
+// Returns nothing if the line is not a sample.
 std::optional<ScriptSample> sample_of(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   ScriptSample sample;
-  // A command's name may have blanks in it: what follows it is told by the time.
+  // A command name may contain blanks, so fields are found by their position relative to the time.
   std::size_t at = 1;
   std::optional<std::uint64_t> time;
   for (; at < words.size(); ++at) {
@@ -105,7 +105,7 @@ std::optional<ScriptSample> sample_of(std::string_view line) {
   }
   if (ids == 0 || !take_ids(words[ids], sample)) return std::nullopt;
   sample.command = words[0];
-  // A period may stand before the event.
+  // The period of the event may precede its name.
   ++at;
   if (at < words.size() && number(words[at], ~std::uint64_t{0})) ++at;
   if (at >= words.size() || !words[at].ends_with(':')) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<ScriptSample> sample_of(std::string_view line) {
   return sample;
 }
 
-// Samples in the order of time, as touches and looks.
+// Converts samples, ordered by time, to touches and looks.
 class Maker {
  public:
   PerfSamples take(const std::vector<ScriptSample>& samples, PerfSamples made) {
@@ -141,7 +141,7 @@ class Maker {
         ++made.other;
         continue;
       }
-      // Pages of different processes are different pages.
+      // Distinguishes pages of different processes.
       made.recording.events.emplace_back(
           Touch{time_ns, *thread,
                 sample.address / script_page_bytes + (static_cast<std::uint64_t>(process) << 52U),
@@ -164,7 +164,7 @@ class Maker {
       recording.names.emplace_back(sample.command);
     }
     ThreadUse& use = uses_[static_cast<std::size_t>(known->second)];
-    // Only what threads used beside each other is asked of it.
+    // Only the ratios between threads matter.
     constexpr std::uint64_t ns_a_sample = 1'000;
     use.cpu_ns += ns_a_sample;
     use.processor = sample.processor;

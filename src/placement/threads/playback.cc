@@ -15,12 +15,12 @@
 namespace huddle::threads {
 namespace {
 
-// All processors that threads may come to sit on, whoever sits on them now.
+// A tree of all hardware threads, as threads may use any of them.
 mapping::SlotTree whole_tree(const machine::CostModel& model) {
   return {model, {model.machine().topology.pus.cpus(), 1, 0}};
 }
 
-// As the agent chooses: a thread of each core, as long as these are enough.
+// A tree of the hardware threads that the agent would choose: one per core if these suffice.
 mapping::SlotTree tree_for(const machine::CostModel& model, int threads) {
   const machine::Topology& topology = model.machine().topology;
   return {model, {mapping::chosen_pus(topology, topology.pus, {}, threads, 1), 1, 0}};
@@ -38,7 +38,7 @@ mapping::Method method_of(Start start) {
   return mapping::Method::order;
 }
 
-// With so many threads at work, and what is between them where that matters.
+// Returns the hardware threads of `counts.size()` threads. `counts` matters to some methods only.
 std::vector<int> placed(const machine::CostModel& model, const mapping::Graph& counts,
                         mapping::Method method, Start start) {
   const mapping::SlotTree tree = tree_for(model, counts.size());
@@ -54,13 +54,13 @@ double lines_a_page(const machine::CostModel& model, std::uint32_t page_bytes) {
   return static_cast<double>(page_bytes) / model.machine().line_bytes;
 }
 
-// What is counted while threads sit as they do, until they move.
+// Sums up the cost of a run in which threads move.
 class Course {
  public:
   Course(const machine::CostModel& model, std::vector<int> threads, std::vector<int> seats)
       : tree_(whole_tree(model)), threads_(std::move(threads)), seats_(std::move(seats)) {}
 
-  // All that has been counted up to now.
+  // Adds the cost of the events since the last call, at the current placement.
   void count(const SharingMatrix& whole) {
     mapping::GraphBuilder builder(static_cast<int>(threads_.size()));
     for (std::size_t i = 0; i < threads_.size(); ++i) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a recording would have cost on a machine: with its threads placed once and for all, and with
-// the agent moving them as it goes.
+// Replays a recording on a model of a machine, and predicts the communication time with fixed
+// placements and with the agent moving threads.
 //
-// Predicted communication time: each time that a page was seen to go from one thread to another,
-// each of its lines goes the way between the two processors. That is the least: between two looks
-// at a page its lines go to and fro many times.
+// Predicted communication time: each event transfers each cache line of its page once between the
+// hardware threads of the two threads. This is a lower bound, because the lines may move many times
+// between two samples of a page.
 #pragma once
 
 #include <array>
@@ -21,20 +21,21 @@
 
 namespace huddle::threads {
 
-// Those that did a tenth of what the busiest did, or more: by the last look at each.
+// Returns the threads whose CPU time, at the last sample of each, was at least a tenth of the
+// busiest thread's.
 std::vector<int> threads_at_work(const Events& events);
 
-// Where threads sit when the program begins: by number, neighbouring processors first, or each as
-// far from the last as it can be, as Linux does it with threads that were just started.
+// Initial placement: hardware threads in numeric order, in topology order, or spread as far apart
+// as possible, which Linux does with new threads.
 enum class Start { order, compact, spread };
 inline constexpr std::array<std::string_view, 3> start_names = {"order", "compact", "spread"};
 std::optional<Start> start_named(std::string_view name);
 
-// The same events with thread t of those at work on the t-th processor of that start, and stays
-// there. Helpers sit with the others, one after the other.
+// Returns the events with the working threads fixed to the hardware threads of `start`, in order.
+// Helper threads share these in turn.
 Events seated(Events events, const machine::CostModel& model, Start start);
 
-// A placement that stays.
+// A placement that does not change.
 struct PlacementTime {
   std::string_view name;
   std::vector<int> processors;  // by thread at work
@@ -43,28 +44,28 @@ struct PlacementTime {
 
 struct Playback {
   std::vector<int> threads;  // at work
-  mapping::Graph counts;     // between these: of the whole recording
-  // order, compact, spread, lh (published, corrected), tree: the last two know all that is to come.
-  // Empty where there are fewer than two threads at work, or more than processors.
+  mapping::Graph counts;     // between these threads, of the whole recording
+  // Times for order, compact, spread, lh and tree; the last two know the whole recording in
+  // advance. Empty if fewer than two threads are at work, or more than there are hardware threads.
   std::vector<PlacementTime> standing;
   Start start = Start::spread;
-  std::vector<Decision> decisions;  // of the agent
-  double agent_ns = 0;              // from that start, with its moves; without what they cost
-  double moving_ns = 0;             // what they cost
-  double settled_ns = 0;            // of the whole recording, as they sit after its last move
+  std::vector<Decision> decisions;  // decisions of the agent
+  double agent_ns = 0;              // from that start, with the agent's moves, without their cost
+  double moving_ns = 0;             // cost of the moves
+  double settled_ns = 0;  // of the whole recording, with the placement after the last move
   int moves = 0;
 
   double agent_total_ns() const { return agent_ns + moving_ns; }
   double standing_ns(std::string_view name) const;
-  // What was said most often.
+  // Returns the most frequent reason.
   Reason verdict() const;
 };
 
 Playback play(const Recording& recording, const machine::CostModel& model, Start start,
               AgentOptions options);
 
-// Of counts between threads on these processors. `line_ns` of one and the same processor is that of
-// its nearest neighbour.
+// Returns the communication time of `counts` on these hardware threads. Threads on the same
+// hardware thread have the latency of its nearest neighbour.
 double communication_ns(const mapping::Graph& counts, const machine::CostModel& model,
                         const std::vector<int>& processors, std::uint32_t page_bytes);
 

@@ -25,8 +25,8 @@
 
 namespace huddle::threads {
 
-// The PAGEMAP_SCAN call of Linux 6.7, which headers of older distributions do not have: finds pages
-// by what they are, and write-protects them in the same step.
+// Argument of the ioctl PAGEMAP_SCAN of Linux 6.7, which finds pages by their properties and
+// write-protects them in the same step. Headers of older distributions do not define it.
 struct PageRegion {
   std::uint64_t start = 0, end = 0, categories = 0;
 };
@@ -35,34 +35,35 @@ struct PageScan {
   std::uint64_t size = sizeof(PageScan);
   std::uint64_t flags = 0;
   std::uint64_t start = 0, end = 0;
-  std::uint64_t walk_end = 0;  // out: where it stopped
+  std::uint64_t walk_end = 0;  // out: end of the scanned range
   std::uint64_t vec = 0;       // address of an array of PageRegion
   std::uint64_t vec_len = 0;
   std::uint64_t max_pages = 0;
-  std::uint64_t category_inverted = 0;  // of those below: has to be absent
-  std::uint64_t category_mask = 0;      // all of these
+  std::uint64_t category_inverted = 0;  // categories of the masks below that must be absent
+  std::uint64_t category_mask = 0;      // all of these must match
   std::uint64_t category_anyof_mask = 0;
   std::uint64_t return_mask = 0;
 };
 
 inline constexpr unsigned long pagemap_scan = _IOWR('f', 16, PageScan);
-// Flags: protect what matches, and fail where no userfaultfd watches that memory.
+// Flags: protect the pages that match, and fail for memory without userfaultfd.
 inline constexpr std::uint64_t protect_matching = 1U << 0U;
 inline constexpr std::uint64_t only_watched = 1U << 1U;
-// Categories.
-inline constexpr std::uint64_t page_is_written = 1U << 1U;  // since it was protected, or never was
+// Page categories.
+// since it was last protected, or never protected
+inline constexpr std::uint64_t page_is_written = 1U << 1U;
 inline constexpr std::uint64_t page_is_present = 1U << 3U;
 inline constexpr std::uint64_t page_is_huge = 1U << 6U;
 
 namespace {
 
-// A window stays for so many passes: each page in it can be seen that often.
+// Passes over a window before it moves on: each of its pages can be observed that often.
 constexpr int passes_a_window = 12;
-// Unless nobody writes to it.
+// The window moves on early after this many passes in a row without a write.
 constexpr int most_empty_passes = 2;
-// A pass that takes more calls than that comes by each page too seldom: the window shrinks.
+// If a pass takes more calls than this, pages are visited too rarely and the window shrinks.
 constexpr double most_calls_a_pass = 3;
-// Calls that find less than this share of what they might: the window grows.
+// If calls find less than this fraction of the pages that they may protect, the window grows.
 constexpr double least_share = 0.5;
 constexpr int least_pages = 16;
 constexpr int most_pages_wanted = 1 << 18;
@@ -142,7 +143,7 @@ void SampleWindow::finish_first_pass(int pages) {
   pass_ = 1;
 }
 
-// A window that holds everything stays, and is not new the next time.
+// A window that contains all memory stays, and its next pass is not a first pass.
 void SampleWindow::move_on() {
   const bool holds_all = length_ >= all_bytes_;
   const double calls_a_pass = static_cast<double>(calls_) / (pass_ - 1);
@@ -160,7 +161,7 @@ void SampleWindow::move_on() {
 
 namespace {
 
-// The helper has closed the one that it has handed over.
+// Returns whether the program has a userfaultfd of its own. The helper has closed its copy of ours.
 bool has_userfaultfd(pid_t process) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -213,8 +214,8 @@ void Protection::watch_only(const AddressRange& range) {
   if (register_range(range)) window_.set_ranges({range});
 }
 
-// Fails for what the program watches by a userfaultfd of its own, and for what has just been
-// unmapped: that is left alone.
+// Fails for memory that the program has registered with its own userfaultfd, and for memory that
+// has just been unmapped. Both are left alone.
 bool Protection::register_range(const AddressRange& range) const {
   uffdio_register registration{};
   registration.range = {range.start, range.bytes()};
@@ -232,14 +233,15 @@ Protection::Scan Protection::scan(const AddressRange& range, int most_pages) con
   request.vec = reinterpret_cast<std::uintptr_t>(regions.data());
   request.vec_len = regions.size();
   request.category_mask = page_is_written | page_is_present;
-  // The kernel splits a huge page that is protected: at once in part, as a whole at the next write.
+  // Protecting a huge page makes the kernel split it: partly at once, completely at the next write.
   if (huge_ == HugePages::left_alone) {
     request.category_mask |= page_is_huge;
     request.category_inverted = page_is_huge;
   }
   request.return_mask = page_is_written;
   const int found = ::ioctl(pagemap_.number(), pagemap_scan, &request);
-  if (found < 0 || request.walk_end <= range.start) return {0, range.bytes()};  // unmapped by now
+  // unmapped in the meantime
+  if (found < 0 || request.walk_end <= range.start) return {0, range.bytes()};
   std::uint64_t bytes = 0;
   for (int i = 0; i < found; ++i) {
     const PageRegion& region = regions[static_cast<std::size_t>(i)];
@@ -286,7 +288,7 @@ std::uint64_t huge_bytes_in(int pagemap, const AddressRange& range) {
     request.vec_len = regions.size();
     request.category_mask = request.return_mask = page_is_present | page_is_huge;
     const int found = ::ioctl(pagemap, pagemap_scan, &request);
-    if (found < 0 || request.walk_end <= from) return bytes;  // unmapped by now
+    if (found < 0 || request.walk_end <= from) return bytes;  // unmapped in the meantime
     for (int i = 0; i < found; ++i) {
       const PageRegion& region = regions[static_cast<std::size_t>(i)];
       bytes += region.end - region.start;

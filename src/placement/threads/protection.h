@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Makes a program's writes visible: pages of it are write-protected again and again, so that the
-// next write to each is a page fault of the thread that writes. The kernel lifts the protection at
-// that fault by itself (userfaultfd with WP_ASYNC, Linux 6.7); the program notices nothing but its
-// time. Reads are not seen.
+// Makes a program's writes visible: repeatedly write-protects some of its pages, so that the next
+// write to each is a page fault of the writing thread. The kernel removes the protection at that
+// fault itself (userfaultfd with WP_ASYNC, Linux 6.7); the program only loses time. Reads are not
+// visible.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,7 @@
 
 namespace huddle::threads {
 
-// The moving sample of a program's memory: a window on all its ranges laid end to end. It is gone
-// over again and again, so that each page in it is seen several times, and then moves on. How many
-// pages it holds follows what one call may protect.
+// A range of virtual addresses, end exclusive.
 struct AddressRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
@@ -29,29 +27,32 @@ struct AddressRange {
   bool operator==(const AddressRange&) const = default;
 };
 
-// Returns the range of a line of /proc/PID/maps: "55d0c000-55d0e000".
+// Parses the range of a line of /proc/PID/maps: "55d0c000-55d0e000".
 AddressRange range_from(std::string_view text);
 
-// What a program writes to, by the lines of its /proc/PID/maps: neither devices nor memory that is
-// shared with other programs.
+// Returns the ranges of /proc/PID/maps that the program may write to, except devices and memory
+// that it shares with other programs.
 std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps);
 
+// A moving sample of a program's memory: a window on the concatenation of all its ranges. Several
+// passes are made over a window, so that each of its pages can be observed several times; then it
+// moves on. Its size follows the number of pages that a call may protect.
 class SampleWindow {
  public:
-  // The window stays where it is among them, as far as they reach, and its pages are new again.
+  // The window keeps its offset, as far as the new ranges reach, and starts with a first pass.
   void set_ranges(std::vector<AddressRange> ranges);
 
-  // How many pages a call may protect where the budget allows so many.
+  // Returns how many pages the next call may protect if the budget allows `budget`.
   int most_pages(int budget) const { return is_first_pass() ? wanted_pages_ - found_ : budget; }
-  // What comes next in this pass; nothing once it is over.
+  // Returns the next range to scan; nothing if the pass is complete.
   std::optional<AddressRange> next() const;
-  // So much of that has been gone over.
+  // Records that `bytes` of that range have been scanned.
   void advance(std::uint64_t bytes) { at_ += bytes; }
-  // A call is over: it has found so many pages of those that it might have.
+  // Ends a call, which has protected `pages` of at most `most_pages` pages.
   void finish_call(int pages, int most_pages);
 
-  // It goes as far as it takes to find enough pages. None was protected before: what is found are
-  // no faults.
+  // The first pass extends the window until it contains enough pages. None of these was protected
+  // before, so that they do not count as faults.
   bool is_first_pass() const { return pass_ == 0; }
 
  private:
@@ -62,8 +63,8 @@ class SampleWindow {
   std::vector<AddressRange> ranges_;
   std::uint64_t all_bytes_ = 0;
   std::uint64_t start_ = 0;   // of the window
-  std::uint64_t length_ = 0;  // once the first pass is over
-  std::uint64_t at_ = 0;      // in the window: up to where this pass has come
+  std::uint64_t length_ = 0;  // known after the first pass
+  std::uint64_t at_ = 0;      // position of the current pass in the window
   int wanted_pages_ = 256;
   int found_ = 0;  // in the first pass
   int pass_ = 0;
@@ -71,37 +72,37 @@ class SampleWindow {
   int calls_ = 0;
   int pages_in_pass_ = 0;
   int empty_passes_ = 0;      // in a row
-  double share_of_most_ = 0;  // of what those calls might have found, added up
+  double share_of_most_ = 0;  // sum over the calls of pages / most_pages
 };
 
-// This process's own, as the helper opens it. Not open: errno says why.
+// Opens a userfaultfd of this process like the helper does. Not open on failure, with errno.
 FileDescriptor open_userfaultfd();
 
-// The memory of a process that is resident; 0 if that cannot be read.
+// Returns the resident memory of a process; 0 if it cannot be read.
 std::uint64_t resident_bytes(pid_t process);
 
 class Protection {
  public:
   enum class HugePages {
-    left_alone,  // who shares them is not seen
-    split,       // where they are protected, into pages that are seen one by one
+    left_alone,  // the threads that share them are not observed
+    split,       // split into small pages, which are observed one by one
   };
-  // By the userfaultfd that the process has opened. When this ends, all protection ends.
+  // Uses the userfaultfd that the process has opened. The destructor ends all protection.
   Protection(pid_t process, FileDescriptor userfaultfd, HugePages huge = HugePages::left_alone);
 
   bool works() const { return pagemap_.is_open(); }
-  // Looks which memory there is by now. False where the program has opened a userfaultfd of its
-  // own: then this has to end, for memory can be registered with one only.
+  // Updates the list of the program's memory. Returns false if the program has opened a userfaultfd
+  // of its own: this object must then be destroyed, as memory can be registered only once.
   bool find_ranges();
   void watch_only(const AddressRange& range);
-  // Protects pages of the sample that have been written to since they last were protected, up to so
-  // many of them. How many faults that were.
+  // Protects pages of the sample that were written to since they were last protected, at most
+  // `budget`. Returns the number of faults that these pages had.
   int rearm(int budget);
 
  private:
   struct Scan {
     int pages = 0;
-    std::uint64_t bytes = 0;  // that have been looked at
+    std::uint64_t bytes = 0;  // that have been scanned
   };
   Scan scan(const AddressRange& range, int most_pages) const;
   bool register_range(const AddressRange& range) const;
@@ -113,22 +114,22 @@ class Protection {
   SampleWindow window_;
 };
 
-// Counts the memory of a process whose sharing write protection does not show.
+// Memory of a process whose sharing is not visible to write protection.
 struct MemoryCensus {
   std::uint64_t resident_bytes = 0;  // all memory; reads of it are not observed
   std::uint64_t shared_bytes = 0;    // writable mappings that other processes may share
   std::uint64_t huge_bytes = 0;      // private memory in huge pages
 
-  // Keeps the larger of each two figures.
+  // Keeps the larger value of each member.
   void keep_most(const MemoryCensus& other);
   bool operator==(const MemoryCensus&) const = default;
 };
 
-// Returns what the process has now. Takes some nanoseconds for each page that is not huge.
+// Returns the current amounts. Takes a few nanoseconds per page that is not huge.
 MemoryCensus count_memory(pid_t process);
 
-// Returns the bytes of writable shared mappings, by the lines of /proc/PID/maps. Leaves out devices
-// and what the kernel maps for its own interfaces.
+// Returns the bytes of writable shared mappings in /proc/PID/maps, except devices and kernel
+// interfaces.
 std::uint64_t shared_mapping_bytes(const std::vector<std::string>& maps);
 
 }  // namespace huddle::threads

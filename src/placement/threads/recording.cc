@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::string_view head = "huddle-touches 1 page";
 
-// Ten seconds at the pace of the budget of a hundred processors.
+// Ten seconds at the maximum rate for a hundred hardware threads.
 constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
-// The operating system's numbers end long before.
+// Above any CPU number of the operating system.
 constexpr std::uint64_t most_recorded_processor = 1'000'000;
 
-// A space would end the name.
+// Names must not contain blanks, which end them.
 std::string name_word(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == ' ' || c == '\n' || c == '\t'; }, '_');

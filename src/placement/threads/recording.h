@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What was seen of a program, kept in a file: what the agent decides can be had again from it.
+// Files with the observed events of a program, from which the agent's decisions can be reproduced.
 //
-// Lines of text: a head, "names" with the threads' names in their order, then in the order of time
-// "t TIME_NS THREAD PAGE w|r" for a touch (the page in hexadecimal) and
-// "l TIME_NS THREAD:CPU_NS:PROCESSOR ..." for a look.
+// The file contains lines of text: a header, "names" followed by the names of the threads, then,
+// ordered by time, "t TIME_NS THREAD PAGE w|r" for a touch (PAGE in hexadecimal) and "l TIME_NS
+// THREAD:CPU_NS:PROCESSOR ..." for a look.
 #pragma once
 
 #include <cstddef>
@@ -21,37 +21,37 @@ struct Recording {
   std::uint32_t page_bytes = 4096;
   std::vector<std::string> names;  // by thread
   Events events;
-  Rounds rounds = Rounds::of_decisions;  // of whoever has watched
+  Rounds rounds = Rounds::of_decisions;  // setting of the observer
 };
 
 std::string format_recording(const Recording& recording);
 
-// Throws InputError "FILE:LINE: what is wrong".
+// Throws InputError "FILE:LINE: message" if the file is invalid.
 Recording read_recording(const std::string& path);
-// The same from text; `name` stands where the file's name would in errors.
+// Parses text. `name` takes the place of the file name in errors.
 Recording parse_recording(std::string_view text, const std::string& name);
 
-// Samples of memory accesses that `perf mem record` has taken on a machine whose processor counts
-// them, as `perf script` prints them: read as touches.
+// Samples of memory accesses by `perf mem record`, on a machine whose CPU supports it, converted
+// from the output of `perf script` to touches.
 struct PerfSamples {
-  // Of each thread a look every so often: its samples stand for the processor time that it used,
-  // and the last one says where it ran.
+  // Contains a look at regular intervals: the CPU time of a thread is estimated from its number of
+  // samples, and its hardware thread is that of its last sample.
   Recording recording;
-  std::vector<std::size_t> bad_lines;  // their numbers: no samples, or cut off
+  std::vector<std::size_t> bad_lines;  // line numbers that are not samples or are truncated
   std::size_t other = 0;               // samples without an address of the program's own memory
 };
 
-// Lines as by `perf script -F comm,pid,tid,cpu,time,event,addr,data_src`:
+// Parses the output of `perf script -F comm,pid,tid,cpu,time,event,addr,data_src`:
 //   app  4711/4713  [003]  12.345678:  cpu/mem-stores/P:  7f2a40001040  5080144 |OP STORE|LVL L1
 //   hit
-// Whether it is a load or a store is said by the data source, else by the event's name.
+// The data source determines whether a sample is a load or a store, or else the name of the event.
 //
-// Throws InputError "FILE:LINE: what is wrong" where not one line is a sample.
+// Throws InputError "FILE:LINE: message" if no line is a sample.
 PerfSamples parse_perf_script(std::string_view text, const std::string& name);
 PerfSamples read_perf_script(const std::string& path);
 
-// "no samples, or cut off: 2 lines, by number 4, 9", and what was left out; empty where all was
-// read.
+// Returns notes on the lines and samples that were left out, such as "no samples, or cut off: 2
+// lines, by number 4, 9". Empty if all were used.
 std::vector<std::string> notes_of(const PerfSamples& samples);
 
 }  // namespace huddle::threads

@@ -33,20 +33,21 @@
 namespace huddle::threads {
 namespace {
 
-// Between two protections of a page threads take turns on a processor, which they do every few
-// milliseconds. It becomes longer where the agent itself needs much of the budget.
+// Length of a round, after which pages are protected again. Must be a few milliseconds at least, so
+// that threads that share a core take turns in between. Grows if the agent itself uses much of the
+// budget.
 constexpr std::uint64_t least_round_ns = 10'000'000;
 constexpr std::uint64_t most_round_ns = 80'000'000;
 constexpr double most_of_budget_for_agent = 0.4;
-// Memory is looked for that often: programs ask for it at their start, mostly.
+// Interval of the search for new memory; programs mostly allocate at their start.
 constexpr std::uint64_t search_ns = 500'000'000;
 
-// Memory is counted from then on, at pauses that double.
+// The first census of memory; the intervals double afterwards.
 constexpr std::uint64_t first_census_ns = 10'000'000;
 constexpr double census_s_a_byte = 2e-12;  // about 8 ns for a page of 4 KiB
 constexpr double most_of_program_for_census = 0.001;
 
-// Signals that would end us are read instead, as long as this lives.
+// Blocks the signals that would end this process and reads them from a descriptor instead.
 class Signals {
  public:
   Signals() {
@@ -56,7 +57,7 @@ class Signals {
     ::sigprocmask(SIG_BLOCK, &taken, &before_);
     arrivals_ = FileDescriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
   }
-  // Who was asked to stop stops in order: the signal itself is taken.
+  // Discards the signals that have arrived, because the caller stops in an orderly way.
   ~Signals() {
     signalfd_siginfo one{};
     while (::read(arrivals_.number(), &one, sizeof one) == sizeof one) {
@@ -68,7 +69,7 @@ class Signals {
 
   const sigset_t& before() const { return before_; }
   int descriptor() const { return arrivals_.number(); }
-  // What a terminal sends, the program has got as well.
+  // Signals from a terminal have also been sent to the program.
   void pass_on(pid_t program) const {
     signalfd_siginfo one{};
     while (::read(arrivals_.number(), &one, sizeof one) == sizeof one) {
@@ -88,19 +89,20 @@ void carry_out(const Listener::Wish& wish, const ThreadList& threads, Mover* mov
   if (!wish.seats.empty()) mover->move(wish.seats);
 }
 
-// A program that is watched, with whatever it starts.
+// A watched program with its child processes.
 struct Program {
   pid_t process = 0;
   FileDescriptor hold;  // its pidfd
   HelperPort port;
-  FileDescriptor until_exec;  // readable once the process has become the program; not open: it has
+  // readable once the process has become the program; not open if it has
+  FileDescriptor until_exec;
   PageFaults faults;
   bool splits_huge = false;
   std::map<pid_t, Protection> protections = {};
-  double used_s = 0;         // processor time
-  bool has_arrived = false;  // at the port
+  double used_s = 0;         // CPU time
+  bool has_arrived = false;  // the helper has connected
   bool has_stepped_aside = false;
-  int refused = 0;  // an errno
+  int refused = 0;  // errno of userfaultfd
 
   std::vector<pid_t> processes() const {
     std::vector<pid_t> all;
@@ -152,7 +154,7 @@ class Session {
       round();
     }
     const std::vector<pid_t> all = processes();
-    for (Program& one : programs_) finish(one, all);  // we have been asked to stop
+    for (Program& one : programs_) finish(one, all);  // stopped by a signal
     if (start_) ::waitpid(start_->process(), &watched_.wait_status, 0);
     watched_.seconds = stream_.seconds();
     watched_.touches = stream_.touches();
@@ -186,7 +188,7 @@ class Session {
     return lines;
   }
 
-  // Who waits is told, either way. Throws FailureError.
+  // Starts to watch a program, and reports the result to the waiting process. Throws FailureError.
   void add(AwaitedProgram awaited) {
     try {
       const pid_t process = awaited.process.number;
@@ -213,11 +215,11 @@ class Session {
     try {
       add(std::move(awaited));
     } catch (const Error&) {
-      return;  // it runs on without us, and says so
+      return;  // it runs unwatched and reports that
     }
   }
 
-  // False once all programs have ended, or we are asked to stop.
+  // Blocks until the next round. Returns false once all programs have ended, or on a signal.
   bool wait_for_round() {
     for (;;) {
       const std::uint64_t now = now_ns();
@@ -225,14 +227,14 @@ class Session {
       if (!wait(next_round_ns_ - now)) return false;
     }
     hears_ = true;
-    // Not in step with the turns that threads take: that would show the same ones again and again.
+    // Randomized, because rounds in step with the scheduler would always observe the same threads.
     const double part = 0.5 + random_.fraction();
     next_round_ns_ = now_ns() + static_cast<std::uint64_t>(part * static_cast<double>(round_ns_));
     return true;
   }
 
   bool wait(std::uint64_t most_ns) {
-    // A descriptor of -1 is waited at in vain.
+    // ppoll() ignores negative descriptors.
     std::vector<pollfd> waits = {{signals_.descriptor(), POLLIN, 0},
                                  {mover_ == nullptr || !hears_ ? -1 : mover_->socket(), POLLIN, 0}};
     const std::size_t first = waits.size();
@@ -288,7 +290,7 @@ class Session {
     });
   }
 
-  // all: processes of all programs, of which threads keep their numbers.
+  // `all`: processes of all programs, whose threads keep their numbers.
   void finish(Program& one, const std::vector<pid_t>& all) {
     while (std::optional<Arrival> arrival = one.port.accept()) take_in(one, std::move(*arrival));
     stream_.pass({&one.faults}, all);
@@ -309,7 +311,7 @@ class Session {
         arrival.process, std::move(arrival.userfaultfd),
         program.splits_huge ? Protection::HugePages::split : Protection::HugePages::left_alone);
     if (!protection.works()) return;
-    next_look_ns_ = next_search_ns_ = 0;  // now
+    next_look_ns_ = next_search_ns_ = 0;  // at once
     program.protections.emplace(arrival.process, std::move(protection));
   }
 
@@ -339,8 +341,7 @@ class Session {
     if (wish_.touches) protect();
   }
 
-  // Each process gets as much of what may be spent as the others. One with a single thread shares
-  // its pages with nobody.
+  // Distributes the budget evenly over the processes. A single thread shares pages with no other.
   void protect() {
     std::map<pid_t, int> threads_of;
     for (const auto& [thread, process] : stream_.threads().processes()) ++threads_of[process];
@@ -358,8 +359,7 @@ class Session {
     }
   }
 
-  // It takes what is left, up to the last fault, and would leave nothing for NUMA balancing, which
-  // is slow.
+  // Protection would use the whole budget and leave nothing for NUMA balancing, which is slow.
   Budget budget_for_protection() const {
     Budget budget = budget_;
     if (balancing_ != nullptr) budget.share /= 2;
@@ -403,12 +403,12 @@ class Session {
     next_search_ns_ = time_ns + search_ns;
   }
 
-  // The kernel goes through all page tables for it. Hence it is done early, for short runs, then
-  // ever more seldom, and only while it costs little of what the program has used.
+  // Counts memory, for which the kernel walks all page tables. Hence it is done early, for short
+  // runs, then at growing intervals, and only while it costs little of the program's CPU time.
   void take_census() {
     if (census_pause_ns_ < search_ns) census_pause_ns_ *= 2;
     next_census_ns_ = now_ns() + census_pause_ns_;
-    if (!start_ && !watched_.report.is_open()) return;  // the result is not read
+    if (!start_ && !watched_.report.is_open()) return;  // no report is expected
     double used_s = ended_s_;
     double resident = 0;
     for (const pid_t process : processes()) {
@@ -421,7 +421,7 @@ class Session {
     for (const pid_t process : processes()) {
       const MemoryCensus one = count_memory(process);
       all.resident_bytes += one.resident_bytes;
-      all.shared_bytes = std::max(all.shared_bytes, one.shared_bytes);  // the same, as a rule
+      all.shared_bytes = std::max(all.shared_bytes, one.shared_bytes);  // usually the same mappings
       all.huge_bytes += one.huge_bytes;
     }
     if (all.resident_bytes == 0) return;  // it has just ended
@@ -455,26 +455,27 @@ class Session {
   TouchStream stream_;
   Signals signals_;
   Trial trial_;
-  std::optional<GatedStart> start_;  // none: somebody else has started it, and waits for it
+  // empty if another process has started the program and waits for it
+  std::optional<GatedStart> start_;
   Mover* mover_ = nullptr;
   NumaBalancing* balancing_ = nullptr;
-  std::uint64_t accounted_ = 0;    // of the touches
-  std::vector<Program> programs_;  // that have not ended
-  double ended_s_ = 0;             // processor time of those that have
+  std::uint64_t accounted_ = 0;    // number of accounted touches
+  std::vector<Program> programs_;  // running programs
+  double ended_s_ = 0;             // CPU time of programs that have ended
   Budget budget_;
   Watched watched_;
-  // Whoever has come and could not be taken in, for want of descriptors, is still there: without
-  // this waiting for him would end at once, again and again, until the next round.
+  // False if a connection could not be accepted for lack of descriptors. It stays readable, so that
+  // wait() would return at once again and again until the next round.
   bool hears_ = true;
   Listener::Wish wish_;
   mapping::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
   std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
   std::uint64_t census_pause_ns_ = first_census_ns, next_census_ns_ = 0;
-  double next_census_s_ = 0;  // of the program's processor time
+  double next_census_s_ = 0;  // in CPU time of the programs
 };
 
-// A process that was there before us.
+// Watches a process that is already running.
 class Attachment {
  public:
   Attachment(pid_t process, int seconds, Listener& listener, const Helpers& helpers)
@@ -485,7 +486,7 @@ class Attachment {
         stream_(listener),
         hold_(hold_process(process)) {
     if (balancing_ == nullptr) return;
-    // About what a fault costs that comes by write protection.
+    // About the cost of a fault by write protection.
     const Trial trial = try_protection();
     if (trial.works) budget_.fault_s = trial.fault_s;
   }
@@ -494,7 +495,7 @@ class Attachment {
     const double agent_before_s = own_cpu_s();
     const double program_before_s = process_cpu_s(process_);
     Watched watched;
-    std::uint64_t accounted = 0;  // of the touches
+    std::uint64_t accounted = 0;  // number of accounted touches
     while (stream_.seconds() < seconds_ && wait_for_round()) {
       stream_.pass({&faults_}, {process_});
       const std::vector<Birth> births = faults_.take_births();
@@ -523,7 +524,7 @@ class Attachment {
   }
 
  private:
-  // False once the process has ended, or somebody wants us to stop.
+  // Returns false once the process has ended, or on a signal to stop.
   bool wait_for_round() const {
     std::array<pollfd, 2> waits = {
         {{hold_.number(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}}};
@@ -537,7 +538,7 @@ class Attachment {
     for (const auto& [thread, number] : stream_.threads().alive()) {
       if (faults_.is_watching(thread) || faults_.add_thread(thread)) continue;
       const int why = errno;
-      // A thread that has ended meanwhile is none to complain of.
+      // The thread may have ended in the meantime, which is no error.
       if (why != ESRCH) PageFaults::fail_to_open(why);
     }
     faults_.keep_threads(stream_.threads().alive());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A program that runs and is watched: makes its threads' writes visible within a budget, and passes
-// on what it sees.
+// Watches a running program: makes the writes of its threads visible within a budget and passes the
+// observed events to a Listener.
 #pragma once
 
 #include <sys/types.h>
@@ -21,54 +21,54 @@
 namespace huddle::threads {
 
 struct WatchedProgram {
-  std::string file;                      // what is executed
-  std::vector<std::string> words;        // the first is what the program takes its name from
+  std::string file;                      // the executable
+  std::vector<std::string> words;        // argv, including argv[0]
   std::vector<std::string> environment;  // NAME=VALUE; without the helper
-  std::string helper;                    // the library that is preloaded; empty: none
+  std::string helper;                    // the library that is preloaded; empty for none
   Observer observer = Observer::perf;
-  bool splits_huge = false;  // pages of it, to see who shares them
+  bool splits_huge = false;  // split huge pages to see which threads share them
 };
 
-// Lists what was not observed of a program that huddle has started.
+// Limits of the observation of a program that huddle has started.
 struct Unobserved {
   bool reads = true;         // of all memory
   bool splits_huge = false;  // huge pages were split to observe them
-  // The most memory at one time; nothing if the program ended before it was counted.
+  // Maximum over the run; nothing if the program ended before the first census.
   std::optional<MemoryCensus> memory = {};
 };
 
 struct Watched {
-  int wait_status = 0;  // as waitpid() has it
+  int wait_status = 0;  // as returned by waitpid()
   double seconds = 0;
   Spent spent;
-  double fault_s = 0;                   // what a fault costs here
-  std::uint64_t touches = 0;            // that were seen, the program's own faults among them
-  std::uint64_t lost = 0;               // for which there was no room
+  double fault_s = 0;                   // cost of a fault on this machine
+  std::uint64_t touches = 0;            // observed events, including the program's own page faults
+  std::uint64_t lost = 0;               // events that did not fit into a ring
   std::vector<std::string> names = {};  // by thread
-  std::vector<std::string> notes = {};  // why something was not seen
-  int programs = 0;                     // that were watched
+  std::vector<std::string> notes = {};  // reasons why something was not observed
+  int programs = 0;                     // number of watched programs
   Unobserved unobserved = {};
-  FileDescriptor report = {};  // of the first one that wants to be told
+  FileDescriptor report = {};  // of the first program that expects a report
 };
 
-// Who helps those who watch.
+// Optional parts of a watch session.
 struct Helpers {
-  Mover* mover = nullptr;              // binds threads; null: nobody does
-  NumaBalancing* balancing = nullptr;  // makes page faults, of reads as well; null: nobody does
+  Mover* mover = nullptr;              // binds threads, may be null
+  NumaBalancing* balancing = nullptr;  // makes reads visible by page faults, may be null
 };
 
-// Starts it, and returns once it has ended. Signals that would end us meanwhile go to the program.
-// Throws FailureError where it cannot be started or watched.
+// Starts the program, and returns once it has ended. Passes signals that would end this process to
+// the program. Throws FailureError if the program cannot be started or watched.
 Watched watch_program(const WatchedProgram& program, Listener& listener,
                       NumaBalancing* balancing = nullptr);
 
-// It, and whatever programs the mover is handed meanwhile, until the last of them has ended or a
-// signal asks us to stop.
+// Watches a program, and the programs that are handed to the mover in the meantime, until the last
+// of them has ended or a signal asks to stop.
 Watched watch_awaited(AwaitedProgram program, Listener& listener, const Helpers& helpers);
 
-// A process that runs already, for so many seconds, until it ends, or until a signal asks us to
-// stop. Only the page faults are seen that it has anyway, and those that NUMA balancing makes.
-// Throws FailureError where it is not there, or may not be watched.
+// Watches a running process for `seconds`, until it ends, or until a signal asks to stop. Observes
+// only the page faults that the process has anyway, and those of NUMA balancing. Throws
+// FailureError if the process does not exist or may not be watched.
 Watched watch_process(pid_t process, int seconds, Listener& listener, const Helpers& helpers = {});
 
 }  // namespace huddle::threads

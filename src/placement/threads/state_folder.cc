@@ -35,7 +35,7 @@ bool is_own_folder(const std::string& path) {
                   std::strerror(error)));
 }
 
-// The one that has this name, and not one that somebody has removed since it was opened.
+// Returns whether the open folder still has this name, and was not removed or replaced.
 bool has_name(int folder, const std::string& path) {
   struct stat by_name {
   }, by_descriptor{};
@@ -63,7 +63,7 @@ std::string usual_state_folder() {
 }
 
 StateFolder::Lock::~Lock() {
-  if (folder_.is_open()) ::rmdir(path_.c_str());  // not while there is something in it
+  if (folder_.is_open()) ::rmdir(path_.c_str());  // fails unless the folder is empty
 }
 
 std::optional<StateFolder::Lock> StateFolder::try_lock() const {
@@ -73,7 +73,7 @@ std::optional<StateFolder::Lock> StateFolder::try_lock() const {
     constexpr int as_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     FileDescriptor folder(::open(path_.c_str(), as_folder));
     if (!folder.is_open()) {
-      if (errno == ENOENT) continue;  // somebody has just removed it
+      if (errno == ENOENT) continue;  // another process has just removed it
       fail(path_, errno);
     }
     if (::flock(folder.number(), LOCK_EX | LOCK_NB) != 0) {
@@ -89,7 +89,7 @@ std::optional<StateFolder::Lock> StateFolder::try_lock() const {
 
 StateFolder::Lock StateFolder::lock(std::chrono::milliseconds patience) const {
   const auto end = std::chrono::steady_clock::now() + patience;
-  // A wait in the kernel would have no end. As long as it takes to read some files.
+  // Polls because a blocking flock() has no timeout. The lock is never held for long.
   constexpr std::chrono::microseconds between_tries{200};
   for (;;) {
     if (std::optional<Lock> lock = try_lock()) return std::move(*lock);
@@ -162,7 +162,7 @@ StateFile::StateFile(const StateFolder& folder, const Identity& agent, std::stri
   }
 }
 
-// A part of a line would swallow the next one, and whoever reads would stop there.
+// Appends all or nothing: a partial line would make readers stop there.
 bool StateFile::add(std::string_view line) {
   struct stat before {};
   if (::fstat(file_.number(), &before) != 0) return false;

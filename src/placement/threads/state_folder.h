@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where agents write down what has to be given back, each in a file of its own. Under a lock, so
-// that no two of them claim one processor, and nobody repairs what another one is about to.
+// The folder in which each agent records, in a file of its own, what has to be restored. A lock
+// ensures that no two agents claim a hardware thread and no start races with a repair.
 #pragma once
 
 #include <chrono>
@@ -17,23 +17,23 @@
 
 namespace huddle::threads {
 
-// $XDG_RUNTIME_DIR/huddle where that folder is ours, else /run/huddle for root, else
+// Returns $XDG_RUNTIME_DIR/huddle if this user owns that folder, else /run/huddle for root, else
 // /dev/shm/huddle-UID.
 std::string usual_state_folder();
-// What is set of the kernel's is the whole machine's: whoever may do that, root, uses one folder.
+// Kernel settings apply to the whole machine: agents that may change them, as root, share a folder.
 inline constexpr const char* machine_state_folder = "/run/huddle";
 
-// What was given back of what an agent has left that was killed together with its guardian.
+// Counts what was restored after agents that were killed together with their guardians.
 struct Repaired {
-  int threads = 0;  // that had been bound
-  int values = 0;   // of the kernel's
+  int threads = 0;  // threads with a changed mask
+  int values = 0;   // kernel settings
 };
 
 class StateFolder {
  public:
   explicit StateFolder(std::string path) : path_(std::move(path)) {}
 
-  // While it lives nobody else has one. A folder with nothing in it goes with it.
+  // Exclusive lock on the folder. The destructor also removes the folder if it is empty.
   class Lock {
    public:
     Lock(std::string path, FileDescriptor folder)
@@ -47,25 +47,27 @@ class StateFolder {
     std::string path_;
     FileDescriptor folder_;
   };
-  // Nobody holds the lock for longer than he needs to read some files, unless he stands still. Two
-  // of these are less than what a program waits for its agent.
+  // The lock is held only for the time to read a few files, unless its owner hangs. Twice this
+  // value is less than the time that a program waits for its agent.
   static constexpr std::chrono::milliseconds usual_patience{4000};
-  // Makes the folder. Throws FailureError, also where it belongs to somebody else, and where nobody
-  // gives the lock back.
+  // Creates the folder and locks it. Throws FailureError if the folder belongs to another user, or
+  // if the lock is not released in time.
   Lock lock(std::chrono::milliseconds patience = usual_patience) const;
-  // Nothing where somebody else has it.
+  // Returns nothing if another process holds the lock.
   std::optional<Lock> try_lock() const;
 
   const std::string& path() const { return path_; }
   bool exists() const;
 
-  // What agents have written whose agent or guardian is there. Under the lock.
+  // Returns the records of all agents that run, or whose guardian runs.
+  // Requires: the lock is held.
   std::vector<KeptState> living() const;
-  // What this agent has set of the kernel's, and no other one that lives has set as well, becomes
-  // what it was, unless somebody else has changed it since. How many it changed. Under the lock.
+  // Restores the kernel settings that this agent has changed, unless another running agent needs
+  // them or their value has been changed since. Returns the number of restored settings.
+  // Requires: the lock is held.
   int give_back_values(const KeptState& kept) const;
-  // Gives back what agents have left that were killed together with their guardians, and removes
-  // what they have written. Does nothing where there is no folder.
+  // Restores what agents have left behind that were killed together with their guardians, and
+  // removes their files. Does nothing if there is no folder.
   Repaired repair(ThreadMasks& masks) const;
 
  private:
@@ -74,14 +76,15 @@ class StateFolder {
   std::string path_;
 };
 
-// An agent's file. One that binds threads and sets something of the kernel's has two: the second is
-// the whole machine's.
+// An agent's file. An agent that binds threads and changes kernel settings has two, the second in
+// the machine's folder.
 class StateFile {
  public:
-  // pre: the lock is held. Throws FailureError.
+  // Throws FailureError.
+  // Requires: the lock is held.
   StateFile(const StateFolder& folder, const Identity& agent, std::string_view kind = "agent");
 
-  // All of a line, or nothing of it: false, and errno says why.
+  // Appends a complete line, or nothing: then returns false with errno.
   bool add(std::string_view line);
   int descriptor() const { return file_.number(); }
   const std::string& path() const { return path_; }
@@ -93,10 +96,10 @@ class StateFile {
   FileDescriptor file_;
 };
 
-// The whole of it, even where it has been removed.
+// Returns the contents of an open file, even if it has been removed.
 std::string text_in(int descriptor);
 
-// repair() of the usual folder and, as root, of the machine's. Where that fails, it does nothing.
+// Repairs the usual folder and, as root, the machine's. Ignores errors.
 Repaired repair_what_was_left();
 
 }  // namespace huddle::threads

@@ -16,7 +16,7 @@
 namespace huddle::threads {
 namespace {
 
-// As many processors as a machine may have: a set that is too small for the kernel's is refused.
+// Upper bound of CPU numbers: the kernel rejects a set that is smaller than its own.
 constexpr int most_processors = 8192;
 
 struct FreeSet {
@@ -32,7 +32,7 @@ Set empty_set() {
   return set;
 }
 
-// What /proc says behind the name, which may have anything in it.
+// Returns the fields of /proc/PID/stat after the name, which may contain any character.
 std::vector<std::string> status_of(pid_t number) {
   const auto text = System().read(fmt::format("/proc/{}/stat", number));
   const std::size_t end = text ? text->rfind(')') : std::string::npos;
@@ -120,7 +120,7 @@ CpuSet cores_of(const Topology& topology, const CpuSet& processors) {
   return all;
 }
 
-// One thread a processor is what was decided on, so that a group has room for all that it gets.
+// A decision assigns one thread per hardware thread, so a group has room for its threads.
 CpuSet seat_mask(const Topology& topology, const CpuSet& usable, int processor, Binding binding) {
   const CpuSet core = common(cores_of(topology, CpuSet({processor})), usable);
   switch (binding) {

@@ -8,10 +8,10 @@
 namespace huddle::threads {
 namespace {
 
-// For which somebody who has not come back is still listed at a page.
+// A thread that has not returned to a page for this many rounds is forgotten.
 constexpr int rounds_remembered = 2;
 
-// Fibonacci hashing: neighbours, and pages a power of two apart, fall far from each other.
+// Fibonacci hashing: spreads neighbouring pages, and pages at a distance of a power of two.
 std::size_t hash(std::uint64_t page) {
   return static_cast<std::size_t>((page * 0x9e3779b97f4a7c15U) >> 24U);
 }
@@ -38,7 +38,7 @@ TouchTable::Entry& TouchTable::entry_of(std::uint64_t page) {
 
 bool TouchTable::is_recent(const Entry& entry, const Visitor& visitor) const {
   if (visitor.thread < 0) return false;
-  // As published nobody is ever forgotten.
+  // The published method never forgets a thread.
   return counting_ == Counting::newcomers ||
          static_cast<std::uint16_t>(entry.round - visitor.round) < rounds_remembered;
 }
@@ -69,8 +69,8 @@ std::span<const int> TouchTable::take(const Touch& touch) {
       partners_[count++] = visitor.thread;
     }
   }
-  // To the front; whoever came longest ago falls out where it is new. As published a queue: who is
-  // in it stays where it is.
+  // Moves the thread to the front; a new one replaces the least recent. In the published method
+  // this is a queue: a thread that is in it keeps its position.
   if (counting_ == Counting::every_change || counts) {
     const auto last = known == visitors.end() ? visitors.end() - 1 : known;
     std::move_backward(visitors.begin(), last, last + 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is seen of a program's threads, as it happens or as it was recorded. Threads are numbered
-// from 0 in the order in which they were first seen.
+// Observed or recorded events of a program's threads, and their aggregation to a sharing matrix.
+// Threads are numbered from 0 in the order in which they were first seen.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace huddle::threads {
 
-// More are not told apart; touches of others are left out.
+// Touches of further threads are left out.
 inline constexpr int most_threads = 4096;
 
-// A page fault: this thread has touched that page.
+// A page fault: a thread has accessed a page.
 struct Touch {
   std::uint64_t time_ns = 0;
   int thread = 0;
@@ -31,63 +31,63 @@ struct Touch {
 
 struct ThreadUse {
   int thread = 0;
-  std::uint64_t cpu_ns = 0;  // used since it was born
-  int processor = 0;         // that it ran on last
+  std::uint64_t cpu_ns = 0;  // since the thread started
+  int processor = 0;         // on which it last ran
 
   bool operator==(const ThreadUse&) const = default;
 };
 
-// What /proc says of all threads at one moment. Time passes by these: decisions are made at them.
+// The state of all threads in /proc at one time. Decisions are made at these times only.
 struct Look {
   std::uint64_t time_ns = 0;
-  std::vector<ThreadUse> threads;  // those alive
-  // Numbers that another thread has by now than at the last look. A recording has none.
+  std::vector<ThreadUse> threads;  // running threads
+  // Numbers that have been reassigned to another thread since the last look. Empty in recordings.
   std::vector<int> reused = {};
 
   bool operator==(const Look&) const = default;
 };
 
-// In the order of time.
+// Ordered by time.
 using Events = std::vector<std::variant<Touch, Look>>;
 
-// Who touched a page lately: turns touches into counts of who communicates with whom.
+// Rule by which touches count as communication between threads.
 enum class Counting {
-  // Whenever another thread comes to a page, once with each of those who were there lately: two
-  // threads that pass a page to and fro are counted as long as they do.
+  // Counts a thread that comes to a page once with each thread that was there recently: two threads
+  // that alternate on a page are counted as long as they do.
   every_change,
-  // As published: only who is new among a page's last threads. A pair is counted once a page, and
-  // what does not change fades as the matrix ages.
+  // The published rule: counts only threads that are not in the page's list yet. A pair is counted
+  // once per page, and a permanent pattern fades as the matrix ages.
   newcomers,
 };
 
-// After how many rounds somebody is forgotten who has not come back to a page: otherwise whoever
-// filled an array at the start would be counted with all who use it later.
+// The rounds that determine when a thread is forgotten that has not returned to a page. Without
+// forgetting, the thread that initialized an array would be counted with all its later users.
 enum class Rounds {
-  of_decisions,  // from one to the next
-  of_pages,      // the page's own: those between decisions in which somebody was seen to touch it.
-                 // For what sees a page every few seconds only, as NUMA balancing does. The
-                 // first touch of a page is left out: it fills the page, and would be counted
-                 // with the next one, however much later that is.
+  of_decisions,  // from one decision to the next
+  // the page's own: rounds between decisions in which the page was touched. For observers that see
+  // a page only every few seconds, as NUMA balancing does. The first touch of a page is left out,
+  // because it fills the page and would be counted with the next one, however much later that is.
+  of_pages,
 };
 
-// Of a fixed size. Two pages that fall on one entry replace each other, which is counted.
+// A hash table of fixed size. Pages with the same entry replace each other; replaced() counts that.
 class TouchTable {
  public:
   explicit TouchTable(Counting counting, Rounds rounds = Rounds::of_decisions,
                       std::size_t entries = default_entries);
 
-  // The threads with which this touch counts as a communication. Valid until the next call.
+  // Returns the threads with which this touch counts as communication. Valid until the next call.
   std::span<const int> take(const Touch& touch);
-  // A decision was made: a round is over.
+  // Ends a round, after a decision.
   void age() { ++round_; }
 
-  // These threads have not been anywhere.
+  // Removes these threads from all pages.
   void forget(std::span<const int> threads);
 
   std::uint64_t replaced() const { return replaced_; }
 
   static constexpr int threads_a_page = 4;
-  // 2 MB of table: pages of a moving sample are far fewer.
+  // A table of 2 MB; a moving sample contains far fewer pages.
   static constexpr std::size_t default_entries = std::size_t{1} << 16U;
 
  private:
@@ -98,8 +98,8 @@ class TouchTable {
   struct Entry {
     std::uint64_t page = 0;
     std::uint16_t seen_in = 0;                     // the round between decisions
-    std::uint16_t round = 0;                       // the page's own
-    std::array<Visitor, threads_a_page> visitors;  // the last one first
+    std::uint16_t round = 0;                       // the page's own round
+    std::array<Visitor, threads_a_page> visitors;  // most recent first
   };
   Entry& entry_of(std::uint64_t page);
   bool is_recent(const Entry& entry, const Visitor& visitor) const;
@@ -112,35 +112,35 @@ class TouchTable {
   std::array<int, threads_a_page> partners_{};
 };
 
-// How often each two threads were seen to touch a page one after the other.
+// Number of times that each two threads were seen to touch a page one after the other.
 class SharingMatrix {
  public:
-  int size() const { return size_; }  // the highest thread that was counted, and one
-  // pre: a and b differ, and are 0 or more.
+  int size() const { return size_; }  // highest counted thread + 1
+  // Requires: a != b, both >= 0.
   void add(int a, int b);
   double at(int a, int b) const;
   void add(const SharingMatrix& other);
   void scale(double factor);
-  // All that was counted with this thread.
+  // Removes all counts of this thread.
   void forget(int thread);
   void clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 
-  // Over all pairs of these threads: their number, the sum of their counts, and the squares of what
-  // each is off their mean.
+  // Statistics over all pairs of `threads`: number of pairs, sum of counts, and sum of squared
+  // deviations from the mean.
   struct Spread {
     double pairs = 0, sum = 0, squares = 0;
     double mean() const { return sum / pairs; }
   };
   Spread spread(std::span<const int> threads) const;
 
-  // Of these threads, in their order.
+  // Returns the counts between `threads`, with vertices in their order.
   mapping::Graph graph(std::span<const int> threads) const;
 
  private:
   static std::size_t corner(int a, int b);
 
   int size_ = 0;
-  std::vector<double> counts_;  // row by row of the lower triangle: grows at its end
+  std::vector<double> counts_;  // rows of the lower triangle: grows at the end
 };
 
 }  // namespace huddle::threads

@@ -27,13 +27,13 @@ std::vector<pid_t> threads_of(const System& system, pid_t process) {
   return threads;
 }
 
-// The fields of /proc/PID/task/TID/stat behind the name, which may have anything in it.
+// Returns the fields of /proc/PID/task/TID/stat after the name, which may contain any character.
 std::vector<std::string> fields_behind_name(const std::string& stat) {
   const std::size_t end = stat.rfind(')');
   return end == std::string::npos ? std::vector<std::string>() : words(stat.substr(end + 1));
 }
 
-// Nanoseconds where the kernel keeps them, else its ticks.
+// Uses nanoseconds if the kernel provides them, otherwise clock ticks.
 std::uint64_t cpu_ns(const System& system, const std::string& folder,
                      const std::vector<std::string>& stat) {
   constexpr std::size_t user_ticks = 11, system_ticks = 12;
@@ -83,7 +83,7 @@ std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
       const std::string folder = fmt::format("/proc/{}/task/{}", process, thread);
       const auto stat = system_.read(folder + "/stat");
       const auto fields = stat ? fields_behind_name(*stat) : std::vector<std::string>();
-      if (fields.size() < fields_needed) continue;  // gone by now
+      if (fields.size() < fields_needed) continue;  // ended in the meantime
       const auto known = numbers_.find(thread);
       int number = known == numbers_.end() ? -1 : known->second;
       if (number < 0) number = next_number(process, system_.read(folder + "/comm").value_or("?"));
@@ -123,8 +123,8 @@ TouchStream::TouchStream(Listener& listener, Numbers numbers)
       start_ns_(now_ns()),
       page_bytes_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {}
 
-// After so many processes as there are bits left numbers come again: the pages of the first ones
-// have been forgotten by then.
+// The identifiers wrap around after 2^12 processes; the table has forgotten the pages of the first
+// one by then.
 std::uint64_t AddressSpaces::of(pid_t process) {
   constexpr unsigned page_number_bits = 52;
   const auto [found, is_new] = numbers_.try_emplace(process, next_);
@@ -153,7 +153,7 @@ void TouchStream::pass(const std::vector<PageFaults*>& faults,
       threads_.look(processes);
       thread = threads_.number_of(fault.thread);
     }
-    if (thread < 0) continue;  // gone before anybody could look
+    if (thread < 0) continue;  // ended before it could be read
     ++touches_;
     const std::uint64_t page = fault.address / page_bytes_ + spaces_.of(fault.process);
     listener_.take(Touch{in_order(fault.time_ns), thread, page, true});
@@ -169,7 +169,7 @@ Listener::Wish TouchStream::look(const std::vector<pid_t>& processes) {
 
 double TouchStream::seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
 
-// Rings are read one after the other, while faults go on: what comes late is told as of now.
+// Rings are read one after the other while faults continue: late ones get the last event's time.
 std::uint64_t TouchStream::in_order(std::uint64_t time_ns) {
   last_ns_ = std::max(last_ns_, time_ns - std::min(start_ns_, time_ns));
   return last_ns_;

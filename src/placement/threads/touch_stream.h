@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is seen of watched processes, passed on in the order of time.
+// Passes the observed events of processes to a listener, ordered by time.
 #pragma once
 
 #include <sys/types.h>
@@ -18,73 +18,73 @@
 
 namespace huddle::threads {
 
-// The threads of watched programs: their numbers here, and what /proc says of them.
+// When the numbers of ended threads are reused.
 enum class Numbers {
-  kept,    // of threads that have ended as well: what is told at the end names them
-  reused,  // those of processes that are watched no more, by an agent that outlives many programs
+  kept,    // never, because reports name ended threads as well
+  reused,  // once their process is no longer watched, for an agent that outlives many programs
 };
 
+// The threads of watched programs, with their numbers and their state in /proc.
 class ThreadList {
  public:
   explicit ThreadList(Numbers numbers = Numbers::kept, System system = System())
       : system_(std::move(system)), reuse_(numbers) {}
 
-  // Looks at the threads of these processes. New ones get the next numbers, in the order of the
-  // operating system's, in which they were born.
+  // Reads the threads of these processes. New threads get the next numbers, by their ids.
   std::vector<ThreadUse> look(const std::vector<pid_t>& processes);
-  // Those that another thread has by now, since the last call.
+  // Returns the numbers that were reassigned to another thread since the last call.
   std::vector<int> take_reused() { return std::exchange(reused_, {}); }
-  // -1: not known, or one too many.
+  // Returns -1 if the thread is unknown, or if there are too many.
   int number_of(pid_t thread) const;
-  // Their numbers by those of the operating system, as of the last look.
+  // Numbers of the running threads by thread id, as of the last look().
   const std::map<pid_t, int>& alive() const { return numbers_; }
-  // Their processes, likewise.
+  // Processes of the running threads, likewise.
   const std::map<pid_t, pid_t>& processes() const { return processes_; }
-  // By number: as the program calls it, else as the program is called.
+  // Names by number: that which the program gave the thread, else the program's name.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
   void free_numbers(const std::vector<pid_t>& processes);
-  // -1: there are too many.
+  // Returns -1 if there are too many.
   int next_number(pid_t process, std::string name);
 
   System system_;
   Numbers reuse_;
-  std::vector<pid_t> owners_;  // processes, by number; 0: it is free
+  std::vector<pid_t> owners_;  // processes, by number; 0 if it is free
   std::vector<int> reused_;
   std::map<pid_t, int> numbers_;
   std::map<pid_t, pid_t> processes_;
   std::vector<std::string> names_;
 };
 
-// Processor time that a process has used, all its threads together; 0 where it is gone.
+// Returns the CPU time in seconds of all threads of a process; 0 if it has ended.
 double process_cpu_s(pid_t process);
-// Of the thread that asks.
+// Returns the CPU time in seconds of the calling thread.
 double own_cpu_s();
 
-// Who is told.
+// Receives the events of a TouchStream.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void take(const Touch& touch) = 0;
   struct Wish {
-    bool touches = true;  // it is worth while to make threads' writes visible
+    bool touches = true;  // whether making writes visible is worthwhile
     int next_look_ms = 0;
-    std::vector<Seat> seats = {};  // where threads are to be moved to, if they can be moved
-    bool gives_back = false;       // those that were moved are no longer to be bound
+    std::vector<Seat> seats = {};  // target placement, if threads can be moved
+    bool gives_back = false;       // threads that were moved get their masks back
   };
   virtual Wish take(const Look& look) = 0;
 };
 
-// CLOCK_MONOTONIC.
+// Returns CLOCK_MONOTONIC in ns.
 std::uint64_t now_ns();
 
-// Pages of different processes are different pages.
+// Distinguishes the pages of different processes.
 class AddressSpaces {
  public:
-  // What its page numbers begin with.
+  // Returns the high bits of the page numbers of `process`.
   std::uint64_t of(pid_t process);
-  // Others have ended: whoever is given their number has pages of its own.
+  // Forgets all other processes, whose ids the system may reuse.
   void keep(const std::vector<pid_t>& processes);
   std::size_t size() const { return numbers_.size(); }
 
@@ -95,11 +95,11 @@ class AddressSpaces {
 
 class TouchStream {
  public:
-  // Times are told since now.
+  // Times are relative to the construction.
   explicit TouchStream(Listener& listener, Numbers numbers = Numbers::kept);
 
-  // What these have seen of these processes since the last call; the faults of others are left
-  // out.
+  // Passes on what `faults` have observed since the last call. Leaves out faults of processes not
+  // in `processes`.
   void pass(const std::vector<PageFaults*>& faults, const std::vector<pid_t>& processes);
   Listener::Wish look(const std::vector<pid_t>& processes);
 
@@ -114,7 +114,7 @@ class TouchStream {
   ThreadList threads_;
   std::vector<PageFault> batch_;
   std::uint64_t start_ns_;
-  std::uint64_t last_ns_ = 0;  // that was passed on
+  std::uint64_t last_ns_ = 0;  // time of the last event
   std::uint64_t touches_ = 0;
   std::uint64_t page_bytes_;
   AddressSpaces spaces_;

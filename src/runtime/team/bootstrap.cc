@@ -15,7 +15,7 @@ Trouble::Trouble(std::string_view text) {
   std::copy_n(some.begin(), std::min(some.size(), text_.size() - 1), text_.begin());
 }
 
-// Even where the bytes come from elsewhere and nothing ends them.
+// Does not rely on a terminating zero, because the bytes may come from another process.
 std::string_view Trouble::text() const {
   return {text_.begin(), std::find(text_.begin(), text_.end(), '\0')};
 }

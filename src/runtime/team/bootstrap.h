@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a team is made from: a way for its members to give each other a few bytes, once.
+// The allgather by which a team is set up, and helpers with which the ranks fail together: each
+// rank shares whether its step succeeded, and either all of them throw the same error or none does.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@
 
 namespace huddle::team {
 
-// Every member calls it with the same number of bytes; all receives everybody's, in rank order.
-// Throws FailureError where a member cannot be reached.
+// Collective, with the same number of bytes on all ranks. Fills `all` with the bytes of each rank
+// in rank order. Throws FailureError if a rank cannot be reached.
 using Allgather = std::function<void(std::span<const std::byte> mine, std::span<std::byte> all)>;
 
 struct Bootstrap {
@@ -30,19 +31,16 @@ struct Bootstrap {
   Allgather allgather;
 };
 
-// How the members of a team fail together: each tells the others whether its part went well, and
-// all of them throw the same error, or none does.
-
-// Why a rank cannot go on, in a fixed number of bytes, so that it can be gathered. Empty: it can.
+// Why a rank cannot go on; empty if it can. Has a fixed size so that it can be gathered.
 class Trouble {
  public:
   Trouble() = default;
-  // Cut where it is too long.
+  // Truncates `text` if it is too long.
   explicit Trouble(std::string_view text);
-  // Takes the step; what it throws becomes the trouble.
+  // Runs the step. Returns the text of the exception that it throws, or an empty Trouble.
   template <class Step>
   static Trouble of(Step&& step);
-  // That rank's, as it is told: "rank 1: ...". Takes no memory.
+  // Returns the text prefixed with the rank: "rank 1: ...". Allocates no memory.
   static Trouble of_rank(std::size_t rank, const Trouble& trouble);
 
   bool is_any() const { return text_[0] != '\0'; }
@@ -52,7 +50,7 @@ class Trouble {
   std::array<char, 200> text_{};
 };
 
-// A template, so that no memory is needed to say that there is none.
+// A template because a std::function could allocate, and this must work when memory is exhausted.
 template <class Step>
 Trouble Trouble::of(Step&& step) {
   try {
@@ -67,12 +65,12 @@ Trouble Trouble::of(Step&& step) {
   }
 }
 
-// Throws FailureError, also where there is no memory: the trouble is that rank's.
+// Throws FailureError with the trouble of `rank`. Works even if memory is exhausted.
 [[noreturn]] void throw_of(std::size_t rank, const Trouble& trouble);
 
-// Throws FailureError with the trouble of the lowest rank that has any.
+// Throws FailureError with the trouble of the lowest rank that has any; returns if none has.
 void throw_first(std::span<const Trouble> by_rank);
-// The same where it is a part of what each rank told. Takes no memory where there is no trouble.
+// The same for a Trouble that is a member of T. Allocates no memory if no rank has any.
 template <class T>
 void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
@@ -80,8 +78,8 @@ void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
   }
 }
 
-// Calls `use` with room for one T of each rank, without memory from the heap. Throws std::bad_alloc
-// if there are very many ranks. Not inlined: only its own frame is large.
+// Calls `use` with an array on the stack of one T per rank. Throws std::bad_alloc if there are more
+// than 256 ranks. Not inlined, so that callers do not get its large frame.
 template <class T, class Use>
 [[gnu::noinline]] auto use_room_on_stack(std::size_t ranks, Use& use) {
   std::array<T, 256> few{};
@@ -89,9 +87,9 @@ template <class T, class Use>
   return use(std::span<T>(few).first(ranks));
 }
 
-// Calls `use` with room for one T of each rank. The room is on the heap, because threads of
-// programs may have little stack. Without memory it is on the stack, so that a rank can still tell
-// the others that it has none.
+// Calls `use` with an array of one T per rank. The array is on the heap because application threads
+// may have small stacks. If memory is exhausted it is on the stack, so that the rank can still
+// report its failure to the others.
 template <class T, class Use>
 auto with_room_by_rank(int ranks, Use&& use) {
   const auto count = static_cast<std::size_t>(ranks);
@@ -101,14 +99,15 @@ auto with_room_by_rank(int ranks, Use&& use) {
   return use_room_on_stack<T>(count, use);
 }
 
-// Everybody's value, by rank. pre: T is the same on all ranks; `all` has room for one of each.
+// Collective. Gathers one value per rank into `all`, in rank order.
+// Requires: T is the same on all ranks; `all` has one element per rank.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 void gather_to(std::span<T> all, const Bootstrap& bootstrap, const T& mine) {
   bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all));
 }
-// The same into memory that it takes: a rank that gets none throws before it has told the others
-// anything, and they wait for it.
+// The same into a new vector. If the allocation fails, this rank throws before it takes part in the
+// allgather, and the other ranks wait for it.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& bootstrap,
                                                                const T& mine) {
@@ -117,12 +116,13 @@ requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& 
   return all;
 }
 
-// The whole of it: one allgather, whatever happens. After it all have done the step, or all throw.
+// Collective. Runs the step and makes one allgather even if the step fails. Returns if the step
+// succeeded on all ranks; otherwise all ranks throw the same FailureError.
 template <class Step>
 void agree(const Bootstrap& bootstrap, Step&& step) {
   throw_first(gather(bootstrap, Trouble::of(std::forward<Step>(step))));
 }
-// The same in memory that was there before: with room for one of each rank.
+// The same without an allocation: `room` has one element per rank.
 template <class Step>
 void agree(std::span<Trouble> room, const Bootstrap& bootstrap, Step&& step) {
   gather_to(room, bootstrap, Trouble::of(std::forward<Step>(step)));

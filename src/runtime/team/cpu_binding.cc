@@ -26,8 +26,8 @@ bool meet(const cpu_set_t& a, const cpu_set_t& b) {
 CpuBinding cpu_binding_of_this_thread(double processors) {
   CpuBinding here;
   CPU_ZERO(&here.allowed);
-  // More processors than a cpu_set_t holds: then nothing is known of them, which processors_of
-  // takes.
+  // Fails if the machine has more hardware threads than a cpu_set_t can hold. The set is then
+  // empty, which processors_of() accepts.
   sched_getaffinity(0, sizeof here.allowed, &here.allowed);
   here.processors = processors;
   return here;
@@ -39,7 +39,7 @@ std::vector<int> processors_of(std::span<const CpuBinding> by_rank,
   std::vector<int> locality;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     const cpu_set_t& allowed = by_rank[rank].allowed;
-    std::size_t before = 0;  // ranks with the same choice
+    std::size_t before = 0;  // lower ranks with the same binding
     for (std::size_t other = 0; other < rank; ++other) {
       if (CPU_EQUAL(&by_rank[other].allowed, &allowed)) ++before;
     }
@@ -62,7 +62,7 @@ bool has_own_processor(std::span<const CpuBinding> by_rank, int rank) {
 bool is_crowded(std::span<const CpuBinding> by_rank, int rank) {
   const CpuBinding& mine = by_rank[static_cast<std::size_t>(rank)];
   cpu_set_t reach = mine.allowed;
-  int company = 0;  // those who may run where this rank may, itself counted
+  int company = 0;  // ranks whose bindings overlap this rank's, including itself
   for (const CpuBinding& other : by_rank) {
     if (!meet(other.allowed, mine.allowed)) continue;
     CPU_OR(&reach, &reach, &other.allowed);

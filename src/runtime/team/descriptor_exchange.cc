@@ -22,10 +22,8 @@
 namespace huddle::team {
 namespace {
 
-// While something is still to be sent, a full queue is tried again so often; while something is
-// only awaited, its sender's health is looked at so often.
-constexpr int send_again_ms = 1;
-constexpr int look_again_ms = 20;
+constexpr int send_again_ms = 1;   // interval between attempts to send to a full queue
+constexpr int look_again_ms = 20;  // interval between checks that the awaited senders are alive
 
 struct Label {
   memory::ArenaId arena;
@@ -34,7 +32,7 @@ struct Label {
 
 constexpr std::size_t parcel_descriptors = 2;
 
-using Outgoing = std::array<int, parcel_descriptors>;  // the arena's and the process's
+using Outgoing = std::array<int, parcel_descriptors>;  // of the arena and of the process
 
 enum class Sent { yes, not_now, never };
 
@@ -43,7 +41,7 @@ Sent send_parcel(const DescriptorSocket& door, const Outgoing& numbers, const La
   const AbstractAddress address({to.data(), to.size()});
   const auto bytes = std::as_bytes(std::span(&label, 1));
   if (send_message(door.socket(), bytes, numbers, MSG_DONTWAIT, &address) >= 0) return Sent::yes;
-  // Too many descriptors of this user are on their way: they arrive as the others read on.
+  // ETOOMANYREFS: this user has too many descriptors in flight. It passes as receivers read them.
   const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
   return is_full || errno == EINTR ? Sent::not_now : Sent::never;
 }
@@ -55,7 +53,7 @@ struct Received {
   Parcel parcel;
 };
 
-// Returns nothing if no message is there.
+// Returns nothing if no message is pending.
 std::optional<Received> receive_parcel(const DescriptorSocket& door) {
   Received received;
   ReceivedMessage message = receive_message(
@@ -105,7 +103,7 @@ class Exchange {
     if (!received) return false;
     const auto from =
         std::find(task_.receive_from.begin(), task_.receive_from.end(), received->label.rank);
-    // Nobody but members knows the numbers of the arenas.
+    // Only ranks of the team know the ids of the arenas.
     const bool is_ours =
         from != task_.receive_from.end() && card(*from).arena == received->label.arena;
     if (!is_ours) return true;
@@ -135,8 +133,8 @@ class Exchange {
     }
   }
 
-  // The sockets of all are there until all are done: one that is not found never will be, and what
-  // it might send cannot come.
+  // All sockets exist until all ranks are done. A rank whose socket is not found now is therefore
+  // unreachable for good, and nothing will arrive from it.
   void give_up_the_unreachable() {
     const auto give_up_some = [this](std::vector<int>& ranks) {
       std::erase_if(ranks, [this](int rank) {
@@ -191,7 +189,7 @@ DescriptorSocket::DescriptorSocket()
   throw FailureError(fmt::format("cannot make a socket for descriptors: {}", std::strerror(errno)));
 }
 
-// To connect a socket of this kind looks its peer up and sends nothing.
+// Connecting a datagram socket looks up the peer's address and sends nothing.
 bool DescriptorSocket::finds(const Name& other) const {
   const AbstractAddress address({other.data(), other.size()});
   return connect(probe_.number(), address.generic(), address.length) == 0;

@@ -10,7 +10,7 @@ namespace {
 
 using context::NativeContext;
 
-// The context of one call.
+// Returns the context of one call.
 NativeContext world_of(const context::ProtocolContext& context, const Call& call) {
   return NativeContext(
       context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
@@ -35,7 +35,8 @@ std::size_t scratch_bytes_of(const Protocol& protocol) {
   }
 }
 
-// Where a protocol does not say which part of it are flags, all of it may be.
+// Returns the shared memory that a protocol needs. If the protocol does not state which part holds
+// flags, all of it may.
 template <class Protocol>
 TeamMemory::Memory memory_of(const Protocol& protocol) {
   if constexpr (requires { protocol.flags_bytes(); }) {
@@ -61,8 +62,8 @@ Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
       peer_access_(reach),
       association_(selection_inputs.association()) {}
 
-// Whatever takes memory is part of what the ranks agree on, the protocol's private memory as well:
-// a rank that failed later would be waited for without end.
+// All allocations, including those of the protocol's private memory, are within the step that the
+// ranks agree on: if a rank failed later, the others would wait for it forever.
 template <class Make>
 auto Engine::set_up(Make make) {
   Slot<decltype(make())> instance;
@@ -148,7 +149,7 @@ Ready Engine::ready(const node::PairExchange::Plan& plan) {
   return bound(at_hand(pair_exchange_, plan), plan);
 }
 
-// Pairs may have been set up before it was found out who can read whom.
+// The pair exchange may have been set up before the peers' memory was opened.
 Ready Engine::ready(const select::AnnouncedPlan& plan) {
   auto& pairs = at_hand(pair_exchange_, plan);
   set_peers(pairs);

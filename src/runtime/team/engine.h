@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The protocols of one team, each set up when it is first used, and what makes a plan run.
+// The protocols of one team. Each is set up when it is first used. A Ready binds a plan to its
+// protocol so that it can run.
 #pragma once
 
 #include <functional>
@@ -29,24 +30,24 @@ namespace huddle::team {
 
 using select::Call;
 
-// A protocol and the memory that it works in.
+// A protocol and its memory.
 template <class Protocol>
 struct Instance {
   explicit Instance(Protocol made);
 
   Protocol protocol;
   std::vector<std::byte*> shared;
-  std::unique_ptr<std::byte[]> scratch;            // untouched until used
-  std::vector<context::ProtocolContext> contexts;  // by path into peers' memory
+  std::unique_ptr<std::byte[]> scratch;            // uninitialized: pages are mapped on first use
+  std::vector<context::ProtocolContext> contexts;  // by peer memory path
 };
 
-// A plan whose protocol is set up: all that is left is to run it.
+// A plan whose protocol is set up.
 class Ready {
  public:
   using Context = context::ProtocolContext;
   using Run = void(void* protocol, const Context& context, const select::Plan& plan,
                    const Call& call);
-  // Keeps references to what it is given but the plan.
+  // Copies the plan and keeps references to the other arguments.
   Ready(Run* run, void* protocol, const Context& context, const select::Plan& plan)
       : run_(run), protocol_(protocol), context_(&context), plan_(plan) {}
 
@@ -62,13 +63,13 @@ class Ready {
 
 class Engine {
  public:
-  // Keeps references. Takes no memory.
+  // Keeps references. Allocates no memory.
   Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
          context::Waiting& waiting, const PeerAccess& reach);
 
-  // pre: where ranks read each other's memory by that plan, it was found out that they can.
-  // Sets the plan's protocol up where it is used for the first time: then all ranks do, and all
-  // throw the same FailureError or none does.
+  // Returns the plan bound to its protocol. The first use of a protocol is collective because it
+  // sets up the protocol; then either all ranks throw the same FailureError or none does.
+  // Requires: if the plan accesses peers' memory, PeerAccess::refusals() has shown that this works.
   Ready ready(const select::Plan& plan);
 
  private:
@@ -96,17 +97,17 @@ class Engine {
   Ready ready(const select::PushedPlan& plan);
   Ready ready(const node::DoublingExchange::Plan& plan);
 
-  // What makes a protocol of this rank.
+  // The parameters from which this rank's protocols are constructed.
   select::Setting setting() const {
     return {locality_, resources_, association_, team_memory_.rank()};
   }
-  // `make` returns the protocol.
+  // Allocates the memory of the protocol that `make` returns. Collective.
   template <class Make>
   auto set_up(Make make);
-  // Where this rank reaches peers' memory, by each path.
+  // Sets the peers' memory and the heap in the instance's contexts, one for each path.
   template <class Protocol>
   void set_peers(Instance<Protocol>& instance) const;
-  // Both: the plan's, set up where it is used for the first time.
+  // Both return the plan's instance and set it up if this is its first use.
   template <class Protocol, class Plan>
   Instance<Protocol>& at_hand(Slot<Protocol>& slot, const Plan& plan);
   template <class Plan, class Protocol>

@@ -17,7 +17,7 @@
 namespace huddle::team {
 namespace {
 
-// As all ranks do: it must not fail in another way on one that has no memory.
+// Called by all ranks. Allocates no memory, so that a rank without memory throws the same error.
 [[noreturn]] void throw_too_large(const select::Request& request) {
   std::array<char, 200> text{};
   const auto written = fmt::format_to_n(
@@ -74,7 +74,7 @@ bool all_have_one_sided_fence(const std::vector<RankStatement>& statements) {
                      [](const RankStatement& one) { return one.has_one_sided_fence; });
 }
 
-// Numbers put into one, in their order.
+// Combines numbers into a hash that depends on their order.
 class Digest {
  public:
   void add(std::uint64_t number) {
@@ -167,8 +167,8 @@ std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& co
   return group;
 }
 
-// The sum does not depend on the order in which they came, which may differ from rank to rank. The
-// one that came first stays.
+// The digest is a sum because the order in which decisions are added may differ between ranks. If
+// the class already has a decision, it is kept.
 void DecisionBook::add(const CallClass& of, const Decision& decision) noexcept {
   try {
     const std::scoped_lock lock(mutex_);
@@ -193,7 +193,7 @@ void assign(std::string& to, std::string_view why) noexcept {
   try {
     to = why;
   } catch (const std::bad_alloc&) {
-    to = "no memory";  // short enough to need none
+    to = "no memory";  // short enough to need no allocation
   }
 }
 

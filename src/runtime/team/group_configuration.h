@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What depends on the group of processes alone, as MPI_Group means it, and not on the communicator:
-// how they are bound, what the machine's prices are between them, in which order reductions join,
-// how a member's memory is reached, and what was decided on. The first team of a group finds it out
-// and agrees on it; those that follow share it, and say to each other only where their memory is.
+// The configuration that depends only on the group of processes (as in MPI_Group) and not on the
+// communicator: CPU bindings, communication costs, the order of reductions, peers and decisions.
+// The first team of a group determines it collectively. Later teams of the group reuse it and
+// exchange only the locations of their memory.
 #pragma once
 
 #include <atomic>
@@ -35,35 +35,35 @@
 
 namespace huddle::team {
 
-// What a team is to run for a class of calls. The lowest rank chooses and shows it to the others:
-// prices are floating point numbers, and those of two ranks may differ in the last place, by their
-// libraries of mathematics or by how their huddle was built; ranks that chose by them, each for
-// itself, could wait in different algorithms for each other.
 class SelectionInputs;
 
+// The plans that a team runs for a class of calls. The lowest rank chooses and publishes them.
+// Predicted times are floating-point numbers that may differ between ranks in the last digit,
+// because of their math libraries or the build of huddle; ranks that chose on their own could end
+// up waiting for each other in different algorithms.
 struct Decision {
-  Trouble trouble;  // of the rank that shows it; if there is any, nothing of the rest holds
-  std::uint64_t number = 0;  // no two of the lowest rank's are alike
-  bool is_possible = false;  // false: elements are larger than any slot
-  // Whether it is worth asking if all have mapped what the others hand in.
+  Trouble trouble;           // of the rank that publishes it; if any, no other field is valid
+  std::uint64_t number = 0;  // unique among the decisions of the lowest rank
+  bool is_possible = false;  // false if elements are larger than any slot
+  // Whether before each call the ranks vote on whether the buffers are in heaps that peers map.
   bool asks = false;
   select::Plan usual;
-  select::Plan where_mapped;  // where it asks
+  select::Plan where_mapped;  // if that vote succeeds; valid only if `asks`
 };
 static_assert(std::is_trivially_copyable_v<Decision>);
 static_assert(sizeof(Decision) <= TeamMemory::most_notice_bytes);
 
-// By this rank's prices.
+// Returns the decision by this rank's predicted times.
 Decision decide(const select::Request& request, const SelectionInputs& selection_inputs);
 
-// Collective. The lowest rank's decision, for all, once all have prepared; where one of them fails
-// at that, or the lowest at deciding, all throw the same FailureError. All throw the same
-// UsageError where there is nothing to decide between.
+// Collective. Runs `prepare` on each rank and returns the lowest rank's decision on all ranks. All
+// ranks throw the same FailureError if `prepare` fails on any rank or the lowest rank fails to
+// decide, and the same UsageError if no algorithm can run the request.
 template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare);
 
-// The lowest rank's, of everybody's. Throws as above.
+// Returns the lowest rank's decision, given one per rank. Throws as agreed_decision() does.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);
 
 template <class Prepare>
@@ -77,7 +77,7 @@ Decision agreed_decision(TeamMemory& team_memory, const select::Request& request
   return decision_of(team_memory.gather(mine), request);
 }
 
-// Of which class a call is, where that tells what to run.
+// The class of a call, which determines the decision.
 struct CallClass {
   select::Operation operation = select::Operation::barrier;
   std::size_t bytes = 0;
@@ -86,23 +86,23 @@ struct CallClass {
 };
 using Decisions = std::map<CallClass, Decision>;
 
-// Decisions that all members know, each from its lowest rank. For several threads.
+// Decisions of the lowest rank that all ranks know. Thread-safe.
 class DecisionBook {
  public:
-  // They stay as they are: what is added later is in another copy.
+  // An immutable snapshot; later additions go to a new copy.
   struct Edition {
     std::shared_ptr<const Decisions> decisions;
-    std::uint64_t digest = 0;  // equal where the decisions are
+    std::uint64_t digest = 0;  // equal if the decisions are equal
   };
   Edition latest() const;
-  // For the lowest rank's decisions: no two are alike.
+  // Returns a unique number for a decision of the lowest rank.
   std::uint64_t next_number() { return ++numbers_; }
-  // Where there is no memory for it, it is not in the book.
+  // Does nothing if memory is exhausted.
   void add(const CallClass& of, const Decision& decision) noexcept;
 
  private:
   std::atomic<std::uint64_t> numbers_{0};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   Edition latest_;
 };
 
@@ -119,16 +119,18 @@ class GroupConfiguration {
   const select::TeamResources& resources() const { return resources_; }
   const node::ReductionOrder& association() const { return association_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
-  // Whether ranks were told to force different things; what holds is the resources's.
+  // Whether the ranks were configured to force different algorithms; resources() has those in
+  // effect.
   bool is_forcing_unlike() const { return is_forcing_unlike_; }
 
-  // Of all that a rank reckons with whatever is chosen: equal numbers, equal protocols.
+  // Returns a digest of all inputs that affect the protocols, whatever is chosen: ranks with equal
+  // digests construct equal protocols.
   std::uint64_t digest() const;
-  // By this rank's prices, for all to take.
+  // Returns the best queue size by this rank's predicted times. All ranks use the lowest rank's.
   std::size_t best_queue() const;
   void set_queue(std::size_t bytes) { resources_.set_queue(bytes); }
 
-  // By rank, once the first team is made.
+  // By rank; empty until the first team is set up.
   const std::vector<std::shared_ptr<Peer>>& peers() const { return peers_; }
   void set_peers(std::vector<std::shared_ptr<Peer>> peers) { peers_ = std::move(peers); }
 
@@ -141,7 +143,7 @@ class GroupConfiguration {
   }
 
   std::size_t queue_bytes_;
-  std::optional<machine::Machine> other_machine_;  // where it is not the context's
+  std::optional<machine::Machine> other_machine_;  // the lowest rank's, if it differs
   std::vector<CpuBinding> cpu_bindings_;           // by rank
   machine::CostModel model_;
   node::RankLocality locality_;
@@ -158,12 +160,12 @@ std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& co
                                                                const Bootstrap& bootstrap,
                                                                AgreementBuffers& room);
 
-// What the choices of a team follow from: where its members run, and what was found not to work
-// between them. What more than one rank reckons with is reckoned in whole numbers, and shown to be
-// the same on all of them; prices are for the rank that chooses.
+// The inputs of a team's algorithm selection: where its ranks run and which paths between them do
+// not work. Values that several ranks compute are integers and are verified to be equal on all
+// ranks; predicted times are used only by the rank that chooses.
 class SelectionInputs {
  public:
-  // pre: the group's queues are those that all ranks have agreed on.
+  // Requires: all ranks have agreed on the group's queue size.
   explicit SelectionInputs(std::shared_ptr<GroupConfiguration> group)
       : group_(std::move(group)), resources_(group_->resources()) {}
   SelectionInputs(const SelectionInputs&) = delete;
@@ -177,10 +179,10 @@ class SelectionInputs {
   bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
   const select::TeamResources& resources() const { return resources_; }
 
-  // From now on no choice follows from the ranks' reading each other's memory by that path, for
-  // that reason; the words may be fewer where there is no memory for them.
+  // Excludes algorithms that use this peer memory path from later selections. `why` is reported as
+  // the reason, or a shorter text if memory is exhausted.
   void refuse_path(single_copy::PathNumber path, std::string_view why) noexcept;
-  // The same of their mapping each other's heaps.
+  // The same for algorithms that map the peers' heaps.
   void refuse_heap(std::string_view why) noexcept;
 
  private:

@@ -24,7 +24,7 @@
 namespace huddle::team {
 namespace {
 
-// What a rank says when it comes.
+// The first message of a rank that connects to rank 0.
 struct Hello {
   std::uint64_t magic = expected_magic;
   std::int32_t rank = 0;
@@ -38,8 +38,8 @@ struct Guest {
   FileDescriptor socket;
 };
 
-// The name is of limited length and a path is not: a 64-bit FNV-1a of it will do, since whoever
-// meets somebody else by accident is told so.
+// Returns the abstract socket name for a path. Names are limited in length and paths are not, so it
+// contains a 64-bit FNV-1a hash of the path. If two jobs collide, check() reports an error.
 std::string meeting_name(const std::string& path) {
   std::error_code ignored;
   std::string whole = std::filesystem::weakly_canonical(path, ignored).string();
@@ -66,7 +66,7 @@ class Meeting {
         deadline_(Clock::now() + limit),
         address_(meeting_name(path)) {}
 
-  // Nothing where somebody else is the host already.
+  // Returns a listening socket, or a closed descriptor if another process already listens.
   FileDescriptor try_host() {
     FileDescriptor door = new_socket();
     if (bind(door.number(), address_.generic(), address_.length) == 0 &&
@@ -83,11 +83,12 @@ class Meeting {
       while (guests.size() + 1 < static_cast<std::size_t>(ranks_)) welcome_one(door, guests);
       check(guests);
     });
-    // Closed before anybody is told: a rank that comes back at once is early for the next meeting.
+    // Closed before any rank gets its answer, so that a rank that reconnects immediately waits for
+    // the next rendezvous.
     door = FileDescriptor();
     HubSockets sockets(static_cast<std::size_t>(ranks_));
     for (Guest& guest : guests) {
-      // Whoever cannot be told is dead, and the first allgather finds that.
+      // A rank that cannot be sent the result has died; the first allgather detects that.
       static_cast<void>(Trouble::of(
           [&] { send_all(guest.socket, std::as_bytes(std::span(&trouble, 1)), deadline_); }));
       if (!trouble.is_any()) {
@@ -105,7 +106,7 @@ class Meeting {
     }
     Trouble answer;
     const Hello hello{Hello::expected_magic, rank, ranks_};
-    // Rank 0 may have come this moment, and waits for the others as long as we did for it.
+    // Rank 0 may have arrived just now, and waits up to `limit_` for the other ranks.
     const Deadline deadline = Clock::now() + limit_ + hub_grace;
     const Trouble talk = Trouble::of([&] {
       send_all(socket, std::as_bytes(std::span(&hello, 1)), deadline);
@@ -121,8 +122,9 @@ class Meeting {
   }
 
  private:
-  // Somebody is at the door. Guests say nothing while they wait: who stirs has died or left, and
-  // the others would wait for nothing.
+  // Returns whether a connection is pending. Throws FailureError if a connected rank has died or
+  // left, because the others would then wait in vain: connected ranks send nothing while they wait,
+  // so an event on their sockets means that.
   bool is_somebody_there(const FileDescriptor& door, const std::vector<Guest>& guests) const {
     std::vector<pollfd> watched{{door.number(), POLLIN, 0}};
     for (const Guest& guest : guests) watched.push_back({guest.socket.number(), POLLIN, 0});
@@ -147,7 +149,7 @@ class Meeting {
       throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
     }
     if (!peer_of_same_user(guest.socket)) return;
-    // Who dies before it has said who it is has not come.
+    // A process that dies before it sends its hello does not count as having arrived.
     const Trouble silent = Trouble::of([&] {
       receive_all(guest.socket, std::as_writable_bytes(std::span(&guest.hello, 1)), deadline_);
     });
@@ -188,7 +190,7 @@ class Meeting {
   }
 
   FileDescriptor connect_in_time() {
-    // Rank 0 is not there yet: ask again, a little later each time, and often enough to be quick.
+    // Retries with growing pauses, up to a limit that keeps the latency low, until rank 0 listens.
     int pause_ms = 1;
     constexpr int longest_pause_ms = 20;
     while (true) {
@@ -209,7 +211,7 @@ class Meeting {
   std::string path_;
   int ranks_;
   std::chrono::milliseconds limit_;
-  Deadline deadline_;  // for whoever has not met anybody yet
+  Deadline deadline_;  // until rank 0 has met all ranks, or this rank has met rank 0
   AbstractAddress address_;
 };
 
@@ -221,7 +223,8 @@ Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
   HubSockets sockets;
   if (rank == 0) {
     FileDescriptor door = meeting.try_host();
-    // Somebody else is rank 0: telling it so lets all ranks know.
+    // Another process already listens as rank 0. Connecting to it makes it report the duplicate to
+    // all ranks.
     sockets = door.is_open() ? meeting.host(std::move(door)) : meeting.visit(rank);
   } else {
     sockets = meeting.visit(rank);

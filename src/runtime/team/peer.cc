@@ -47,7 +47,7 @@ void PresenceTable::leave(Entry entry) {
 }
 
 void PresenceTable::add_page() {
-  // Room for every word at once: to leave never needs memory.
+  // Reserves space for every word, so that leave() never allocates.
   free_words_.reserve(words_ + words_of_a_page);
   const memory::Piece page = arena_->allocate(page_of_words_bytes);
   words_ += words_of_a_page;
@@ -64,7 +64,7 @@ bool is_present(std::byte* arena_base, PresenceTable::Entry entry) {
 
 namespace {
 
-// There are no more, of descriptors or of memory: sent ones would need them just as well.
+// Descriptors or memory are exhausted. Receiving a descriptor would fail for the same reason.
 bool is_exhaustion(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 FailureError no_descriptor(int error) {
@@ -73,7 +73,7 @@ FailureError no_descriptor(int error) {
 }
 
 FileDescriptor open_process(pid_t pid) {
-  // Closed on exec from the beginning.
+  // pidfd_open() sets close-on-exec.
   return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
@@ -89,8 +89,8 @@ Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card)
     : view_(arena.number(), card.cap_bytes), process_(std::move(process), card.process) {}
 
-// The order matters: the process is held first. A process id may be given to another process, but
-// then that one does not have this arena open.
+// Opens the pidfd before the arena: if the process id has been reused by another process, that one
+// does not have this arena open.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card) {
   if (!share_process_ids(me, card.process)) return nullptr;
   FileDescriptor process = open_process(static_cast<pid_t>(card.process.pid));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Another member's arena, mapped, and a hold on its process that tells when it dies.
+// A peer: the mapped arena of another rank, and a pidfd of its process to detect its death.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@
 
 namespace huddle::team {
 
-// How others see, by looking only, whether a rank is still a member of a team: a word of its arena
-// holds a ticket that no other team ever gets. The words lie in pages that are never freed while
-// the arena lives, so that whoever looks too late sees another number, and never somebody's data.
+// Lets peers check by a load alone whether a rank is still in a team: a word of its arena contains
+// a ticket that is unique to the team. The words are in pages that are not freed while the arena
+// exists, so that a peer that checks late reads another ticket and never other data.
 class PresenceTable {
  public:
   struct Entry {
-    std::size_t offset = 0;  // of the word, in the arena
+    std::size_t offset = 0;  // of the word in the arena
     std::uint64_t ticket = 0;
   };
 
   explicit PresenceTable(std::shared_ptr<memory::Arena> arena);
-  // Throws FailureError where the arena has no memory left.
+  // Throws FailureError if the arena is full.
   Entry enter();
   void leave(Entry entry);
 
@@ -37,24 +37,24 @@ class PresenceTable {
   void add_page();
 
   std::shared_ptr<memory::Arena> arena_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<std::size_t> free_words_;
-  std::size_t words_ = 0;  // free or not
+  std::size_t words_ = 0;  // free and used
   std::uint64_t last_ticket_ = 0;
 };
 
-// Reads the word of a member, who may be leaving at this moment.
+// Returns whether the rank of this entry is still in the team. May run while the rank leaves.
 bool is_present(std::byte* arena_base, PresenceTable::Entry entry);
 
-// What a rank tells the others when a team is made: who it is and where its memory is to be found.
+// The address that each rank publishes at team set-up: its process and how to open its memory.
 struct BusinessCard {
-  Trouble trouble;  // if there is any, nothing of the rest holds
+  Trouble trouble;  // if any, no other field is valid
   ProcessIdentity process;
   memory::ArenaId arena;
   std::uint64_t cap_bytes = 0;
   std::int64_t descriptor = -1;  // of the arena, in its owner's process
-  // For threads of the owner's process: its hold on the arena, there until the team is made or has
-  // failed.
+  // For threads of the owner's process: its reference to the arena. Valid until the team set-up
+  // ends.
   const std::shared_ptr<memory::Arena>* owner = nullptr;
   memory::Piece piece;
   PresenceTable::Entry presence;
@@ -63,14 +63,15 @@ static_assert(std::is_trivially_copyable_v<BusinessCard>);
 
 class Peer {
  public:
-  // A rank of this very process: its arena at the owner's own address. It cannot die alone.
+  // A rank of this process. Uses the arena at its owner's address.
   explicit Peer(std::shared_ptr<memory::Arena> arena);
-  // A rank of another process: what it sent, or what was opened. Throws FailureError.
+  // A rank of another process, given the descriptors that it sent or that were opened through
+  // /proc. Throws FailureError.
   Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
-  // A pidfd, readable once the process is dead; -1 for this very process, and if the program has
-  // closed it and it cannot be opened again.
+  // Returns a pidfd, which becomes readable when the process dies. Returns -1 for this process, or
+  // if the application has closed the pidfd and it cannot be reopened.
   int process() const { return process_.pidfd(); }
   bool is_dead() const { return process_.is_dead(); }
 
@@ -80,14 +81,16 @@ class Peer {
   ProcessWatch process_;
 };
 
-// Opens the arena of another process by /proc. Nothing where the system does not let us, so that
-// its owner has to send it. Throws FailureError where it would fail for a sent one, too.
+// Opens the arena of another process through /proc. Returns null if the system does not allow it,
+// so that the owner must send the descriptor. Throws FailureError if a sent descriptor would fail,
+// too.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card);
 
-// A pidfd of the calling process. Throws FailureError.
+// Returns a pidfd of the calling process. Throws FailureError.
 FileDescriptor own_process();
 
-// Whether that process, whose id means the same to us, is dead: a look, nothing is held.
+// Returns whether the process has died.
+// Requires: its process id is valid in this pid namespace (see share_process_ids()).
 bool has_died(const ProcessIdentity& process);
 
 }  // namespace huddle::team

@@ -15,11 +15,11 @@
 
 namespace huddle::team {
 
-// What a rank tells before the others try.
+// Published by each rank before the tests.
 struct PeerAccess::Showing {
   ProcessIdentity process;
   single_copy::Proof proof;
-  std::uint64_t notes_address = 0;  // room for a word of each rank
+  std::uint64_t notes_address = 0;  // of an array of one word per rank, for test writes
   HeapCard heap;
 };
 
@@ -27,14 +27,14 @@ namespace {
 
 std::uint64_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
-// One that no other process shows at the same place by chance.
+// Returns a value that another process is unlikely to have at the same address.
 std::uint64_t word_of(const ProcessIdentity& process, const void* address) {
   constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;
   const std::uint64_t place = address_of(address);
   return ((process.start_time * odd) ^ process.pid) * odd ^ place;
 }
 
-// The lowest rank's trouble; none where nobody has any.
+// Returns the trouble of the lowest rank that has any, or an empty Trouble.
 Trouble first_of(std::span<const Trouble> by_rank) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     if (by_rank[rank].is_any()) return Trouble::of_rank(rank, by_rank[rank]);
@@ -46,14 +46,15 @@ Trouble first_of(std::span<const Trouble> by_rank) {
 
 PeerAccess::~PeerAccess() { no_longer_let_them(); }
 
-// What takes memory is part of the first step, or of what a rank then says of its own trouble: one
-// that failed elsewhere would be waited for.
+// Memory is allocated only within the first step or where a failure becomes a Trouble that is
+// gathered: the peers would wait for a rank that failed elsewhere.
 const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   if (is_known_) return refusals_;
   const auto ranks = static_cast<std::size_t>(team_memory.ranks());
   std::vector<Showing> showings;
   std::vector<Trouble> copying;  // this rank's, by path
-  // Of the team's memory, which stays when a rank leaves early: somebody may still write there.
+  // In the team's memory, which remains when a rank leaves early, because peers may still write
+  // there.
   const std::vector<std::byte*> notes = team_memory.allocate([&] {
     showings.resize(ranks);
     views_.resize(ranks);
@@ -100,7 +101,8 @@ PeerAccess::Showing PeerAccess::showing(const std::byte* notes) const {
   return mine;
 }
 
-// Others may reach this one's memory as long as the team is there: nobody does between two calls.
+// Permits peers to access this process's memory for as long as the team exists. They do not do so
+// between calls.
 void PeerAccess::let_others_reach() {
   if (!single_copy::yama_asks(System())) return;
   peers_.tracing_permits().take();
@@ -111,7 +113,7 @@ void PeerAccess::no_longer_let_them() {
   if (std::exchange(has_permit_, false)) peers_.tracing_permits().give_back();
 }
 
-// Ranks of this process are reached without a mapping.
+// Maps the heaps of all ranks in other processes.
 Trouble PeerAccess::map_all(std::span<const Showing> showings) {
   const ProcessIdentity& me = peers_.identity();
   std::size_t rank = 0;
@@ -142,7 +144,7 @@ single_copy::Copying PeerAccess::copying(int rank, int other) const {
           select::kernels_of_writes(model, pu(rank), pu(other))};
 }
 
-// What a peer has mapped is had from there, whatever the path.
+// Memory in a mapped heap is accessed through the mapping, whatever the path.
 std::unique_ptr<single_copy::PeerMemory> PeerAccess::open_one(const single_copy::PeerPath& path,
                                                               int other, const Showing& shown,
                                                               const TeamMemory& team_memory) const {
@@ -181,8 +183,8 @@ Trouble PeerAccess::try_all(single_copy::PathNumber path, std::span<const Showin
   });
 }
 
-// Nothing is written before it is known whose memory it is, and by each path another word: what one
-// has written must not pass for the next one's.
+// Reads before it writes, to verify that the memory is the peer's. Writes a different word for each
+// path, so that the result of one path is not mistaken for that of the next.
 void PeerAccess::prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank) {
   single_copy::PeerMemory& memory = *memories_[path][static_cast<std::size_t>(owner)];
   std::string why = single_copy::reading_refusal(memory, shown.proof);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// By which paths the ranks of a team can copy from each other's memory and to it, and whether they
-// can map each other's heaps: found out between the very processes that will do it, by all of them
-// together, when an algorithm wants it for the first time. Each works for all pairs, or nobody uses
-// it.
+// Determines by which paths the ranks of a team can copy from and to each other's memory, and
+// whether they can map each other's heaps. The ranks test this together when an algorithm first
+// needs it. A path is used only if it works for all pairs of ranks.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +22,15 @@
 
 namespace huddle::team {
 
-// Why not, the same on all ranks; none where it works.
+// The reasons why a path or mapping does not work; empty if it works. Equal on all ranks.
 struct Refusals {
-  std::vector<Trouble> copying;  // by each path, both ways
+  std::vector<Trouble> copying;  // by path; covers reads and writes
   Trouble mapping;
 };
 
 class PeerAccess {
  public:
-  // Keeps references. heap: this rank's own, if it has one.
+  // Keeps references. `heap` is this rank's own, if it has one.
   PeerAccess(Peers& peers, const single_copy::PeerPaths& paths,
              const std::optional<memory::HeapFacts>& heap, const SelectionInputs& selection_inputs)
       : peers_(peers), paths_(paths), heap_(heap), selection_inputs_(selection_inputs) {}
@@ -39,20 +38,20 @@ class PeerAccess {
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
 
-  // Collective the first time. Throws PeerLost, and FailureError where there is no memory. The
-  // memory outlives this.
+  // Collective at the first call. Throws PeerLost, or FailureError if memory is exhausted.
+  // Requires: `team_memory` outlives this object.
   const Refusals& refusals(TeamMemory& team_memory);
-  // Copying by that path has stopped working, as all ranks know. pre: refusals() was asked for.
+  // Records that copying by that path has stopped working. All ranks call this.
+  // Requires: refusals() was called.
   void refuse_copying(single_copy::PathNumber path, const Trouble& why);
 
-  // How many paths there are.
+  // Returns the number of paths.
   std::size_t paths() const { return paths_.size(); }
-  // Both: there once refusals() was asked for, null before.
-  // By rank.
+  // Returns the peers' memories by rank; null before the first call of refusals().
   single_copy::PeerMemory* const* memories(single_copy::PathNumber path) const {
     return path < memories_.size() ? memories_[path].data() : nullptr;
   }
-  // This rank's own, where peers map it; null where they do not.
+  // Returns this rank's heap if the peers map it; otherwise, and before refusals(), null.
   const memory::HeapFacts* heap() const { return maps_ ? &*heap_ : nullptr; }
 
  private:
@@ -77,7 +76,7 @@ class PeerAccess {
   bool is_known_ = false;
   bool maps_ = false;
   Refusals refusals_;
-  std::uint64_t word_ = 0;  // that the others read to see whether they can
+  std::uint64_t word_ = 0;  // read by peers to test their access
   bool has_permit_ = false;
   std::vector<std::shared_ptr<const memory::ArenaView>> views_;  // of heaps; by rank
   std::vector<std::unique_ptr<single_copy::PeerMemory>> opened_;

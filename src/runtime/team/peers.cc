@@ -22,7 +22,7 @@
 
 namespace huddle::team {
 
-// A process id may have been given to another process meanwhile: that one does not have this heap.
+// If the process id has been reused by another process, that one does not have this heap open.
 std::shared_ptr<const memory::ArenaView> HeapViews::open(const ProcessIdentity& owner,
                                                          const HeapCard& card) {
   const std::scoped_lock lock(mutex_);
@@ -46,8 +46,9 @@ constexpr pollfd not_watched{-1, 0, 0};
 
 bool is_watched(const pollfd& process) { return process.events != 0; }
 
-// The kernel takes no more at once than RLIMIT_NOFILE allows, though many ranks may be threads of
-// few processes; the limit may also have been lowered since.
+// Polls the pidfds one by one if a single poll() fails. poll() accepts at most RLIMIT_NOFILE
+// entries, which many ranks that are threads of few processes can exceed; the limit may also have
+// been lowered in the meantime.
 void look_at(std::vector<pollfd>& processes) {
   if (poll(processes.data(), processes.size(), 0) >= 0) return;
   for (pollfd& one : processes) {
@@ -87,7 +88,7 @@ void Members::give_back(memory::Piece piece) {
   peers_.arena().free(piece);
 }
 
-// A program may close descriptors that it does not know: their peers have new ones.
+// The application may have closed descriptors that it did not open. The Peer then has a new one.
 void Members::renew_descriptors() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     if (is_watched(processes_[rank])) processes_[rank].fd = by_rank_[rank].peer->process();
@@ -105,14 +106,14 @@ void Members::check() {
     if (is_present(member.peer->base(), member.presence)) {
       throw context::PeerLost(fmt::format("rank {} of the team has died", rank));
     }
-    process = not_watched;  // it had left before
+    process = not_watched;  // it had left the team before it died
   }
 }
 
 namespace {
 
-// How many of the teams left before are looked at whenever one is left or made: more than one, so
-// that they become fewer; not all, so that a slow rank does not make the others slow.
+// Number of departed teams that are checked whenever a team is set up or left: more than one, so
+// that their number shrinks; not all, so that a slow rank does not slow down the others.
 constexpr std::size_t looks_at_departed = 4;
 
 }  // namespace
@@ -145,7 +146,7 @@ std::shared_ptr<Peer> Peers::find(const memory::ArenaId& id) {
   return known == known_.end() ? nullptr : known->second.lock();
 }
 
-// Another thread may have been faster: then its peer is everybody's.
+// If another thread has added the same peer first, returns that one.
 std::shared_ptr<Peer> Peers::keep(const memory::ArenaId& id, std::shared_ptr<Peer> peer) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(known_, [](const auto& known) { return known.second.expired(); });
@@ -156,8 +157,8 @@ std::shared_ptr<Peer> Peers::keep(const memory::ArenaId& id, std::shared_ptr<Pee
   return peer;
 }
 
-// The others may still read this rank's pieces, and so they stay until all have left; for good
-// where there is no memory to remember them.
+// Keeps this rank's pieces until all ranks have left, because peers may still read them. If memory
+// to record them is exhausted, they are never freed.
 void Peers::leave(int rank, std::vector<Member> by_rank, std::vector<memory::Piece> pieces) {
   const Member mine = std::move(by_rank[static_cast<std::size_t>(rank)]);
   by_rank.erase(by_rank.begin() + rank);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a process shares with the other processes of its teams: its own arena and, for as long as a
-// team needs them, the arenas of the others, each mapped once.
+// The memory that a process shares with the other processes of its teams: its own arena and, while
+// a team needs them, the arenas and heaps of the peers, each mapped once.
 #pragma once
 
 #include <poll.h>
@@ -23,13 +23,9 @@
 
 namespace huddle::team {
 
-// The heaps of other processes as this one has mapped them: each once, for as long as a team needs
-// it. One mapping covers all that a heap will ever hold, so that their number never grows with the
-// buffers that a program uses.
-
-// What a rank tells of its heap.
+// The location of a rank's heap, as published to its peers.
 struct HeapCard {
-  std::uint64_t base = 0;  // in its owner
+  std::uint64_t base = 0;  // in its owner's address space
   std::uint64_t cap_bytes = 0;
   std::int64_t descriptor = -1;  // in its owner's process; -1: there is no heap
   memory::ArenaId id;
@@ -37,19 +33,20 @@ struct HeapCard {
   bool is_there() const { return descriptor >= 0; }
 };
 
-// May be used by several threads at once.
+// Mappings of the heaps of other processes, each mapped once while a team needs it. A mapping
+// covers the whole capacity of a heap, so that the number of mappings does not grow with the number
+// of buffers. Thread-safe.
 class HeapViews {
  public:
-  // pre: the owner's process id means the same here. Throws FailureError.
+  // Returns the mapping of a heap. Throws FailureError.
+  // Requires: the owner's process id is valid in this pid namespace.
   std::shared_ptr<const memory::ArenaView> open(const ProcessIdentity& owner, const HeapCard& card);
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards known_
   std::map<memory::ArenaId, std::weak_ptr<const memory::ArenaView>> known_;
 };
 
-// The members of one team as one of them sees them: where everybody's piece of shared memory is,
-// and whether everybody is still alive.
 class Peers;
 
 struct Member {
@@ -57,50 +54,51 @@ struct Member {
   memory::Piece piece;
   PresenceTable::Entry presence;
 
-  // Left in good order, or dead: it will never touch the team's memory again.
+  // Returns whether the rank has left the team or died: it no longer accesses the team's memory.
   bool is_gone() const;
 };
 
-// For one thread at a time. Its own rank leaves the team when this goes.
+// The ranks of one team as seen by one of them: the location of each rank's piece of shared memory,
+// and whether its process is alive. Not thread-safe.
 class Members {
  public:
-  // Takes all memory that it will need, so that nothing can fail once the others count on it.
+  // Allocates all memory that it will need, so that nothing can fail once the peers rely on it.
   Members(Peers& peers, int rank, int ranks);
-  // Nothing is left, and the others are told nothing, unless all members have been admitted.
+  // Leaves the team if all ranks have been admitted.
   ~Members();
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
 
-  // One after the other, in rank order. Never fails.
+  // Adds the next rank, in rank order. Never fails.
   void admit(Member member);
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
   bool is_gone(int rank) const { return member(rank).is_gone(); }
-  // A pidfd of the rank's process, as long as this lives and the program does not close it; -1 for
-  // this very process.
+  // Returns a pidfd of the rank's process, or -1 for this process. Valid as long as this object
+  // lives and the application does not close it.
   int process(int rank) const { return member(rank).peer->process(); }
 
-  // The piece that the rank brought to the team, where this process sees it.
+  // Returns the address in this process of the piece that the rank contributed to the team.
   std::byte* piece(int rank) const { return member(rank).peer->base() + member(rank).piece.offset; }
   std::size_t piece_bytes(int rank) const { return member(rank).piece.bytes; }
-  // Where this process sees the rank's arena.
+  // Returns the address in this process of the rank's arena.
   std::byte* arena_base(int rank) const { return member(rank).peer->base(); }
 
-  // One more piece of this rank's arena that belongs to the team: it is freed when all have left,
-  // like the first.
+  // Adds a piece of this rank's arena to the team. Like the first one, it is freed when all ranks
+  // have left.
   void keep(memory::Piece piece) { pieces_.push_back(piece); }
-  // Of this rank's pieces.
+  // Returns the total size of this rank's pieces.
   std::size_t own_bytes() const;
-  // One that nobody uses after all; nothing where it has no bytes.
+  // Frees a piece that no rank uses. Does nothing if it has no bytes.
   void give_back(memory::Piece piece);
 
-  // Throws context::PeerLost with the lowest rank that has died without leaving the team. What it
-  // did before it died can be seen after this, so a rank that waits for a flag looks at it once
-  // more before it gives up. Costs one system call, and one per member, unless the limit of
-  // descriptors is very low: then it is two per member. Collectives call it only while they wait
-  // for long, and then a few times per second.
+  // Throws context::PeerLost, which names the lowest rank that has died without leaving the team.
+  // Stores that the rank made before it died are visible afterwards, so a rank that waits for a
+  // flag must check it once more before it fails. Costs one system call plus one per rank; two per
+  // rank if there are more ranks than RLIMIT_NOFILE allows. Collectives call it only during long
+  // waits, a few times per second.
   void check();
 
  private:
@@ -111,18 +109,18 @@ class Members {
   int rank_;
   int ranks_;
   std::vector<Member> by_rank_;
-  std::vector<memory::Piece> pieces_;  // of this rank, that the team keeps
+  std::vector<memory::Piece> pieces_;  // of this rank, freed after all have left
   std::vector<pollfd> processes_;      // by rank
 };
 
 class Joining;
 
 enum class DescriptorRoute {
-  proc_first,  // opened through /proc; sent where that is refused
-  sent,        // always sent by their owners: for tests
+  proc_first,  // opened through /proc; sent if that is refused
+  sent,        // always sent by their owners; for tests
 };
 
-// Outlives its teams. May be used by several threads at once, each for another team.
+// Must outlive its teams. Thread-safe, if each thread uses its own team.
 class Peers {
  public:
   explicit Peers(std::shared_ptr<memory::Arena> arena,
@@ -131,25 +129,25 @@ class Peers {
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
-  // What a rank brings to a team: a piece of its arena, allocated and filled. The others see it as
-  // it was when this returned, before they can write to it. May throw.
+  // Allocates and fills the piece of the arena that this rank contributes to a team. Peers access
+  // it only after this has returned. May throw.
   using Bring = std::function<memory::Piece(memory::Arena& arena)>;
 
-  // Makes a team. All ranks do the same number of allgathers, whatever fails on one of them, and
-  // then all have a team, or all throw FailureError with the lowest rank that failed and its
-  // reason. The piece is freed when all have left the team.
+  // Collective. Sets up a team. All ranks make the same number of allgathers even if one fails;
+  // afterwards all have a team, or all throw a FailureError that names the lowest rank that failed
+  // and the reason. The piece is freed when all ranks have left the team.
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, const Bring& bring);
-  // The same with a piece of so many bytes, zeroed; each rank may choose its own number.
+  // The same with a zeroed piece of `piece_bytes` bytes, which may differ between ranks.
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, std::size_t piece_bytes);
 
   memory::Arena& arena() { return *arena_; }
   const ProcessIdentity& identity() const { return me_; }
   single_copy::TracingPermits& tracing_permits() { return tracing_permits_; }
   HeapViews& heap_views() { return heap_views_; }
-  // Teams that this process has left while others are still in them, so that their pieces and the
-  // arenas of the others are kept.
+  // Returns the number of teams that this process has left and peers have not, so that this
+  // process's pieces and the peers' arenas are kept.
   std::size_t departed_teams() const;
-  // Lets go of some that the others have left by now. Every join and every leaving does it, too.
+  // Frees some departed teams that the peers have left by now. Joining and leaving also do this.
   void free_departed();
 
  private:
@@ -169,7 +167,7 @@ class Peers {
   DescriptorRoute route_;
   PresenceTable presence_;
   ProcessIdentity me_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards known_ and departed_
   std::map<memory::ArenaId, std::weak_ptr<Peer>> known_;
   std::deque<Departed> departed_;
   single_copy::TracingPermits tracing_permits_;

@@ -22,7 +22,7 @@
 namespace huddle::team {
 namespace {
 
-// It comes from another process, so nothing need end it.
+// Does not rely on a terminating zero, because the greeting comes from another process.
 std::string_view version_of(const Greeting& greeting) {
   return {greeting.version.begin(),
           std::find(greeting.version.begin(), greeting.version.end(), '\0')};
@@ -59,7 +59,7 @@ Greeting Greeting::mine() {
 
 namespace {
 
-// All ranks look at the same greetings, so all of them come to the same result.
+// All ranks check the same greetings, so all get the same result.
 void check(std::span<const Greeting> greetings) {
   for (std::size_t rank = 1; rank < greetings.size(); ++rank) {
     const std::string difference = what_differs(greetings.front(), greetings[rank], rank);
@@ -85,7 +85,8 @@ namespace {
 
 using Chunk = std::array<char, 4096>;
 
-// Everybody gets the first rank's text: rare, and as many rounds as it takes.
+// Collective. Returns the lowest rank's text of `bytes` bytes on all ranks. Makes one allgather per
+// chunk, which is acceptable because it is rarely needed.
 std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, std::size_t bytes,
                           std::span<Trouble> room) {
   std::string text;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The first step of making a team: each rank takes the memory that the next ones need, and they
-// greet each other. Whoever got none says so there, and then nobody goes on; a rank that failed
-// later, before it has told the others anything, would be waited for.
+// The first steps of team set-up. Each rank allocates the memory that later steps need; then the
+// ranks exchange greetings that contain their builds of huddle and whether the allocation failed,
+// in which case all stop. If a rank failed later without a report, the others would wait for it.
 #pragma once
 
 #include <array>
@@ -24,17 +24,15 @@
 
 namespace huddle::team {
 
-// The first thing that ranks tell each other when a team is made: which build of huddle each has.
-// What they tell each other later may differ from build to build, in its size as well.
-
-// The same 64 bytes in every version, now and later.
+// The first message at team set-up. It identifies the build of huddle, because the size and layout
+// of later messages differ between builds. These 64 bytes never change between versions.
 struct Greeting {
   std::uint64_t magic = expected_magic;
-  std::array<char, 24> version{};  // "0.1.0", and zeros to the end
+  std::array<char, 24> version{};  // "0.1.0", padded with zeros
   std::uint32_t statement_bytes = 0;
   std::uint32_t card_bytes = 0;
   std::uint32_t decision_bytes = 0;
-  std::uint32_t is_in_trouble = 0;  // 1: this rank has no memory to go on
+  std::uint32_t is_in_trouble = 0;  // 1: this rank has no memory to continue
   std::array<std::uint8_t, 16> spare{};
 
   static constexpr std::uint64_t expected_magic = 0x6D6165742D647568;  // "hud-team"
@@ -43,13 +41,11 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 64 && std::is_trivially_copyable_v<Greeting>);
 
-// One allgather. After it all ranks know that they have the same build and go on, or all throw the
-// same FailureError. Takes no memory, unless there are very many ranks.
+// Collective; makes one allgather. Returns if all ranks have the same build and none is in trouble;
+// otherwise all ranks throw the same FailureError. Works without heap memory for up to 256 ranks.
 void greet(const Bootstrap& bootstrap, const Greeting& mine = Greeting::mine());
 
-// What has to be equal on all ranks before a team can choose anything: agreed on when it is made.
-
-// What each rank says of itself.
+// The configuration of one rank, which the ranks compare before they select anything.
 struct RankStatement {
   CpuBinding cpu_bindings;
   std::size_t queue_bytes = 0;
@@ -63,20 +59,20 @@ struct RankStatement {
 
 struct AgreedConfiguration {
   std::vector<RankStatement> statements;  // by rank
-  // The lowest rank's machine, where they differ; empty: this rank's is everybody's.
+  // The lowest rank's machine if the ranks' machines differ, otherwise empty.
   std::string machine_text;
-  // What the lowest rank was told to force, where they differ; nothing: this rank's is everybody's.
+  // The lowest rank's forced algorithms if the ranks' differ, otherwise nothing.
   std::optional<std::string> forcing_text;
 };
 
-// What a rank has come to by that, before it chooses anything.
+// The values that a rank derives from the agreed configuration.
 struct DerivedConfiguration {
   Trouble trouble;
-  std::uint64_t digest = 0;     // see SelectionInputs
-  std::size_t queue_bytes = 0;  // the lowest rank's is everybody's
+  std::uint64_t digest = 0;     // see GroupConfiguration::digest()
+  std::size_t queue_bytes = 0;  // all ranks use the lowest rank's
 };
 
-// For what ranks tell each other meanwhile: one of each rank.
+// Buffers for the allgathers of the agreement: one element per rank.
 struct AgreementBuffers {
   explicit AgreementBuffers(int ranks);
 
@@ -96,17 +92,17 @@ struct Preparation {
   Joining joining;
 };
 
-// Collective. All ranks throw the same FailureError or none does. Keeps a reference to the
-// bootstrap.
+// Collective. Allocates the memory for team set-up and exchanges greetings. All ranks throw the
+// same FailureError or none does. Keeps a reference to the bootstrap.
 std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstrap);
 
-// The same step of a rank that cannot take the next ones: all throw.
+// Replaces prepared() on a rank that cannot set up a team: all ranks throw.
 [[noreturn]] void decline(const Bootstrap& bootstrap);
-// The same where the only step is that of ranks of a known group.
+// The same for a set-up in a known group, which has only one step.
 [[noreturn]] void decline_in_known_group(const Bootstrap& bootstrap);
 
-// A team, or something that has one, from these arguments, in memory of its own: where there is
-// none for it, the others hear that, too, by what declines.
+// Constructs a team, or an object that contains one, on the heap. If the memory for the object is
+// exhausted, calls `decline`, which reports that to the other ranks and throws.
 template <class T, class Decline, class... Arguments>
 std::unique_ptr<T> make_or(Decline decline, Arguments&&... arguments) {
   void* const room = ::operator new(sizeof(T), std::nothrow);

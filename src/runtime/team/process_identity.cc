@@ -25,7 +25,7 @@ std::uint64_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
 }
 
-// The boot id is a random UUID; its first 16 hexadecimal digits are enough to tell machines apart.
+// The boot id is a random UUID; its first 16 hexadecimal digits suffice to distinguish machines.
 std::uint64_t this_machine() {
   const auto text = System().read("/proc/sys/kernel/random/boot_id");
   std::uint64_t number = 0;
@@ -44,7 +44,7 @@ struct ProcessStatus {
   std::uint64_t start_time = 0;
 };
 
-// The program's name, field 2, ends with the last ')' of the line and may hold anything.
+// Field 2, the program's name, may contain any character and ends with the last ')' of the line.
 std::optional<ProcessStatus> status_of(std::string_view process) {
   const auto line = System().read(fmt::format("/proc/{}/stat", process));
   const auto name_end = line ? line->rfind(')') : std::string::npos;
@@ -91,7 +91,7 @@ bool on_two_machines(const ProcessIdentity& one, const ProcessIdentity& other) {
 
 namespace {
 
-// Zeros if nothing is open.
+// Returns zeros if the descriptor is not open.
 struct stat status_of(int file) {
   struct stat status {};
   fstat(file, &status);
@@ -119,7 +119,8 @@ int ProcessWatch::pidfd() const {
 bool ProcessWatch::is_dead() const {
   const std::scoped_lock lock(mutex_);
   if (!huddle::is_dead(usable_pidfd())) return has_died_;
-  // Before Linux 6.9 a pidfd that the program has opened looks like ours.
+  // Before Linux 6.9 all pidfds share one inode, so one that the application has opened passes
+  // is_ours().
   has_died_ = !is_running(process_).value_or(false);
   if (!has_died_) open_again();
   return has_died_;
@@ -135,7 +136,7 @@ bool ProcessWatch::is_ours() const {
   return status.st_dev == device_ && status.st_ino == inode_;
 }
 
-// The process is held before it is identified: its number may be given to another process.
+// Opens the pidfd before it checks the identity, because the process id may have been reused.
 void ProcessWatch::open_again() const {
   pidfd_.release();
   if (has_died_ || !share_process_ids(ProcessIdentity::mine(), process_)) return;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Which process this is, told so that others can judge what its numbers mean to them: a process id
-// is worth something in its own namespace only, an address in its own process only.
+// The identity of a process. It lets other processes determine whether the process's ids and
+// addresses are valid for them: a process id is valid only within its pid namespace, an address
+// only within its process.
 #pragma once
 
 #include <sys/types.h>
@@ -15,9 +16,9 @@
 namespace huddle::team {
 
 struct ProcessIdentity {
-  std::uint64_t machine = 0;        // which start of which machine; 0: unknown
+  std::uint64_t machine = 0;        // identifies the machine and its boot; 0: unknown
   std::uint64_t pid_namespace = 0;  // 0: unknown
-  std::uint64_t start_time = 0;     // in the kernel's ticks; 0: unknown
+  std::uint64_t start_time = 0;     // in clock ticks since boot; 0: unknown
   std::uint32_t pid = 0;
   std::uint32_t user = 0;  // effective
 
@@ -25,33 +26,32 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-// Whether a process id of one means the same process to the other.
+// Returns whether both processes are known to be in the same pid namespace.
 bool share_process_ids(const ProcessIdentity& one, const ProcessIdentity& other);
-// Returns whether the process is alive, by /proc; nothing if that cannot be known.
+// Returns whether the process is alive according to /proc; nothing if that is unknown.
 std::optional<bool> is_running(const ProcessIdentity& process);
-// Whether they are one process, for sure.
+// Returns whether both are known to be the same process.
 bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other);
-// Whether they are on two machines, for sure.
+// Returns whether both are known to be on different machines.
 bool on_two_machines(const ProcessIdentity& one, const ProcessIdentity& other);
 
-// Watches whether the process of a peer is alive, by a pidfd. A program may close descriptors that
-// it does not know, and get their numbers for its own files: then the pidfd is opened again, and
-// the program's file is neither mistaken for a dead peer nor closed.
-
-// May be used by several threads at once.
+// Monitors by a pidfd whether the process of a peer is alive. The application may close descriptors
+// that it did not open, and may get the same number for a file of its own. ProcessWatch detects
+// that and reopens the pidfd; it neither takes the application's file for a dead peer nor closes
+// it. Thread-safe.
 class ProcessWatch {
  public:
-  // Watches nothing: the peer belongs to this process and cannot die alone.
+  // Monitors nothing, because the peer belongs to this process.
   ProcessWatch() = default;
   ProcessWatch(FileDescriptor pidfd, const ProcessIdentity& process);
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
-  // Returns the pidfd, which is readable once the process is dead. Returns -1 if there is nothing
-  // to watch, or if the pidfd is lost and cannot be opened again.
+  // Returns the pidfd, which becomes readable when the process dies. Returns -1 if there is nothing
+  // to monitor, or if the pidfd is lost and cannot be reopened.
   int pidfd() const;
-  // Returns whether the process has died. A lost pidfd is no death.
+  // Returns whether the process has died. A lost pidfd does not count as a death.
   bool is_dead() const;
 
  private:
@@ -60,11 +60,11 @@ class ProcessWatch {
   void open_again() const;
 
   ProcessIdentity process_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable FileDescriptor pidfd_;
   mutable dev_t device_ = 0;
   mutable ino_t inode_ = 0;
-  mutable bool has_died_ = false;  // known although there is no pidfd
+  mutable bool has_died_ = false;  // found out without a pidfd
 };
 
 }  // namespace huddle::team

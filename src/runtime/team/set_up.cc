@@ -20,8 +20,8 @@
 namespace huddle::team {
 namespace {
 
-// All ranks are in the exchange at once, so it takes as long as the slowest needs to get a
-// processor.
+// All ranks exchange descriptors at the same time, so the duration depends on when the slowest rank
+// gets scheduled.
 constexpr std::chrono::seconds exchange_limit{30};
 
 }  // namespace
@@ -64,7 +64,8 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
   return std::move(members_);
 }
 
-// The presence and the piece are the card's, so that they are given back where this fails.
+// The presence entry and the piece are kept in card_, so that the destructor frees them if this
+// fails.
 std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
   mine.decisions = decisions_;
@@ -127,7 +128,7 @@ void Joining::fill_card(const Peers::Bring& bring) {
   card_.piece = bring(*peers_.arena_);
 }
 
-// All look at the same cards, so all come to the same end.
+// All ranks check the same cards, so either all throw or none does.
 void Joining::check_cards() const {
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     if (on_two_machines(cards_[0].process, cards_[rank].process)) {
@@ -141,7 +142,7 @@ void Joining::check_cards() const {
   }
 }
 
-// One allgather.
+// Makes one allgather.
 void Joining::reach_all() {
   const Trouble trouble = Trouble::of([&] {
     for (std::size_t rank = 0; rank < ranks_; ++rank) reach(rank);
@@ -186,7 +187,7 @@ void Joining::reach(std::size_t rank) {
   if (peer) reached_[rank] = peers_.keep(card.arena, std::move(peer));
 }
 
-// Two more allgathers: to learn each other's sockets, and how it went.
+// Makes two more allgathers: one of the socket names and one of the results.
 void Joining::exchange() {
   std::optional<DescriptorSocket> door;
   Address mine;

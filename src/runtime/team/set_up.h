@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How a team is made, step by step: whatever fails, every rank does the same steps.
+// The set-up of a team in steps that every rank executes even if one of them fails, so that all
+// ranks have a team or all throw.
 #pragma once
 
 #include <array>
@@ -18,10 +19,11 @@
 
 namespace huddle::team {
 
-// Where the system lets nobody open a process's arena by /proc, its owner sends the descriptors,
-// over datagram sockets whose names end with them. The kernel vouches for the sender's user.
+// If the system does not allow opening a process's arena through /proc, its owner sends the file
+// descriptors over Unix datagram sockets with abstract names, which vanish with the sockets. The
+// kernel authenticates the sender's user.
 
-// Where a rank can be sent descriptors to, for as long as this lives.
+// The socket at which a rank receives descriptors, as long as this object lives.
 class DescriptorSocket {
  public:
   using Name = std::array<char, 40>;  // random
@@ -29,9 +31,10 @@ class DescriptorSocket {
   DescriptorSocket();  // throws FailureError
 
   const FileDescriptor& socket() const { return socket_; }
-  // Whether a socket of that name is to be found from here.
+  // Returns whether this process can reach a socket of that name.
   bool finds(const Name& other) const;
-  // A pidfd of this process, to be sent: all that may fail for want of descriptors is done here.
+  // A pidfd of this process, to be sent. It is opened by the constructor, because that may fail for
+  // lack of descriptors.
   const FileDescriptor& process() const { return process_; }
   const Name& name() const { return name_; }
 
@@ -39,7 +42,7 @@ class DescriptorSocket {
   Name name_{};
   FileDescriptor process_;
   FileDescriptor socket_;
-  FileDescriptor probe_;  // to look for others with
+  FileDescriptor probe_;  // used by finds()
 };
 
 struct Parcel {
@@ -47,7 +50,7 @@ struct Parcel {
   FileDescriptor process;
 };
 
-// What one rank has to do in an exchange.
+// One rank's part in an exchange.
 struct ExchangeTask {
   int rank = 0;
   int arena = -1;  // this rank's, to be sent
@@ -57,48 +60,49 @@ struct ExchangeTask {
   std::vector<int> receive_from;
 };
 
-// Sends this rank's descriptors and hands every parcel to `received`. All ranks do it at once,
-// and none waits for another's turn. What goes wrong here is told afterwards, so that the others
-// are not kept waiting; throws FailureError then.
+// Sends this rank's descriptors and passes each parcel that arrives to `received`. All ranks do
+// this concurrently. An error does not stop the exchange, so that the other ranks do not wait; it
+// is thrown as FailureError at the end.
 void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadline deadline,
                           const std::function<void(int rank, Parcel parcel)>& received);
 
 class GroupConfiguration;
 
+// Sets up one team. Keeps references to the arguments of its constructors.
 class Joining {
  public:
   Joining(Peers& peers, const Bootstrap& bootstrap);
-  // Where all members have reached each other before, and know that they all know it, run() is one
-  // allgather. Keeps references. decisions: the digest of those that the team is to use.
+  // For a group whose ranks all know its configuration and peers: run() is then one allgather.
+  // `decisions` is the digest of the decisions that the team is to use.
   Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
           std::uint64_t decisions);
-  // What has been taken for the team is given back, unless the team has been made.
+  // Frees what was allocated for the team, unless the team was set up.
   ~Joining();
   Joining(const Joining&) = delete;
   Joining& operator=(const Joining&) = delete;
 
-  // All that the steps to come need: a rank that failed after the last of them would be waited for
-  // without end, since the others have a team then. Where it is taken before run(), that takes none
-  // that it does not tell the others of.
+  // Allocates all memory that the later steps need. If a rank failed after the last step, the
+  // others would have a team and wait for it forever. run() calls this if the caller has not, and
+  // then reports a failure to the other ranks.
   void take_memory();
   std::unique_ptr<Members> run(const Peers::Bring& bring);
-  // What a rank says in a known group that has no memory for a team: all throw.
+  // Replaces run() in a known group on a rank that has no memory for a team: all ranks throw.
   static void decline(const Bootstrap& bootstrap);
-  // Of a run in a known group: whether all members brought decisions of the same digest.
+  // After run() in a known group: returns whether all ranks passed the same digest of decisions.
   bool have_same_decisions() const { return same_decisions_; }
-  // Who was reached, by rank, once the team is made; nobody in a known group.
+  // Returns the peers by rank, after run(). Empty in a known group.
   std::vector<std::shared_ptr<Peer>> take_reached() { return std::move(reached_); }
 
  private:
-  // Where a rank can be sent descriptors to.
+  // The name of a rank's DescriptorSocket.
   struct Address {
     Trouble trouble;
     DescriptorSocket::Name name{};
   };
 
-  // What a rank tells of itself where the rest is known.
+  // The data that a rank of a known group publishes.
   struct Offer {
-    Trouble trouble;  // if there is any, nothing of the rest holds
+    Trouble trouble;  // if any, no other field is valid
     memory::Piece piece;
     PresenceTable::Entry presence;
     std::uint64_t decisions = 0;  // their digest
@@ -113,8 +117,8 @@ class Joining {
   void exchange();
   void receive_needed(const DescriptorSocket& door);
 
-  // What a rank tells of how it reached the others: its trouble, and a byte for each rank, whether
-  // it has to be sent that one's descriptors.
+  // A rank's report after it has tried to open the peers' arenas: its Trouble, and a byte per rank
+  // that is nonzero if it needs that rank's descriptors.
   std::size_t report_bytes() const { return sizeof(Trouble) + ranks_; }
   Trouble trouble_of(std::size_t rank) const;
   bool needs(std::size_t who, std::size_t whose) const {
@@ -126,17 +130,17 @@ class Joining {
   const Bootstrap& bootstrap_;
   std::size_t rank_;
   std::size_t ranks_;
-  const GroupConfiguration* group_ = nullptr;  // known ones
+  const GroupConfiguration* group_ = nullptr;  // null unless the group is known
   std::uint64_t decisions_ = 0;                // their digest
   bool same_decisions_ = false;
   BusinessCard card_;
   bool is_done_ = false;
   std::vector<BusinessCard> cards_;
-  // Taken before anybody is told that this rank can go on.
+  // The members below are allocated before this rank reports that it can go on.
   std::unique_ptr<Members> members_;
   std::vector<std::shared_ptr<Peer>> reached_;
   std::vector<std::byte> report_;
-  std::vector<std::byte> reports_;  // everybody's
+  std::vector<std::byte> reports_;  // of all ranks
   std::vector<Address> addresses_;
   std::vector<Trouble> troubles_;
   bool has_memory_ = false;

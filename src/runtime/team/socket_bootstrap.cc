@@ -34,7 +34,7 @@ void wait_for(const FileDescriptor& socket, short events, Deadline deadline) {
 
 int poll_timeout_ms(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  constexpr long long most_ms = 3'600'000;  // fits an int; whoever waits on asks again
+  constexpr long long most_ms = 3'600'000;  // fits an int; callers poll in a loop
   return static_cast<int>(std::clamp<long long>(left, 0, most_ms));
 }
 
@@ -77,10 +77,10 @@ void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadl
 
 namespace {
 
-// What a member sends before its bytes, and the hub before everybody's.
+// The header that a rank sends before its bytes, and the hub before those of all ranks.
 struct Frame {
-  std::uint64_t bytes = 0;  // one member's
-  Trouble trouble;          // the hub's only
+  std::uint64_t bytes = 0;  // of one rank
+  Trouble trouble;          // set by the hub only
 };
 
 std::span<const std::byte> bytes_of(const Frame& frame) {
@@ -97,18 +97,18 @@ class Hub {
       throw UsageError("an allgather has room for something else than everybody's bytes");
     }
     if (is_broken_) throw FailureError("this bootstrap has failed before");
-    is_broken_ = true;  // unless we get through
+    is_broken_ = true;  // until this allgather succeeds
     try {
       is_hub ? gather_and_tell(mine, all) : send_and_learn(mine, all);
     } catch (...) {
-      sockets_.clear();  // whoever waits for us learns it by that
+      sockets_.clear();  // makes ranks that wait for this one fail
       throw;
     }
     is_broken_ = false;
   }
 
  private:
-  // What came from one member so far: its frame, then its bytes where they belong.
+  // The state of a receive from one rank: first its frame, then its bytes at their place in `all`.
   class Arrival {
    public:
     explicit Arrival(std::span<std::byte> target) : missing_(target) {}
@@ -142,7 +142,7 @@ class Hub {
       send_all(hub, bytes_of(Frame{mine.size(), {}}), deadline);
       send_all(hub, mine, deadline);
     });
-    // A hub that has failed no longer listens, but it has said why.
+    // A hub that has failed no longer receives, but it has sent the reason.
     const Trouble receiving = Trouble::of(
         [&] { receive_all(hub, std::as_writable_bytes(std::span(&answer, 1)), deadline); });
     if (receiving.is_any()) throw FailureError(fmt::format("rank 0: {}", receiving.text()));
@@ -162,7 +162,8 @@ class Hub {
     if (trouble.is_any()) throw FailureError(std::string(trouble.text()));
   }
 
-  // One who died just now must not keep the others from hearing; they notice at the next allgather.
+  // If a rank has just died, the others must still get the answer. They notice its death at the
+  // next allgather.
   void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
             Deadline deadline) {
     const Trouble trouble = Trouble::of([&] {
@@ -188,7 +189,7 @@ class Hub {
     }
   }
 
-  // Also those who are done are watched: they can only have died.
+  // Also polls the sockets of ranks that are complete, to notice if one of them dies.
   std::vector<std::size_t> wait_for_some(std::span<const Arrival> arrivals, Deadline deadline) {
     std::vector<pollfd> watched;
     for (const FileDescriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});
@@ -198,7 +199,7 @@ class Hub {
     }
     std::vector<std::size_t> ready;
     const int found = poll(watched.data(), watched.size(), timeout_ms);
-    if (found < 0 && errno != EINTR) {  // asked again, it would say the same until the deadline
+    if (found < 0 && errno != EINTR) {  // retrying would fail in the same way until the deadline
       throw FailureError(fmt::format("cannot wait for {} ranks at once: {}; raise `ulimit -n`",
                                      ranks_, std::strerror(errno)));
     }
@@ -215,7 +216,7 @@ class Hub {
     return rank;
   }
 
-  // Returns whether this was the last of it.
+  // Returns whether the arrival is now complete.
   bool receive_from(std::size_t rank, Arrival& arrival, std::size_t bytes) {
     if (arrival.is_complete()) {
       std::byte unasked{};

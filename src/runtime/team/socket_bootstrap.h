@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Bootstraps over Unix sockets, for the ranks of one machine: between processes that are forked
+// from one, and between processes that meet under the name of a path.
 #pragma once
 
 #include <chrono>
@@ -15,58 +18,58 @@
 
 namespace huddle::team {
 
-// Connected Unix sockets with a deadline: whole messages, or an error that says what happened.
-
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
-// Milliseconds until then as poll() takes them: at least one while the deadline is not reached.
+// Returns the time until the deadline as a timeout for poll(): at least 1 ms before the deadline, 0
+// after it, and at most one hour.
 int poll_timeout_ms(Deadline deadline);
 
-// So much longer than rank 0 itself the others wait for what it has to say, so that all hear from
-// it who did not come in time.
+// Additional time that the other ranks wait for the answer of rank 0 after its own limit, so that
+// all of them receive its report of the missing rank.
 inline constexpr std::chrono::seconds hub_grace{2};
 
-// Two connected ends. Throws FailureError.
+// Returns a connected pair of stream sockets. Throws FailureError.
 std::pair<FileDescriptor, FileDescriptor> stream_pair();
 
-// Both throw FailureError: the deadline has passed, or the other end is closed or dead.
+// Send and receive all of `bytes`. Both throw FailureError if the deadline passes or the other end
+// is closed.
 void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline);
 void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline);
 
-// What is there, without waiting: the number of bytes, 0 where there is none. Throws FailureError
-// where the other end is closed or dead.
+// Receives the bytes that are available without waiting. Returns their number, which may be 0.
+// Throws FailureError if the other end is closed.
 std::size_t receive_some(const FileDescriptor& socket, std::span<std::byte> bytes);
 
-// An allgather over connected sockets: rank 0 is the hub, every other rank has one socket to it.
-// When a member dies, all the others are told at once.
-
-// One rank's sockets: the hub's by rank, with none for itself; anybody else's is the hub alone.
+// The sockets of one rank. Rank 0 is the hub and has one socket per rank, indexed by rank, with a
+// closed one for itself. Every other rank has only the socket to the hub.
 using HubSockets = std::vector<FileDescriptor>;
 
-// The sockets of every rank, connected to one another. Throws FailureError.
+// Returns the connected sockets of each rank. Throws FailureError.
 std::vector<HubSockets> connected_hub_sockets(int ranks);
 
-// Each allgather throws FailureError on every rank where a member dies, where the members do not
-// call it with the same number of bytes, or where one of them stays away for longer than `limit`;
-// so does every later one. Not for several threads at once.
+// Returns a bootstrap over connected sockets. An allgather throws FailureError on all ranks if a
+// rank dies, if the ranks pass different numbers of bytes, or if a rank does not call it within
+// `limit`; later allgathers throw, too. If a rank dies, the others do not wait for `limit`. Not
+// thread-safe.
 Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets, std::chrono::milliseconds limit);
 
-// How long members may be apart unless something else is asked for.
+// Default limit: the longest time between the arrivals of two ranks.
 inline constexpr std::chrono::minutes default_hub_limit{5};
 
-// A bootstrap for processes that one process forks: made before, joined by each after.
+// A bootstrap for processes that one process forks. It is created before the fork; each child
+// joins it.
 class ForkBootstrap {
  public:
-  // Throws FailureError where there are not enough descriptors: two a rank.
+  // Throws FailureError if there are not enough descriptors; it needs two per rank.
   explicit ForkBootstrap(int ranks, std::chrono::milliseconds limit = default_hub_limit);
 
-  // In a process of its own: takes the rank's place and lets go of everybody else's.
+  // For a rank that is a process: returns its bootstrap and closes the sockets of all other ranks.
   Bootstrap join(int rank);
-  // In a thread of its own: takes the rank's place only. Not for several threads at once.
+  // For a rank that is a thread: returns its bootstrap. Not thread-safe.
   Bootstrap take(int rank);
-  // For the process that forks and is no rank: as long as it holds the places, nobody would notice
-  // that a rank has died.
+  // For the forking process, if it is not a rank: closes all sockets. While it keeps them open, the
+  // ranks cannot notice that a rank has died.
   void leave() { places_.clear(); }
 
  private:
@@ -75,13 +78,13 @@ class ForkBootstrap {
   std::chrono::milliseconds limit_;
 };
 
-// A bootstrap for processes that were started apart: they meet under the name of a path. Nothing is
-// made at that path, and nothing stays behind, however they end.
-
-// Rank 0 may come last. All ranks belong to one user and one network namespace. Throws FailureError
-// on all who have come where a rank is missing after `limit`, comes twice, is out of range, or does
-// not agree on the number of ranks; whoever has met rank 0 waits until it knows, and not so
-// long where one who has come dies. One meeting at a time under a path.
+// Returns a bootstrap for processes that were started separately and pass the same path, which only
+// names the rendezvous: no file is created, and nothing remains however the processes end. Ranks
+// may arrive in any order. Throws FailureError on all ranks that have arrived if a rank is missing
+// after `limit`, arrives twice, is out of range, or passes a different number of ranks, or if a
+// rank that has arrived dies. Ranks that have met rank 0 wait for its verdict.
+// Requires: all ranks belong to one user and one network namespace; a path is used for one
+// rendezvous at a time.
 Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
                          std::chrono::milliseconds limit);
 

@@ -19,8 +19,8 @@ namespace {
 
 using select::Operation;
 
-// Of the types that huddle knows: any algorithm takes them, so that the choice depends on the size
-// alone.
+// Size of the largest element of a built-in type. Every algorithm supports such elements, so that
+// the choice depends only on the size of the call.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 context::WaitingSettings waiting_settings(const machine::CostModel& model,
@@ -37,13 +37,13 @@ context::WaitingSettings waiting_settings(const machine::CostModel& model,
   return settings;
 }
 
-// Whether this block of the buffer lies at that address.
+// Returns whether this block of the buffer starts at that address.
 bool lies_at(const void* address, const void* buffer, const node::Block& block) {
-  // Where nothing moves there may be no buffer.
+  // The buffer may be null if the call moves no data.
   return buffer != nullptr && address == static_cast<const std::byte*>(buffer) + block.offset;
 }
 
-// Its own block from one buffer to the other.
+// Copies the rank's own block from its input to its output.
 void move_own(const Call& call, int rank) {
   const node::Block from = call.outgoing.of(rank);
   const node::Block to = call.incoming.of(rank);
@@ -52,7 +52,7 @@ void move_own(const Call& call, int rank) {
                static_cast<const std::byte*>(call.input) + from.offset, from.bytes);
 }
 
-// Whether others read what this rank hands in, where there is single copy.
+// Returns whether peers read this rank's input in single-copy algorithms.
 bool shows_input(const Call& call, int rank) {
   const bool is_root = rank == call.root;
   if (select::gathers_at_root(call.operation)) return !is_root;
@@ -60,8 +60,8 @@ bool shows_input(const Call& call, int rank) {
   return select::on_rank(in, 1, is_root, 1) > 0;
 }
 
-// Whether others read or write what it wants filled. A gather's root may read or be written to:
-// where all of it is mapped either will do.
+// Returns whether peers may access this rank's output in single-copy algorithms. In a gather the
+// root may read the inputs or the peers may write its output, so both must be mapped.
 bool shows_output(const Call& call, int rank) {
   const bool is_to_root =
       call.operation == Operation::reduce || call.operation == Operation::gather;
@@ -72,7 +72,7 @@ CallClass class_of(const select::Request& request) {
   return {request.operation, request.bytes, request.root_moved};
 }
 
-// A copy would take memory. The context outlives its teams.
+// A copy would allocate memory, and the context outlives its teams.
 context::ProgressCallback by_reference(const context::ProgressCallback& progress) {
   if (!progress) return {};
   return std::cref(progress);
@@ -97,7 +97,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
     : Team(context, bootstrap, group, known.decisions,
            Joining(context.peers(), bootstrap, *group, known.digest)) {}
 
-// Once there is memory for the team the others count on this rank: nothing after it may fail.
+// Nothing may fail after team_memory_ is constructed, because the peers then rely on this rank.
 Team::Team(Context& context, const Bootstrap& bootstrap,
            const std::shared_ptr<GroupConfiguration>& group, std::shared_ptr<const Decisions> known,
            Joining&& joining)
@@ -122,8 +122,9 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
   if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
 
-// What all ranks agree on may fail and be tried again; not where a member is lost meanwhile. What
-// fails on this rank alone, as no Error of ours does, is a loss to the others.
+// Runs `attempt` unless the team is lost. huddle's errors other than PeerLost and CallsDiffer are
+// thrown on all ranks, and the attempt can be repeated. Any other exception comes from this rank
+// alone, so it leaves the team.
 template <class Attempt>
 auto Team::unless_lost(Attempt attempt) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
@@ -153,7 +154,7 @@ void Team::give_up(std::string_view why) {
   team_memory_.give_up(lost_);
 }
 
-// Nothing is to be looked up here: a barrier of two ranks takes less time than a few misses.
+// Avoids any lookup, because a barrier of two ranks takes less time than a few cache misses.
 void Team::barrier() {
   if (ranks_ == 1) return;
   static constexpr Call call;
@@ -270,7 +271,8 @@ void Team::scatter_from_root(Operation operation, const void* input, const node:
        .in_place = is_root && lies_at(output, input, blocks.of(root))});
 }
 
-// Results would take the place of what is still to be shown.
+// If the call is in place, the result goes to a temporary buffer, because `output` would overwrite
+// input that peers still read.
 void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                           const memory::Reduction& reduction) {
   const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
@@ -296,8 +298,9 @@ void Team::exscan(const void* input, void* output, std::size_t count,
   run({Operation::exscan, input, output, count, &reduction, 0});
 }
 
-// Whatever ends a protocol in the middle, be it a lost member or an operator of the caller's that
-// throws: flags may stand anywhere then, and nothing that this team does later could be trusted.
+// An exception that interrupts a protocol, such as a lost peer or one from a user-defined operator,
+// makes the team unusable, because its flags may have any value. After PathFailed and SizesDiffer
+// the flags are consistent.
 void Team::run_ready(const Ready& ready, const Call& call) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
   try {
@@ -321,7 +324,8 @@ void Team::run_ready(const Ready& ready, const Call& call) {
   }
 }
 
-// The context that noticed it knows less about the calls than the team does.
+// Replaces the error by a more detailed one if possible: the context that threw it knows less about
+// the calls than the team does.
 void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   try {
     team_memory_.check_calls();
@@ -333,8 +337,9 @@ void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   throw error;
 }
 
-// A call that moves nothing waits for no rank. If a program makes many of them while its peers wait
-// in calls that move something, no rank would have a record of the calls that differ.
+// Compares the records of calls now and then, because a call that moves no data waits for no rank.
+// If a rank made many of them while its peers wait in calls that move data, the records of the
+// calls that differ would be overwritten.
 void Team::compare_idle_calls() {
   constexpr std::uint32_t most_ahead = CallRecords::kept / 4;
   ++idle_calls_;
@@ -349,7 +354,7 @@ void Team::compare_idle_calls() {
 void Team::run(const Call& call) {
   const bool is_idle = call.count == 0 && !is_known_to_pairs_only(call.operation);
   if (ranks_ == 1) return is_idle ? void() : run_alone(call);
-  begin_call(call);  // if it is idle, too, because on another rank it may move something
+  begin_call(call);  // even if it is idle, because on another rank it may move data
   if (is_idle) return compare_idle_calls();
   const memory::HeapUse in_use(peer_access_.heap());
   last_run_ = unless_lost([&] { return &ready_for(call); });
@@ -386,7 +391,7 @@ const Team::Choice& Team::choice_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   if (call.element_bytes() > largest_usual_element) return choice_for_unusual(call);
   const bool root_moved = note_root(call);
-  // Programs make the same call again and again.
+  // Fast path: applications repeat the same call.
   Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
   if (latest.choice != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
     return *latest.choice;
@@ -405,13 +410,15 @@ const Team::Choice& Team::choice_for(const Call& call) {
   return *known->second;
 }
 
-// All ranks have made the same broadcasts before. Whether it is another than that of the latest.
+// Returns whether the root of this broadcast differs from that of the last one. Equal on all ranks,
+// because they have made the same broadcasts.
 bool Team::note_root(const Call& call) {
   if (call.operation != Operation::bcast) return false;
   return std::exchange(bcast_root_, call.root) != call.root;
 }
 
-// The last such call is remembered: who reduces large elements does it again and again.
+// Caches the choice for the last request only, because applications repeat reductions of large
+// elements.
 const Team::Choice& Team::choice_for_unusual(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
@@ -423,8 +430,8 @@ const Team::Choice& Team::choice_for_unusual(const Call& call) {
   return *unusual_;
 }
 
-// What the lowest rank has decided on may turn out not to work between these processes: then it
-// decides again, and knows. `prepare` takes what memory this rank needs to remember the choice.
+// Repeats until the decision of the lowest rank works between these processes: may_run() excludes a
+// path that does not. `prepare` allocates the memory in which this rank stores the choice.
 template <class Prepare>
 Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
   for (;; known_.reset()) {
@@ -440,7 +447,7 @@ Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
   }
 }
 
-// What a team of the same members has decided on is not asked for again.
+// Uses the decision of an earlier team of the same group if there is one.
 template <class Prepare>
 Decision Team::decision_for(const select::Request& request, Prepare prepare) {
   if (known_ && request.element_bytes <= largest_usual_element) {
@@ -453,7 +460,8 @@ Decision Team::decision_for(const select::Request& request, Prepare prepare) {
   return agreed_decision(team_memory_, request, *selection_inputs_, prepare);
 }
 
-// All ranks find out together, and once.
+// Returns whether the plan works between these ranks. Collective at the first plan that accesses
+// peers' memory.
 bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
   const Refusals& refusals = peer_access_.refusals(team_memory_);
@@ -485,7 +493,7 @@ std::byte* Team::common_memory(std::size_t bytes) {
   });
 }
 
-// Whether what each rank hands in, as far as others touch it, lies where they have mapped it.
+// Collective. Returns whether all buffers that peers access are in heaps that they have mapped.
 bool Team::all_have_mapped(const Call& call) {
   const memory::HeapFacts& heap = *peer_access_.heap();
   const unsigned char mine = (!shows_input(call, rank_) || heap.shows(call.input)) &&
@@ -494,7 +502,7 @@ bool Team::all_have_mapped(const Call& call) {
   return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
-// As all ranks do at the same call. Whatever was chosen is chosen anew.
+// Called by all ranks at the same call. Discards all choices, so that they are made anew.
 void Team::go_on_without(single_copy::PathNumber path, std::string_view why) {
   for (auto& of_operation : chosen_) of_operation.clear();
   latest_.fill({});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A group of ranks on one machine and its collectives. For one thread at a time; a process may have
-// many, each in its own thread.
+// A team: ranks on one machine that share memory, and their collectives. A team is not thread-safe,
+// but a process may use several teams at once, each in its own thread.
 #pragma once
 
 #include <array>
@@ -31,11 +31,11 @@ namespace huddle::team {
 
 class Team {
  public:
-  // Collective. All ranks throw the same FailureError or none does; see decline() for one that has
-  // no memory for the team itself.
+  // Collective. All ranks throw the same FailureError or none does. A rank that has no memory for
+  // the Team object itself calls decline() instead.
   Team(Context& context, const Bootstrap& bootstrap);
-  // The same in one allgather, among ranks of which all know that all have this configuration of
-  // the group.
+  // The same in one allgather.
+  // Requires: all ranks have this configuration of the group, and know that all have it.
   Team(Context& context, const Bootstrap& bootstrap,
        const std::shared_ptr<GroupConfiguration>& group);
   Team(const Team&) = delete;
@@ -44,105 +44,110 @@ class Team {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // All collective, with equal counts, operators and roots on all ranks. Throw CallsDiffer on a
-  // rank that notices that another one makes a different call, or one with other arguments, and
-  // then PeerLost on the others; from then on all calls throw PeerLost. Throw FailureError, on all
-  // ranks together, where there is no memory for a protocol that is used for the first time; throw
-  // PeerLost where a member has died, and from then on always. Throw PathFailed, on all ranks
-  // together, where one could not read another one's memory any more: what was to be replaced may
-  // be gone, and the calls that follow do without. Where blocks may differ, throw SizesDiffer on a
-  // rank that expects a larger or smaller one than it is sent, and on no other; those of no bytes
-  // are not seen.
+  // Collectives. All ranks pass equal counts, operators and roots. They throw:
+  //   CallsDiffer   on a rank that detects that a peer makes another call or passes other
+  //                 arguments. The other ranks throw PeerLost, and so do all later calls;
+  //   FailureError  on all ranks, if memory for the first use of a protocol is exhausted;
+  //   PeerLost      if a rank has died or given up, and in every later call;
+  //   PathFailed    on all ranks, if a rank can no longer access a peer's memory. The output is
+  //                 undefined; later calls use other paths;
+  //   SizesDiffer   on a rank that is sent a block of an unexpected size, if sizes may differ
+  //                 between blocks. Empty blocks are not checked.
   void barrier();
-  // The root's buffer is only read.
+  // Does not write to the root's buffer.
   void bcast(void* buffer, std::size_t bytes, int root);
-  // `input` may be `output`; only the root needs an output.
+  // `input` may be `output`. Only the root's `output` is used.
   void reduce(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction, int root);
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
 
-  // A block from each rank for all. The input may be this rank's own block of the output.
+  // Gathers one block from each rank on all ranks. `input` may be this rank's block of `output`.
   void allgather(const void* input, void* output, std::size_t bytes);
-  // The same with blocks that all ranks know.
+  // The same with different blocks, which are equal on all ranks.
   void allgatherv(const void* input, void* output, const node::Blocks& blocks);
-  // A block from each rank for each. The input may be the output, on all ranks or on none.
+  // Sends one block from each rank to each rank. `input` may be `output`, on all ranks or on none.
   void alltoall(const void* input, void* output, std::size_t bytes);
-  // The same with blocks of which the two of a pair know. In place both sides' lie alike.
+  // The same with blocks whose sizes only their sender and receiver know. If `input` is `output`,
+  // `outgoing` and `incoming` are equal.
   void alltoallv(const void* input, const node::Blocks& outgoing, void* output,
                  const node::Blocks& incoming);
-  // A block from each rank for the root; only the root looks at the output and its blocks. There
-  // the input may be its own block of the output.
+  // Gathers one block from each rank on the root. Only the root's `output` and `blocks` are used.
+  // On the root `input` may be its own block of `output`.
   void gather(const void* input, void* output, std::size_t bytes, int root);
   void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
                int root);
-  // A block from the root for each rank; only the root looks at the input and its blocks. There the
-  // output may be its own block of the input.
+  // Sends one block from the root to each rank. Only the root's `input` and `blocks` are used. On
+  // the root `output` may be its own block of `input`.
   void scatter(const void* input, void* output, std::size_t bytes, int root);
   void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
                 int root);
-  // Each rank has its block of what all contribute; blocks are counted in elements, known to all
-  // ranks, and follow each other. The input may be the output, which then takes some memory.
+  // Reduces the inputs of all ranks and leaves one block of the result on each rank. Blocks are
+  // counted in elements, contiguous, and equal on all ranks. `input` may be `output`, which then
+  // allocates a temporary buffer.
   void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                       const memory::Reduction& reduction);
-  // What the ranks up to this one contribute, or those before it: then the first one's output is
-  // left alone. The input may be the output.
+  // Inclusive (scan) or exclusive (exscan) prefix reduction in rank order. exscan leaves the output
+  // of rank 0 unchanged. `input` may be `output`.
   void scan(const void* input, void* output, std::size_t count, const memory::Reduction& reduction);
   void exscan(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction);
 
-  // The same by a plan of the caller's choice, equal on all ranks. pre: the plan is one of those
-  // that explain() gives for such a call.
+  // Runs a call by a given plan. Throws as the collectives do.
+  // Requires: the plan is equal on all ranks and one of those that explain() lists for such a call.
   void run_by(const select::Plan& plan, const Call& call);
-  // The same in two steps: what the plan takes, once, and any number of calls. pre: there are two
-  // ranks or more.
+  // The same in two steps: a collective set-up of the plan, and any number of calls.
+  // Requires: the team has at least two ranks.
   Ready ready_by(const select::Plan& plan);
   void run_by(const Ready& ready, const Call& call) {
     const memory::HeapUse in_use(peer_access_.heap());
     run_ready(ready, call);
   }
 
-  // For a caller that cannot come to the call that the others make: instead of waiting for this
-  // rank, they throw PeerLost, and so does whatever it does with this team from now on.
+  // Removes this rank from the team, for example after an error. The peers' current and later calls
+  // throw PeerLost instead of waiting for it, and so do later calls on this rank.
   void give_up(std::string_view why);
-  // For callers that have to ask all ranks something before a call, once it matters to any: whether
-  // all ask before this call, the same on all ranks if all come here before the same calls. Who
-  // finds that it matters asks for it, and may be too late for this call, and for a few more.
+  // Returns whether the ranks vote (see holds_anywhere()) before the coming call. All ranks get the
+  // same answer if each calls this before the same calls. `matters` requests votes from now on; a
+  // request may take effect a few calls later. Votes then precede all later calls.
   bool is_to_ask(bool matters);
-  // Collective: whether it holds on any rank.
+  // Collective logical OR over the ranks.
   bool holds_anywhere(bool here);
 
-  // Whether a member died, or gave up: then it is of no use any more.
+  // Returns whether a rank is known to have died or given up. The team is then unusable.
   bool is_lost() const { return lost_.is_any(); }
-  // Collective: memory of the first rank's that all see, as long as they have the team. What it
-  // holds is not said. All ranks throw the same FailureError or none does.
+  // Collective. Allocates uninitialized memory of rank 0 that all ranks can access as long as they
+  // have the team. All ranks throw the same FailureError or none does.
   std::byte* common_memory(std::size_t bytes);
-  // Of this rank's memory, what the team has so far.
+  // Returns the amount of this rank's shared memory that the team uses.
   std::size_t shared_bytes() const { return team_memory_.shared_bytes(); }
-  // Where this rank sat when the team was made.
+  // Returns this rank's CPU binding at team set-up.
   const CpuBinding& own_cpu_binding() const {
     return selection_inputs_->cpu_bindings()[static_cast<std::size_t>(rank_)];
   }
-  // For teams of the same members to come.
+  // Returns the group's configuration, for later teams of the same ranks.
   const std::shared_ptr<GroupConfiguration>& group() const { return selection_inputs_->group(); }
-  // For whoever waits for something else on the members' behalf: it waits as they do, and hears of
-  // members that are lost.
+  // Returns the waiting policy of the collectives, for callers that wait for something else. Such
+  // waits also throw PeerLost.
   context::Waiting& waiting() { return waiting_; }
 
-  // What the last call that moved anything ran by its own choice; empty before the first.
+  // Returns the name of the algorithm that the team selected for the last call that moved data;
+  // empty before the first.
   std::string_view latest_algorithm() const;
-  // The algorithm that was to run that call by force, where it could not; else empty.
+  // Returns the algorithm that the user forced for that call if another one had to run; otherwise
+  // empty.
   std::string_view latest_unserved() const;
-  // Whether members were told to force different things; then the lowest one's is everybody's.
+  // Returns whether the ranks were configured to force different algorithms. All use the lowest
+  // rank's.
   bool is_forcing_unlike() const { return selection_inputs_->group()->is_forcing_unlike(); }
 
-  // What would run, what else could, and what each would cost.
+  // Returns the algorithm that would run the request, the alternatives, and their predicted times.
   select::Explanation explain(const select::Request& request) const;
 
  private:
   Team(Context& context, const Bootstrap& bootstrap, std::unique_ptr<Preparation> preparation);
-  // known: the decisions that this team uses if all ranks brought the same. They are one edition of
-  // the book from the beginning, because another thread may add to the book during the set-up.
+  // `known` contains the decisions that the team reuses if all ranks have the same. It is one
+  // snapshot of the book because another thread may add to the book during the set-up.
   Team(Context& context, const Bootstrap& bootstrap,
        const std::shared_ptr<GroupConfiguration>& group, const DecisionBook::Edition& known);
   Team(Context& context, const Bootstrap& bootstrap,
@@ -165,12 +170,11 @@ class Team {
   void lose(std::string_view why);
   void run_ready(const Ready& ready, const Call& call);
   void run_alone(const Call& call);
-  // What runs where all ranks have mapped what the others hand in, if that is worth asking for,
-  // and what runs else.
+  // The plans for one class of calls.
   struct Choice {
     Ready usual;
-    std::optional<Ready> where_mapped;
-    std::string_view forced = {};  // the selection inputs' word
+    std::optional<Ready> where_mapped;  // runs if all buffers are in mapped heaps
+    std::string_view forced = {};       // owned by the selection inputs
   };
   struct Class {
     std::size_t size = 0;
@@ -192,17 +196,17 @@ class Team {
 
   int rank_;
   int ranks_;
-  // Both are there once the team's memory is: what it takes to have them is part of what is agreed
+  // Constructed while team_memory_ is, because their allocations are part of what the ranks agree
   // on.
   std::optional<SelectionInputs> selection_inputs_;
-  std::shared_ptr<const Decisions> known_;  // to all members; null: none, or not the same
+  std::shared_ptr<const Decisions> known_;  // equal on all ranks; null if there are none such
   TeamMemory team_memory_;
-  CallRecords& call_records_;  // of this rank, in that memory
+  CallRecords& call_records_;  // of this rank, in team_memory_
   context::Waiting waiting_;
   PeerAccess peer_access_;
   Engine engine_;
   memory::OneSidedFence fence_;
-  // By operation and class; nothing where choosing failed, so that there was memory for it in vain.
+  // By operation and class. An empty entry remains if the choice failed after its allocation.
   std::array<std::map<Class, std::optional<Choice>>, select::operations.size()> chosen_;
   struct Latest {
     const Choice* choice = nullptr;
@@ -210,14 +214,14 @@ class Team {
     bool root_moved = false;
   };
   std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
-  std::optional<Choice> barrier_;                         // once chosen
-  std::optional<Choice> unusual_;                         // for elements larger than any of C
+  std::optional<Choice> barrier_;                         // empty before the first barrier
+  std::optional<Choice> unusual_;                         // for elements larger than any C type
   select::Request unusual_request_;
-  int bcast_root_ = 0;               // the latest one
-  const Ready* last_run_ = nullptr;  // one of the above
-  std::string_view last_forced_;     // what was to run there, if anything
-  std::uint32_t idle_calls_ = 0;     // those that moved nothing
-  Trouble lost_;                     // why the team cannot be used any more
+  int bcast_root_ = 0;               // of the last broadcast
+  const Ready* last_run_ = nullptr;  // points into one of the choices above
+  std::string_view last_forced_;     // algorithm that was forced for that call, if any
+  std::uint32_t idle_calls_ = 0;     // number of calls that moved no data
+  Trouble lost_;                     // why the team is unusable
 };
 
 }  // namespace huddle::team

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the teams of a process have in common: the machine model, the arena, the peers.
+// The state that all teams of a process share: the machine model, the arena and the peers.
 #pragma once
 
 #include <cstddef>
@@ -20,45 +20,46 @@
 
 namespace huddle::team {
 
-// More than sixteen large teams take, and small beside a node's memory; address space until used.
+// Default size of the arena: more than sixteen large teams need, and little compared to the memory
+// of a node. Pages that are not used take only address space.
 inline constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
 
 struct ContextOptions {
   machine::Machine machine;
-  // The text that it was read from; empty: there is none.
+  // The text that `machine` was parsed from; if empty, the context formats `machine` instead.
   std::string machine_text = {};
   memory::ArenaOptions arena;
-  // What a rank of a team gives to each of the algorithms that move much.
+  // Size of the queue that each rank of a team allocates per large-message algorithm.
   std::size_t queue_bytes = select::usual_queue_bytes;
   context::ProgressCallback progress;
-  // Where this process keeps large blocks, if it lets its peers map them.
+  // The shared heap for large blocks of this process; empty if peers must not map any.
   std::optional<memory::HeapFacts> heap;
-  // So many processes of the same job run on this machine, this one included; 0: unknown.
+  // Number of processes of the job on this machine, including this one; 0 if unknown.
   int processes_here = 0;
-  // By which ranks reach each other's memory; at least one, and the same ones on all ranks.
+  // Paths by which ranks access each other's memory: at least one, and the same on all ranks.
   single_copy::PeerPaths paths = single_copy::peer_paths();
-  select::Forcing forcing;  // where a team's ranks differ, the lowest one's counts
+  select::Forcing forcing;  // if the ranks of a team differ, the lowest rank's is used
 };
 
-// Outlives its teams. May be used by several threads at once.
+// Must outlive its teams. Thread-safe.
 class Context {
  public:
-  // Throws FailureError where there is no memory to share.
+  // Throws FailureError if the shared memory cannot be created.
   explicit Context(ContextOptions options);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   const machine::Machine& machine() const { return options_.machine; }
-  // The machine as text: equal texts, equal decisions.
+  // The machine as text. Ranks with equal texts make equal decisions.
   const std::string& machine_text() const { return options_.machine_text; }
   std::size_t queue_bytes() const { return options_.queue_bytes; }
   const select::Forcing& forcing() const { return options_.forcing; }
-  // The same as text.
   const std::string& forcing_text() const { return forcing_text_; }
   const context::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
   const single_copy::PeerPaths& paths() const { return options_.paths; }
-  // Of time, that the control group of this process had when the context was made; 0: no limit.
+  // The CPU quota of this process's cgroup, in processors, when the context was made; 0 if
+  // unlimited.
   double processors() const { return processors_; }
   int processes_here() const { return options_.processes_here; }
   Peers& peers() { return peers_; }

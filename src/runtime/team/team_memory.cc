@@ -51,8 +51,8 @@ CallArguments CallRecords::arguments_of(std::uint32_t kind, std::uint64_t sizes)
           static_cast<std::size_t>(sizes >> element_bits), static_cast<std::uint16_t>(sizes)};
 }
 
-// The record of a barrier is an older one's. A record may be written again while it is read, which
-// begins when the rank is `kept - 1` calls ahead.
+// A barrier writes no record, so that its slot has an older number. A record may be overwritten
+// while it is read, which begins when the rank is `kept - 1` calls ahead.
 std::optional<CallArguments> CallRecords::find(std::uint32_t number) const {
   const auto is_kept = [this, number](std::memory_order order) {
     return calls_.load(order) - number < kept - 1;
@@ -68,15 +68,16 @@ std::optional<CallArguments> CallRecords::find(std::uint32_t number) const {
 
 namespace {
 
-// What a rank tells of the piece that it brings.
+// The data that a rank publishes about its new piece.
 struct Offer {
   Trouble trouble;
   memory::Piece piece;
 };
 
-// Flags begin at the first sequence number.
+// Allocates a piece and sets its flags to the first sequence number.
 memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
-  // Whole pages where it is much: they are placed near this rank, and only its own are there.
+  // Large pieces get whole pages, so that these are on this rank's NUMA node and contain only its
+  // own data.
   const std::size_t alignment =
       memory.bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
   const memory::Piece piece = arena.allocate(std::max(memory.bytes, alignment), alignment);
@@ -87,7 +88,7 @@ memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
   return piece;
 }
 
-// What a rank leaves behind that comes no more: the flag rises when the reason stands there.
+// The reason why a rank has given up. `flag` is set after `why` is written.
 struct LastWord {
   context::Sequence flag = context::first_sequence;
   Trouble why;
@@ -96,10 +97,11 @@ constexpr context::Sequence given_up = context::first_sequence + 1;
 
 std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
 
-// The board, whose two slots lie apart from what follows: the common start, and the last word.
+// Layout of the first piece: the notice board, the common start, the last word and the call
+// records.
 const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
-// Written at each call: in lines of their own.
+// The records are written at each call, so they have cache lines of their own.
 const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);
 const std::size_t board_bytes = records_at + sizeof(CallRecords);
 
@@ -113,7 +115,7 @@ CallRecords& records_of(std::byte* piece) {
 
 }  // namespace
 
-// Nothing may fail once there are members: the others count on this rank then.
+// Nothing may fail after members_ is constructed, because the peers then rely on this rank.
 TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
                        const std::function<void()>& prepare)
     : peers_(peers),
@@ -137,7 +139,7 @@ std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& j
     new (arena.data(piece) + records_at) CallRecords;
     return piece;
   };
-  return joining.run(std::cref(bring));  // by reference: a copy would take memory
+  return joining.run(std::cref(bring));  // by reference because a copy would allocate memory
 }
 
 void TeamMemory::show_and_read(std::span<const std::byte> mine) {
@@ -205,7 +207,7 @@ std::vector<std::byte*> TeamMemory::allocate(const std::function<Memory()>& prep
   });
   const std::span<const Offer> offers = gather(mine);
   const auto has_trouble = [](const Offer& offer) { return offer.trouble.is_any(); };
-  // All see the same, so nobody uses any of these pieces.
+  // All ranks see the same offers, so if one has failed no rank uses any of these pieces.
   if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->give_back(mine.piece);
   throw_first(offers, &Offer::trouble);
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {

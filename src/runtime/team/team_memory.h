@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The memory that a team's protocols share. It grows when a protocol is used for the first time:
-// all ranks come to that call together, so they can agree there on whether there was memory for
-// all.
+// The memory that a team's protocols share. It grows at the first use of a protocol: all ranks make
+// that call, so they can agree on whether the allocation succeeded on all of them. It also contains
+// the records of each rank's latest calls.
 #pragma once
 
 #include <array>
@@ -29,12 +29,8 @@
 
 namespace huddle::team {
 
-// The latest collective calls of a rank, in memory that its peers read. Ranks whose calls differ
-// may run different protocols and wait for flags that no rank raises; a rank that waits long
-// compares its call with those of its peers.
-
-// The arguments that have to be equal on all ranks of a call. Sizes that only pairs of ranks know
-// are left out.
+// The arguments that must be equal on all ranks of a call. Excludes sizes that only pairs of ranks
+// know.
 struct CallArguments {
   select::Operation operation = select::Operation::barrier;
   int root = 0;
@@ -53,15 +49,17 @@ struct CallArguments {
 std::string described_difference(int rank, const CallArguments& one, int other_rank,
                                  const CallArguments& other);
 
-// Written by one rank, read by all. A rank is seldom more calls ahead of a peer than are kept; if
-// it is, nothing is known of the call. Every call of the team is noted here, and a barrier takes
-// hardly longer than a few misses of the cache: hence functions in line, a record of two words, and
-// none for a barrier.
+// The latest collective calls of a rank, written by that rank and read by its peers. Ranks whose
+// calls differ may run different protocols and wait for flags that no rank raises, so a rank that
+// waits long compares its call with those of its peers. A rank is rarely more calls ahead of a peer
+// than are kept; if it is, the call is not compared. Every call of the team is recorded, and a
+// barrier takes little longer than a few cache misses: hence the functions are inline, a record has
+// two words, and a barrier has none.
 class CallRecords {
  public:
   static constexpr std::size_t kept = 128;
 
-  // Returns the number of calls that this rank has begun. The first one is number 1.
+  // Returns the number of calls that this rank has begun. Calls are numbered from 1.
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   void note_barrier() { calls_.store(calls() + 1, std::memory_order_release); }
   context::CallStamp note(const CallArguments& arguments) {
@@ -75,22 +73,23 @@ class CallRecords {
     return {number, sizes ^ std::uint64_t{kind} << kind_bits};
   }
 
-  // The offset of the number of calls, for a rank that waits until its peers reach a number.
+  // Offset of the call counter within this object, for a rank that waits for its peers' counters.
   static constexpr std::size_t calls_offset = 0;
 
-  // May be called by any rank. Returns nothing if the call has not begun, or is not kept any more.
+  // Returns the arguments of a call, or nothing if it has not begun or is no longer kept. May be
+  // called by any rank.
   std::optional<CallArguments> find(std::uint32_t number) const;
 
  private:
   struct Record {
-    // The number, the operation and the root. Written last.
+    // The call's number, operation and root. Written last.
     std::atomic<std::uint64_t> call = 0;
-    // The size, and of an element of a reduction.
+    // The size of the call and of an element.
     std::atomic<std::uint64_t> sizes = 0;
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "other processes read it");
 
-  // Only the low bits of a large element's size are kept.
+  // Larger element sizes are truncated to their low bits.
   static constexpr int element_bits = 16;
   static constexpr int operation_bits = 5;
   static constexpr int kind_bits = 32;
@@ -112,13 +111,14 @@ static_assert(std::is_standard_layout_v<CallRecords>, "the number of calls comes
 
 class TeamMemory {
  public:
-  // What a rank may have to say, with room for why it cannot.
+  // Maximum size of a value for gather(). It must have space for a Trouble.
   static constexpr std::size_t most_notice_bytes = 512;
 
-  // All ranks throw the same FailureError or none does.
+  // Collective. All ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
       : TeamMemory(peers, bootstrap, Joining(peers, bootstrap)) {}
-  // The same in steps. `prepare` is part of what they agree on: it may throw.
+  // The same for a set-up that has begun with `joining`. `prepare` may throw: it is part of the
+  // step that the ranks agree on.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
              const std::function<void()>& prepare);
   TeamMemory(const TeamMemory&) = delete;
@@ -126,27 +126,28 @@ class TeamMemory {
 
   int rank() const { return members_->rank(); }
   int ranks() const { return members_->ranks(); }
-  // Of this rank's pieces.
+  // Returns the total size of this rank's pieces.
   std::size_t shared_bytes() const { return members_->own_bytes(); }
 
-  // How waits are to be spent from now on. Kept by reference.
+  // Sets the policy of later waits. Keeps a reference.
   void set_waiting(context::Waiting& waiting) { context_.waiting = &waiting; }
-  // Throws PeerLost: a member has died, or has given up.
+  // Throws PeerLost if a rank has died or given up.
   void check_members();
   // Returns the records of this rank, which its peers read.
   CallRecords& call_records();
-  // Throws CallsDiffer if a peer is known to have made another call than this rank, or one with
+  // Throws CallsDiffer if the records show that a peer made another call than this rank, or passed
   // other arguments.
   void check_calls() const;
   // Waits until all peers have begun this number of calls.
   void await_calls(std::uint32_t number);
-  // Left in good order, dead, or comes no more.
+  // Returns whether the rank has left the team, died or given up.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
-  // A pidfd of the rank's process, -1 where that is this very one; open as long as this lives.
+  // Returns a pidfd of the rank's process, or -1 for this process. Valid as long as this object
+  // lives.
   int process(int rank) const { return members_->process(rank); }
 
-  // Everybody's notice, by rank, on the team's own board: good until the next one. Takes no memory.
-  // Throws PeerLost.
+  // Collective allgather in shared memory. Returns the values by rank, valid until the next call.
+  // Allocates no memory. Throws PeerLost.
   template <class T>
   requires std::is_trivially_copyable_v<T> std::span<const T> gather(const T& mine) {
     static_assert(sizeof(T) <= most_notice_bytes);
@@ -155,27 +156,29 @@ class TeamMemory {
     return {reinterpret_cast<const T*>(notices_.data()), static_cast<std::size_t>(ranks())};
   }
 
-  // This rank comes to no call of the team's any more: whoever waits for it hears why, and throws
-  // PeerLost. What it did before can be seen by then.
+  // Removes this rank from the team: peers that wait for it throw PeerLost with the reason. Its
+  // earlier stores are visible to them by then.
   void give_up(const Trouble& why);
 
-  // How all ranks tell each other, in common_start.h, from which call on they do something: this
-  // one begins the next of those calls. pre: the fence is of one kind on all ranks.
+  // Returns whether the behaviour that `asks` requests is in effect at the call that this rank now
+  // begins. All ranks get the same answer; see node::CommonStart.
+  // Requires: the fence is of the same kind on all ranks.
   bool has_started(bool asks, const memory::OneSidedFence& fence) {
     context::NativeContext w(context_, {});
     return start_.has_started(w, asks, Fence{fence});
   }
 
-  // What a rank brings to a protocol: so many bytes, of which the first hold the first sequence
-  // number. The others hold anything: whoever touches them for the first time has their page
-  // mapped, and large buffers that are never used cost nothing but their reservation.
+  // The memory that a rank allocates for a protocol: `bytes` bytes, of which the first
+  // `flags_bytes` are initialized with the first sequence number. The rest is uninitialized: its
+  // pages are mapped on first use, so that large buffers that are never used cost only their
+  // reservation.
   struct Memory {
     std::size_t bytes = 0;
     std::size_t flags_bytes = 0;
   };
-  // Each rank brings a piece of memory as its `prepare` wants it. Returns where everybody's piece
-  // is, by rank. All ranks throw the same FailureError or none does, also where it was `prepare`
-  // that threw.
+  // Collective. Each rank allocates a piece of the size that its `prepare` returns. Returns the
+  // addresses of the pieces by rank. All ranks throw the same FailureError or none does, even if
+  // `prepare` throws.
   std::vector<std::byte*> allocate(const std::function<Memory()>& prepare);
 
  private:
@@ -194,7 +197,7 @@ class TeamMemory {
 
   Peers& peers_;
   std::vector<std::byte*> board_memory_;
-  std::vector<std::byte> notices_;  // everybody's
+  std::vector<std::byte> notices_;  // of all ranks
   std::unique_ptr<Members> members_;
   node::NoticeBoard board_;
   node::CommonStart start_;

@@ -10,7 +10,7 @@
 namespace huddle::team {
 namespace {
 
-// Programs have few kinds of communicators, though many of each.
+// Applications use few distinct groups, though many communicators of each.
 constexpr std::size_t most_groups = 64;
 
 bool are_same(std::span<const int> members, const std::vector<int>& others) {
@@ -38,7 +38,7 @@ TeamPool::Entry TeamPool::take(std::span<const int> members, const CpuBinding& h
   return taken;
 }
 
-// Teams are left outside the lock: others may take and put meanwhile.
+// Destroys teams outside the lock, so that other threads can use the pool meanwhile.
 void TeamPool::put(Entry entry) noexcept {
   if (!entry.team || entry.team->is_lost()) return;
   std::list<Entry> left;
@@ -65,7 +65,7 @@ TeamPool::Known TeamPool::group(std::span<const int> members, const CpuBinding& 
   return {};
 }
 
-// Where there is no memory to remember them, they are found out again.
+// If memory is exhausted, nothing is stored and the configuration is determined again when needed.
 void TeamPool::keep_group(std::vector<int> members, int rank, Known known) noexcept {
   std::list<Account> left;
   try {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams that nobody uses at the moment, for the next communicator of the same group: locality,
-// choices and memory stay as they are, and its calls follow those of the communicator before. And
-// what was agreed in that group, for one more team of it.
+// A cache of unused teams for the next communicator of the same group. A reused team keeps its
+// locality, choices and memory, and continues the sequence of calls of the previous communicator.
+// Also caches the configurations of groups, for new teams of a known group.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +20,37 @@
 
 namespace huddle::team {
 
-// May be used by several threads at once. What a pool holds differs from rank to rank where threads
-// or slow ranks are at work: whoever takes a team asks the other members which one they took, and
-// puts it back where it is another.
+// Thread-safe. The contents may differ between ranks because of threads or slow ranks. The caller
+// of take() must compare its team with those that the other ranks took, and put it back if they
+// differ.
 class TeamPool {
  public:
   struct Entry {
-    std::vector<int> members;    // by rank, as the caller numbers processes
-    std::uint64_t number = 0;    // which of the teams of these members: equal on all of them
-    std::uint64_t calls = 0;     // made so far; unequal where a program's calls did not match
-    std::unique_ptr<Team> team;  // null: there is none
+    std::vector<int> members;    // the caller's process numbers, by rank
+    std::uint64_t number = 0;    // identifies the team among those of these members, on all ranks
+    std::uint64_t calls = 0;     // made so far; differs between ranks if the calls did not match
+    std::unique_ptr<Team> team;  // null if there is none
   };
 
-  // most_bytes: of this rank's shared memory, in all teams that wait here.
+  // `most_bytes` limits this rank's shared memory in all cached teams.
   explicit TeamPool(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // The one of the lowest number whose rank still sits where it sat; no team where there is none.
+  // Removes and returns the team of these members with the lowest number in which this rank's CPU
+  // binding is unchanged. Returns an entry without a team if there is none.
   Entry take(std::span<const int> members, const CpuBinding& here);
-  // Nothing where it has no team, or one that cannot be used any more. The teams that have waited
-  // longest are left where all of them are too much.
+  // Adds a team. Ignores an entry whose team is null or lost. If the limit is exceeded, destroys
+  // the teams that have been cached longest.
   void put(Entry entry) noexcept;
 
   std::size_t teams() const;
 
   struct Known {
-    std::uint64_t number = 0;  // of the team that agreed on it; 0: there is none
+    std::uint64_t number = 0;  // of the team that agreed on it; 0 if there is none
     std::shared_ptr<GroupConfiguration> group;
   };
-  // The latest of these members, where this rank still sits where it sat.
+  // Returns the latest configuration of these members, if this rank's CPU binding is unchanged.
   Known group(std::span<const int> members, const CpuBinding& here) const;
-  // Of some sets of members, those that came last.
+  // Stores a configuration. Keeps those of a limited number of groups, the latest ones.
   void keep_group(std::vector<int> members, int rank, Known known) noexcept;
 
  private:
@@ -60,8 +61,8 @@ class TeamPool {
   };
 
   std::size_t most_bytes_;
-  mutable std::mutex mutex_;  // guards what follows
-  std::list<Entry> waiting_;  // whoever came last is the last
+  mutable std::mutex mutex_;  // guards the members below
+  std::list<Entry> waiting_;  // the latest last
   std::size_t bytes_ = 0;
   std::list<Account> group_;  // the latest first
 };

@@ -21,7 +21,7 @@ namespace {
 using machine::LineCost;
 using machine::Machine;
 
-// Every processor that some step uses: one a core, and the hardware threads that are compared.
+// Returns all hardware threads that a step uses: one per core, and those that are compared.
 std::vector<int> everyone(const Plan& plan) {
   std::set<int> pus(plan.pus.begin(), plan.pus.end());
   for (const Step& step : plan.steps) {
@@ -46,8 +46,8 @@ LineCost scaled(const LineCost& cost, double factor) {
   return result;
 }
 
-// Levels at which no two allowed processors meet: the generic figure, as much larger or smaller as
-// this machine's other lines are.
+// Fills in levels at which no two allowed hardware threads meet: the generic cost, scaled by the
+// ratio of measured to generic cost at another level.
 void estimate_missing_lines(Machine& machine, const Machine& generic) {
   std::vector<LineCost> lines;
   double factor = 1;
@@ -64,7 +64,7 @@ void estimate_missing_lines(Machine& machine, const Machine& generic) {
   machine.line = lines;
 }
 
-// What a further reader or writer adds takes three cores to see.
+// The costs of a further reader or writer can only be measured with three cores.
 void estimate_missing_steps(Machine& machine, const Machine& generic) {
   for (LineCost& cost : machine.line) {
     const LineCost* guess = find_line(generic.line, cost.level);
@@ -75,8 +75,8 @@ void estimate_missing_steps(Machine& machine, const Machine& generic) {
   }
 }
 
-// Every other copy is held against that of a core alone, and its step may have come to nothing
-// while a crowd's did not.
+// All other copies are compared with that of a core alone, whose step may have failed while those
+// with several cores succeeded.
 void estimate_missing_copy(Machine& machine, const Machine& generic) {
   const auto is_alone = [](const machine::CopyCurve& copy) { return copy.copiers == 1; };
   if (std::any_of(machine.copy.begin(), machine.copy.end(), is_alone)) return;
@@ -89,7 +89,7 @@ void take_if_empty(std::vector<Entry>& measured, const std::vector<Entry>& guess
   if (measured.empty()) measured = guessed;
 }
 
-// "every pair" only where it is true.
+// Returns the description of the sampled pairs, which is "every pair" only if all were measured.
 std::string sampling_text(const Findings& findings, const Plan& plan) {
   const std::vector<Pair> pairs = all_pairs(plan.pus);
   const auto measured = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
@@ -132,7 +132,7 @@ void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic
     try {
       StepRun(plan.steps[i], crew, stop, advance).carry_out(findings);
     } catch (const FailureError& error) {
-      // One thing that does not go here must not cost all the others.
+      // The failure of one step does not end the others.
       findings.doubts.add(plan.steps[i].name, error.what());
     }
   }

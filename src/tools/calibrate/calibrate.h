@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Measures this machine by a plan. The result is a machine that can be written to a file.
+// Measures this machine according to a plan. The resulting machine can be written to a file.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace huddle::calibrate {
 
-// Told what is going on; called between measurements only, so that drawing disturbs none.
+// Receives progress. Called between measurements only, so that drawing does not disturb any.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -22,23 +22,24 @@ class Watcher {
 };
 
 struct Outcome {
-  bool stopped = false;  // the machine is then worth nothing
+  bool stopped = false;  // `machine` is then unusable
   machine::Machine machine;
-  std::vector<std::string> notes;  // what could not be had here, and why
+  std::vector<std::string> notes;  // what could not be measured on this machine, and why
   int measurements = 0;
-  int doubtful = 0;  // of them: unsteady, or without time left
+  int doubtful = 0;  // number of measurements that were unsteady or had no time left
   double seconds = 0;
 
-  // More of it is chance than is not.
+  // Returns whether most measurements are doubtful.
   bool is_mostly_doubtful() const { return 2 * doubtful > measurements; }
 };
 
-// pre: the plan was made for this machine. Ends soon after `stop` is set.
+// Runs the plan. Returns soon after `stop` is set.
+// Requires: the plan was made for this machine.
 Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& watcher,
                   const std::atomic<bool>& stop);
 
-// True where the machine holds more than this plan would measure: a full run's figures against a
-// quick one's, or more processors.
+// Returns whether `machine` contains more than this plan would measure: results of a full run
+// instead of a quick one, or more hardware threads.
 bool is_fuller(const machine::Machine& machine, const Plan& plan);
 
 }  // namespace huddle::calibrate

@@ -20,21 +20,21 @@
 namespace huddle::calibrate {
 namespace {
 
-// The kernel counts in ticks of 10 ms: of so many, one by chance is below what a measurement bears.
+// The kernel counts in ticks of 10 ms. In this time, one random tick is below the tolerance.
 constexpr std::chrono::milliseconds moment{300};
 
-// Of one processor since the machine has started.
+// Ticks of one hardware thread since boot.
 struct Ticks {
   long long busy = 0;
   long long idle = 0;
 };
 
-// "cpu3 user nice system idle iowait irq softirq steal ...", as proc(5) has it.
+// Parses "cpu3 user nice system idle iowait irq softirq steal ..."; see proc(5).
 Ticks ticks_of(const std::vector<std::string>& words) {
   constexpr std::size_t first = 1;
   constexpr std::size_t idle = 4;
   constexpr std::size_t iowait = 5;
-  constexpr std::size_t steal = 8;  // what follows is part of `user` and `nice`
+  constexpr std::size_t steal = 8;  // the following fields are part of `user` and `nice`
   Ticks ticks;
   for (std::size_t i = first; i < words.size() && i <= steal; ++i) {
     (i == idle || i == iowait ? ticks.idle : ticks.busy) += whole_number(words[i]).value_or(0);
@@ -79,7 +79,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// uname also knows the host's name; that never leaves this function.
+// Does not use the host name that uname() also returns.
 std::string kernel_text() {
   utsname names{};
   if (uname(&names) != 0) return "unknown";
@@ -100,7 +100,7 @@ std::string on_or_off(const std::string& number) {
   return number == "0" ? "off" : "on";
 }
 
-// "on", "off", "forceoff" and the like; processors without it say so themselves.
+// The file contains "on", "off", "forceoff" or a text that SMT is not supported.
 std::string smt_text(const std::string& root) {
   const std::string control = first_line(root + "/sys/devices/system/cpu/smt/control");
   if (control.empty() || control.starts_with("not")) return "absent";
@@ -120,7 +120,7 @@ bool cpu_says_hypervisor(const std::string& root) {
   return false;
 }
 
-// The vendor where the firmware names one, else "yes".
+// Returns the vendor if the firmware names one, else "yes"; empty without a hypervisor.
 std::string hypervisor_text(const std::string& root) {
   if (std::string type = first_line(root + "/sys/hypervisor/type"); !type.empty()) {
     return type;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+// Conditions of a calibration: other load on the machine, and the state of the system.
 #pragma once
 
 #include <functional>
@@ -12,23 +13,22 @@
 
 namespace huddle::calibrate {
 
-// Whether somebody else uses the processors that are to be measured, before anything is.
+// Other load on a hardware thread before the measurement.
 struct OtherWork {
   int pu = 0;
-  double share = 0;  // of the processor's time
+  double share = 0;  // fraction of the hardware thread's time
 };
 
-// Lets a moment pass in which this process does nothing.
+// Sleeps for the time that other_work() needs.
 void pass_a_moment();
 
-// What the kernel counts on these processors in the meantime, where that is more than a measurement
-// bears; none where it counts nothing. `wait` lets time pass: pass_a_moment().
+// Returns the load of these hardware threads during wait(), if it exceeds the tolerance of a
+// measurement. Returns no load if the kernel does not count it. `wait` is usually pass_a_moment().
 std::vector<OtherWork> other_work(const System& system, std::span<const int> pus,
                                   const std::function<void()>& wait);
 
-// In what state the machine was when it was measured.
-
-// Everything but the method. `root` is where /proc and /sys lie: "" here, a folder in tests.
+// Returns all provenance except the method. `root` is the parent of /proc and /sys: empty except in
+// tests.
 machine::Provenance provenance_of_this_machine(const std::string& root = "");
 
 }  // namespace huddle::calibrate

@@ -19,7 +19,7 @@ using machine::CpuSet;
 using machine::GroupIndex;
 using machine::Topology;
 
-// Sorts by package, then by what is inside of it, and by number last.
+// Sorts by socket, then by the levels inside it, then by number.
 void order_by_tree(const GroupIndex& index, std::vector<int>& pus) {
   const auto place = [&index](int pu) {
     std::vector<int> groups;
@@ -35,12 +35,12 @@ std::string level_name(const Topology& topology, std::size_t level) {
                                          : topology.levels[level].name;
 }
 
-// Of `all` cut into so many parts.
+// Returns the middle of part `part` of `all` items divided into `parts` parts.
 std::size_t middle_of_part(std::size_t part, std::size_t parts, std::size_t all) {
   return (2 * part + 1) * all / (2 * parts);
 }
 
-// Evenly spaced ones, so that no corner of the machine stands for all of it.
+// Keeps evenly spaced pairs, so that all parts of the machine are represented.
 std::vector<Pair> thinned(const std::vector<Pair>& pairs, std::size_t most) {
   if (pairs.size() <= most) return pairs;
   std::vector<Pair> kept;
@@ -149,21 +149,21 @@ std::vector<std::size_t> doubling_to(std::size_t all) {
 
 namespace {
 
-// Where the firmware does not say what caches there are: those of a usual server.
+// Caches of a usual server, used if the firmware does not report any.
 constexpr std::size_t usual_l1 = 32 << 10;
 constexpr std::size_t usual_l2 = 1 << 20;
 constexpr std::size_t usual_l3 = 32 << 20;
-// A working set of half of a cache fits surely, one of the whole cache just so, and one of twice
-// the cache surely does not; a copy touches twice what it moves.
+// A working set of half a cache certainly fits, one of the whole cache barely fits, and one of
+// twice the cache certainly does not. A copy touches twice the bytes that it moves.
 constexpr std::size_t fits = 4;
 constexpr std::size_t fits_just = 2;
 constexpr std::size_t far_beyond = 4;
-// Neighbouring sizes lie at least so far apart...
+// Minimum ratio of neighbouring sizes.
 constexpr double nearest_ratio = 1.6;
-// ...and at most so far.
+// Maximum ratio of neighbouring sizes.
 constexpr std::size_t widest_gap = 4;
 constexpr std::size_t smallest = 64;
-// A thinned list may leave out a size of a cache, but not all that lie between two caches.
+// A thinned list may skip one cache size, but not all sizes between two caches.
 constexpr std::size_t widest_thinned_gap = 24;
 
 std::uint64_t available_memory(const System& system) {
@@ -202,7 +202,7 @@ std::size_t cache_sharers(const machine::Topology& topology, const std::vector<i
 
 namespace {
 
-// Of the caches that a core has for itself, or with few others, the largest.
+// Returns the size of the largest private cache, or of one that is shared by few cores.
 std::size_t own_cache_bytes(const std::vector<std::size_t>& caches) {
   return caches.size() > 1 ? caches[caches.size() - 2] : caches.back();
 }
@@ -232,7 +232,7 @@ std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size
   std::vector<std::size_t> sizes;
   for (const std::size_t size : wanted) {
     if (size > largest) break;
-    // The largest stays whatever lies shortly before it.
+    // The largest size is kept even if another one is close to it.
     const bool crowded = !sizes.empty() && static_cast<double>(size) <
                                                nearest_ratio * static_cast<double>(sizes.back());
     if (crowded && size != largest) continue;

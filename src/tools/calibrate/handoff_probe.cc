@@ -25,7 +25,7 @@ using memory::CopyKernel;
 using memory::CopyMethod;
 using memory::line_bytes;
 
-// Small blocks are moved so many at a time that a sample is not all clock.
+// Small blocks are moved in groups of this size, so that the clock does not dominate the sample.
 constexpr std::size_t bytes_a_round = 16 * 1024;
 std::size_t handoff_room(std::size_t most_bytes) {
   constexpr std::size_t most_blocks = bytes_a_round / line_bytes;
@@ -33,10 +33,10 @@ std::size_t handoff_room(std::size_t most_bytes) {
          most_blocks * block_distance_bytes;
 }
 
-// Less than that no difference of two readings of the clock can tell; and no time is no figure.
+// Resolution of a difference of two clock readings; also avoids times of 0.
 constexpr double least_time_ns = 1;
 
-// Two readings of the clock with nothing between them.
+// Returns the minimum time between two readings of the clock.
 double clock_cost_ns() {
   constexpr int tries = 64;
   double least = ns_per_ms;
@@ -47,13 +47,13 @@ double clock_cost_ns() {
   return least;
 }
 
-// Whose turn it is.
+// Flags by which writer and reader alternate.
 struct Turns {
   Flag go;
   Flag taken;
 };
 
-// The flags of a ring; both only rise. Each side counts its blocks apart from the other.
+// State of a ring. The flags only increase. Each side has a block counter in its own line.
 struct Ring {
   Flag filled;
   Flag emptied;
@@ -74,8 +74,8 @@ void block_by_block(std::size_t bytes, Step step) {
 
 }  // namespace
 
-// Small blocks lie in no order: a prefetcher that sees a stride would fetch the next one before its
-// time is taken.
+// Small blocks are in random order: a prefetcher that detects a stride would fetch the next block
+// before it is timed.
 struct HandoffProbe::Layout {
   std::size_t bytes = 0;
   std::size_t count = 1;
@@ -95,7 +95,7 @@ struct HandoffProbe::Layout {
 
 struct HandoffProbe::Conversation {
   Layout layout;
-  bool at_once = false;  // the reader starts with the writer: a ring lies between them
+  bool at_once = false;  // reader and writer overlap, with a ring between them
   std::function<void(Count)> write;
   std::function<void(Count)> read;
 };
@@ -116,7 +116,7 @@ HandoffProbe::HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_
   });
 }
 
-// A word of every line gets the number of the round.
+// Writes the number of the round to every cache line.
 void HandoffProbe::vary_source(const Layout& layout, std::uint32_t round) const {
   for (std::size_t block = 0; block < layout.count; ++block) {
     std::byte* const data = source_.data() + layout.offset(block);
@@ -138,7 +138,7 @@ bool HandoffProbe::arrived(const Layout& layout, std::uint32_t round) const {
   return true;
 }
 
-// Runs the rounds; whichever side has something to time keeps it to itself.
+// Runs the rounds. The side that measures stores its samples itself.
 Samples HandoffProbe::converse(const Conversation& conversation, const Extent& extent,
                                const Budget& budget) {
   const Placed<Turns> turns(crew_, writer_);
@@ -166,7 +166,7 @@ Samples HandoffProbe::converse(const Conversation& conversation, const Extent& e
   Samples samples;
   samples.threads = crew_.run(std::array{writer_, reader_},
                               [&](std::size_t who) { who == 0 ? write_all() : read_all(); });
-  // Timing something that does not arrive would be worse than no timing.
+  // Reports data that did not arrive instead of a meaningless time.
   if (!whole) throw FailureError("a block handed from core to core did not arrive whole");
   return samples;
 }
@@ -203,7 +203,7 @@ Samples HandoffProbe::time_write_cached(std::size_t bytes, CopyMethod method, co
       copy_in(method, shared_.data() + at, source_.data() + at, bytes);
       memory::wait_for_stores();
     }
-    // In the first round nobody has read the lines yet.
+    // In the first round the reader has not read the lines yet.
     if (round > 1) timed.push_back((now_ns() - start) / static_cast<double>(layout.count));
   };
   const auto read = [&](Count) { drain(layout, method); };
@@ -218,8 +218,8 @@ Samples HandoffProbe::time_read(std::size_t bytes, CopyMethod method, const Exte
   const double clock_ns = clock_cost_ns();
   std::vector<double> timed;
   const auto write = [&](Count) { fill(layout); };
-  // Each block on its own: the processor would overlap the misses of several, which is not what a
-  // reader of one block gets.
+  // Times each block on its own: the CPU would overlap the cache misses of several blocks, unlike
+  // for a reader of one block.
   const auto read = [&](Count round) {
     double sum = 0;
     for (std::size_t i = 0; i < layout.count; ++i) {

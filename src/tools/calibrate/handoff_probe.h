@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A block that passes from one core to another through memory that both can reach: the writing
-// half, the reading half, and both at once through a ring. The data change from round to round.
+// Times the transfer of a block from one core to another through shared memory: the write, the
+// read, and both at once through a ring. The data changes in each round.
 #pragma once
 
 #include <cstddef>
@@ -18,39 +18,41 @@
 
 namespace huddle::calibrate {
 
-// The ring that is measured: blocks of about the size at which pipelines do best, and enough of
-// them that neither side waits for the other to finish one.
+// Geometry of the measured ring: blocks of about the best size for pipelines, and enough of them
+// that neither side has to wait for the other to finish a block.
 inline constexpr std::size_t ring_block_bytes = 16 * 1024;
 inline constexpr std::size_t ring_blocks = 16;
 
 class HandoffProbe {
  public:
-  // pre: two different processors of the crew. Throws FailureError when there is no memory.
+  // Throws FailureError if there is no memory.
+  // Requires: `writer` and `reader` are different hardware threads of the crew.
   HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_bytes);
 
-  // All: 64 <= bytes <= most_bytes.
+  // All measurements require 64 <= bytes <= most_bytes.
   //
-  // The writer's copy into lines as this method leaves them: that the reader has had since they
-  // were last written; or the reader's copy back into lines that the writer wrote and it has read.
+  // Times the writer's copy to cache lines in the state in which `method` leaves them: last read by
+  // the reader; or the reader's copy back to lines that the writer has written and the reader has
+  // read.
   Samples time_write(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                      const Budget& budget);
-  // The reader's copy out of lines that the writer has just written.
+  // Times the reader's copy from lines that the writer has just written.
   Samples time_read(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
-  // From the writer's start until the reader has copied everything out of the ring.
+  // Times a transfer through the ring, from the writer's start until the reader has all.
   Samples time_ring(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
 
  private:
-  // Blocks of one size, far enough apart that fetching one does not fetch the next.
+  // Blocks of one size, far enough apart that fetching one does not prefetch the next.
   struct Layout;
-  // The two sides of a round, and whether the reader starts with the writer or after it.
+  // The two sides of a round, and whether they overlap.
   struct Conversation;
   Samples time_write_cached(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                             const Budget& budget);
   Samples time_write_back(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                           const Budget& budget);
-  // The writer's source to shared memory, and from there to the reader's target.
+  // Copy from the writer's source to shared memory, and from there to the reader's target.
   void fill(const Layout& layout) const;
   void drain(const Layout& layout, memory::CopyMethod method) const;
 
@@ -61,18 +63,18 @@ class HandoffProbe {
   Crew& crew_;
   int writer_;
   int reader_;
-  memory::PageBuffer source_;  // the writer's
+  memory::PageBuffer source_;  // of the writer
   memory::PageBuffer shared_;
-  memory::PageBuffer target_;  // the reader's
+  memory::PageBuffer target_;  // of the reader
 };
 
-// What is measured of the methods through shared memory: each curve that one of them names, once.
+// A curve that is measured for the copy methods; each curve is measured once.
 struct CopyMethodCurve {
   machine::HandoffKind kind;
-  memory::CopyMethod method;  // the first that names it: by that it is measured
+  memory::CopyMethod method;  // first method that uses this curve, with which it is measured
 };
 
-// In the order in which a machine file has them.
+// In the order of the machine file.
 std::vector<CopyMethodCurve> copy_method_curves();
 
 Samples time_handoff(HandoffProbe& probe, const CopyMethodCurve& curve, std::size_t bytes,

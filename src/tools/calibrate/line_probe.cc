@@ -14,7 +14,7 @@
 namespace huddle::calibrate {
 namespace {
 
-// Some 10 us a sample: the clock's 25 ns vanish in it, and a preemption still stands out.
+// About 10 us per sample: the 25 ns of the clock do not matter, and a preemption is still visible.
 constexpr Count round_trips_a_sample = 100;
 
 struct OwnLines {
@@ -31,7 +31,7 @@ struct alignas(apart_bytes) SharedLine {
   std::atomic<Count>& pong() { return pong_word; }
 };
 
-// Calls one batch after the other until there are enough; the first batch warms up and is dropped.
+// Times batches until there are enough samples. The first batch warms up and is dropped.
 template <class RoundTrip>
 std::vector<double> time_batches(const Extent& extent, const Budget& budget, Count batch,
                                  RoundTrip round_trip) {
@@ -72,7 +72,7 @@ Samples time_ping_pong(Crew& crew, int a, int b, const Extent& extent, const Bud
   return samples;
 }
 
-// What the readers of one flag need: an acknowledgement each, and when each of them saw it.
+// State of one reader of a flag: its acknowledgement, and the time when it saw the flag.
 struct alignas(apart_bytes) Reader {
   std::atomic<Count> seen{0};
   double when_ns = 0;
@@ -87,7 +87,7 @@ void read_flag(const Flag& flag, Reader& reader) {
   }
 }
 
-// One flag that calls, and flags that answer from one line.
+// A flag that all writers wait for, and the flags with which they answer, in one cache line.
 struct Calls {
   Flag call;
   alignas(apart_bytes) std::array<std::atomic<Count>, most_packed_flags> packed{};
@@ -102,8 +102,7 @@ double last_reader_ns(std::span<const Reader> readers, Count count) {
   return last;
 }
 
-// Every reader spins on the flag again before the next store: a reader that comes late would be
-// timed instead of the line.
+// Waits until every reader spins on the flag again: a sample must not include a late reader.
 void let_readers_settle() {
   constexpr double settle_ns = 300;
   const double until = now_ns() + settle_ns;
@@ -192,7 +191,7 @@ double latency_of_level(const machine::Machine& machine, std::string_view level)
   return found->one_way_ns;
 }
 
-// Pairs of which this is the innermost cluster that holds both.
+// Returns the pairs whose innermost cluster is `cluster`.
 std::vector<Pair> pairs_across(const Cluster& cluster) {
   std::vector<Pair> across;
   for (const Pair& pair : all_pairs(cluster.cpus.cpus())) {
@@ -210,7 +209,7 @@ void collect(const Cluster& cluster, std::vector<std::vector<Pair>>& each) {
   for (const Cluster& child : cluster.children) collect(child, each);
 }
 
-// With whom each processor has no line.
+// Returns for each hardware thread how many others it has no measured pair with.
 std::map<int, std::size_t> missing_of_each(const std::set<int>& pus,
                                            const std::map<Pair, Summary>& lines) {
   std::map<int, std::size_t> missing;
@@ -222,7 +221,7 @@ std::map<int, std::size_t> missing_of_each(const std::set<int>& pus,
   return missing;
 }
 
-// One after the other, the worst first, until the rows of all others are complete.
+// Drops the hardware thread with the most missing pairs until the matrix of the others is complete.
 void drop_incomplete(std::set<int>& pus, const std::map<Pair, Summary>& lines) {
   while (true) {
     const auto missing = missing_of_each(pus, lines);

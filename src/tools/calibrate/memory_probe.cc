@@ -22,9 +22,9 @@ namespace {
 
 using memory::line_bytes;
 
-// Some 100 us a sample.
+// About 100 us per sample.
 constexpr std::size_t memory_loads_a_sample = 1000;
-// Equal layouts in every run: what differs between two runs is the machine.
+// The same layout in every run, so that differences between runs are due to the machine.
 constexpr std::uint64_t layout_seed = 20260101;
 
 std::size_t load(const std::byte* data, std::size_t line) {
@@ -45,8 +45,8 @@ MemoryProbe::MemoryProbe(Crew& crew, int pu, std::size_t bytes, int numa_node, c
   crew_.run(std::array{pu}, [&](std::size_t) { lay_out(budget); });
 }
 
-// One cycle through all lines in random order (Sattolo's shuffle, grown line by line): the cycle of
-// the first n lines is whole at every moment, so it can end anywhere.
+// Builds one cycle through all lines in random order (Sattolo's shuffle, extended line by line).
+// The first n lines form a complete cycle at any time, so that construction can end at any line.
 void MemoryProbe::lay_out(const Budget& budget) {
   const std::size_t all = buffer_.size() / line_bytes;
   constexpr std::size_t lines_between_looks = 4096;
@@ -82,15 +82,15 @@ Samples MemoryProbe::time_loads(const Extent& extent, const Budget& budget) {
 
 namespace {
 
-// Some 20 to 100 us a sample.
+// About 20 to 100 us per sample.
 constexpr std::size_t array_loads_a_sample = 4096;
 constexpr std::size_t lines_a_sample = 4096;
 constexpr std::size_t numbers_a_line = memory::line_bytes / sizeof(double);
-// The same addresses in every run, and in both places.
+// The same addresses in every run and for both places.
 constexpr std::uint64_t seed = 20260101;
 
-// The high half of a multiplicative generator's words, by which an index is scaled: no division
-// stands between two loads.
+// Scales the high half of the output of a linear congruential generator to the range, without a
+// division between two loads.
 std::size_t next_below(std::uint64_t& random, std::size_t end) {
   random = random * 6364136223846793005U + 1442695040888963407U;
   return static_cast<std::size_t>(((random >> 32U) * end) >> 32U);
@@ -113,7 +113,7 @@ ArrayProbe::ArrayProbe(Crew& crew, int pu, machine::ArrayPlace place, std::size_
       data = buffer_.data();
       break;
     case machine::ArrayPlace::heap:
-      // Addresses cost nothing.
+      // The heap reserves addresses only, which is free.
       heap_ = std::make_unique<memory::Heap>(2 * bytes);
       data = in_heap(*heap_, bytes);
       break;
@@ -134,7 +134,7 @@ Samples ArrayProbe::time_loads(const Extent& extent, const Budget& budget) {
       }
       samples.ns.push_back((now_ns() - start) / array_loads_a_sample);
     }
-    // What nobody uses would not be loaded.
+    // Uses the sum, so that the compiler keeps the loads.
     numbers_[0] += sum / static_cast<double>(numbers_.size());
   });
   return samples;
@@ -161,7 +161,7 @@ Samples ArrayProbe::time_stream(const Extent& extent, const Budget& budget) {
 }
 
 std::size_t repeats_for(std::size_t bytes) {
-  // About 10 us at 50 bytes a nanosecond, against 25 ns for reading the clock.
+  // About 10 us at 50 bytes per ns, compared with 25 ns for reading the clock.
   constexpr std::size_t bytes_a_sample = 512 * 1024;
   return std::max<std::size_t>(1, bytes_a_sample / std::max<std::size_t>(1, bytes));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How long a load takes that misses every cache: a chase of pointers in random order through far
-// more memory than the caches hold.
+// Times loads from memory, access to large arrays and copies. MemoryProbe chases pointers in random
+// order through far more memory than the caches hold.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,19 @@
 
 namespace huddle::calibrate {
 
+// Times loads that miss every cache.
 class MemoryProbe {
  public:
-  // Memory of that node (PageBuffer::where_touched: of the processor's own). Laying out the chase
-  // is most of the time; it ends early, with a shorter chase, when the budget does.
+  // Uses memory of `numa_node` (PageBuffer::where_touched: the node of `pu`). Most of the time goes
+  // into the layout of the chase, which is shorter if the budget is exhausted.
   MemoryProbe(Crew& crew, int pu, std::size_t bytes, int numa_node, const Budget& budget);
 
   Samples time_loads(const Extent& extent, const Budget& budget);
 
-  // Through so much memory the chase goes.
+  // Returns the working set of the chase.
   std::size_t chase_bytes() const { return lines_ * memory::line_bytes; }
 
-  // Loads until the chase is back where it began.
+  // Returns the number of loads until the chase is back at its start.
   std::size_t cycle_lines() const;
 
  private:
@@ -40,39 +41,40 @@ class MemoryProbe {
   Crew& crew_;
   int pu_;
   memory::PageBuffer buffer_;
-  std::size_t lines_ = 0;  // of the chase
-  std::size_t at_ = 0;     // where the last sample ended
+  std::size_t lines_ = 0;  // in the chase
+  std::size_t at_ = 0;     // position after the last sample
 };
 
-// What a program's large arrays cost it where its malloc puts them, and what they would cost in the
-// shared heap: the kernel has other pages there.
+// Times access to large arrays where the program's malloc puts them and in the shared heap, which
+// has different page sizes.
 class ArrayProbe {
  public:
-  // So much memory in all, touched by that processor. Throws FailureError where there is none.
+  // Allocates `bytes` in total and touches them on `pu`. Throws FailureError if there is no memory.
   ArrayProbe(Crew& crew, int pu, machine::ArrayPlace place, std::size_t bytes);
 
-  // Loads from anywhere, each at an address that does not depend on what another brought.
+  // Times loads at random addresses that do not depend on earlier loads.
   Samples time_loads(const Extent& extent, const Budget& budget);
-  // a[i] = b[i] + 3 c[i] through three arrays, a third of the memory each: time of a line of a.
+  // Times a[i] = b[i] + 3 c[i] on three arrays of a third of the memory each, per cache line of a.
   Samples time_stream(const Extent& extent, const Budget& budget);
 
  private:
   Crew& crew_;
   int pu_;
-  memory::PageBuffer buffer_;           // the program's
-  std::unique_ptr<memory::Heap> heap_;  // or the shared one
+  memory::PageBuffer buffer_;           // if the place is the program
+  std::unique_ptr<memory::Heap> heap_;  // if the place is the shared heap
   std::span<double> numbers_;
   std::uint64_t random_;
-  std::size_t at_ = 0;  // where the last sample of the stream ended
+  std::size_t at_ = 0;  // position in the stream after the last sample
 };
 
-// Copying data of one's own, again and again, alone or while others do the same.
+// Times repeated copies of private data on one or more cores at the same time.
 class CopyProbe {
  public:
-  // Two buffers for each processor, touched by it. Throws FailureError when there is no memory.
+  // Allocates two buffers per hardware thread, which touches them. Throws FailureError if there is
+  // no memory.
   CopyProbe(Crew& crew, std::span<const int> pus, std::size_t most_bytes);
 
-  // pre: bytes <= most_bytes.
+  // Requires: bytes <= most_bytes.
   Samples time(std::size_t bytes, memory::CopyKernel kernel, const Extent& extent,
                const Budget& budget);
 
@@ -86,7 +88,8 @@ class CopyProbe {
   std::vector<Buffers> buffers_;
 };
 
-// How often a piece of work on so many bytes is repeated so that the clock does not matter.
+// Returns how often work on `bytes` bytes has to be repeated so that the cost of the clock is
+// negligible.
 std::size_t repeats_for(std::size_t bytes);
 
 }  // namespace huddle::calibrate

@@ -23,13 +23,13 @@
 namespace huddle::calibrate {
 namespace {
 
-// What happens in the child. Other threads may hold any lock at the moment of the fork, so only
-// calls that need none are made here.
+// Runs in the child. Another thread may have held any lock at the time of the fork, so that only
+// functions without locks are called.
 [[noreturn]] void hold_memory(pid_t parent, const memory::PageBuffer& buffer, int ready_pipe,
                               PeerProcess::Idle idle) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  // Ctrl-C is for the parent, which takes the child along.
+  // Ctrl-C ends the parent, which ends the child.
   std::signal(SIGINT, SIG_IGN);
   std::memset(buffer.data(), static_cast<int>(PeerProcess::fill), buffer.size());
   const char ready = 1;
@@ -50,7 +50,7 @@ void check(single_copy::ErrorNumber error, std::string_view what) {
 }  // namespace
 
 PeerProcess::PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle) : buffer_(bytes) {
-  // A child runs, and so places its memory, where the thread runs that makes it.
+  // A child runs, and places its memory, on the hardware thread of the thread that forks it.
   crew.run(std::array{pu}, [this, idle](std::size_t) { start(idle); });
 }
 
@@ -106,13 +106,13 @@ std::string refusal_of(single_copy::PeerMemory& memory, const PeerProcess& peer)
 
 namespace {
 
-// A call costs a microsecond whatever its size: some 10 us a sample. No more than what was written
-// last, for that lies nearest to whoever has written it, and farthest from the reader: four blocks
-// of 64 KiB by one that is written by itself took 5.4 us each and 7.6.
+// A call takes a microsecond whatever its size, and a sample about 10 us. The limit ensures that
+// only recently written data is read: it is nearest to its writer and farthest from the reader.
+// A read of 64 KiB took 7.6 us if that block alone was written, but 5.4 us per block of four.
 constexpr std::size_t most_calls_a_sample = 16;
 constexpr std::size_t bytes_a_sample = 16 * 1024;
 
-// Each call of a sample has a block of its own: what was read once lies in the reader's cache.
+// Each call of a sample has a block of its own, as data read before is in the reader's cache.
 struct Blocks {
   std::size_t bytes;
   std::size_t count;
@@ -127,7 +127,7 @@ std::size_t path_room(std::size_t most_bytes) {
   return most_bytes + bytes_a_sample + most_calls_a_sample * block_distance_bytes;
 }
 
-// A word of every line gets the number of the round.
+// Writes the number of the round to every cache line.
 void vary(std::span<std::byte> data, std::uint32_t round) {
   for (std::size_t at = 0; at + sizeof round <= data.size(); at += memory::line_bytes) {
     std::memcpy(data.data() + at, &round, sizeof round);
@@ -162,8 +162,8 @@ std::string PathProbe::refusal() const {
   return why.empty() ? why : fmt::format("{} is refused: {}", path_.call, why);
 }
 
-// The system writes for the peer, from the core where the peer sleeps: the lines are then where
-// they are after the peer has written them itself.
+// The kernel writes on behalf of the peer, on the core where the peer sleeps: the lines are then in
+// the same caches as if the peer had written them.
 void PathProbe::write_anew(std::size_t who, std::size_t bytes, std::uint32_t round) const {
   const std::span<std::byte> source = sources_[who].bytes().first(bytes);
   vary(source, round);
@@ -193,7 +193,7 @@ Samples PathProbe::time(std::size_t bytes, const Extent& extent, const Budget& b
   return samples;
 }
 
-// Timing something that does not arrive would be worse than no timing.
+// Reports data that did not arrive instead of a meaningless time.
 void PathProbe::check_arrival(std::uint32_t round) const {
   for (const memory::PageBuffer& target : targets_) {
     std::uint32_t seen = 0;

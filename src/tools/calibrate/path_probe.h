@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reading straight out of another process's memory, by a path of the table of paths.
+// Times reads from another process's memory by one of the single-copy paths.
 #pragma once
 
 #include <sys/types.h>
@@ -21,63 +21,64 @@
 
 namespace huddle::calibrate {
 
-// A child process that holds memory, so that it can be read from outside, and sleeps; or one that
-// wants its processor all the time and gives way to everybody.
+// A child process whose memory can be read. It sleeps, or it calls sched_yield() all the time.
 class PeerProcess {
  public:
   enum class Idle { sleeps, yields };
-  // Returns once the child has filled its memory, on that processor of the crew, which has to
-  // outlive it. The child goes with us, however we go. Throws FailureError when there can be no
-  // child.
+  // Returns once the child has filled its memory on hardware thread `pu` of the crew. The child
+  // must not outlive the crew; it is killed when this process ends. Throws FailureError if the
+  // child cannot be started.
   PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle = Idle::sleeps);
   ~PeerProcess();
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // A pidfd of it; -1 where the system has none.
+  // Returns its pidfd; -1 if the system does not support it.
   int watch() const { return watch_.number(); }
-  // Where its memory lies, there; every byte is `fill` at first.
+  // Returns the address of its memory in the child. Every byte is initially `fill`.
   const std::byte* remote_data() const { return buffer_.data(); }
   static constexpr std::byte fill{0x5A};
 
  private:
   void start(Idle idle);
 
-  memory::PageBuffer buffer_;  // mapped before the fork: the child has it at the same address
+  memory::PageBuffer buffer_;  // mapped before the fork, therefore at the same address in the child
   pid_t pid_ = -1;
   FileDescriptor watch_;
 };
 
-// Its memory by that path.
+// Opens the peer's memory by `path`.
 std::unique_ptr<single_copy::PeerMemory> memory_of(const PeerProcess& peer,
                                                    const single_copy::PeerPath& path);
 
-// Both: so far into the peer's memory. Throw FailureError where not everything comes, or goes.
+// Both access the peer's memory at `offset`. Throw FailureError if not all bytes are transferred.
 void read_from_peer(single_copy::PeerMemory& memory, const PeerProcess& peer,
                     std::span<std::byte> target, std::size_t offset = 0);
 void write_to_peer(single_copy::PeerMemory& memory, const PeerProcess& peer, std::size_t offset,
                    std::span<const std::byte> data);
 
-// Why a child of ours cannot be reached; empty where it can. pre: it still holds `fill`.
+// Returns why the peer's memory cannot be accessed; empty if it can.
+// Requires: its memory still contains `fill`.
 std::string refusal_of(single_copy::PeerMemory& memory, const PeerProcess& peer);
 
-// Buffers of a copier: the peer's, the one it is written from, and the reader's.
+// Number of buffers per copier: the peer's memory, data to write there, and the target.
 inline constexpr std::size_t path_buffers = 3;
 
 class PathProbe {
  public:
-  // The first of each pair reads from a process of its own that sleeps on the second, which writes
-  // that memory anew before each read: data that has not changed would be read out of the reader's
-  // own cache. Throws FailureError when there is no memory or no process to be had.
-  // pre: no reader twice. Keeps a reference to the path.
+  // The first hardware thread of each pair reads from a process that sleeps on the second. The
+  // second writes that memory before each read, because unchanged data would be read from the
+  // reader's own cache. Throws FailureError if there is no memory or no process. Keeps a reference
+  // to `path`.
+  // Requires: no reader occurs twice.
   PathProbe(Crew& crew, const single_copy::PeerPath& path, std::span<const Pair> pairs,
             std::size_t most_bytes);
 
-  // Why it cannot be measured; empty where it can.
+  // Returns why the path cannot be measured; empty if it can.
   std::string refusal() const;
 
-  // pre: refusal() is empty, bytes <= most_bytes.
+  // Requires: refusal() is empty, bytes <= most_bytes.
   Samples time(std::size_t bytes, const Extent& extent, const Budget& budget);
 
  private:
@@ -87,9 +88,9 @@ class PathProbe {
   Crew& crew_;
   const single_copy::PeerPath& path_;
   std::size_t readers_;
-  std::vector<int> members_;          // processors: the readers, and after them who only writes
-  std::vector<std::size_t> writers_;  // by reader: which member writes for it
-  // By reader. Never used by two at a time: who writes there is through when it is read.
+  std::vector<int> members_;          // hardware threads: all readers, then those that only write
+  std::vector<std::size_t> writers_;  // by reader: index of the member that writes for it
+  // By reader. Writers and readers use them in different phases of a round.
   std::vector<std::unique_ptr<PeerProcess>> peers_;
   std::vector<std::unique_ptr<single_copy::PeerMemory>> memories_;
   std::vector<memory::PageBuffer> sources_;  // by member

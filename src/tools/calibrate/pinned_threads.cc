@@ -35,7 +35,7 @@ long involuntary_switches() {
   return usage.ru_nivcsw;
 }
 
-// The set is as long as the processor's number needs: no limit of ours on how many there are.
+// Sizes the CPU set by the number of the hardware thread, so that there is no upper limit.
 void pin(std::thread& thread, int pu) {
   const auto bits = static_cast<std::size_t>(pu) + 1;
   const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
@@ -50,7 +50,7 @@ void pin(std::thread& thread, int pu) {
 
 }  // namespace
 
-// A sleeping thread and the one piece of work that it may be given.
+// A sleeping thread and the work that it has to do.
 class Crew::Member {
  public:
   explicit Member(int pu) : pu_(pu), thread_([this] { serve(); }) {
@@ -127,7 +127,7 @@ class Crew::Member {
   bool leaving_ = false;
   ThreadUse use_;
   std::exception_ptr error_;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last member, because the thread uses all of the above
 };
 
 Crew::Crew(std::span<const int> pus) {
@@ -144,7 +144,7 @@ Crew::Member& Crew::member(int pu) const {
 
 std::vector<ThreadUse> Crew::run(std::span<const int> pus,
                                  const std::function<void(std::size_t)>& work) {
-  // All are looked up before any starts: those that run wait for each other.
+  // Looks all of them up before any starts, because running threads wait for each other.
   std::vector<Member*> chosen;
   for (const int pu : pus) chosen.push_back(&member(pu));
   for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i]->start([&work, i] { work(i); });

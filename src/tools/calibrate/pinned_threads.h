@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Threads that measure: one for each processor, pinned to it, kept from one measurement to the next
-// so that none of them pays for starting a thread.
+// Measuring threads: one per hardware thread, pinned to it, and reused for all measurements so that
+// none of them includes the start of a thread. Also the flags through which they synchronize.
 #pragma once
 
 #include <array>
@@ -24,16 +24,19 @@
 
 namespace huddle::calibrate {
 
+// One thread for each hardware thread that takes part in a calibration.
 class Crew {
  public:
-  // pre: no processor twice. Throws FailureError naming a processor that threads may not run on.
+  // Throws FailureError that names a hardware thread on which threads may not run.
+  // Requires: `pus` contains no duplicates.
   explicit Crew(std::span<const int> pus);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // Runs work(i) on the thread of pus[i], all at once, and waits for all. The first exception of a
-  // thread is thrown on. pre: each is a processor of the crew, none twice.
+  // Runs work(i) on the thread of pus[i], all at the same time, and waits for all. Rethrows the
+  // first exception of a thread.
+  // Requires: all `pus` belong to the crew, without duplicates.
   std::vector<ThreadUse> run(std::span<const int> pus,
                              const std::function<void(std::size_t)>& work);
 
@@ -41,16 +44,16 @@ class Crew {
   class Member;
   Member& member(int pu) const;
 
-  std::unordered_map<int, std::unique_ptr<Member>> members_;  // by processor
+  std::unordered_map<int, std::unique_ptr<Member>> members_;  // by hardware thread
 };
 
-// A point that all of a few running threads reach before any goes on. They spin: sleepers would
-// start microseconds apart.
+// A spinning barrier for the start of a measurement. Sleeping threads would start microseconds
+// apart.
 class StartLine {
  public:
   explicit StartLine(std::size_t threads) : threads_(threads) {}
   void wait();
-  // For a thread that fails before or after it arrived: nobody waits any more.
+  // Releases all waiting threads, if a thread fails before or after it has arrived.
   void give_up();
 
  private:
@@ -59,23 +62,20 @@ class StartLine {
   std::atomic<bool> given_up_{false};
 };
 
-// Flags that measuring threads wait for, and where in memory they lie.
-
-// Flags that must not touch each other lie so far apart: some processors fetch pairs of lines of 64
-// bytes together, and a line of the A64FX has 256.
+// Distance of flags that must not share a cache line: some CPUs prefetch pairs of 64-byte lines,
+// and a cache line of the A64FX has 256 bytes.
 inline constexpr std::size_t apart_bytes = 256;
 
 using Count = std::uint32_t;
-// Ends a conversation: no round has this number.
+// Ends an exchange; no round has this number.
 inline constexpr Count quit = std::numeric_limits<Count>::max();
 
 struct alignas(apart_bytes) Flag {
   std::atomic<Count> value{0};
 };
 
-// Things that measuring threads share, in pages that the thread of `pu` touches first: on which
-// node a flag lies is part of what is measured, so it must not be the node on which the main thread
-// happens to run.
+// Objects that measuring threads share, in pages that the thread of `pu` touches first. The NUMA
+// node of a flag is part of the measurement and must not depend on where the main thread runs.
 template <class T>
 class Placed {
  public:
@@ -99,7 +99,7 @@ inline void publish(std::atomic<Count>& flag, Count count) {
   flag.store(count, std::memory_order_release);
 }
 
-// Waits until a flag that only rises has reached the count; returns what it then holds.
+// Spins until a flag that only increases has reached `count`. Returns its value.
 inline Count await(const std::atomic<Count>& flag, Count count) {
   Count seen = flag.load(std::memory_order_acquire);
   while (seen < count) {

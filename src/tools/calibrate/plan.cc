@@ -12,21 +12,21 @@
 namespace huddle::calibrate {
 namespace {
 
-// The promises are 60 s on 2 cores, 300 s on 64 and 5 s for a quick run; what is missing to them is
-// for starting, for writing the file and for steps that end a little late.
+// The documented limits are 60 s on 2 cores, 300 s on 64 cores and 5 s for a quick run. The
+// difference is for start-up, for writing the file and for steps that end a little late.
 constexpr double limit_of_two_cores = 48;
 constexpr double limit_of_many_cores = 255;
 constexpr double many_cores = 64;
 constexpr double limit_of_quick = 3.6;
-// Time for repeating what comes out unsteady, and twice that on a machine that is busy with other
-// things, where the limit leaves it. A quiet machine does not use it.
+// Allowance for repetitions of unsteady measurements, doubled for machines with other load, as far
+// as the limit permits. A quiet machine does not use it.
 constexpr double most_allowance = 2.0 * (1 + most_repetitions);
 
-// Whatever a step consists of: waking threads on a machine that is busy with other things.
+// Added to every step: time to wake threads on a machine with other load.
 constexpr double slack_of_step = 0.1;
 constexpr double slack_of_quick_step = 0.03;
 
-// Each step may take its share of the whole limit.
+// Distributes the total limit over the steps.
 void set_limits(Plan& plan) {
   const double slack = plan.quick ? slack_of_quick_step : slack_of_step;
   for (Step& step : plan.steps) step.setup_seconds += slack;
@@ -35,7 +35,7 @@ void set_limits(Plan& plan) {
   const double allowance = std::min(most_allowance, limit / expected);
   for (Step& step : plan.steps) {
     step.limit_seconds = step.expected_seconds() * allowance;
-    // Where even the expected does not fit, every measurement becomes shorter.
+    // If even the expected time exceeds the limit, every measurement is shortened.
     step.extent.seconds *= std::min(1.0, allowance);
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What will be measured, and how long each step may take: computed from the topology alone, so that
-// it can be shown for a machine that is not here.
+// What a calibration measures, and how long each step may take. Computed from the topology alone,
+// so that a plan can be shown for another machine.
 #pragma once
 
 #include <cstddef>
@@ -18,42 +18,42 @@
 namespace huddle::calibrate {
 
 enum class StepKind {
-  line_pairs,     // every pair of cores, a line each
-  line_clusters,  // some pairs of each cluster that the scan of all pairs shows, precisely
-  line_level,     // some pairs of a level: a line each, and one line for both
-  flags,          // readers of one flag, writers of one line
+  line_pairs,     // every pair of cores, with a cache line per side
+  line_clusters,  // precisely, some pairs of each cluster found by the scan of all pairs
+  line_level,     // some pairs of a level: with a cache line per side, and with one for both
+  flags,          // readers of one flag, writers of one cache line
   copy,
   handoff,
   memory,
   path,
   system,
-  arrays,      // the program's own against those in the shared heap
-  line_again,  // as at the start: has the machine changed meanwhile?
+  arrays,      // the program's own arrays compared with those in the shared heap
+  line_again,  // same as at the start, to detect changes of the machine
 };
 
 struct Step {
   StepKind kind = StepKind::system;
   std::string name;                            // "copy, 4 cores of one l3"
-  std::string level;                           // what the result stands for
-  std::vector<int> pus;                        // who takes part
-  std::vector<Pair> pairs;                     // lines and hand-offs; paths: a reader and its peer
+  std::string level;                           // the level that the result represents
+  std::vector<int> pus;                        // hardware threads that take part
+  std::vector<Pair> pairs;                     // lines and hand-offs; paths: reader and peer
   single_copy::PeerPath path;                  // paths
   std::vector<std::size_t> sizes;              // copies, hand-offs, paths: bytes
-  std::vector<std::size_t> sizes_past_caches;  // copies: those that are also made past the caches
+  std::vector<std::size_t> sizes_past_caches;  // copies: sizes for the non-temporal kernel
   int numa_node = 0;                           // memory
-  bool home = false;                           // memory: it is the processor's own node
-  Extent extent;                               // of one measurement
-  // What each measurement takes on a quiet machine, in order.
+  bool home = false;  // memory: numa_node is the node of the hardware thread
+  Extent extent;      // of one measurement
+  // Expected time of each measurement on a quiet machine, in order.
   std::vector<double> seconds;
   double setup_seconds = 0;
-  double limit_seconds = 0;  // the step ends then, whatever is missing
+  double limit_seconds = 0;  // the step ends after this time, even if it is incomplete
 
   double expected_seconds() const;
 };
 
 struct Plan {
   bool quick = false;
-  std::vector<int> pus;  // one a core
+  std::vector<int> pus;  // one per core
   std::vector<Step> steps;
   std::vector<std::string> notes;  // what is not measured, and why
 
@@ -61,7 +61,7 @@ struct Plan {
   double limit_seconds() const;
 };
 
-// Above this many cores pairs are scanned first and only some measured precisely.
+// With more cores, all pairs are scanned and only some are measured precisely.
 inline constexpr std::size_t most_cores_pair_by_pair = 32;
 
 struct PlanRequest {
@@ -71,16 +71,16 @@ struct PlanRequest {
   single_copy::PeerPaths paths = single_copy::peer_paths();
 };
 
-// Throws FailureError when no processor is allowed.
+// Throws FailureError if no hardware thread is allowed.
 Plan make_plan(const machine::Topology& topology, const PlanRequest& request);
 
-// What all steps together may take on a machine with so many cores.
+// Returns the time limit of all steps together on a machine with `cores` cores.
 double time_limit_seconds(std::size_t cores, bool quick);
 
-// The steps of a plan, kind by kind: which processors and sizes, and what each measurement takes.
+// Creates the steps of a plan by kind: their hardware threads, sizes and expected times.
 class Planner {
  public:
-  // Keeps references.
+  // Keeps references to its arguments.
   Planner(const machine::Topology& topology, const PlanRequest& request,
           const std::vector<int>& pus)
       : topology_(topology), request_(request), pus_(pus) {}
@@ -104,7 +104,7 @@ class Planner {
   Step path_step(const single_copy::PeerPath& path, std::vector<int> readers,
                  std::vector<Pair> pairs) const;
   std::vector<Step> steps_of(const single_copy::PeerPath& path) const;
-  // Levels at which measured cores meet, innermost first.
+  // Returns the levels that measured cores share, innermost first.
   std::vector<std::string> meeting_levels() const;
   std::size_t largest_copy(const std::vector<int>& copiers) const;
   Extent extent(double full_seconds, double quick_seconds, std::size_t least) const;

@@ -18,30 +18,30 @@
 namespace huddle::calibrate {
 namespace {
 
-// One measurement lasts many time slices of the scheduler (3 to 4 ms each): a neighbour on the same
-// core then shows. A quick one lasts two slices.
+// A measurement lasts many time slices of the scheduler (3 to 4 ms each), so that another program
+// on the same core is noticed. A quick one lasts two time slices.
 constexpr double usual_seconds = 0.06;
 constexpr double quick_seconds = 0.008;
-// A scan of all pairs only sorts them into clusters.
+// A scan of all pairs only has to sort them into clusters.
 constexpr double scan_seconds = 0.0015;
 constexpr std::size_t usual_samples = 32;
 constexpr std::size_t scan_samples = 8;
-// Copies of hundreds of megabytes: the least of which a median and a spread can be had.
+// Copies of hundreds of megabytes: the minimum for a median and a spread.
 constexpr std::size_t long_samples = 9;
-// Starting a measurement on sleeping threads.
+// Time to start a measurement on sleeping threads.
 constexpr double start_seconds = 0.0003;
 
 constexpr std::size_t pairs_a_level = 6;
 constexpr std::size_t quick_pairs_a_level = 2;
 constexpr std::size_t most_cluster_pairs = 64;
 
-// Rates of a slow machine, to plan with: bytes a second.
+// Rates of a slow machine, in bytes per second, used for planning.
 constexpr double planned_copy_rate = 4e9;
 constexpr double planned_touch_rate = 2e9;
 constexpr double planned_fork_seconds = 0.005;
-// The chase through memory is laid out by random stores.
+// The pointer chase is laid out by random stores.
 constexpr double planned_line_seconds = 200e-9;
-// All buffers together take at most this share of the memory that is free.
+// All buffers together use at most 1 / share_of_memory of the free memory.
 constexpr std::size_t share_of_memory = 4;
 
 const std::vector<std::size_t> handoff_sizes = {256,      1 << 10,   4 << 10, 16 << 10,
@@ -56,14 +56,14 @@ std::string group_text(std::size_t cores, const std::string& level) {
   return fmt::format("{} cores of one {}", cores, level);
 }
 
-// The larger of what was asked for and what the least number of samples takes.
+// Returns the larger of the requested time and the time for the minimum number of samples.
 double seconds_of_copy(std::size_t bytes, const Extent& extent) {
   const double least = static_cast<double>(extent.least * bytes) / planned_copy_rate;
   return start_seconds + std::max(extent.seconds, least);
 }
 
-// A reader and the core that writes what it reads: the next reader, or for a single one another
-// core where there is one.
+// Returns pairs of a reader and the core that writes its data: the next reader or, for a single
+// reader, another core if there is one.
 std::vector<Pair> with_peers(const std::vector<int>& readers, const std::vector<int>& all) {
   if (readers.size() == 1) {
     const int peer = readers.front() == all.front() ? all.back() : all.front();
@@ -106,7 +106,7 @@ Step Planner::scan_or_measure_pairs() const {
                    : "line latency, every pair of cores";
   step.extent = scan ? extent(scan_seconds, scan_seconds, scan_samples)
                      : extent(usual_seconds, quick_seconds, usual_samples);
-  // Hundreds of pairs: each shorter, still a few slices.
+  // Many pairs: shorter measurements, which still last several time slices.
   constexpr std::size_t many_pairs = 100;
   constexpr double seconds_of_many = 0.02;
   if (!scan && !request_.quick && step.pairs.size() > many_pairs) {
@@ -118,7 +118,7 @@ Step Planner::scan_or_measure_pairs() const {
 
 std::vector<Step> Planner::lines() const {
   std::vector<Step> steps;
-  // A quick run on many cores has no time for all pairs: levels stand for them.
+  // A quick run on many cores has no time for all pairs: pairs of each level represent them.
   const bool many = pus_.size() > most_cores_pair_by_pair;
   if (pus_.size() > 1 && !(many && request_.quick)) steps.push_back(scan_or_measure_pairs());
   if (many && !request_.quick) {
@@ -137,7 +137,7 @@ std::vector<Step> Planner::lines() const {
     step.pairs = level.pairs;
     step.name = fmt::format("line latency, level {}", level.level);
     step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-    // A line each and a shared one.
+    // With a cache line per side, and with a shared one.
     step.seconds.assign(2 * level.pairs.size(), start_seconds + step.extent.seconds);
     steps.push_back(step);
   }
@@ -152,11 +152,11 @@ std::vector<Step> Planner::flags() const {
     step.level = level;
     step.pus = writer_and_readers(topology_, level, fullest_group(topology_, level, pus_),
                                   most_packed_flags);
-    constexpr std::size_t least_cores = 3;  // one reader more than one, and the writer
+    constexpr std::size_t least_cores = 3;  // a writer and two readers
     if (step.pus.size() < least_cores) continue;
     step.name = fmt::format("flags, {}", group_text(step.pus.size(), level));
     step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-    // One, two, four ... readers, then as many writers.
+    // One, two, four ... readers, then the same numbers of writers.
     const std::size_t counts = 1 + doubling_to(step.pus.size() - 1).size();
     step.seconds.assign(2 * counts, start_seconds + step.extent.seconds);
     steps.push_back(step);
@@ -229,7 +229,7 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
   step.kind = StepKind::memory;
   step.pus = {reference_pu(pus_)};
   step.numa_node = node == nullptr ? memory::PageBuffer::where_touched : node->number;
-  // Never within the largest cache, however large that is.
+  // Always larger than the largest cache.
   const std::size_t wanted =
       std::max(std::min(most_chase_bytes, 4 * memory_copy_bytes(topology_, 1) / 2),
                beyond_caches(topology_));
@@ -238,7 +238,7 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
       std::max<std::size_t>(memory::page_bytes(), request_.usable_memory_bytes / share_of_memory));
   step.sizes = {bytes};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-  // The loads, and where the node is not the only one a copy out of it.
+  // The loads, and a copy from the node if there are several nodes.
   step.seconds = {start_seconds + step.extent.seconds};
   if (node != nullptr) {
     step.extent.least = long_samples;
@@ -249,7 +249,8 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
   return step;
 }
 
-// The level at which processors of one node meet; a node with a single one still has its name.
+// Returns the level that the hardware threads of a node share, which has a name even if there is
+// only one.
 std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
   if (find_level(topology_, "numa") != nullptr) return "numa";
   const int first = node.cpus.first();
@@ -257,7 +258,7 @@ std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
   return first == last ? "core" : std::string(joining_level_name(topology_, first, last));
 }
 
-// Those with processors, seen from the reference core; its own first.
+// Returns the nodes with cores, ordered by distance from the reference core, own node first.
 std::vector<const machine::NumaNode*> Planner::nearest_nodes(const machine::NumaNode* home) const {
   std::vector<const machine::NumaNode*> nodes;
   for (const machine::NumaNode& node : topology_.numa) {
@@ -272,7 +273,8 @@ std::vector<const machine::NumaNode*> Planner::nearest_nodes(const machine::Numa
   return nodes;
 }
 
-// One node for each way in which the reference core sees one: its own, the next socket's, ...
+// One node for each level at which the reference core reaches it: its own, one of another socket,
+// ...
 std::vector<Step> Planner::memory() const {
   std::vector<Step> steps;
   if (topology_.numa.size() < 2) {
@@ -314,10 +316,10 @@ Step Planner::path_step(const single_copy::PeerPath& path, std::vector<int> read
   std::erase_if(step.sizes, [most](std::size_t size) { return size > most; });
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   for (const std::size_t size : step.sizes) {
-    // Every read is preceded by a write of the peer's data.
+    // A write of the peer's data precedes every read.
     step.seconds.push_back(2 * seconds_of_copy(size, step.extent));
   }
-  // The peers are made one after the other, each core fills its own buffers.
+  // The peers are started one after the other; all cores fill their own buffers at the same time.
   step.setup_seconds =
       static_cast<double>(copiers) *
           (planned_fork_seconds + static_cast<double>(step.sizes.back()) / planned_touch_rate) +
@@ -340,7 +342,7 @@ std::vector<Step> Planner::steps_of(const single_copy::PeerPath& path) const {
     if (request_.quick && copiers != most) continue;
     steps.push_back(spread(copiers));
   }
-  // How far its peer is matters where there is more than one answer.
+  // Measures the distance of the peer if there are several levels.
   const auto levels = pairs_by_level(topology_, machine::CpuSet(pus_), 1);
   if (levels.size() <= 1 || request_.quick) return steps;
   for (const LevelPairs& level : levels) {
@@ -364,7 +366,7 @@ std::vector<Step> Planner::system() const {
   Step step;
   step.kind = StepKind::system;
   step.name = "system calls";
-  // The sleeper that is woken lies farther off where there is a choice.
+  // The thread that is woken is on a distant core if there are several.
   step.pus = {reference_pu(pus_), pus_[pus_.size() / 4]};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   step.seconds.assign(machine::system_call_names.size(), start_seconds + step.extent.seconds);
@@ -376,14 +378,14 @@ std::vector<Step> Planner::arrays() const {
   step.kind = StepKind::arrays;
   step.name = "arrays, the program's own and in the shared heap";
   step.pus = {reference_pu(pus_)};
-  // Far more than the pages that a core knows its way to without a look.
+  // Far more pages than the TLB holds.
   constexpr std::size_t bytes = std::size_t{256} << 20;
   const std::size_t places = machine::array_place_names.size();
   step.sizes = {std::clamp<std::size_t>(request_.usable_memory_bytes / share_of_memory / places,
                                         memory::page_bytes(),
                                         request_.quick ? quick_chase_bytes : bytes)};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-  // Loads and a stream in each.
+  // Loads and a stream in each place.
   step.seconds.assign(2 * places, start_seconds + step.extent.seconds);
   step.setup_seconds = static_cast<double>(places * step.sizes.front()) / planned_touch_rate;
   return {step};

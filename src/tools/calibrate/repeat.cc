@@ -15,8 +15,8 @@
 namespace huddle::calibrate {
 namespace {
 
-// When a crowd ends. The first to have enough ends it for all, but not before each has a few: a
-// core that came late would have nothing to say. Whoever fails ends it at once.
+// Decides when all cores stop measuring: as soon as one has enough samples, provided that each has
+// a few, because late cores would otherwise have none. A failure ends the measurement at once.
 class Ending {
  public:
   Ending(std::size_t cores, const Extent& extent, const Budget& budget)
@@ -24,7 +24,7 @@ class Ending {
 
   void one_has_enough() { enough_.store(true, std::memory_order_relaxed); }
   void one_failed() { failed_.store(true, std::memory_order_relaxed); }
-  // pre: called once a sample.
+  // Requires: called once per sample.
   void one_has(std::size_t samples) {
     if (samples == few_) cores_with_few_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -52,7 +52,7 @@ std::vector<double> time_until(Ending& ending, const Extent& extent, const Budge
     const double start = now_ns();
     work();
     const double took = now_ns() - start;
-    // What others did after the end was less disturbed.
+    // Samples that end after the others have stopped saw less contention and are dropped.
     if (ending.is_here()) return samples;
     if (samples.size() >= extent.most) continue;
     samples.push_back(took / static_cast<double>(repeat));
@@ -71,11 +71,11 @@ Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
   Samples samples;
   samples.threads = crew.run(pus, [&](std::size_t who) {
     try {
-      work(who, 1);  // warms up: caches, page tables, the processor's clock
+      work(who, 1);  // warms up caches, page tables and the clock frequency
       start.wait();
       each[who] = time_until(ending, extent, budget, repeat, [&] { work(who, repeat); });
     } catch (...) {
-      // The others neither wait for one that never comes, nor measure without it.
+      // Keeps the others from waiting for this thread or measuring without it.
       ending.one_failed();
       start.give_up();
       throw;
@@ -102,16 +102,14 @@ Samples time_prepared(Crew& crew, int pu, const Prepared& prepared, const Extent
   return samples;
 }
 
-// time_rounds of repeat.h.
-
 namespace {
 
-// A point that all threads pass together, again and again.
+// A reusable barrier.
 class Gate {
  public:
   explicit Gate(std::size_t threads) : threads_(threads) {}
 
-  // False once somebody failed: there will be no further round.
+  // Returns false once a thread has failed: there is no further round.
   bool wait() {
     const std::uint32_t passed = passed_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
@@ -133,7 +131,7 @@ class Gate {
   const std::size_t threads_;
 };
 
-// What one thread does. The first decides for all whether there is another round.
+// Runs the rounds of one thread. Thread 0 decides for all whether there is another round.
 std::vector<double> take_part(std::size_t who, const Rounds& rounds, Gate& gate,
                               std::atomic<bool>& more, const Progress& progress) {
   std::vector<double> samples;

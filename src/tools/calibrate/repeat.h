@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The same work again and again on one or more processors, timed.
+// Timing of repeated work on one or more hardware threads.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 
 namespace huddle::calibrate {
 
-// All work at the same time and stop together, so that every sample saw the same contention. A
-// sample is the mean of `repeat` pieces; work(who, repeat) does that many.
+// Runs the work on all `pus` at the same time and stops them together, so that every sample has the
+// same contention. A sample is the mean of `repeat` executions; work(who, repeat) executes the work
+// `repeat` times.
 Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
                       const Extent& extent, const Budget& budget,
                       const std::function<void(std::size_t who, std::size_t repeat)>& work);
 
-// One processor; prepare() is not timed, work() does `pieces` of what a sample is the mean of.
+// Work on one hardware thread. prepare() is not timed; a sample is work()'s time per piece.
 struct Prepared {
   std::function<void()> prepare;
   std::function<void()> work;
@@ -28,9 +29,9 @@ struct Prepared {
 Samples time_prepared(Crew& crew, int pu, const Prepared& prepared, const Extent& extent,
                       const Budget& budget);
 
-// Rounds of two halves, and nobody begins a half before all have ended the one before: in the first
-// all prepare, in the second the first `timed` do `pieces` of what a sample is the mean of. The
-// first round warms up.
+// Rounds of two phases, separated by barriers: in the first phase all threads prepare, in the
+// second the first `timed` threads work. A sample is the time of work() divided by `pieces`. The
+// first round is a warm-up.
 struct Rounds {
   std::size_t timed = 1;
   std::size_t pieces = 1;

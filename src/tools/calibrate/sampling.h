@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// From single timings to a figure one can use: how many samples are taken, for how long, and how
-// often a measurement that came out unsteady is taken again.
+// Sampling: how many samples a measurement takes and for how long, how often an unsteady
+// measurement is repeated, and the record of doubtful measurements.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,8 @@
 
 namespace huddle::calibrate {
 
-// The one clock of all measurements: monotonic, and the same on every core.
-
-// A double holds nanoseconds since the machine was started for 104 days; after that it has only
-// every second one. So times count from here, and the difference is taken in whole numbers.
+// Start of the clock of all measurements, which is monotonic and the same on every core. Times are
+// relative to it: a double holds exact nanoseconds for only 104 days of uptime.
 inline const std::chrono::steady_clock::time_point clock_start = std::chrono::steady_clock::now();
 
 inline double now_ns() {
@@ -34,10 +32,10 @@ inline double now_ns() {
 
 inline constexpr double ns_per_ms = 1e6;
 
-// How long a measurement may take, and whether somebody asked to stop altogether.
+// Time limit of a measurement, and a flag that stops all measurements.
 class Budget {
  public:
-  // `stop` may be set by a signal handler at any time; it has to outlive the budget.
+  // `stop` may be set by a signal handler at any time. It must outlive the budget.
   Budget(double seconds, const std::atomic<bool>& stop)
       : Budget(now_ns() + seconds * ns_per_s, &stop) {}
 
@@ -45,10 +43,10 @@ class Budget {
   bool spent() const { return stopped() || now_ns() >= deadline_ns_; }
   double left_seconds() const { return std::max(0.0, (deadline_ns_ - now_ns()) / ns_per_s); }
 
-  // As much from now on as if nothing had been used up, for whoever heeds the same request to stop.
+  // Returns a new budget that starts now, with the same stop flag.
   Budget renewed(double seconds) const { return {now_ns() + seconds * ns_per_s, stop_}; }
 
-  // A part of what is left, never more than that.
+  // Returns a budget of `seconds`, but at most what is left.
   Budget slice(double seconds) const {
     return {std::min(deadline_ns_, now_ns() + seconds * ns_per_s), stop_};
   }
@@ -61,25 +59,25 @@ class Budget {
   const std::atomic<bool>* stop_;
 };
 
-// Space between two blocks of a sample, so that the reader's prefetcher, which stays within a page,
-// does not fetch the next block.
+// Distance between two blocks of a sample: the reader's prefetcher, which stays within a page, does
+// not fetch the next block.
 inline constexpr std::size_t block_distance_bytes = 4096 + memory::line_bytes;
 
-// An unsteady measurement is taken again at most this often; then the steadiest stands, flagged.
+// Maximum number of repetitions of an unsteady measurement. Then the steadiest is used, flagged.
 inline constexpr int most_repetitions = 2;
 
-// Taken even when the time is over, so that a machine that is busy gives a doubtful figure and not
-// none; only a request to stop prevents it.
+// Number of samples taken even after the time limit, so that a busy machine gives a doubtful result
+// instead of none. Only the stop flag prevents it.
 inline constexpr std::size_t samples_in_any_case = 3;
 
-// When a series is long enough.
+// Length of a series of samples.
 struct Extent {
   std::size_t least = 32;    // samples, unless the budget ends first
-  std::size_t most = 65536;  // samples: what a short series of tiny ones keeps in memory
-  double seconds = 0.02;     // several time slices of the scheduler, so that a neighbour shows
+  std::size_t most = 65536;  // samples: limits the memory for short ones
+  double seconds = 0.02;     // several time slices of the scheduler, so that other load is noticed
 };
 
-// Tells a sampling loop when to end. Looks at the clock, so once a sample, not once a round trip.
+// Decides when a sampling loop ends. Reads the clock: call it per sample, not per round trip.
 class Progress {
  public:
   Progress(const Extent& extent, const Budget& budget)
@@ -97,10 +95,10 @@ class Progress {
   Budget budget_;
 };
 
-// One attempt: samples in the order in which they were taken, and what befell the threads.
+// Result of one attempt: samples in order, and the interference with the threads.
 struct Samples {
   std::vector<double> ns;
-  // Where more cores did the same at the same time: the samples of each further one.
+  // Samples of the other cores, if several cores did the same at the same time.
   std::vector<std::vector<double>> further_ns;
   std::vector<ThreadUse> threads;
 };
@@ -113,28 +111,28 @@ struct Measured {
   bool usable() const { return summary.count > 0; }
 };
 
-// Cores that do the same at the same time are judged each on its own: that a fast and a slow core
-// differ is no unrest. The figure is the slowest core's, since a collective ends with its last.
+// Summarizes the samples of each core separately, because a difference between cores is not noise.
+// Returns the figures of the slowest core, since a collective ends with its last rank.
 Summary summary_of(const Samples& samples);
 
-// Attempts until one is steady, repetitions are used up or the budget is spent; the steadiest is
-// kept.
+// Repeats `attempt` until it is steady, the repetitions are used up or the budget is exhausted.
+// Returns the steadiest.
 Measured measure(const Tolerance& tolerance, const Budget& budget,
                  const std::function<Samples(const Budget&)>& attempt);
 
-// Keeps account of every measurement, and says at the end which are doubtful and which processors
-// were to blame: a few sentences, not one for each of hundreds of measurements.
+// Records all measurements, and summarizes at the end which are doubtful and which hardware threads
+// were disturbed: a few sentences instead of one per measurement.
 class DoubtBook {
  public:
-  // One measurement of a step: "copy, 1 core alone" and "64K".
+  // Records one measurement of a step, for example "copy, 1 core alone" and "64K".
   void record(const std::string& step, const std::string& detail, const Measured& measured);
-  // Anything else that is doubtful about a step.
+  // Adds another reason to doubt a step.
   void add(const std::string& step, const std::string& why);
 
   std::vector<machine::Doubt> doubts() const;
-  // How many measurements there are, steady or not.
+  // Returns the number of all measurements.
   int measurements() const { return measurements_; }
-  // How many of them are not, or had no time left.
+  // Returns the number of measurements that are unsteady or had no time left.
   int doubtful() const;
 
  private:
@@ -157,7 +155,7 @@ class DoubtBook {
   static std::string why(const Page& page);
 
   std::vector<Page> pages_;
-  std::map<int, Blame> blame_;  // by processor
+  std::map<int, Blame> blame_;  // by hardware thread
   int measurements_ = 0;
 };
 

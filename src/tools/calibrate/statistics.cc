@@ -15,7 +15,7 @@
 namespace huddle::calibrate {
 namespace {
 
-// Turns the median absolute deviation of normal noise into its standard deviation.
+// Converts the median absolute deviation of normal noise to its standard deviation.
 constexpr double deviation_of_normal = 1.4826;
 
 double spread_of(std::span<const double> samples, double median) {
@@ -91,10 +91,10 @@ namespace {
 
 double percent(double share) { return 100 * share; }
 
-// Keeps count of the worst excess while reasons are collected.
+// Collects reasons and the largest excess over a limit.
 class Judge {
  public:
-  // Ranks repetitions also where nothing is beyond its limit.
+  // Updates the badness even below the limit, so that repetitions can be ranked.
   bool exceeds(double value, double limit) {
     verdict_.badness = std::max(verdict_.badness, value / limit);
     return value > limit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a series of timings says: its middle, its width, and every way in which it was disturbed.
+// Statistics of a series of timings: median, spread, and all signs of interference.
 // docs/design/machine-model.md explains the choice of figures.
 #pragma once
 
@@ -13,77 +13,75 @@
 
 namespace huddle::calibrate {
 
-// A sample this far beyond the median did not time what was to be timed.
+// A sample beyond this multiple of the median is an outlier, which measured something else.
 inline constexpr double outlier_factor = 2;
-// The series is cut in so many parts to see whether it drifts...
+// Number of parts whose medians are compared to detect drift.
 inline constexpr std::size_t drift_parts = 3;
-// ...and not cut when a part would have fewer samples than this: their median would be noise.
+// A shorter series is not divided, because the median of a smaller part would be noise.
 inline constexpr std::size_t least_samples_a_part = 4;
 
 struct Summary {
   std::size_t count = 0;
   double median = 0;
-  double spread = 0;  // relative: what one standard deviation would be, from the median deviation
-  std::size_t outliers = 0;  // samples beyond outlier_factor medians
-  double worst = 0;          // the largest sample
-  double lost = 0;           // share of the whole time that lies beyond outlier_factor medians
-  double drift = 0;          // how far a part's median lies from the whole's, relative
+  double spread = 0;  // relative: standard deviation estimated from the median absolute deviation
+  std::size_t outliers = 0;  // samples beyond outlier_factor * median
+  double worst = 0;          // largest sample
+  double lost = 0;           // fraction of the total time beyond outlier_factor * median
+  double drift = 0;          // largest relative deviation of a part's median
 };
 
-// The samples in the order in which they were taken. Empty: all zero.
+// Summarizes samples in the order in which they were taken. All zero if there are none.
 Summary summarize(std::span<const double> samples);
 
-// Two series of which neither may hide what is wrong with the other: the larger of each figure, and
-// the count of the shorter.
+// Combines two series so that neither hides the flaws of the other: the larger of each figure, and
+// the smaller count.
 Summary slowest_and_worst(const Summary& a, const Summary& b);
 
-// How much y grows with x: the slope of the straight line through all points. Nothing where fewer
-// than two x differ. pre: as many of one as of the other.
+// Returns the slope of the regression line. Returns nothing if all x are equal.
+// Requires: x.size() == y.size().
 std::optional<double> slope(std::span<const double> x, std::span<const double> y);
 
-// Whether a measurement came out steady, and if not, why, in words that name the core.
-
-// What the system did to a measuring thread that never slept of its own will.
+// Scheduling of a measuring thread that did not sleep voluntarily.
 struct ThreadUse {
   int pu = 0;
   double wall_ns = 0;
-  double cpu_ns = 0;       // of it, what the thread really ran
+  double cpu_ns = 0;       // time that the thread ran
   long switched_away = 0;  // involuntary context switches
 };
 
-// The share of a thread's time in which something else ran on its processor.
+// Returns the fraction of the time in which something else ran on the thread's hardware thread.
 double taken_away(const ThreadUse& use);
 
-// How much is too much. Noise of 2 % must pass in practically every one of a few hundred
-// measurements, so every limit lies at least five of its standard deviations off; what spoils a
-// figure (a busy neighbour takes half of the time) lies far beyond the limits.
+// Limits of a steady measurement. Noise of 2 % must pass in practically all of a few hundred
+// measurements, so that each limit is at least five standard deviations away. Real interference,
+// such as another program that takes half of the time, far exceeds the limits.
 struct Tolerance {
   // Five times the noise of a good machine.
   double spread = 0.10;
-  // A timer tick costs 0.03 % of the time; one preemption in 20 ms costs 5 % and more.
+  // A timer tick costs 0.03 % of the time; one preemption in 20 ms costs 5 % or more.
   double lost = 0.05;
-  // The median of a third of 12 samples strays by 1.3 % under 2 % noise.
+  // With 2 % noise, the median of a third of 12 samples deviates by 1.3 %.
   double drift = 0.15;
-  // Interrupts and kernel threads take below 1 % of a core; a busy loop takes half of it.
+  // Interrupts and kernel threads take less than 1 % of a core; a busy loop takes half of it.
   double taken_away = 0.05;
 };
 inline constexpr Tolerance usual_tolerance;
 
-// System calls go through the scheduler, whose own paths differ from call to call.
+// System calls involve the scheduler, whose execution paths vary from call to call.
 inline constexpr Tolerance tolerance_of_system_calls = {
     .spread = 0.30, .lost = 0.20, .drift = 0.30, .taken_away = 0.05};
 
 struct Verdict {
-  std::vector<std::string> reasons;  // empty: steady
-  double badness = 0;                // to rank repetitions: the largest excess over a limit
+  std::vector<std::string> reasons;  // empty if steady
+  double badness = 0;                // largest ratio of a figure to its limit, to rank repetitions
   bool steady() const { return reasons.empty(); }
 };
 
 Verdict judge(const Summary& summary, std::span<const ThreadUse> threads,
               const Tolerance& tolerance);
 
-// What to say of a line that was measured at the start and at the end of a run; empty where both
-// agree.
+// Returns a note if the latency of a cache line differs between start and end of a run; empty
+// otherwise.
 std::string change_of_line(double before_ns, double after_ns);
 
 }  // namespace huddle::calibrate

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The steps that measure lines and flags.
+// The steps of StepRun that measure cache lines and flags.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,8 +92,9 @@ void StepRun::line_level(Findings& findings) {
   findings.machine.line.push_back(cost);
 }
 
-// A virtual machine may be moved to other cores, a processor may change its clock: every single
-// measurement is steady then, and yet the first do not belong to the last.
+// Repeats measurements at the end: a virtual machine may have been moved to other cores, or the
+// clock frequency may have changed. Then every single measurement is steady, but the first ones do
+// not match the last.
 void StepRun::line_again(Findings& findings) {
   for (const Pair& pair : step_.pairs) {
     const Measured measured = measure_line(findings, pair, LineUse::own_lines);
@@ -129,12 +130,12 @@ void StepRun::flags(Findings& findings) {
       at[who].push_back(static_cast<double>(count));
     }
   }
-  // One point has no slope: the estimate stays, and is called one.
+  // One point has no slope: the estimate is kept and marked as such.
   const std::optional<double> reader_step = slope(at[readers], ns[readers]);
   const std::optional<double> writer_step = slope(at[writers], ns[writers]);
   if (!reader_step || !writer_step) return;
   found->reader_step_ns = std::max(0.0, *reader_step);
-  // The writers are called by a flag that all of them read; that part is known.
+  // Includes the readers of the flag that starts the writers, whose cost is known.
   found->writer_step_ns = std::max(0.0, std::max(0.0, *writer_step) - found->reader_step_ns);
   found->steps_origin = machine::Origin::measured;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What all steps share, and the steps that move bytes; lines are in step_lines.cc.
+// The common part of all steps, and the steps that move data. See step_lines.cc for cache lines.
 #include "tools/calibrate/step_run.h"
 
 #include <fmt/format.h>
@@ -60,8 +60,8 @@ void StepRun::carry_out(Findings& findings) {
   }
 }
 
-// What is left is dealt out by what each measurement was planned with, so that one that ends early
-// leaves its time to those after it.
+// Returns the budget of the next measurement. The remaining time is distributed by the planned
+// times, so that a measurement that ends early leaves its time to the following ones.
 Budget StepRun::next_share() {
   if (done_ >= step_.seconds.size()) return budget_;
   const auto next = step_.seconds.begin() + static_cast<std::ptrdiff_t>(done_);
@@ -69,8 +69,7 @@ Budget StepRun::next_share() {
   return budget_.slice(budget_.left_seconds() * *next / still);
 }
 
-// On a machine that is busy with other things set-up alone may outlast the limit of its step, and
-// the step would end without a figure.
+// With other load on the machine, the set-up alone may exceed the step's limit and leave no result.
 void StepRun::make_up_for_setup() {
   const double expected = step_.expected_seconds();
   const double share = (expected - step_.setup_seconds) / expected;
@@ -124,7 +123,7 @@ machine::CopyCurve StepRun::copy_curve(Findings& findings, CopyProbe& probe, Cop
 void StepRun::copy(Findings& findings) {
   CopyProbe probe(crew_, step_.pus, step_.sizes.back());
   const machine::CopyCurve result = copy_curve(findings, probe, CopyKernel::plain);
-  // One point has no slope: it says nothing of larger copies.
+  // One point has no slope, which is needed for larger copies.
   const auto is_a_curve = [](const machine::CopyCurve& one) { return one.curve.bytes.size() >= 2; };
   if (!is_a_curve(result)) {
     findings.doubts.add(step_.name, "too few sizes came out for a curve: it is estimated");
@@ -135,13 +134,13 @@ void StepRun::copy(Findings& findings) {
     const machine::CopyCurve past = copy_curve(findings, probe, CopyKernel::nontemporal);
     if (is_a_curve(past)) findings.machine.copy_past_caches.push_back(past);
   }
-  // Each reads one buffer and writes the other.
+  // Each core reads one buffer and writes the other.
   const auto largest = static_cast<std::size_t>(result.curve.bytes.back());
   doubt_cache(findings, "the largest copy",
               2 * largest * cache_sharers(findings.machine.topology, step_.pus));
 }
 
-// Too little memory, too little time, or a cache that is larger than anybody thought.
+// The reason may be too little memory, too little time, or a larger cache than expected.
 void StepRun::doubt_cache(Findings& findings, const std::string& what, std::size_t bytes) {
   const std::size_t needed = beyond_caches(findings.machine.topology);
   if (bytes >= needed) return;
@@ -189,8 +188,7 @@ void StepRun::memory(Findings& findings) {
   findings.machine.memory.push_back(cost);
 }
 
-// The other nodes are held against the core's own. Without that there is nothing to hold them
-// against, and the generic factor stays.
+// Other nodes are compared with the core's own node. Without that, the generic factor is kept.
 void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
   if (step_.numa_node == memory::PageBuffer::where_touched) return;
   if (!step_.home) cost.copy_factor = generic_copy_factor(findings.machine.topology, step_.level);
@@ -252,7 +250,7 @@ void StepRun::system(Findings& findings) {
   }
 }
 
-// One of the two alone says nothing: both or none.
+// Adds both places or none, because one alone is meaningless.
 void StepRun::arrays(Findings& findings) {
   std::vector<machine::ArrayCost> costs;
   for (std::size_t i = 0; i < machine::array_place_names.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Carries out the steps of a plan. A step has a time limit, each of its measurements a share of it.
+// Executes the steps of a plan. A step has a time limit, which its measurements share.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,13 @@ class CopyProbe;
 class HandoffProbe;
 struct CopyMethodCurve;
 
-// What has come out so far.
+// Results so far.
 struct Findings {
   machine::Machine machine;
-  std::map<Pair, Summary> lines;       // a line each, by pair of processors (smaller first)
-  std::string sampling;                // how pairs were chosen
-  std::optional<double> near_copy_ns;  // a copy out of the first core's own memory
+  // with a cache line per side, by pair of hardware threads (smaller first)
+  std::map<Pair, Summary> lines;
+  std::string sampling;                // how the pairs were chosen
+  std::optional<double> near_copy_ns;  // time of a copy from the reference core's own memory
   DoubtBook doubts;
   std::vector<std::string> notes;
 };
@@ -38,11 +39,11 @@ class StepRun {
  public:
   using Advance = std::function<void(double share)>;
 
-  // Keeps references. The step's time starts now.
+  // Keeps references. The time limit of the step starts now.
   StepRun(const Step& step, Crew& crew, const std::atomic<bool>& stop, const Advance& advance)
       : step_(step), crew_(crew), budget_(step.limit_seconds, stop), advance_(advance) {}
 
-  // Throws FailureError where the system does not play along.
+  // Throws FailureError if the system refuses something that the step needs.
   void carry_out(Findings& findings);
 
  private:
@@ -63,18 +64,18 @@ class StepRun {
   void arrays(Findings& findings);
 
   void handoff_curve(Findings& findings, HandoffProbe& probe, const CopyMethodCurve& of_method);
-  // Says so where a figure that stands for memory may be a cache's.
+  // Adds a doubt if a figure for memory may be that of a cache.
   void doubt_cache(Findings& findings, const std::string& what, std::size_t bytes);
   void far_copy(Findings& findings, machine::MemoryCost& cost);
 
-  // The next measurement of the step, with its share of the time that is left.
+  // Runs the next measurement of the step with its share of the remaining time.
   Measured measure_next(Findings& findings, const std::string& detail, const Tolerance& tolerance,
                         const Attempt& attempt);
-  // One measurement for each size of the step.
+  // Runs one measurement per size.
   machine::Curve curve(Findings& findings, const std::vector<std::size_t>& sizes,
                        const std::string& what, const Tolerance& tolerance,
                        const std::function<Samples(std::size_t bytes, const Budget&)>& attempt);
-  // Before the first measurement: what set-up took beyond its time is not theirs to lose.
+  // Extends the budget before the first measurement if the set-up took longer than planned.
   void make_up_for_setup();
   Budget next_share();
 
@@ -82,7 +83,7 @@ class StepRun {
   Crew& crew_;
   Budget budget_;
   const Advance& advance_;
-  std::size_t done_ = 0;  // measurements
+  std::size_t done_ = 0;  // number of measurements
 };
 
 }  // namespace huddle::calibrate

@@ -39,7 +39,7 @@ constexpr std::uint32_t wakes_a_sample = 16;
   throw FailureError(fmt::format("cannot {}: {}", what, std::strerror(errno)));
 }
 
-// Shared memory as huddle maps it: a memory file whose pages all exist.
+// Shared memory as huddle maps it: a memfd whose pages are all allocated.
 class Segment {
  public:
   explicit Segment(std::size_t bytes) : bytes_(bytes), file_(memfd_create("huddle", MFD_CLOEXEC)) {
@@ -75,9 +75,9 @@ Samples time_page_faults(Crew& crew, int pu, const Extent& extent, const Budget&
   return time_prepared(crew, pu, {prepare, work, pages_a_sample}, extent, budget);
 }
 
-// To another process that yields at once, too: each of our calls is over when it has had its turn.
-// With nobody there the call returns four times as soon. Not by time_together(), which notes who
-// else had the processor: that is what is timed here.
+// Times yields to another process that also yields at once: each call returns after that process
+// has run. Without another process the call returns four times as fast. Does not use
+// time_together(), which would report the other process as interference.
 Samples time_yields(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
   const PeerProcess other(crew, pu, page_bytes(), PeerProcess::Idle::yields);
   Samples samples;
@@ -106,7 +106,7 @@ Samples time_mapping(Crew& crew, int pu, const Extent& extent, const Budget& bud
   return samples;
 }
 
-// The pages exist, and are written: each costs the fault that enters it into the page table.
+// The pages exist and are written: each takes the fault that enters it into the page table.
 Samples time_mapped_pages(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
   const Segment segment(pages_a_sample * page_bytes());
   std::byte* at = nullptr;
@@ -122,7 +122,7 @@ Samples time_mapped_pages(Crew& crew, int pu, const Extent& extent, const Budget
   return samples;
 }
 
-// Two threads that sleep in turn, each until the other has raised its count.
+// A futex on which a thread sleeps. Two threads wake each other in turn by increasing the counts.
 struct Bed {
   alignas(apart_bytes) std::atomic<std::uint32_t> count{0};
 
@@ -171,7 +171,7 @@ Samples time_futex(Crew& crew, int pu, int other, const Extent& extent, const Bu
   Samples samples;
   const auto wake = [&] { samples.ns = time_wakes(waker, sleeper, extent, budget); };
   if (pu == other) {
-    // One processor only: a thread beside the crew's, which inherits its place.
+    // A single hardware thread: a second thread that inherits its affinity.
     crew.run(std::array{pu}, [&](std::size_t) {
       std::thread beside([&] { sleep_and_wake(sleeper, waker); });
       wake();
@@ -179,7 +179,7 @@ Samples time_futex(Crew& crew, int pu, int other, const Extent& extent, const Bu
     });
     return samples;
   }
-  // How much of the time these two ran says nothing: they are there to sleep.
+  // The CPU times of these threads are not recorded, because they are expected to sleep.
   crew.run(std::array{pu, other},
            [&](std::size_t who) { who == 0 ? wake() : sleep_and_wake(sleeper, waker); });
   return samples;

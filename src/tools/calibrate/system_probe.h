@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the operating system charges for what huddle asks of it.
+// Times the system calls that huddle uses.
 #pragma once
 
 #include "model/machine/machine.h"
@@ -10,8 +10,8 @@
 
 namespace huddle::calibrate {
 
-// Time of one call, or of one page. `pu` calls; `other` is the sleeper that a futex wakes, and may
-// be the same. Throws FailureError where the system refuses.
+// Times one call, or one page. `pu` makes the calls; `other` is the thread that a futex wakes, and
+// may be the same. Throws FailureError if the system refuses the call.
 Samples time_system_call(Crew& crew, machine::SystemCall call, int pu, int other,
                          const Extent& extent, const Budget& budget);
 

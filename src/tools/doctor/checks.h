@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The checks, group by group. Each looks at the system it is given, or probes this one, and says
-// what it found; none changes anything.
+// The checks of `huddle doctor`, by group. Each examines the given system, or probes this one, and
+// returns findings. The checks change nothing; examine() also repairs what killed agents left.
 #pragma once
 
 #include <optional>
@@ -19,59 +19,60 @@
 
 namespace huddle::doctor {
 
-// Which processors there are and which of them this process may use, as the kernel lists them.
+// Returns the hardware threads that are online.
 machine::CpuSet online_processors(const System& system);
-// By affinity mask and cpuset together: the kernel keeps the one inside the other.
+// Returns the hardware threads that this process may use: its affinity mask, which the kernel keeps
+// within the cpuset.
 machine::CpuSet allowed_processors(const System& system);
 
-// Whether ranks reach into each other's arrays here.
-
-// By what was measured on that machine, this one; the system says what could be done about it.
+// Returns the finding on the shared heap, which is on by default if the calibration of this machine
+// shows no cost. `system` provides the remedy.
 Finding judge_heap(const machine::Machine& machine, const System& system);
 
-// What there is to share memory with.
+// State of memfd_create and /dev/shm.
 struct ShmFacts {
-  int memfd_error = 0;  // of memfd_create; 0: it works
-  bool folder = false;  // /dev/shm is there
+  int memfd_error = 0;  // errno of memfd_create; 0 if it works
+  bool folder = false;  // /dev/shm exists
   bool writable = false;
-  double size_bytes = 0;  // 0: not known
+  double size_bytes = 0;  // 0 if unknown
   double free_bytes = 0;
 };
 
 std::vector<Finding> judge_shared_memory(const ShmFacts& facts);
 
-// The group of findings about the limits of this process and of its cgroup.
+// Group of the findings on the limits of this process and of its cgroup.
 inline constexpr std::string_view limits_group = "Limits";
 
-// Two processes that a third has started, as the ranks of a node are: memory, descriptors, Yama.
+// Tests with two processes of a common parent, like the ranks of a node: memory, descriptors, Yama.
 std::vector<Finding> check_siblings(const System& system);
-// KNEM and XPMEM.
+// Checks for KNEM and XPMEM.
 std::vector<Finding> check_copy_modules(const System& system);
-// memfd_create and /dev/shm.
+// Checks memfd_create and /dev/shm.
 std::vector<Finding> check_shared_memory(const System& system);
-// Transparent huge pages: first of shared, then of private memory.
+// Checks transparent huge pages of shared memory, then of private memory.
 std::vector<Finding> check_huge_pages(const System& system);
-// Processors that may be used, the cgroup's limits, this process's limits.
+// Check the hardware threads that may be used, the cgroup's limits and this process's limits.
 std::vector<Finding> check_processors(const System& system);
 std::vector<Finding> check_cgroup(const System& system);
 std::vector<Finding> check_limits(const System& system);
-// What the kernel does behind the program's back: NUMA balancing, scheduling, clock, perf events.
+// Checks kernel activity that disturbs programs, and restrictions: NUMA balancing, scheduling,
+// clock, perf events.
 std::vector<Finding> check_kernel(const System& system);
-// How threads can be watched, as trials on this process have shown.
+// The mechanisms for watching threads, as tried on this process.
 struct WaysToWatch {
   threads::Trial page_faults, protection, soft_dirty, bpf;
-  threads::Repaired repaired;  // what an agent that was killed had left
+  threads::Repaired repaired;  // after agents that were killed
 };
 std::vector<Finding> check_watching(const WaysToWatch& ways, const System& system);
-// Bare metal, virtual machine, container. `calibrated`: the machine file in force was measured
-// here, so that nothing hangs on what a hypervisor tells.
+// Checks for bare metal, virtual machine and container. `calibrated`: the machine file in use was
+// measured on this machine, so that the information from the hypervisor does not matter.
 std::vector<Finding> check_host(const System& system, bool calibrated);
-// MPI launchers in these folders, and MPI libraries that the loader knows.
+// Finds MPI launchers in these folders, and MPI libraries that the loader knows.
 std::vector<Finding> check_mpi(const std::vector<std::string>& folders);
-// Whether this machine is calibrated, and how well; then what follows from its figures.
+// Findings on the calibration of this machine and on the consequences of its figures.
 struct MachineFileCheck {
   std::vector<Finding> findings;
-  bool is_calibrated = false;  // the machine file in force was measured here
+  bool is_calibrated = false;  // the machine file in use was measured on this machine
 };
 MachineFileCheck check_machine_file(const NamedFile& named, const System& system);
 

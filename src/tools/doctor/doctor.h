@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Looks at everything that huddle needs, and says what it found.
+// The findings of `huddle doctor`: everything that huddle needs on this machine.
 #pragma once
 
 #include <array>
@@ -13,42 +13,41 @@
 
 namespace huddle::doctor {
 
-// What one check came to.
+// Result of one check.
 enum class State {
-  works,    // as huddle would have it
-  limited,  // huddle runs, and something is slower or missing
-  fails,    // something that huddle needs is not here
+  works,    // as huddle needs it
+  limited,  // huddle runs, but something is slower or missing
+  fails,    // something that huddle needs is missing
 };
 inline constexpr std::array<std::string_view, 3> state_names = {"works", "limited", "fails"};
 
 struct Finding {
   std::string id;     // stable, for --json: "cma"
-  std::string group;  // findings of a group stand together: "Between processes"
-  std::string what;   // the thing that was checked, in a few words
+  std::string group;  // findings of a group are adjacent: "Between processes"
+  std::string what;   // the checked feature, in a few words
   State state = State::works;
   std::string found = {};    // the facts
-  std::string cost = {};     // what that costs the user; empty where it works
-  std::string remedy = {};   // how to get it; empty where it works
-  std::string command = {};  // the shell line that does it, where there is one
+  std::string cost = {};     // consequence for the user; empty if it works
+  std::string remedy = {};   // how to fix it; empty if it works
+  std::string command = {};  // shell command that fixes it, if there is one
 };
 
-// How many of the findings are in this state.
+// Returns the number of findings in this state.
 int count(const std::vector<Finding>& findings, State state);
 
-// What huddle decides by on this machine.
-
-// The machine file that was chosen by a setting; nothing: huddle searches for one.
+// The machine file that a setting names. Empty if huddle searches for one.
 struct NamedFile {
   std::string path;
-  std::string by;  // what named it: "--machine", "HUDDLE_MACHINE", "/etc/huddle/config.toml:3"
+  // source of the setting: "--machine", "HUDDLE_MACHINE", "/etc/huddle/config.toml:3"
+  std::string by;
 };
 
 struct ThisMachine {
   std::string fingerprint;
-  std::string user_file;  // which `huddle calibrate` would write
+  std::string user_file;  // the file that `huddle calibrate` would write
 };
 
-// `named` is empty where the file was searched for.
+// Checks the machine file in use. `named` is empty if huddle searched for it.
 Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& here,
                       const NamedFile& named);
 
@@ -57,7 +56,7 @@ struct Patient {
   std::string search_path;  // PATH
 };
 
-// In the order in which people read it; findings of a group stand together.
+// Runs all checks and returns their findings in the order of the report, group by group.
 std::vector<Finding> examine(const Patient& patient);
 
 }  // namespace huddle::doctor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Whose machine it is: bare metal, a virtual machine, a container; and whether others take from it.
+// Checks of the host: bare metal, virtual machine or container, and CPU time taken by others.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view host_group = "Host";
 
-// A share of time that others took since boot above which measurements on it wobble.
+// Fraction of CPU time taken by other guests since boot above which measurements become unsteady.
 constexpr double bearable_steal = 0.01;
 
 bool has_hypervisor_flag(const System& system) {
@@ -24,7 +24,7 @@ bool has_hypervisor_flag(const System& system) {
   return false;
 }
 
-// The name of the virtual machine's maker, or "a hypervisor"; empty on bare metal.
+// Returns the name of the hypervisor's vendor, or "a hypervisor"; empty on bare metal.
 std::string hypervisor(const System& system) {
   static constexpr std::array<std::string_view, 8> virtual_makers = {
       "QEMU", "KVM", "VMware", "VirtualBox", "Xen", "Virtual Machine", "Amazon EC2", "Google"};
@@ -34,7 +34,7 @@ std::string hypervisor(const System& system) {
   if (!kind.empty()) return kind;
   const bool flagged = has_hypervisor_flag(system);
   for (const std::string_view name : virtual_makers) {
-    // "Amazon EC2" and "Google" make bare-metal instances too: those have no flag.
+    // "Amazon EC2" and "Google" also provide bare-metal instances, which do not have the flag.
     const bool also_bare = name == "Amazon EC2" || name == "Google";
     if (maker.find(name) != std::string::npos && (flagged || !also_bare)) return std::string(name);
   }
@@ -68,7 +68,8 @@ Finding check_hypervisor(const System& system, bool calibrated) {
   return finding;
 }
 
-// "cpu user nice system idle iowait irq softirq steal guest guest_nice" in ticks since boot.
+// Parses "cpu user nice system idle iowait irq softirq steal guest guest_nice", in ticks since
+// boot.
 std::optional<double> steal_share(const System& system) {
   constexpr std::size_t steal_column = 8;
   for (const std::string& line : system.lines("/proc/stat")) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the kernel does behind a program's back, and what it lets a program see.
+// Checks of the kernel: activity that disturbs programs, and what programs may observe.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kernel_group = "Kernel";
 
-// The highest value at which a user may watch the page faults of processes of his own.
+// Maximum value at which users may observe the page faults of their own processes.
 constexpr long long most_paranoid = 2;
 
 int numa_nodes(const System& system) {
@@ -34,7 +34,7 @@ Finding check_numa_balancing(const System& system) {
   }
   finding.state = State::limited;
   finding.command = "sysctl kernel.numa_balancing=0";
-  // Seen: it unmaps pages round and round with one node as well, where it can move none.
+  // NUMA balancing unmaps pages periodically even with a single node, where it cannot move them.
   if (nodes == 1) {
     finding.found = "on, although there is one NUMA node";
     finding.cost = "The kernel unmaps pages to see who uses them: page faults for nothing.";
@@ -80,7 +80,7 @@ Finding check_governor(const System& system) {
   }
   const std::string driver = system.read(folder + "/scaling_driver").value_or("unknown driver");
   finding.found = fmt::format("{} ({})", *governor, driver);
-  // In these drivers "powersave" is the name of the ordinary, load-driven mode.
+  // In these drivers "powersave" is the normal mode, which follows the load.
   const bool dynamic_powersave = driver == "intel_pstate" || driver.starts_with("amd-pstate");
   if (*governor != "powersave" || dynamic_powersave) return finding;
   finding.state = State::limited;
@@ -90,7 +90,7 @@ Finding check_governor(const System& system) {
   return finding;
 }
 
-// "7.2.0-rc1" -> 7.2 or newer?
+// Returns whether a release such as "7.2.0-rc1" is at least major.minor.
 bool at_least(const std::string& release, long long major, long long minor) {
   const std::size_t dot = release.find('.');
   if (dot == std::string::npos) return false;
@@ -101,7 +101,7 @@ bool at_least(const std::string& release, long long major, long long minor) {
   return *has_major > major || (*has_major == major && *has_minor >= minor);
 }
 
-// From Linux 7.2 on the scheduler can pull the threads of one process into one cache by itself.
+// Since Linux 7.2 the scheduler can move the threads of one process to one cache itself.
 std::string cache_aware_text(const System& system, const std::string& release) {
   const auto enabled = system.read("/sys/kernel/debug/sched/llc_balancing/enabled");
   if (enabled) {

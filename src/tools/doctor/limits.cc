@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What this process itself may have: /proc/self/limits.
+// Checks of limits: usable hardware threads, the cgroup, and /proc/self/limits.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -22,7 +22,7 @@ machine::CpuSet parse_or_empty(const std::string& list) {
   }
 }
 
-// Is it the cgroup, or a mask that somebody set?
+// Returns whether the cpuset restricts the process, as opposed to an affinity mask.
 bool cpuset_restricts(const System& system, const machine::CpuSet& online) {
   const machine::CpuSet cpuset = parse_or_empty(read_cgroup_limits(system).cpuset);
   return !cpuset.empty() && !cpuset.contains(online);
@@ -71,9 +71,9 @@ std::vector<Finding> check_processors(const System& system) {
 
 namespace {
 
-// An MPI rank and its buffers want some hundred MB before the program has anything.
+// An MPI rank and its buffers need a few hundred MB before the program allocates anything.
 constexpr double least_memory_a_processor = 256.0 * 1024 * 1024;
-// An MPI rank brings two to six helper threads; the launcher and the shell come on top.
+// An MPI rank has two to six helper threads; the launcher and the shell are additional.
 constexpr long long least_tasks_a_processor = 8;
 
 Finding judge_memory(const CgroupLimits& limits, double machine_bytes, int processors) {
@@ -145,15 +145,15 @@ std::vector<Finding> check_cgroup(const System& system) {
 
 namespace {
 
-// A launcher holds several descriptors a rank; 1,024, the usual limit, is enough for 256 ranks.
+// A launcher needs several descriptors per rank; 1,024, the usual limit, is enough for 256 ranks.
 constexpr long long least_open_files = 1024;
-// What to raise it to: the largest nodes have about 1,024 processors.
+// The recommended value: the largest nodes have about 1,024 hardware threads.
 constexpr long long enough_open_files = 4096;
-// A network card's buffers and queues for one rank; vendors ask for "unlimited".
+// The buffers and queues of a network card for one rank; vendors recommend "unlimited".
 constexpr long long least_locked_bytes = 64LL * 1024 * 1024;
 
-// "Max open files            1024                 524288               files".
-// Nothing: unlimited, or not there.
+// A line such as "Max open files            1024                 524288               files".
+// `soft` is nothing if the limit is unlimited or missing.
 struct Limit {
   bool known = false;
   std::optional<long long> soft;

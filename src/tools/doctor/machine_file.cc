@@ -13,7 +13,7 @@ namespace {
 
 Finding blank() { return {.id = "machine-file", .group = "Machine model", .what = "Calibration"}; }
 
-// Calibrating helps only where the file that it writes is the one that is read.
+// Calibration helps only if the file that it writes is the one in use.
 void add_remedy(const NamedFile& named, Finding& finding) {
   if (named.path.empty()) {
     finding.remedy = "About a minute, once for each kind of node:";
@@ -41,7 +41,8 @@ Finding judge_foreign(const machine::LoadedMachine& loaded, const std::string& t
   return finding;
 }
 
-// A quick or a disturbed run can be off by several times, and everything is decided by it.
+// All decisions depend on the figures, and those of a quick or disturbed run can be wrong by a
+// factor of several.
 Finding judge_measured(const machine::LoadedMachine& loaded, const NamedFile& named) {
   const bool is_quick = machine::calibration_of(loaded.machine) == machine::Calibration::quick;
   const std::string unsteady = machine::unsteadiness_text(loaded.machine);

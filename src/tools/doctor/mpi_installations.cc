@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view mpi_group = "MPI";
 
-// A launcher on a slow network file system needs a second or two to say its version.
+// A launcher on a slow network file system needs a second or two to print its version.
 constexpr std::chrono::milliseconds launcher_patience{5000};
 
 constexpr std::array<std::string_view, 9> launcher_names = {
@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, 9> launcher_names = {
     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich",
     "mpiexec.hydra",   "mpirun_rsh",   "srun"};
 
-// Some launchers are scripts that start others of their folder by name: those have to be found
-// before another MPI's.
+// Runs a launcher for its version. Some launchers are scripts that start programs of their own
+// folder by name, which must precede those of other MPIs in PATH.
 Launcher ask(const std::string& path, const std::vector<std::string>& folders,
              std::chrono::milliseconds wait) {
   Launcher launcher{.path = path};
@@ -41,7 +41,7 @@ Launcher ask(const std::string& path, const std::vector<std::string>& folders,
   return launcher;
 }
 
-// "mpirun" and "mpiexec" of one folder that say the same are one MPI.
+// "mpirun" and "mpiexec" of one folder with the same version are one MPI.
 bool same_mpi(const Launcher& a, const Launcher& b) {
   const auto folder = [](const Launcher& launcher) {
     return std::filesystem::path(launcher.path).parent_path();

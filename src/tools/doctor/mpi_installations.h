@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The MPIs of this machine, by their launchers.
+// Finds the MPIs of this machine by their launchers.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace huddle::doctor {
 
-// Which MPI it is: from what its launcher prints, and from the names of its libraries.
+// Family and version of an MPI, from the output of its launcher.
 struct MpiVersion {
   std::string family;   // "Open MPI", "MPICH", "Intel MPI", "MVAPICH", "PRRTE", "Slurm"
   std::string version;  // "4.1.4"
@@ -22,24 +22,24 @@ struct MpiVersion {
   bool operator==(const MpiVersion&) const = default;
 };
 
-// pre: `text` is what a launcher printed when it was asked for its version.
+// Parses the output of a launcher that was run with --version. Returns nothing if it is unknown.
 std::optional<MpiVersion> parse_mpi_version(std::string_view text);
 
-// MPI libraries among the lines of `ldconfig -p`, each with what speaks that binary interface:
-// "libmpi.so.40 (Open MPI)". Sorted, each once.
+// Returns the MPI libraries in the output of `ldconfig -p`, each with its ABI: "libmpi.so.40 (Open
+// MPI)". Sorted, without duplicates.
 std::vector<std::string> parse_loader_libraries(std::string_view text);
 
-// A launcher that was found, and what it says it is.
+// A launcher, with the MPI that it reports.
 struct Launcher {
   std::string path;
-  std::optional<MpiVersion> version = {};  // nothing: it did not say, or not in a way we know
+  std::optional<MpiVersion> version = {};  // nothing if the output is missing or unknown
   bool too_slow = false;
 };
 
-// The folders of a PATH, in its order, each once.
+// Returns the folders of PATH in order, without duplicates.
 std::vector<std::string> folders_of(std::string_view search_path);
 
-// Launchers in these folders; several names of one program count once.
+// Returns the launchers in these folders. Several names of one program count once.
 std::vector<Launcher> find_launchers(const std::vector<std::string>& folders,
                                      std::chrono::milliseconds wait);
 

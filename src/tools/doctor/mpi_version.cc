@@ -13,12 +13,12 @@ namespace {
 
 struct Family {
   std::string_view name;
-  std::string_view sign;    // appears in what its launcher prints...
-  std::string_view before;  // ...and the version is the first number after this
+  std::string_view sign;    // text that the launcher prints
+  std::string_view before;  // the version is the first number after this text
 };
 
-// The first that fits. MVAPICH before MPICH: it is MPICH's launcher with another name in it.
-// Slurm last: MPICH names it among the schedulers that it can start under.
+// The first match counts. MVAPICH precedes MPICH, because its launcher is that of MPICH with
+// another name. Slurm is last, because MPICH lists it as one of its supported schedulers.
 constexpr std::array<Family, 9> families = {{
     {"Open MPI", "Open MPI", "Open MPI"},
     {"Open MPI", "OpenRTE", "OpenRTE"},
@@ -40,8 +40,8 @@ std::string lower(std::string_view text) {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// A number with a dot in it, and what belongs to it: "4.1.4", "5.0.0rc2". "mvapich2-2.3.7"
-// is 2.3.7.
+// Returns the first number with a dot, including its suffix: "4.1.4", "5.0.0rc2". For
+// "mvapich2-2.3.7" that is 2.3.7.
 std::string first_version(std::string_view text) {
   for (std::size_t start = 0; start < text.size(); ++start) {
     if (!is_digit(text[start]) || (start > 0 && is_digit(text[start - 1]))) continue;

@@ -99,8 +99,8 @@ namespace {
 
 constexpr std::string_view shared_memory_group = "Shared memory";
 
-// An MPI puts a few MB a rank into /dev/shm: 64 ranks want 256 MB and more. Containers that do not
-// say otherwise get 64 MB.
+// An MPI uses a few MB per rank in /dev/shm: 64 ranks need 256 MB or more. The default in
+// containers is 64 MB.
 constexpr double small_shm_bytes = 256.0 * 1024 * 1024;
 
 Finding judge_memfd(const ShmFacts& facts) {

@@ -26,13 +26,13 @@
 namespace huddle::doctor {
 namespace {
 
-// The two processes need a millisecond; a machine in deep trouble gets this long.
+// The two processes need a millisecond; this is the limit on an overloaded machine.
 constexpr int patience_ms = 5000;
 
 using Block = std::array<char, 64>;
 constexpr Block owners_words = {"what the owner wrote"};
 
-// What the owner tells the reader; the descriptor itself travels beside it.
+// Message from the owner to the reader. The descriptor itself is ancillary data.
 struct Offer {
   pid_t owner = 0;
   int descriptor = -1;
@@ -40,7 +40,7 @@ struct Offer {
   int memfd_error = 0;
 };
 
-// A child that does not outlive this object.
+// A child process that does not outlive this object.
 class Child {
  public:
   explicit Child(const std::function<void()>& body) : pid_(::fork()) {
@@ -52,7 +52,7 @@ class Child {
     try {
       body();
     } catch (...) {
-      ::_exit(1);  // never into the caller's code a second time
+      ::_exit(1);  // the child must never continue with the caller's code
     }
     ::_exit(0);
   }
@@ -85,7 +85,7 @@ Received receive_offer(const FileDescriptor& socket) {
   return received;
 }
 
-// The owner lives until it is told to end: nobody watches it.
+// The owner lives until the parent ends it, so that no pidfd is needed.
 int try_memory_read(const Offer& offer, const single_copy::PeerPath& path) {
   Block copy{};
   const auto memory = single_copy::open(path, {.process = offer.owner});
@@ -96,7 +96,7 @@ int try_memory_read(const Offer& offer, const single_copy::PeerPath& path) {
   return copy == owners_words ? 0 : EIO;
 }
 
-// Can what the descriptor names be mapped, and does it hold what the owner wrote?
+// Returns 0 if the descriptor can be mapped and contains what the owner wrote; otherwise an errno.
 int try_descriptor(int fd) {
   if (fd < 0) return errno;
   Block copy{};
@@ -133,12 +133,12 @@ void be_owner(const FileDescriptor& socket, const SiblingOptions& options) {
     offer.memfd_error = errno;
   }
   send_offer(socket, offer);
-  // Stays until the reader has gone, whose end of the socket closes then.
+  // Waits until the reader has ended, which closes its end of the socket.
   char nothing = 0;
   uninterrupted([&] { return ::read(socket.number(), &nothing, 1); });
 }
 
-// What the reader answers, in one message: a number for each attempt.
+// The reader's answer is a single message with one number per attempt.
 constexpr std::size_t descriptor_attempts = 3;
 std::vector<int> numbers_of(const SiblingResults& results) {
   std::vector<int> numbers = {results.descriptor_by_socket, results.descriptor_by_proc,

@@ -13,13 +13,13 @@
 
 namespace huddle::doctor {
 
-// Kernel modules by which MPIs copy between processes.
 namespace {
 
 struct Module {
   std::string_view name;
   std::string_view device;
 };
+// Kernel modules that MPIs use to copy between processes.
 constexpr std::array modules = {Module{"KNEM", "/dev/knem"}, Module{"XPMEM", "/dev/xpmem"}};
 
 }  // namespace
@@ -32,7 +32,7 @@ std::vector<Finding> check_copy_modules(const System& system) {
     finding.found += finding.found.empty() ? "" : ", ";
     finding.found += std::string(module.name) + " (" + std::string(module.device) + ")";
   }
-  // Nothing is missing without them: huddle uses neither, and process_vm_readv does the same.
+  // This is no loss: huddle uses neither, and process_vm_readv does the same.
   if (finding.found.empty()) finding.found = "neither KNEM nor XPMEM, which only some MPIs use";
   return {finding};
 }
@@ -41,7 +41,7 @@ namespace {
 
 constexpr std::string_view siblings_group = "Between processes";
 
-// The two attempts at one thing: as it is, and once the other process has allowed it.
+// Results of the same attempt without and with the peer's permission (PR_SET_PTRACER).
 struct Attempts {
   int plain = 0;
   int allowing = 0;
@@ -170,7 +170,7 @@ Finding judge_yama(const SiblingFacts& facts) {
   }
   finding.found = fmt::format("{}: {}", *facts.yama, yama_meaning(*facts.yama));
   if (facts.allowing.reads_memory()) return finding;
-  if (*facts.yama < 2) return finding;  // something else refuses; that check says so
+  if (*facts.yama < 2) return finding;  // another restriction applies, which its own check reports
   finding.state = State::limited;
   finding.cost =
       "No process of a user may read another's memory: no single copy for large messages.";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the attempts between two sibling processes mean for huddle.
+// Probes what two ranks of a node can do with each other, and evaluates the results.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,19 @@
 
 namespace huddle::doctor {
 
-// Tries, for real, what two ranks of a node do with each other. Whether it is allowed depends on
-// the kernel, Yama, seccomp filters, user namespaces and the processes' past: probe, never assume.
-
-// How each attempt ended: an errno value, 0 for success.
+// Result of each attempt: an errno, or 0 for success. They are tried for real, because permission
+// depends on the kernel, Yama, seccomp filters, user namespaces and the history of the processes.
 struct SiblingResults {
   int descriptor_by_socket = 0;        // SCM_RIGHTS
   int descriptor_by_proc = 0;          // opening /proc/PID/fd/N
   int descriptor_by_pidfd = 0;         // pidfd_getfd
   std::vector<int> memory_reads = {};  // by path into a peer's memory
 
-  // By the path of that number; one that was not tried works.
+  // Returns the result of path number `path`; 0 if it was not tried.
   int memory_read(std::size_t path) const {
     return path < memory_reads.size() ? memory_reads[path] : 0;
   }
-  // Whether there is a path that works.
+  // Returns whether at least one path works.
   bool reads_memory() const {
     return memory_reads.empty() ||
            std::find(memory_reads.begin(), memory_reads.end(), 0) != memory_reads.end();
@@ -41,14 +39,14 @@ struct SiblingResults {
 };
 
 struct SiblingOptions {
-  // The process that is read calls prctl(PR_SET_PTRACER) first, as huddle does where Yama asks it.
+  // The owner calls prctl(PR_SET_PTRACER) first, as huddle does if Yama requires it.
   bool allow_tracers = false;
   single_copy::PeerPaths paths = single_copy::peer_paths();
-  // Called in both processes before anything else; tests drop rights here.
+  // Called in both processes before anything else; tests drop privileges here.
   void (*prepare)() = nullptr;
 };
 
-// The probe could not be set up; `number` is the errno value that says why.
+// The probe could not be set up; number() is the errno.
 class ProbeError : public FailureError {
  public:
   ProbeError(const std::string& what, int number)
@@ -59,20 +57,20 @@ class ProbeError : public FailureError {
   int number_;
 };
 
-// Starts two processes, lets one try to reach into the other, and ends both.
-// Throws ProbeError when it cannot start them, FailureError when they do not answer.
+// Starts two processes, lets one try to access the other, and ends both. Throws ProbeError if they
+// cannot be started, and FailureError if they do not answer.
 SiblingResults probe_siblings(const SiblingOptions& options = {});
 
 struct SiblingFacts {
-  SiblingResults plain = {};           // as any two processes
+  SiblingResults plain = {};           // without permission
   SiblingResults allowing = {};        // after PR_SET_PTRACER
-  std::optional<long long> yama = {};  // kernel.yama.ptrace_scope; nothing: no Yama in this kernel
-  single_copy::PeerPaths paths = single_copy::peer_paths();  // that were tried
+  std::optional<long long> yama = {};  // kernel.yama.ptrace_scope; nothing without Yama
+  single_copy::PeerPaths paths = single_copy::peer_paths();  // the paths that were tried
 };
 
 std::vector<Finding> judge_siblings(const SiblingFacts& facts);
 
-// Where the probe could not be set up: which limit, by its errno value, has to be raised.
+// Returns which limit has to be raised if the probe fails with this errno during set-up.
 std::string setup_remedy(int error);
 
 }  // namespace huddle::doctor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// How the threads of a program can be watched here: each way tried for its effect.
+// Checks whether the threads of a program can be watched; each mechanism was tried for its effect.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -34,7 +34,7 @@ Finding check_page_faults(const threads::Trial& trial) {
   return finding;
 }
 
-// Another way to the same faults, which nothing depends on.
+// An alternative source of the same page faults, which is optional.
 Finding check_bpf(const threads::Trial& trial) {
   Finding finding = make_finding("bpf", "Page faults by BPF");
   finding.found = trial.works ? "are seen as well: huddle profile --observer bpf"
@@ -57,7 +57,7 @@ Finding check_protection(const threads::Trial& trial) {
   return finding;
 }
 
-// What huddle could use besides, and does not need.
+// A mechanism that huddle does not need.
 Finding check_soft_dirty(const threads::Trial& trial) {
   Finding finding = make_finding("soft-dirty", "Soft-dirty bits");
   finding.found = trial.works ? "work: not used, userfaultfd tells more"
@@ -65,8 +65,8 @@ Finding check_soft_dirty(const threads::Trial& trial) {
   return finding;
 }
 
-// What it has done is what tells: that it is on, or can be turned on, says little. Nothing is
-// turned on to find out.
+// Reports the number of faults, because the setting alone does not show whether NUMA balancing has
+// an effect. The check does not turn it on.
 Finding check_hinting_faults(const System& system) {
   Finding finding = make_finding("hinting-faults", "Reads made visible");
   const auto value = system.number("/proc/sys/kernel/numa_balancing");

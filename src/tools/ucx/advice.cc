@@ -16,7 +16,7 @@
 namespace huddle::ucx {
 namespace {
 
-// The settings that the known versions have, if there is no installed UCX to list its own.
+// Settings of the known versions, used if there is no installed UCX that lists its own.
 constexpr std::string_view known_settings[] = {"UCX_CMA_BW",
                                                "UCX_KNEM_BW",
                                                "UCX_XPMEM_BW",
@@ -25,7 +25,7 @@ constexpr std::string_view known_settings[] = {"UCX_CMA_BW",
                                                "UCX_MAX_RNDV_RAILS",
                                                "UCX_MULTI_LANE_MAX_RATIO",
                                                "UCX_IB_PCI_RELAXED_ORDERING"};
-// The ratio leaves a card's rate this far outside, so that UCX's rounding does not let it in.
+// The ratio excludes a card's rate with this margin, so that UCX's rounding does not include it.
 constexpr double room = 0.95;
 
 std::string gb_text(double bytes_per_s) { return fmt::format("{:.2f} GB/s", bytes_per_s / 1e9); }
@@ -54,11 +54,11 @@ bool is_infiniband(const Device& device) {
          device.transport.starts_with("ud");
 }
 
-// UCX's name of the device over which processes of one node talk TCP.
+// UCX's name of the loopback device, which TCP uses within a node.
 constexpr std::string_view loopback_device = "lo";
 
-// A transport between processes of one node, the setting of its rate, and the way in the machine
-// file whose figures belong to it.
+// A transport between processes of one node, the setting of its rate, and the name of the
+// corresponding way in the machine file.
 struct Transport {
   std::string_view name;
   std::string_view setting;
@@ -139,8 +139,7 @@ class Adviser {
     return "";
   }
 
-  // Returns whether UCX has this transport here. Without an installed UCX, the machine file
-  // decides.
+  // Returns whether UCX has this transport here. Without UCX, the machine file decides.
   bool is_here(const Transport& transport) const {
     if (question_.library == nullptr) {
       return transport.way == shared_memory || rate_by(transport.way).has_value();
@@ -150,7 +149,7 @@ class Adviser {
                        [&](const Device& device) { return device.transport == transport.name; });
   }
 
-  // Returns whether UCX will compare this transport by a figure of this machine, or by the user's.
+  // Returns whether UCX will rate this transport by a figure of this machine, or by the user's.
   bool is_known(const Transport& transport) const {
     return is_users_own(transport.setting) ||
            (rate_by(transport.way).has_value() && has(transport.setting));
@@ -160,7 +159,7 @@ class Adviser {
     return transport.name == "knem" && question_.version < knem_is_each_ranks_own;
   }
 
-  // The rate that UCX assumes for one rank as long as no setting changes it; 0 if not known.
+  // Returns the rate in bytes/s that UCX assumes for one rank without settings; 0 if unknown.
   double assumed_rate(const Transport& transport) const {
     if (is_users_own(transport.setting)) {
       const auto own = bandwidth_from(default_of(transport.setting));
@@ -182,8 +181,8 @@ class Adviser {
            device.shared_bytes_per_s / ranks_divided_by(question_.version, question_.ranks);
   }
 
-  // A rate for one transport and UCX's constant for its rival would send messages over the rival,
-  // whatever that is really able to do. So all of them get a figure, or none.
+  // A measured rate for one transport and UCX's constant for another would send messages over the
+  // other, regardless of its real rate. Hence all transports get a figure, or none.
   void add_rates() {
     std::string unknown;
     for (const Transport& transport : transports) {
@@ -256,8 +255,7 @@ class Adviser {
     double bytes_per_s = 0;  // of one rank, at most
   };
 
-  // Returns the cards with the rates that UCX assumes; without an installed UCX, the networks of
-  // the machine file.
+  // Returns the cards with the rates that UCX assumes; without UCX, those of the machine file.
   std::vector<Card> cards() const {
     std::vector<Card> all;
     if (question_.library != nullptr) {
@@ -301,8 +299,8 @@ class Adviser {
     return count_of_different(std::move(names));
   }
 
-  // UCX sends part of a large message over each lane whose rate is not below the best lane's over
-  // this ratio, inside a node and between nodes alike.
+  // UCX sends part of a large message over each lane whose rate is at least that of the best lane
+  // divided by this ratio, within a node as well as between nodes.
   void keep_network_out() {
     const std::string_view name = "UCX_MULTI_LANE_MAX_RATIO";
     const std::vector<Card> all = cards();
@@ -352,7 +350,7 @@ class Adviser {
     return count_of_different(std::move(names));
   }
 
-  // More rails also bring more cards into messages inside the node, so they are only suggested.
+  // More rails also use more cards for messages within the node. They are therefore only suggested.
   void suggest_rails() {
     const int count = infiniband_cards();
     if (count < 2) return;
@@ -369,7 +367,7 @@ class Adviser {
   const machine::CostModel& model_;
   const machine::Machine& machine_;
   const Question& question_;
-  double fastest_rate_ = 0;   // measured, of one rank, over all ways inside the node
+  double fastest_rate_ = 0;   // measured rate of one rank, maximum over all ways within the node
   double believed_rate_ = 0;  // UCX's figure for the fastest path into a peer's memory
   Advice advice_;
 };

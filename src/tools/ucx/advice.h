@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Settings of UCX that replace its constants for this node by what was measured there, so that UCX
-// selects the fastest path and keeps network cards out of messages that stay inside the node.
+// Recommends UCX settings that replace its constants by values measured on this node, so that UCX
+// selects the fastest path and uses no network cards for messages within the node.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-// A setting that a reader would expect, and why it is not written.
+// A setting that readers may expect, and why it is not recommended.
 struct Omitted {
   std::string name;
   std::string why;
@@ -36,30 +36,31 @@ struct Omitted {
 
 struct Advice {
   std::vector<Setting> settings;
-  // Settings that help on some machines and hurt on others, and that nothing here has tested.
-  // They are written as comments.
+  // Settings that help on some machines and hurt on others, and that huddle has not tested. They
+  // are written as comments.
   std::vector<Setting> untested;
   std::vector<Omitted> omitted;
   double believed_bytes_per_s = 0;  // UCX's figure for the fastest path into a peer's memory
-  // The ratio of lanes that keeps network cards out of the node, also if it is untested; nothing
-  // if UCX's own ratio does or no ratio can.
+  // The lane ratio that keeps network cards out of the node, even if it is untested. Nothing if
+  // UCX's default does, or if no ratio can.
   std::optional<double> lane_ratio;
 };
 
 struct Question {
   int ranks = 1;  // of one node
   Version version;
-  // The installed UCX; null if there is none. Then the settings that this version is known to
-  // have are assumed, and paths and cards are those of the machine file.
+  // The installed UCX; null if there is none. In that case the known settings of the version are
+  // assumed, and paths and cards are those of the machine file.
   const Library* library = nullptr;
-  // Names of the settings that the user has made.
+  // Names of the settings that the user has set.
   std::vector<std::string> users_own;
 };
 
-// Requires: the machine file describes the machine that UCX runs on.
+// Returns the recommended settings.
+// Requires: the machine file describes the machine on which UCX runs.
 Advice advise(const machine::CostModel& model, const Question& question);
 
-// Returns a "NAME=value" for each setting.
+// Returns one "NAME=value" per setting.
 std::vector<std::string> lines_of(const std::vector<Setting>& settings);
 
 // Settings in the form that a shell, a launcher or a batch system reads.
@@ -70,12 +71,12 @@ inline constexpr std::array<std::string_view, 5> format_names = {"env", "conf", 
 // Throws UsageError if no format has this name.
 Format format_named(std::string_view name);
 
-// The origin of the settings, for the first lines of the text.
+// Origin of the settings, for the first lines of the text.
 struct Heading {
   std::string machine;  // name of the machine
   Version version;
   int ranks = 1;
-  std::string doubt;  // why they may be wrong; empty if there is no reason
+  std::string doubt;  // why they may be wrong; empty if there is no doubt
 };
 
 // Returns the advice as text; untested settings become comments, or are left out of a command line.

@@ -91,7 +91,7 @@ bool read_bandwidth(std::string_view text, Device& device) {
   return true;
 }
 
-// Cells between the bars of a line of a table; empty where it is none.
+// Returns the cells between the bars of a table line; empty if it is not one.
 std::vector<std::string_view> cells_of(std::string_view line) {
   const std::size_t from = line.find('|');
   const std::size_t to = line.rfind('|');
@@ -106,7 +106,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   }
 }
 
-// "256K" or "8249", where a range begins: "256K..inf".
+// Returns the start of a range: 256 K of "256K..inf".
 std::optional<double> range_start(std::string_view text) {
   const std::size_t end = text.find("..");
   if (end == std::string_view::npos) return std::nullopt;
@@ -146,13 +146,13 @@ std::optional<std::vector<Lane>> lanes_from(std::string_view text) {
   return lanes;
 }
 
-// Two columns, or one beside the number of a configuration, say of what the next rows are.
+// A heading in the last cell applies to the following rows.
 bool is_heading(std::string_view cell) { return cell.starts_with("tagged message by"); }
 
 std::vector<Selection> read_tables(std::string_view printed) {
   std::vector<Selection> selections;
   for (const std::string_view line : lines_of(printed)) {
-    // The log repeats each table, behind the time; only the printed one is read.
+    // The log repeats each table after a time stamp; only the printed table is read.
     if (!line.starts_with('#')) continue;
     const std::vector<std::string_view> cells = cells_of(line);
     if (cells.empty()) continue;
@@ -276,7 +276,7 @@ Settings read_settings(std::string_view printed) {
     if (!line.starts_with("UCX_")) continue;
     const std::size_t end = line.find_first_of("= ");
     if (end == std::string_view::npos) refuse(line);
-    // "UCX_CMA_MAX_SHORT (deprecated)" is none to be set.
+    // "UCX_CMA_MAX_SHORT (deprecated)" cannot be set.
     if (line[end] == '=') settings.emplace(line.substr(0, end), line.substr(end + 1));
   }
   if (settings.empty()) refuse(printed.substr(0, printed.find('\n')));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// An installed UCX, as its own program ucx_info describes it. The output differs between versions:
-// the functions here read that of 1.13 to 1.22, and throw FailureError with the line that they do
-// not know.
+// An installed UCX as described by its program ucx_info, whose output differs between versions. The
+// functions accept the output of 1.13 to 1.22, and throw FailureError with the first unknown line.
 #pragma once
 
 #include <map>
@@ -19,7 +18,7 @@ namespace huddle::ucx {
 
 enum class DeviceKind { loopback, intra_node, network, accelerator };
 
-// One device as one transport drives it.
+// A device as used by one transport.
 struct Device {
   std::string transport;  // "cma", "tcp", "rc_mlx5"
   std::string name;       // "memory", "eth0", "mlx5_0:1"
@@ -39,7 +38,7 @@ struct Lane {
   bool operator==(const Lane&) const = default;
 };
 
-// The protocol and the lanes for messages from this size to the next range.
+// The protocol and lanes for messages from this size up to the next range.
 struct Range {
   double from_bytes = 0;
   std::string protocol;
@@ -48,7 +47,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// The protocols for one kind of call, such as a send that should complete locally soon.
+// The protocols for one kind of call, for example a send with fast local completion.
 struct Selection {
   std::string call;
   std::vector<Range> ranges;
@@ -69,30 +68,28 @@ Version read_version(std::string_view printed);
 Settings read_settings(std::string_view printed);
 std::vector<Device> read_devices(std::string_view printed);
 
-// The basis of shares if UCX prints none: rates as `devices` gives them, divided by
-// `ranks`, and the ratio of lanes.
+// Input for the shares of lanes if UCX prints none: the rates of `devices` divided by `ranks`, and
+// the lane ratio.
 struct LaneRules {
   std::vector<Device> devices;
   int ranks = 1;
   double ratio = 1;
 };
-// Returns whether UCX printed tables of estimated protocols, with which no rules are needed.
+// Returns whether UCX printed tables of estimated protocols, which make LaneRules unnecessary.
 bool has_estimates(std::string_view printed);
-// Reads what UCX selects between two processes of one node: from the tables of estimated protocols,
-// or else from thresholds and the list of lanes, which are what applies with UCX_PROTO_ENABLE=n.
+// Returns what UCX selects between two processes of one node: from the tables of estimated
+// protocols, or else from thresholds and the list of lanes, which apply with UCX_PROTO_ENABLE=n.
 std::vector<Selection> read_selections(std::string_view printed, const LaneRules& rules);
 // Returns the texts of UCX's warnings and errors.
 std::vector<std::string> complaints(std::string_view printed);
 
-// Returns the ratio of lanes that this UCX applies with its settings.
+// Returns the lane ratio that this UCX applies with its settings.
 double lane_ratio(const Library& library);
 
-// Returns whether the lane's device connects nodes.
+// Returns whether the lane's device is a network device.
 bool is_network(const std::vector<Device>& devices, const Lane& lane);
 
-// ucx_info, UCX's own program: it prints what a UCX is and what it would do.
-
-// "NAME=value" each.
+// Environment variables as "NAME=value".
 using Environment = std::vector<std::string>;
 
 struct Selected {
@@ -100,15 +97,16 @@ struct Selected {
   std::vector<std::string> complaints;  // UCX's warnings and errors
 };
 
+// Runs ucx_info, which describes an installed UCX and its selections.
 class Tool {
  public:
-  // path: of ucx_info. In a wheel the libraries lie beside it, where the loader does not look.
+  // `path` is that of ucx_info. In a wheel the libraries are in ../lib, not searched by the loader.
   explicit Tool(std::string path);
 
   const std::string& path() const { return path_; }
-  // Returns version, settings and devices as they are with these settings. Throws FailureError.
+  // Returns version, settings and devices in effect with these settings. Throws FailureError.
   Library library(const Environment& settings = {}) const;
-  // Returns what two processes of a node with this many ranks send over with these settings, in the
+  // Returns what two processes of a node with this many ranks use with these settings, in the
   // protocol mode of this UCX. Throws FailureError.
   Selected selected(const Library& installed, const Environment& settings, int ranks) const;
 
@@ -116,20 +114,19 @@ class Tool {
   std::string run(const Environment& settings, const std::vector<std::string>& words) const;
 
   std::string path_;
-  Environment own_;  // what it needs to find its libraries
+  Environment own_;  // environment that it needs to find its libraries
 };
 
-// The first ucx_info among these folders, which PATH separates by colons; nothing where there is
-// none.
+// Returns the first ucx_info in the folders of `search_path`, which has the format of PATH; nothing
+// if there is none.
 std::optional<std::string> find_tool(std::string_view search_path);
 
-// What the network devices of this machine have sent so far, as the system counts it.
-
-// Bytes by device: "lo", "mlx5_0".
+// Bytes sent by each network device, by name: "lo", "mlx5_0".
 using Traffic = std::map<std::string, double>;
 
+// Returns the system's counters of this machine.
 Traffic sent_so_far(const System& system);
-// What went out from one look to a later one.
+// Returns what was sent between two readings.
 Traffic between(const Traffic& before, const Traffic& after);
 void add(const Traffic& some, Traffic& to);
 

@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// It starts a worker of each transport, which takes half a second.
+// ucx_info starts a worker for each transport, which takes half a second.
 constexpr std::chrono::milliseconds wait{20000};
 
-// Folders of a wheel: bin beside lib.
+// Returns the variables for a wheel, in which bin and lib are in the same folder.
 Environment context(const std::string& path) {
   std::error_code ignored;
   const fs::path libraries = fs::absolute(path, ignored).parent_path().parent_path() / "lib";
@@ -79,7 +79,7 @@ std::optional<std::string> find_tool(std::string_view search_path) {
 
 namespace {
 
-// InfiniBand counts in words of four bytes.
+// The InfiniBand counter has units of four bytes.
 constexpr double infiniband_word_bytes = 4;
 
 }  // namespace

@@ -29,7 +29,8 @@ std::string text_of(const Version& version) {
 
 namespace {
 
-// A block's way through lines that were used before, slowed as copies are by as many copiers.
+// Returns the time of a block through shared memory with warm cache lines, scaled by the slowdown
+// of concurrent copies.
 double copied_ns(const machine::CostModel& model, double bytes, int ranks) {
   const std::vector<int> cores = machine::first_pu_of_cores(model.machine().topology);
   if (cores.size() < 2) return std::numeric_limits<double>::infinity();
@@ -64,14 +65,14 @@ constexpr double cma_mb_per_s = 11145;
 constexpr double knem_mb_per_s = 13862;
 constexpr double latency_ns = 80;
 constexpr double cma_registration_ns = 9;
-// With UCX's own cache of registrations, and each time anew.
+// With UCX's registration cache, and without it.
 constexpr double knem_cached_registration_ns = 180;
 constexpr double knem_registration_ns = 1200;
 constexpr double knem_registration_ns_per_byte = 0.007;
 
 constexpr double cma_first_overhead_ns = 400;
 constexpr double knem_first_overhead_ns = 250;
-constexpr double overhead_ns = 2000;  // of both, once they have one
+constexpr double overhead_ns = 2000;  // of both, since they have the same
 
 constexpr int most_ranks_divided_by = 8;
 

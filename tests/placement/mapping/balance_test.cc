@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// Returns the number of these processors in each group of a level.
+// Returns the number of these hardware threads in each group of a level.
 std::map<int, int> per_group(const machine::Topology& topology, std::string_view level,
                              const std::vector<int>& pus) {
   std::map<int, int> counts;
@@ -46,12 +46,12 @@ TEST_F(TwoSockets, SocketsAndNumaNodesGetEqualNumbers) {
   EXPECT_THAT(per_group(topology_, "package", balanced(9)), ElementsAre(Pair(0, 5), Pair(1, 4)));
 }
 
-TEST_F(TwoSockets, AllAreTakenIfAllAreNeeded) {
+TEST_F(TwoSockets, AllAreReturnedIfAllAreNeeded) {
   EXPECT_EQ(balanced(128), topology_.pus.cpus());
   EXPECT_EQ(balanced(1000), topology_.pus.cpus());
 }
 
-TEST_F(TwoSockets, RequiredProcessorsAreAlwaysIncluded) {
+TEST_F(TwoSockets, RequiredHardwareThreadsAreAlwaysIncluded) {
   std::vector<int> first_socket;
   for (int pu = 0; pu < 40; ++pu) first_socket.push_back(pu);
   const std::vector<int> pus = balanced(64, machine::CpuSet(first_socket));
@@ -59,12 +59,12 @@ TEST_F(TwoSockets, RequiredProcessorsAreAlwaysIncluded) {
   EXPECT_EQ(per_group(topology_, "package", pus)[1], 24);
 }
 
-TEST(Balance, OneNumaNodeLeavesTheChoice) {
+TEST(Balance, SingleNumaNodeReturnsAllCandidates) {
   const machine::Topology topology = synthetic("pack:1 l3:2 core:4 pu:1").topology;
   EXPECT_EQ(balanced_pus(topology, topology.pus.cpus(), {}, 3), topology.pus.cpus());
 }
 
-TEST(Balance, CoresComeBeforeTheirFurtherThreads) {
+TEST(Balance, CoresPrecedeFurtherHardwareThreads) {
   const machine::Topology topology = synthetic("pack:2 core:2 pu:2").topology;
   EXPECT_THAT(balanced_pus(topology, topology.pus.cpus(), {}, 6), ElementsAre(0, 1, 2, 4, 5, 6));
 }

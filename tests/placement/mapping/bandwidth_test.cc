@@ -12,7 +12,7 @@ namespace {
 
 class Bandwidth : public ::testing::Test {
  protected:
-  // Returns `count` processors, from 0 on, in steps.
+  // Returns `count` hardware threads, starting from 0 with stride `step`.
   static std::vector<int> pus(int count, int step = 1) {
     std::vector<int> numbers;
     for (int i = 0; i < count; ++i) numbers.push_back(i * step);
@@ -25,18 +25,21 @@ class Bandwidth : public ::testing::Test {
   machine::CostModel model_{machine_};
 };
 
-// The curves of that file: 268435456 bytes take 20.65 ms alone and 92.56 ms with eight in a cache.
+// From the curves of that file: a copy of 268435456 bytes takes 20.65 ms alone and 92.56 ms with
+// eight per L3.
 constexpr double copied_bytes = 268435456;
-TEST_F(Bandwidth, FollowsTheCurvesOfTheMostContendedLevel) {
+TEST_F(Bandwidth, FollowsCurvesOfMostContendedLevel) {
   EXPECT_NEAR(rate({0}), copied_bytes / 20.65e6, 0.01);
   EXPECT_NEAR(rate(pus(8)), 8 * copied_bytes / 92.56e6, 0.1);
   EXPECT_NEAR(rate(pus(8, 16)), 8 * copied_bytes / 20.65e6, 0.1);
   EXPECT_NEAR(rate(pus(128)), 128 * copied_bytes / 145.1e6, 0.5);
 }
 
-TEST_F(Bandwidth, OneSocketOfTwoHasHalf) { EXPECT_NEAR(rate(pus(64)) / rate(pus(128)), 0.5, 0.03); }
+TEST_F(Bandwidth, OneSocketOfTwoProvidesHalf) {
+  EXPECT_NEAR(rate(pus(64)) / rate(pus(128)), 0.5, 0.03);
+}
 
-TEST_F(Bandwidth, OfAPlacementIsThatOfAllItsNodes) {
+TEST_F(Bandwidth, SumsOverAllNodesOfPlacement) {
   const SlotTree tree(model_, {pus(8), 2, 1000});
   const Mapping one_node = {0, 1, 2, 3};
   const Mapping both = {0, 1, 2, 3, 8, 9, 10, 11};

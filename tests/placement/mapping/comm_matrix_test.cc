@@ -34,7 +34,7 @@ std::string error_of(std::string_view text) {
   return "no error";
 }
 
-// "0-1:30 1-2:5": every pair once.
+// Returns every pair once: "0-1:30 1-2:5".
 std::string pairs_of(const CommMatrix& matrix) {
   std::string text;
   for (int v = 0; v < matrix.size(); ++v) {
@@ -48,18 +48,18 @@ std::string pairs_of(const CommMatrix& matrix) {
   return text;
 }
 
-TEST(CommMatrix, CsvIsReadInBothOrdersOfRows) {
+TEST(CommMatrix, CsvRowsAreReadInBothOrders) {
   EXPECT_EQ(pairs_of(parse("0,1,2\n1,0,3\n2,3,0\n")), "0-1:2 0-2:4 1-2:6");
   EXPECT_EQ(pairs_of(parse("2,3,0\n1,0,3\n0,1,2\n", Rows::last)), "0-1:2 0-2:4 1-2:6");
 }
 
-TEST(CommMatrix, FirstRowOfNumbersIsNotTakenForAHeading) {
+TEST(CommMatrix, FirstRowOfNumbersIsNoHeading) {
   EXPECT_THAT(error_of("0,x\n1,0\n0,1\n"), HasSubstr("m:1: 'x' is not a number"));
   EXPECT_EQ(pairs_of(parse("a,1\n0,7\n7,0\n")), "0-1:14");
   EXPECT_EQ(pairs_of(parse(",0,1\n0,0,7\n1,7,0\n")), "0-1:14");
 }
 
-TEST(CommMatrix, EventsOfThreadsAreWrittenAndReadBack) {
+TEST(CommMatrix, ThreadEventsSurviveRoundTrip) {
   CommMatrix matrix;
   matrix.kind = Kind::threads;
   GraphBuilder builder(3);
@@ -87,7 +87,7 @@ TEST(CommMatrix, OlderProfilesAreReadWithoutEvents) {
   EXPECT_FALSE(read.events);
 }
 
-TEST(CommMatrix, DamagedEventsAreNamed) {
+TEST(CommMatrix, DamagedEventsAreReported) {
   const std::string head = R"({"schema": "huddle-comm", "version": 1, "n": 2, )";
   EXPECT_THAT(error_of(head + "\"events\": 3, \"entries\": []}"), HasSubstr("dispersion"));
   EXPECT_THAT(error_of(head + "\"events\": {\"dispersion\": -1}, \"entries\": []}"),
@@ -98,7 +98,7 @@ TEST(CommMatrix, DamagedEventsAreNamed) {
               HasSubstr("\"unobserved\" must be a list of strings"));
 }
 
-TEST(CommMatrix, CsvMayHaveOtherSeparatorsNamesAndComments) {
+TEST(CommMatrix, CsvAcceptsSeparatorsNamesAndComments) {
   for (const char* text : {"0;7\n7;0\n", "0 7\n7 0\n", "0\t7\n7\t0\n", "# said\n0,7\n\n7,0\n",
                            "0,7,\r\n7,0,\r\n", "\uFEFF0,7\n7,0\n"}) {
     EXPECT_EQ(pairs_of(parse(text)), "0-1:14") << text;
@@ -110,14 +110,14 @@ TEST(CommMatrix, CsvMayHaveOtherSeparatorsNamesAndComments) {
   EXPECT_THAT(parse("left,right\n0,7\n7,0\n").names, ElementsAre("left", "right"));
 }
 
-TEST(CommMatrix, CsvRowThatBeginsWithANumberIsNoHeading) {
+TEST(CommMatrix, CsvRowBeginningWithNumberIsNoHeading) {
   for (const char* text : {"0,x\n5,0\n0,5\n", "0,7\n7,x\n", "0,,7\n1,0,2\n7,2,0\n"}) {
     EXPECT_THROW(parse(text), InputError) << text;
   }
   EXPECT_EQ(pairs_of(parse(",0,1\n0,0,7\n1,7,0\n")), "0-1:14") << "numbers as names";
 }
 
-TEST(CommMatrix, OneSidedPairsAndADiagonalAreNoted) {
+TEST(CommMatrix, OneSidedPairsAndDiagonalAreNoted) {
   EXPECT_THAT(parse("0,1\n1,0\n").notes, IsEmpty());
   const CommMatrix matrix = parse("5,1\n2,0\n");
   EXPECT_EQ(pairs_of(matrix), "0-1:3");
@@ -125,7 +125,7 @@ TEST(CommMatrix, OneSidedPairsAndADiagonalAreNoted) {
                                         HasSubstr("1 entry on the diagonal is left out")));
 }
 
-TEST(CommMatrix, MatrixMarketInItsForms) {
+TEST(CommMatrix, AllMatrixMarketFormsAreRead) {
   EXPECT_EQ(
       pairs_of(parse("%%MatrixMarket matrix coordinate real general\n% said\n3 3 2\n1 2 5\n3 2 "
                      "7\n")),
@@ -140,13 +140,13 @@ TEST(CommMatrix, MatrixMarketInItsForms) {
   EXPECT_EQ(pairs_of(parse("%%MatrixMarket matrix array real symmetric\n2 2\n0\n1\n0\n")), "0-1:2");
 }
 
-TEST(CommMatrix, EdgeListsKeepThreeColumns) {
+TEST(CommMatrix, EdgeListsUseThreeColumns) {
   EXPECT_EQ(
       pairs_of(parse("# from to bytes messages\n0 1 10 1\n1 2 20 3\n2 1 5 1\n0 3 1 1\n4 0 2 1\n")),
       "0-1:10 0-3:1 0-4:2 1-2:25");
 }
 
-TEST(CommMatrix, MonitoringCountsWhatTheProgramSends) {
+TEST(CommMatrix, MonitoringCountsTrafficOfProgramOnly) {
   const CommMatrix matrix = parse(
       "# POINT TO POINT\n"
       "E\t0\t1\t32 bytes\t8 msgs sent\t0,0,0,8\n"
@@ -159,7 +159,7 @@ TEST(CommMatrix, MonitoringCountsWhatTheProgramSends) {
   EXPECT_THAT(matrix.notes, testing::Contains(HasSubstr("2 lines of what the MPI sends")));
 }
 
-TEST(CommMatrix, OwnFormatSurvivesBeingWrittenAndRead) {
+TEST(CommMatrix, OwnFormatSurvivesRoundTrip) {
   const CommMatrix matrix = parse(
       R"({"schema": "huddle-comm", "version": 1, "kind": "threads", "n": 3, "names": ["a", "b", "c"],
           "entries": [[0, 1, 10, 2], [1, 0, 4, 1], [2, 1, 0.5, 1]]})");
@@ -171,14 +171,15 @@ TEST(CommMatrix, OwnFormatSurvivesBeingWrittenAndRead) {
   EXPECT_EQ(again.kind, matrix.kind);
 }
 
-TEST(CommMatrix, NothingButZerosIsLegal) {
+TEST(CommMatrix, AllZerosIsValid) {
   const CommMatrix matrix = parse("0,0\n0,0\n");
   EXPECT_EQ(matrix.size(), 2);
   EXPECT_EQ(matrix.graph.edges(), 0U);
 }
 
-TEST(CommMatrix, ManyEntriesComeOutAsFewDo) {
-  const Graph graph = graph_of(Pattern::all_to_all, 40, 1);  // a triangle inside, not a list
+TEST(CommMatrix, DenseMatrixEqualsSparseOne) {
+  // stored as a triangular matrix, not as a list
+  const Graph graph = graph_of(Pattern::all_to_all, 40, 1);
   std::string text;
   for (int row = 0; row < 40; ++row) {
     for (int column = 0; column < 40; ++column) text += column == row ? "0 " : "4096 ";
@@ -188,7 +189,7 @@ TEST(CommMatrix, ManyEntriesComeOutAsFewDo) {
   EXPECT_EQ(graph.edges(), 40U * 39 / 2);
 }
 
-TEST(CommMatrix, DamageIsNamedByFileAndLine) {
+TEST(CommMatrix, DamageIsReportedWithFileAndLine) {
   EXPECT_THAT(error_of("0,1\n1\n"), StartsWith("m:2: 1 number in this row, 2 in the first"));
   EXPECT_THAT(error_of("0,1\n"), StartsWith("m:1: the file ends after 1 row of 2 columns"));
   EXPECT_THAT(error_of("0,1\n1,0\n1,1\n"), StartsWith("m:3: more rows than the 2 columns"));
@@ -212,7 +213,7 @@ TEST(CommMatrix, DamageIsNamedByFileAndLine) {
   EXPECT_THAT(error_of("E\t0\t1\t-5 bytes\n"), StartsWith("m:1: '-5' is negative"));
 }
 
-TEST(CommMatrix, DamagedJsonIsNamedByFileAndLine) {
+TEST(CommMatrix, DamagedJsonIsReportedWithFileAndLine) {
   EXPECT_THAT(error_of("{\n\"schema\": 5,\n}"), StartsWith("m:3: this is not JSON"));
   EXPECT_THAT(error_of("{\n\"schema\": \"other\"}"), StartsWith("m:2: \"schema\" is not"));
   const auto with = [](const std::string& rest) {
@@ -227,12 +228,12 @@ TEST(CommMatrix, DamagedJsonIsNamedByFileAndLine) {
               AllOf(StartsWith("m:3: entry 0"), HasSubstr("0 or more")));
 }
 
-TEST(CommMatrix, WhatIsTooMuchIsNoAmount) {
+TEST(CommMatrix, ExcessiveAmountsAreRejected) {
   EXPECT_THAT(error_of("0,1e300\n1,0\n"), StartsWith("m:1: '1e300' is no amount"));
   EXPECT_THAT(error_of("{\n\"n\": 2e308}"), StartsWith("m:2: '2e308' is too large a number"));
 }
 
-TEST(CommMatrix, AFileThatIsNotThereIsNamed) {
+TEST(CommMatrix, MissingFileIsReported) {
   EXPECT_THROW(read_matrix("/no/such/matrix", {}), InputError);
   const huddle::test::Scratch scratch;
   EXPECT_EQ(pairs_of(read_matrix(scratch.write("m.csv", "0,1\n0,0\n"), {})), "0-1:1");

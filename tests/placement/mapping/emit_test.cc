@@ -17,7 +17,7 @@ using ::testing::ThrowsMessage;
 const std::vector<Slot> one_node = {{0, 4}, {0, 0}, {0, 2}};
 const std::vector<Slot> two_nodes = {{1, 0}, {0, 0}, {1, 2}, {0, 2}};
 
-TEST(Emit, ThreadsOfOneNode) {
+TEST(Emit, ThreadFormatsRequireOneNode) {
   EXPECT_EQ(emit(Emission::omp_places, {one_node}),
             "OMP_PLACES='{4},{0},{2}' OMP_PROC_BIND=close\n");
   EXPECT_EQ(emit(Emission::gomp, {one_node}), "GOMP_CPU_AFFINITY='4 0 2'\n");
@@ -26,14 +26,14 @@ TEST(Emit, ThreadsOfOneNode) {
   EXPECT_THROW(emit(Emission::gomp, {two_nodes, 2}), UsageError);
 }
 
-TEST(Emit, RankfilesNameHostAndProcessor) {
+TEST(Emit, RankfilesContainHostAndHardwareThread) {
   EXPECT_THAT(emit(Emission::openmpi4, {one_node}), HasSubstr("\nrank 1=localhost slot=0\n"));
   EXPECT_THAT(emit(Emission::prrte, {two_nodes, 2, {"a", "b"}, {0, 2, 1, 3}}),
               HasSubstr("\nrank 2=b slot=1\n"))
       << "PRRTE counts processors in the order of the tree";
 }
 
-TEST(Emit, OneListForAllNodes) {
+TEST(Emit, ListFormatsRequireSameListOnAllNodes) {
   EXPECT_EQ(emit(Emission::srun_map_cpu, {two_nodes, 2}), "--cpu-bind=map_cpu:0,2\n");
   EXPECT_EQ(emit(Emission::hydra, {two_nodes, 2, {"a", "b"}}),
             "# mpiexec.hydra -f FILE -bind-to user:0,2 PROGRAM\nb:1\na:1\nb:1\na:1\n");
@@ -46,19 +46,19 @@ TEST(Emit, OneListForAllNodes) {
       ThrowsMessage<UsageError>(HasSubstr("same list")));
 }
 
-TEST(Emit, OrderOfHosts) {
+TEST(Emit, HostFormatsFollowRankOrder) {
   EXPECT_EQ(emit(Emission::hostfile, {two_nodes, 2, {"a", "b"}}), "b\na\nb\na\n");
   EXPECT_EQ(emit(Emission::srun_arbitrary, {two_nodes, 2}), "node1\nnode0\nnode1\nnode0\n");
   EXPECT_EQ(emit(Emission::cray_rank_order, {two_nodes, 2}), "1,3,0,2\n");
 }
 
-TEST(Emit, AnUnknownFormatNamesTheNearest) {
+TEST(Emit, UnknownFormatSuggestsSimilarName) {
   EXPECT_THAT([] { emission_named("openmpi"); },
               ThrowsMessage<UsageError>(HasSubstr("did you mean 'openmpi4'?")));
   for (const EmissionInfo& info : emissions()) EXPECT_EQ(emission_named(info.name), info.emission);
 }
 
-TEST(Assignments, AreReadFromWordsAndFiles) {
+TEST(Assignments, AreParsedFromWordsAndFiles) {
   EXPECT_THAT(parse_assignments("3=12,0=1:5"),
               ElementsAre(Assignment{3, {0, 12}}, Assignment{0, {1, 5}}));
   EXPECT_THAT(parse_assignment_lines("# now\n0=4\n1=2, 2=3\n", "p"),

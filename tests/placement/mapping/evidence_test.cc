@@ -12,7 +12,7 @@
 namespace huddle::mapping::test {
 namespace {
 
-// Samples of a program whose neighbours share, and of pairs that only seem to share.
+// Events of a program in which neighbours share pages; a fraction `noise` of the events is random.
 Events sampled_line(int threads, int events, double noise, std::uint64_t seed) {
   GraphBuilder builder(threads);
   Random random(seed);
@@ -48,15 +48,15 @@ TEST(Evidence, NoiseAloneIsNotSufficient) {
   }
 }
 
-// A burst is one observation, however many events it consists of.
-TEST(Evidence, EventsThatComeInBurstsCountLess) {
+// A burst is a single observation, regardless of its number of events.
+TEST(Evidence, EventsInBurstsCountLess) {
   Events events = sampled_line(16, 400, 0, 1);
   EXPECT_EQ(examine(events, {}), Finding::sufficient);
   events.dispersion = 100;
   EXPECT_EQ(examine(events, {}), Finding::all_alike);
 }
 
-TEST(Evidence, GainIsLoweredByItsDeviation) {
+TEST(Evidence, GainIsReducedByItsDeviation) {
   GraphBuilder builder(4);
   builder.add({0, 2, 100});
   builder.add({1, 3, 100});
@@ -74,8 +74,8 @@ TEST(Evidence, GainIsLoweredByItsDeviation) {
   EXPECT_DOUBLE_EQ(gain(1e6).least_share({}), 0);
 }
 
-// In the order of their numbers, neighbours already sit best.
-TEST(Evidence, SampledNeighboursAreNotMovedApart) {
+// In numeric order, neighbours are already placed best.
+TEST(Evidence, SampledNeighboursAreNotSeparated) {
   constexpr int seeds = 100;
   Scene truth(synthetic("pack:2 core:8 pu:1"), line(16));
   int worse = 0;

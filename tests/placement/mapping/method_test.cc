@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What every method promises, and how good `tree` has to be.
+// Guarantees of all methods, and the quality of `tree`.
 #include "placement/mapping/method.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::vector<std::filesystem::path> recorded_machines() {
   return files;
 }
 
-// The cheapest by looking at every permutation, alike or not.
+// Returns the minimum cost over all permutations.
 double least_cost(Scene& scene) {
   Mapping mapping(static_cast<std::size_t>(scene.problem().elements()));
   std::iota(mapping.begin(), mapping.end(), 0);
@@ -44,7 +44,7 @@ double least_cost(Scene& scene) {
   return least;
 }
 
-TEST(Methods, AreOneToOneAndKeepWhoIsFixedOnEveryRecordedMachine) {
+TEST(Methods, AreOneToOneAndRespectFixedElementsOnAllRecordedMachines) {
   for (const auto& file : recorded_machines()) {
     const machine::Topology topology = machine::discover_from_xml(file).topology;
     const int slots = topology.pus.count();
@@ -68,7 +68,7 @@ TEST(Methods, AreOneToOneAndKeepWhoIsFixedOnEveryRecordedMachine) {
   }
 }
 
-TEST(Exact, IsTheBestOfAllPermutations) {
+TEST(Exact, EqualsBestOfAllPermutations) {
   for (const char* machine : {"pack:2 core:3 pu:1", "pack:3 core:2 pu:1", "pack:1 core:6 pu:1"}) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       Scene scene(synthetic(machine), dense_random(6, seed));
@@ -79,7 +79,7 @@ TEST(Exact, IsTheBestOfAllPermutations) {
   }
 }
 
-TEST(Exact, CountsPlacementsUpToWhatIsAlike) {
+TEST(Exact, CountsPlacementsWithoutIdenticalOnes) {
   const auto count = [](const char* machine, int elements) {
     Scene scene(synthetic(machine), dense_random(elements, 1));
     return count_placements(scene.problem(), 10'000);
@@ -91,12 +91,12 @@ TEST(Exact, CountsPlacementsUpToWhatIsAlike) {
   EXPECT_EQ(count("pack:4 core:8 pu:1", 32), std::nullopt);
 }
 
-TEST(Exact, RefusesWhatTakesTooLong) {
+TEST(Exact, RejectsProblemsThatTakeTooLong) {
   Scene scene(synthetic("pack:4 core:8 pu:1"), dense_random(32, 1));
   EXPECT_THROW(map_by(scene.problem(), {Method::exact, false}), UsageError);
 }
 
-TEST(Tree, IsOptimalOnEightElements) {
+TEST(Tree, IsOptimalForEightElements) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Scene scene(synthetic("pack:2 l3:2 core:2 pu:1"), dense_random(8, seed));
     const double best = scene.cost(exact(scene.problem(), scene.problem().present));
@@ -104,8 +104,8 @@ TEST(Tree, IsOptimalOnEightElements) {
   }
 }
 
-// What tree makes of more than a few: without looking at all placements.
-TEST(Tree, CutsAndMovesAreNearlyOptimalByThemselves) {
+// The part of tree that is used for larger problems, which does not try all placements.
+TEST(Tree, PartitionAndRefineAreNearlyOptimal) {
   int optimal = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Scene scene(synthetic("pack:2 l3:2 core:2 pu:1"), dense_random(8, seed));
@@ -129,8 +129,8 @@ TEST(Tree, FindsShuffledPairsAndRings) {
   }
 }
 
-// Graphs without a structure have many cuts that are nearly as good.
-TEST(Tree, CostsNearlyTheSameHoweverElementsAreNumbered) {
+// Graphs without structure have many cuts of similar quality.
+TEST(Tree, CostHardlyDependsOnNumbering) {
   for (std::size_t p = 0; p < pattern_names.size(); ++p) {
     const auto pattern = static_cast<Pattern>(p);
     const bool has_structure = pattern != Pattern::power_law && pattern != Pattern::random;
@@ -147,7 +147,7 @@ TEST(Tree, CostsNearlyTheSameHoweverElementsAreNumbered) {
   }
 }
 
-TEST(Tree, IsNeverWorseThanItsStartOrThanLh) {
+TEST(Tree, IsNeverWorseThanStartOrLh) {
   for (std::size_t p = 0; p < pattern_names.size(); ++p) {
     for (const int size : {8, 60, 200}) {
       Scene scene(synthetic("pack:2 l3:4 core:4 pu:1"), graph_of(static_cast<Pattern>(p), size, 3),
@@ -160,13 +160,13 @@ TEST(Tree, IsNeverWorseThanItsStartOrThanLh) {
   }
 }
 
-TEST(Tree, LeavesEverybodyWhereNobodyTalks) {
+TEST(Tree, KeepsPlacementWithoutCommunication) {
   Scene scene(synthetic("pack:2 core:4 pu:1"), GraphBuilder(8).finish());
   EXPECT_EQ(tree_mapping(scene.problem()).mapping, scene.problem().present);
 }
 
-// Two sockets exchanged cost the same: then nobody moves for nothing.
-TEST(Tree, MovesFew) {
+// Exchanging the two sockets has the same cost, and must not move all elements.
+TEST(Tree, MovesFewElements) {
   GraphBuilder builder(16);
   for (int a = 0; a < 16; ++a) {
     for (int b = a + 1; b < 16; ++b) {
@@ -181,7 +181,7 @@ TEST(Tree, MovesFew) {
   EXPECT_EQ(quality_of(scene.problem(), mapping).moved, 2);
 }
 
-TEST(Tree, CostsTheSameInTheOrderOfNumbersWithinObjects) {
+TEST(Tree, SortingWithinObjectsKeepsCost) {
   Scene scene(synthetic("pack:2 l3:2 core:4 pu:1"), graph_of(Pattern::random, 14, 2));
   scene.fix(2, 5);
   const Mapping mapping = tree_mapping(scene.problem()).mapping;
@@ -200,7 +200,7 @@ TEST(Tree, CostsTheSameInTheOrderOfNumbersWithinObjects) {
   }
 }
 
-TEST(Lh, FillsOrSpreadsWhicheverIsCheaper) {
+TEST(Lh, ChoosesCheaperOfFillingAndSpreading) {
   Scene scene(synthetic("pack:4 core:4 pu:1"), graph_of(Pattern::ring, 4, 1));
   const Mapping ours = lh(scene.problem());
   EXPECT_EQ(scene.cost(ours), 4 * 4096 * 10) << "all on one socket";
@@ -208,8 +208,8 @@ TEST(Lh, FillsOrSpreadsWhicheverIsCheaper) {
   EXPECT_EQ(scene.cost(printed), 4 * 4096 * 30) << "each on a socket of its own";
 }
 
-TEST(Lh, GroupsBeginWithTheFirstAndTiesGoToTheLowestNumber) {
-  // 0 talks as much to 2 as to 3: 2 it is.
+TEST(Lh, TiesGoToLowestNumber) {
+  // 0 communicates equally with 2 and 3: 2 is chosen.
   GraphBuilder builder(4);
   builder.add({0, 2, 10});
   builder.add({0, 3, 10});
@@ -226,14 +226,14 @@ TEST(Lh, GroupsFitObjectsOfDifferentSizes) {
   EXPECT_EQ(flaw_of(scene.problem(), lh(scene.problem())), "");
 }
 
-TEST(Methods, AnUnknownOneIsAnErrorThatNamesTheNearest) {
+TEST(Methods, UnknownNameSuggestsSimilarName) {
   EXPECT_EQ(method_named("lh"), Method::lh);
   EXPECT_THAT([] { method_named("tre"); },
               testing::ThrowsMessage<UsageError>(testing::HasSubstr("did you mean 'tree'?")));
 }
 
-// Sizes that change nothing else: bigger machines and jobs than other tests have.
-TEST(Tree, FindsARingOfThousandsAmongNodes) {
+// A larger machine and job than in the other tests.
+TEST(Tree, FindsRingOfThousandsOnManyNodes) {
   const Graph plain = graph_of(Pattern::ring, 4096, 1);
   Scene in_line(synthetic("pack:2 l3:8 core:8 pu:1"), plain, 32);
   const double best = in_line.cost(in_line.problem().present);
@@ -241,7 +241,7 @@ TEST(Tree, FindsARingOfThousandsAmongNodes) {
   EXPECT_DOUBLE_EQ(scene.cost(tree_mapping(scene.problem()).mapping), best);
 }
 
-RC_GTEST_PROP(MethodProperty, EveryPlacementIsSound, ()) {
+RC_GTEST_PROP(MethodProperty, EveryPlacementIsValid, ()) {
   const int elements = *rc::gen::inRange(1, 24);
   const auto machine = *rc::gen::element<std::string>(
       "pack:2 l3:2 core:3 pu:2", "core:24 pu:1", "pack:3 core:4 pu:2", "pack:1 l3:6 core:4 pu:1");

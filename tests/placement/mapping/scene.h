@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A machine with round distances, a graph, and everything that a method of placement wants.
+// A placement problem for tests: a machine with round latencies, and a graph.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline machine::Machine synthetic(const std::string& description) {
   return with_distances(machine::discover_from_synthetic(description).topology);
 }
 
-// Keeps what the problem refers to. Everybody sits by number unless told otherwise.
+// Owns the objects to which the problem refers. Elements are initially placed in numeric order.
 class Scene {
  public:
   Scene(machine::Machine machine, Graph graph, int nodes = 1)
@@ -53,7 +53,7 @@ class Scene {
   Problem& problem() { return *problem_; }
   const SlotTree& tree() const { return *tree_; }
   double cost(const Mapping& mapping) const { return hop_bytes(*problem_, mapping); }
-  // Fixes them where a shuffled order puts them.
+  // Fixes the first `count` elements to random slots.
   void fix(int count, std::uint64_t seed) {
     std::vector<int> slots(static_cast<std::size_t>(tree_->size()));
     for (std::size_t s = 0; s < slots.size(); ++s) slots[s] = static_cast<int>(s);
@@ -73,7 +73,7 @@ class Scene {
   std::unique_ptr<Problem> problem_;
 };
 
-// Every pair talks, each as much as it likes.
+// A complete graph with random weights.
 inline Graph dense_random(int size, std::uint64_t seed) {
   GraphBuilder builder(size);
   Random random(seed);

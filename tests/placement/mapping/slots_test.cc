@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 
 Graph nothing(int size) { return GraphBuilder(size).finish(); }
 
-TEST(Slots, DistanceIsThatOfTheInnermostLevelThatTwoShare) {
+TEST(Slots, LatencyIsThatOfInnermostSharedLevel) {
   const Scene scene(synthetic("pack:2 l3:2 core:2 pu:2"), nothing(2), 2);
   const SlotTree& tree = scene.tree();
   ASSERT_EQ(tree.size(), 32);
@@ -31,7 +31,7 @@ TEST(Slots, DistanceIsThatOfTheInnermostLevelThatTwoShare) {
   EXPECT_EQ(tree.ns(5, 5), 10) << "never 0";
 }
 
-TEST(Slots, DistancesAreThoseOfTheCostModelOnEveryRecordedMachine) {
+TEST(Slots, LatenciesMatchCostModelOnAllRecordedMachines) {
   int machines = 0;
   for (const auto& file :
        std::filesystem::directory_iterator(HUDDLE_SOURCE_DIR "/tests/model/machine/topologies")) {
@@ -56,7 +56,7 @@ TEST(Slots, DistancesAreThoseOfTheCostModelOnEveryRecordedMachine) {
   EXPECT_GT(machines, 15);
 }
 
-TEST(Slots, MeasuredPairsCountMoreThanTheirLevel) {
+TEST(Slots, MeasuredPairsOverrideLevels) {
   machine::Machine machine = synthetic("core:3 pu:1");
   machine.pairs = machine::LinePairs{{0, 1, 2}, {0, 5, 70, 5, 0, 30, 70, 30, 0}, "every pair"};
   const machine::CostModel model(machine);
@@ -68,7 +68,7 @@ TEST(Slots, MeasuredPairsCountMoreThanTheirLevel) {
   EXPECT_GT(tree.ns(1, 1), 0);
 }
 
-TEST(Slots, EachCoreTakesOneUntilThereAreMoreElementsThanCores) {
+TEST(Slots, OneHardwareThreadPerCoreWhileCoresSuffice) {
   const machine::Topology topology = synthetic("pack:1 core:4 pu:2").topology;
   const machine::CpuSet all = topology.pus;
   const machine::CpuSet none;

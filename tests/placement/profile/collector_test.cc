@@ -11,7 +11,7 @@
 namespace huddle::profile {
 namespace {
 
-// Wherever tests run there is this interface.
+// The loopback interface exists wherever tests run.
 std::string by_loopback(const Collector& collector, const std::string& token) {
   return fmt::format("{}@127.0.0.1:{}", token, collector.port());
 }
@@ -19,7 +19,7 @@ std::string token_of(const Collector& collector) {
   return collector.address().substr(0, collector.address().find('@'));
 }
 
-TEST(Collector, WritesWhatIsDelivered) {
+TEST(Collector, WritesDeliveredParts) {
   const test::Scratch scratch;
   const Collector collector(scratch.path("."));
   const std::string large(3'000'000, 'x');
@@ -29,7 +29,7 @@ TEST(Collector, WritesWhatIsDelivered) {
   EXPECT_EQ(read_text(scratch.path("sent-1")), large);
 }
 
-TEST(Collector, TakesNothingFromStrangers) {
+TEST(Collector, RejectsWrongToken) {
   const test::Scratch scratch;
   const Collector collector(scratch.path("."));
   std::string wrong = token_of(collector);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What is written is read by those who map: the two have to mean the same.
+// Checks that `huddle map` reads the documents that a profile writes.
 #include "placement/profile/document.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ double bytes_between(const mapping::CommMatrix& matrix, int a, int b) {
   return 0;
 }
 
-TEST(Document, IsReadByThoseWhoMap) {
+TEST(Document, IsReadAsCommMatrix) {
   const Profile profile = assembled(three_ranks());
   const mapping::CommMatrix all = read(profile);
   EXPECT_EQ(all.size(), 3);
@@ -57,7 +57,7 @@ TEST(Document, IsReadByThoseWhoMap) {
   EXPECT_EQ(bytes_between(read(profile, {.with_collectives = true}), 0, 2), 7);
 }
 
-TEST(Document, TellsPhasesApart) {
+TEST(Document, SeparatesPhases) {
   const Profile profile = assembled(three_ranks());
   EXPECT_EQ(bytes_between(read(profile, {.phase = "2"}), 0, 1), 40);
   EXPECT_EQ(bytes_between(read(profile, {.phase = "2", .with_collectives = true}), 0, 2), 7);
@@ -65,12 +65,12 @@ TEST(Document, TellsPhasesApart) {
   EXPECT_THROW(read(profile, {.phase = "3"}), std::exception);
 }
 
-TEST(Document, SaysWhatIsNotOfThisWorld) {
+TEST(Document, ReportsTrafficOutsideTheWorld) {
   EXPECT_THAT(document_text(assembled(three_ranks())),
               HasSubstr(R"("outside": {"bytes": 1000, "messages": 1})"));
 }
 
-TEST(Document, IsMarkedWhereRanksEndedEarlyOrAreMissing) {
+TEST(Document, IsMarkedIncompleteIfRanksAreMissingOrUnfinished) {
   std::vector<Part> parts = three_ranks();
   parts.pop_back();
   parts[0].has_ended = false;
@@ -82,7 +82,7 @@ TEST(Document, IsMarkedWhereRanksEndedEarlyOrAreMissing) {
   EXPECT_THAT(matrix.notes, ::testing::Contains(HasSubstr("incomplete")));
 }
 
-TEST(Assembled, TakesTheProgramThatSentMost) {
+TEST(Assembled, SelectsProgramThatSentMost) {
   std::vector<Part> parts = {part_of(0, {sent(0, 1, 10)}, 2, 1), part_of(1, {}, 2, 1),
                              part_of(0, {sent(0, 1, 500)}, 2, 2), part_of(1, {}, 2, 2)};
   const Profile profile = assembled(parts);
@@ -92,7 +92,7 @@ TEST(Assembled, TakesTheProgramThatSentMost) {
   EXPECT_EQ(total_of(profile, false).bytes, 500U);
 }
 
-TEST(Assembled, LeavesSpawnedProcessesOut) {
+TEST(Assembled, LeavesOutSpawnedProcesses) {
   std::vector<Part> parts = {part_of(0, {sent(0, outside_world, 10)}, 1),
                              part_of(0, {sent(0, 1, 1'000'000)}, 2)};
   parts[1].who.was_spawned = true;
@@ -101,7 +101,7 @@ TEST(Assembled, LeavesSpawnedProcessesOut) {
   EXPECT_EQ(profile.ranks, 1);
 }
 
-TEST(Assembled, IsEmptyWhereNobodyCalledMpi) { EXPECT_EQ(assembled({}).ranks, 0); }
+TEST(Assembled, IsEmptyWithoutParts) { EXPECT_EQ(assembled({}).ranks, 0); }
 
 }  // namespace
 }  // namespace huddle::profile

@@ -22,8 +22,8 @@ Who who(int rank, std::int64_t begun_ns = 1) {
   return {.rank = rank, .ranks = ranks, .begun_ns = begun_ns, .host = "h1"};
 }
 
-// Nothing is flushed and nobody says goodbye: so it is read after its rank was killed.
-TEST(OwnPart, IsInItsFileWhileItIsCounted) {
+// The file is complete without a flush or end(), as after the rank was killed.
+TEST(OwnPart, FileIsUpToDateWhileCounting) {
   const test::Scratch scratch;
   OwnPart part(scratch.path("."), who(1));
   Flow* const flow = part.add({.from = 1, .to = 2});
@@ -38,7 +38,7 @@ TEST(OwnPart, IsInItsFileWhileItIsCounted) {
   EXPECT_TRUE(read_parts(scratch.path("."))[0].has_ended);
 }
 
-TEST(OwnPart, KeepsFlowsWhereTheyAreAsItGrows) {
+TEST(OwnPart, FlowsStayValidAsItGrows) {
   const test::Scratch scratch;
   OwnPart part(scratch.path("."), who(0));
   constexpr std::int32_t many = 10'000;
@@ -52,7 +52,7 @@ TEST(OwnPart, KeepsFlowsWhereTheyAreAsItGrows) {
   EXPECT_EQ(read[0].flows.back().phase, many - 1);
 }
 
-TEST(OwnPart, IsInMemoryWhereThereIsNoFolder) {
+TEST(OwnPart, UsesMemoryWithoutFolder) {
   OwnPart part("/nowhere/at/all", who(2));
   EXPECT_FALSE(part.is_in_file());
   part.add({.from = 2, .to = 0})->bytes = 5;
@@ -63,7 +63,7 @@ TEST(OwnPart, IsInMemoryWhereThereIsNoFolder) {
   EXPECT_THAT(read->flows, ElementsAre(Flow{.from = 2, .to = 0, .bytes = 5}));
 }
 
-TEST(PartFrom, RefusesWhatIsDamaged) {
+TEST(PartFrom, RejectsDamage) {
   OwnPart part("", who(2));
   part.add({.from = 2, .to = 0});
   const std::string bytes = part.bytes();
@@ -78,7 +78,7 @@ TEST(PartFrom, RefusesWhatIsDamaged) {
   EXPECT_FALSE(part_from(nobody.bytes()));
 }
 
-TEST(ReadParts, TakesOneOfEachRankTheLastOne) {
+TEST(ReadParts, KeepsCompletePartOfEachRank) {
   const test::Scratch scratch;
   OwnPart in_file(scratch.path("."), who(0, 10));
   OwnPart handed_over("", who(0, 10));

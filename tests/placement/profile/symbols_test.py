@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""An ordinary run stands in front of no call that sends to one rank: symbols_test.py RUN PROFILE, the two
-preloaded libraries."""
+"""Checks that `huddle run` intercepts no point-to-point or one-sided calls, and that `huddle profile` intercepts all.
+
+Usage: symbols_test.py RUN PROFILE, the two preloaded libraries."""
 import pathlib
 import re
 import subprocess
@@ -11,7 +12,7 @@ import sys
 CALLS = pathlib.Path(__file__).resolve().parents[3] / "src/placement/profile/stub/profiled_calls.h"
 SENDS = ("HUDDLE_PROFILE_SENDS", "HUDDLE_PROFILE_NEW_SENDS", "HUDDLE_PROFILE_ONE_SIDED",
          "HUDDLE_PROFILE_NEW_ONE_SIDED")
-# Whoever sends, whatever else is forgotten in the lists.
+# Calls that send, in case the lists in calls.h are incomplete.
 KNOWN = {"Send", "Isend", "Ssend", "Rsend", "Bsend", "Sendrecv", "Send_init", "Start", "Put", "Get", "Accumulate"}
 
 

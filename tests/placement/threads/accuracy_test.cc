@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Real programs that are watched: eight threads on whatever processors there are.
+// Watches real programs with eight threads on the available hardware threads.
 #include "placement/threads/accuracy.h"
 
 #include <fmt/format.h>
@@ -43,8 +43,8 @@ class Watching : public testing::Test {
     if (!protection.works) GTEST_SKIP() << "protection: " << protection.why_not;
   }
 
-  // Others may take most of the processors from a program of a few seconds: once more, then, and it
-  // is told.
+  // Other load may take most of the CPU time from a program of a few seconds. Repeats the
+  // measurement once in that case, and records that as a property.
   static Accuracy measured(Pattern pattern, const WatchedProgram& program = pattern_program()) {
     constexpr int seconds = 3;
     Accuracy accuracy = measure_accuracy(pattern, seconds, program);
@@ -60,10 +60,10 @@ class Watching : public testing::Test {
   }
 };
 
-TEST_F(Watching, SeesPairsThatAFirstThreadHasPrepared) {
+TEST_F(Watching, SeesPairsInMemoryInitializedByOneThread) {
   const Accuracy accuracy = measured(Pattern::pairs);
   EXPECT_GE(accuracy.cosine.value_or(0), good_cosine);
-  // A round may go a little over what was left.
+  // A round may slightly exceed the remaining budget.
   EXPECT_LT(cost_share(accuracy), 0.03);
   EXPECT_EQ(accuracy.watched.wait_status, 0);
 }
@@ -72,7 +72,7 @@ TEST_F(Watching, SeesGroupsOfFour) {
   EXPECT_GE(measured(Pattern::groups).cosine.value_or(0), good_cosine);
 }
 
-TEST_F(Watching, SeesThemByBpfAsWell) {
+TEST_F(Watching, SeesPairsWithBpf) {
   const Trial bpf = try_page_faults(Observer::bpf);
   if (!bpf.works) GTEST_SKIP() << bpf.why_not;
   WatchedProgram program = pattern_program();
@@ -80,9 +80,9 @@ TEST_F(Watching, SeesThemByBpfAsWell) {
   EXPECT_GE(measured(Pattern::pairs, program).cosine.value_or(0), good_cosine);
 }
 
-TEST_F(Watching, SeesNothingWhereNothingIsShared) {
+TEST_F(Watching, SeesNoSharingInPatternNone) {
   const Accuracy accuracy = measure_accuracy(Pattern::none, 2, pattern_program());
-  EXPECT_GT(accuracy.watched.spent.faults, 0U);  // it has looked
+  EXPECT_GT(accuracy.watched.spent.faults, 0U);  // pages were protected
   EXPECT_EQ(accuracy.moved_after_s, std::nullopt);
   EXPECT_EQ(accuracy.verdict, Reason::too_few_touches);
 }
@@ -101,7 +101,7 @@ Watched watch_shell(const std::string& command) {
   return watch_program(program, nobody);
 }
 
-TEST_F(Watching, LeavesTheExitStatusAlone) {
+TEST_F(Watching, KeepsExitStatus) {
   EXPECT_EQ(WEXITSTATUS(watch_shell("exit 7").wait_status), 7);
   EXPECT_EQ(WTERMSIG(watch_shell("kill -9 $$").wait_status), 9);
 }
@@ -112,8 +112,8 @@ int descriptors_in(const std::string& file) {
   return descriptors;
 }
 
-// The program and its children have the descriptors that they have unwatched.
-TEST_F(Watching, LeavesNoDescriptorBehind) {
+// The program and its children have the same descriptors as without watching.
+TEST_F(Watching, LeaksNoDescriptor) {
   const test::Scratch scratch;
   const std::string count = "ls /proc/self/fd | wc -l > ";
   ASSERT_EQ(std::system((count + scratch.path("unwatched")).c_str()), 0);
@@ -121,14 +121,14 @@ TEST_F(Watching, LeavesNoDescriptorBehind) {
   EXPECT_EQ(descriptors_in(scratch.path("watched")), descriptors_in(scratch.path("unwatched")));
 }
 
-// By the first child of a process; 0: none.
+// Returns the first child of a process; 0 if it has none.
 pid_t child_of(pid_t process) {
   const auto children =
       System().read(fmt::format("/proc/{0}/task/{0}/children", process)).value_or("");
   return static_cast<pid_t>(std::atoi(children.c_str()));
 }
 
-// Whether some of its memory is registered with a userfaultfd that protects.
+// Returns whether some of its memory is registered with a userfaultfd for write protection.
 bool is_registered(pid_t process) {
   for (const std::string& line : System().lines(fmt::format("/proc/{}/smaps", process))) {
     if (line.starts_with("VmFlags:") && line.find(" uw") != std::string::npos) return true;
@@ -136,7 +136,7 @@ bool is_registered(pid_t process) {
   return false;
 }
 
-TEST_F(Watching, WhenTheAgentIsKilledTheProgramRunsOnUnprotected) {
+TEST_F(Watching, ProgramContinuesUnprotectedIfAgentIsKilled) {
   const pid_t agent = ::fork();
   ASSERT_GE(agent, 0);
   if (agent == 0) {
@@ -154,7 +154,7 @@ TEST_F(Watching, WhenTheAgentIsKilledTheProgramRunsOnUnprotected) {
   ::kill(program, SIGKILL);
 }
 
-TEST_F(Watching, SaysWhatCannotBeStarted) {
+TEST_F(Watching, ReportsProgramThatCannotBeStarted) {
   WatchedProgram program = pattern_program();
   program.file = "/nonexistent";
   program.words = {"x"};

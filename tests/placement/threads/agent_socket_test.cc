@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One that waits at a pipe which the test holds.
+// A program that waits on a pipe of the test.
 AwaitedProgram this_process() {
   std::array<int, 2> ready{}, exec{};
   if (::pipe(ready.data()) != 0 || ::pipe(exec.data()) != 0) std::abort();
@@ -35,7 +35,7 @@ AwaitedProgram this_process() {
 
 class AgentSocketTest : public ::testing::Test {
  protected:
-  // What is said to somebody else, while this one accepts.
+  // Returns the answer that `other` gets while this thread accepts.
   std::string said(const std::function<std::string()>& other) {
     std::future<std::string> answer = std::async(std::launch::async, other);
     EXPECT_TRUE(test::comes_true([&] {
@@ -50,14 +50,14 @@ class AgentSocketTest : public ::testing::Test {
   std::optional<AwaitedProgram> accepted_;
 };
 
-TEST_F(AgentSocketTest, WhoIsHandedAProgramSaysSo) {
+TEST_F(AgentSocketTest, AcceptedProgramIsConfirmed) {
   const AwaitedProgram program = this_process();
   EXPECT_EQ(said([&] { return hand_over(program, socket_.name(), patience); }), "");
   ASSERT_TRUE(accepted_);
   EXPECT_EQ(accepted_->process, program.process);
 }
 
-TEST_F(AgentSocketTest, WhoIsRefusedHearsWhy) {
+TEST_F(AgentSocketTest, RefusedProgramGetsReason) {
   AwaitedProgram gone = this_process();
   ++gone.process.born;
   EXPECT_THAT(said([&] { return hand_over(gone, socket_.name(), patience); }),
@@ -71,8 +71,8 @@ TEST_F(AgentSocketTest, WhoIsRefusedHearsWhy) {
   EXPECT_FALSE(accepted_);
 }
 
-// He starts an agent of his own: two must not have one program.
-TEST_F(AgentSocketTest, WhoDoesNotWaitAnyMoreIsNotTakenIn) {
+// The client then starts an agent of its own, and a program must not have two.
+TEST_F(AgentSocketTest, ClientThatTimedOutIsNotAccepted) {
   const AwaitedProgram program = this_process();
   EXPECT_THAT(hand_over(program, socket_.name(), std::chrono::milliseconds(0)),
               HasSubstr("does not answer"));

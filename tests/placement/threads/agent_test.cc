@@ -38,10 +38,10 @@ class AgentTest : public ::testing::Test {
   machine::CostModel model_{machine_};
 };
 
-// One thread a socket, and partners four sockets apart.
+// One thread per socket; partners are four sockets apart.
 std::vector<int> one_a_socket() { return {0, 10, 20, 30, 40, 50, 60, 70}; }
 
-TEST_F(AgentTest, WhatWasCountedOfANumberIsNotItsNextThreads) {
+TEST_F(AgentTest, ReusedThreadNumberInheritsNoCounts) {
   Program program(3, 1);
   Events events;
   program.run(events, {{0, 1}, {1, 2}}, 1000);
@@ -74,12 +74,12 @@ TEST(Agent, MovesPairsTogetherWhenSeenTwice) {
   }
   EXPECT_GT(all[1].gain_s, all[1].cost_s);
   EXPECT_GT(all[1].saved, 0.5);
-  // And then they sit well.
+  // Then the placement stays.
   for (std::size_t i = 2; i < all.size(); ++i) EXPECT_EQ(all[i].reason, Reason::best_already);
   EXPECT_THAT(text_of(all[1]), HasSubstr("seen twice in a row"));
 }
 
-// Returns the number of threads in each group of a level, by where a decision would put them.
+// Returns the number of threads in each group of a level after a decision.
 std::vector<int> threads_per_group(const machine::Topology& topology, std::string_view level,
                                    const std::vector<int>& processors) {
   std::vector<int> counts;
@@ -113,7 +113,7 @@ Pairs ring_of(int threads) {
 
 class EpycAgentTest : public ::testing::Test {
  protected:
-  // The decisions on a program whose threads are on these processors.
+  // Returns the decisions for a program whose threads run on `seats`.
   std::vector<Decision> decisions(const std::vector<int>& seats, const Pairs& pairs) const {
     Program program(static_cast<int>(seats.size()), 1);
     program.seats = seats;
@@ -127,7 +127,7 @@ class EpycAgentTest : public ::testing::Test {
   machine::CostModel model_{machine_};
 };
 
-// Eight copiers in one L3 take 1.8 times as long as four in each of two, by the file's curves.
+// According to the file's curves, eight copiers in one L3 take 1.8 times as long as in two.
 TEST_F(EpycAgentTest, ThreadsAreNotConcentratedInOneCache) {
   const std::vector<Decision> all = decisions({0, 8, 1, 9, 2, 10, 3, 11}, ring_of(8));
   ASSERT_EQ(all[1].reason, Reason::move) << text_of(all[1]);
@@ -136,7 +136,7 @@ TEST_F(EpycAgentTest, ThreadsAreNotConcentratedInOneCache) {
   EXPECT_EQ(per_cache[1], 4);
 }
 
-TEST_F(EpycAgentTest, TheReasonForStayingNamesTheMemory) {
+TEST_F(EpycAgentTest, ReasonForStayingContainsMemory) {
   const std::vector<Decision> nodes = decisions({0, 16}, {{0, 1}});
   EXPECT_THAT(nodes, Each(Field(&Decision::reason, Reason::less_memory)));
   EXPECT_THAT(text_of(nodes.front()), HasSubstr("leave them 1 of the 2 NUMA nodes"));
@@ -145,14 +145,14 @@ TEST_F(EpycAgentTest, TheReasonForStayingNamesTheMemory) {
   EXPECT_THAT(text_of(caches.front()), HasSubstr("leave them 23.2 of 27.9 GB/s"));
 }
 
-TEST_F(AgentTest, LeavesThoseWhoSitWellWhereTheyAre) {
+TEST_F(AgentTest, KeepsGoodPlacement) {
   Program program(8, 2);
   Events events;
   program.run(events, near_pairs(8), 2000);
   EXPECT_THAT(reasons(decisions(events)), Each(Reason::best_already));
 }
 
-// Two on each socket, and partners on others. No socket has room for all of them.
+// Two per socket, with partners on other sockets. No socket has room for all of them.
 std::vector<int> two_a_socket() {
   return {0, 10, 20, 30, 40, 50, 60, 70, 1, 11, 21, 31, 41, 51, 61, 71};
 }
@@ -162,7 +162,7 @@ Pairs outside_in(int threads) {
   return pairs;
 }
 
-TEST_F(AgentTest, FollowsAChangedPattern) {
+TEST_F(AgentTest, FollowsChangedPattern) {
   Program program(16, 3);
   program.seats = two_a_socket();
   Events events;
@@ -179,8 +179,8 @@ TEST_F(AgentTest, FollowsAChangedPattern) {
   EXPECT_LT(second->time_ns, 7'000'000'000U);  // three seconds after the change
 }
 
-// What has not faded yet still wants the same; what is new has to say so by itself.
-TEST(Agent, WhatWasWantedOnceHasToBeConfirmedByWhatIsNew) {
+// The faded counts still favour the old placement; the new events must confirm it on their own.
+TEST(Agent, EarlierPlacementMustBeConfirmedByNewEvents) {
   const machine::Machine machine = machine_of("xeon-e5620-2s");  // two sockets of four
   const machine::CostModel model(machine);
   Pairs even_and_odd;
@@ -203,7 +203,7 @@ TEST(Agent, WhatWasWantedOnceHasToBeConfirmedByWhatIsNew) {
   EXPECT_EQ(last_reason({.least_confirmed = -100}), Reason::move);
 }
 
-TEST_F(AgentTest, DoesNothingWhereAllShareAlike) {
+TEST_F(AgentTest, KeepsPlacementIfAllPairsShareAlike) {
   Program program(8, 4);
   program.seats = one_a_socket();
   Events events;
@@ -211,21 +211,21 @@ TEST_F(AgentTest, DoesNothingWhereAllShareAlike) {
   EXPECT_THAT(reasons(decisions(events)), Each(Reason::all_alike));
 }
 
-TEST_F(AgentTest, DoesNothingWhereNobodySharesAnything) {
+TEST_F(AgentTest, KeepsPlacementWithoutSharing) {
   Program program(8, 5);
   Events events;
   program.run(events, {}, 2000);
   EXPECT_THAT(reasons(decisions(events)), Each(Reason::too_few_touches));
 }
 
-TEST_F(AgentTest, DoesNothingWithOneThreadAtWork) {
+TEST_F(AgentTest, KeepsPlacementWithOneThreadAtWork) {
   Program program(1, 6);
   Events events;
   program.run(events, {}, 2000);
   EXPECT_THAT(reasons(decisions(events)), Each(Reason::one_thread));
 }
 
-TEST_F(AgentTest, DoesNothingWithMoreThreadsThanProcessors) {
+TEST_F(AgentTest, KeepsPlacementWithMoreThreadsThanHardwareThreads) {
   Program program(8, 7);
   Events events;
   program.run(events, far_pairs(8), 1000);
@@ -233,8 +233,8 @@ TEST_F(AgentTest, DoesNothingWithMoreThreadsThanProcessors) {
   EXPECT_THAT(reasons(replay(events, agent)), Each(Reason::too_many_threads));
 }
 
-// A thread that wakes up now and then is no reason for anything, whatever it touches.
-TEST_F(AgentTest, LeavesHelpersOut) {
+// A thread that rarely runs does not affect decisions, whatever it touches.
+TEST_F(AgentTest, IgnoresHelperThreads) {
   Program program(8, 8);
   program.seats = one_a_socket();
   Events events;
@@ -246,7 +246,7 @@ TEST_F(AgentTest, LeavesHelpersOut) {
               Each(Field(&Decision::threads, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6))));
 }
 
-TEST_F(AgentTest, MovesForLittleAreNotMade) {
+TEST_F(AgentTest, SmallGainsCauseNoMove) {
   Program program(8, 9);
   program.seats = one_a_socket();
   Events events;
@@ -257,7 +257,7 @@ TEST_F(AgentTest, MovesForLittleAreNotMade) {
 }
 
 // The interval grows while nothing changes, and stays within its bounds.
-TEST_F(AgentTest, AsksLessOftenWhileNothingChanges) {
+TEST_F(AgentTest, DecidesLessOftenWhileNothingChanges) {
   Program program(8, 10);
   Events events;
   program.run(events, near_pairs(8), 20'000);
@@ -269,8 +269,8 @@ TEST_F(AgentTest, AsksLessOftenWhileNothingChanges) {
   EXPECT_EQ(all.back().interval_ms, 1000);
 }
 
-// A pattern that changes before it was seen twice moves nobody.
-TEST_F(AgentTest, DoesNotRunAfterAPatternThatNeverStays) {
+// A pattern that changes before it was seen twice causes no move.
+TEST_F(AgentTest, IgnoresPatternThatChangesTooFast) {
   Program program(16, 11);
   program.seats = two_a_socket();
   Events events;
@@ -279,13 +279,13 @@ TEST_F(AgentTest, DoesNotRunAfterAPatternThatNeverStays) {
     program.change();
   }
   AgentOptions options;
-  options.kept_after_decision = 0;  // nothing of the last one
+  options.kept_after_decision = 0;  // nothing from the previous pattern
   options.interval_step_ms = 0;
   EXPECT_EQ(moves(decisions(events, options)), 0);
 }
 
-// As printed a steady pattern fades: 3/4 of what is left at each decision, and nothing new.
-TEST_F(AgentTest, AsPrintedASteadyPatternFades) {
+// With the published counting, a steady pattern fades: each decision leaves 3/4 and adds nothing.
+TEST_F(AgentTest, SteadyPatternFadesWithPublishedCounting) {
   Program program(8, 12);
   Events events;
   program.run(events, near_pairs(8), 10'000);
@@ -297,8 +297,8 @@ TEST_F(AgentTest, AsPrintedASteadyPatternFades) {
   EXPECT_GT(decisions(events).back().counts, 1000);
 }
 
-// The same events, the same decisions: whatever happens.
-RC_GTEST_FIXTURE_PROP(AgentTest, DecidesTheSameAgain, ()) {
+// The same events always give the same decisions.
+RC_GTEST_FIXTURE_PROP(AgentTest, DecisionsAreReproducible, ()) {
   const int threads = *rc::gen::inRange(1, 12);
   Program program(threads, *rc::gen::arbitrary<std::uint64_t>());
   Events events;
@@ -312,7 +312,7 @@ RC_GTEST_FIXTURE_PROP(AgentTest, DecidesTheSameAgain, ()) {
     RC_ASSERT(first[i].reason == second[i].reason);
     RC_ASSERT(first[i].wanted == second[i].wanted);
     RC_ASSERT(first[i].gain_s == second[i].gain_s);
-    // Nobody is put where he may not be, and no two on one.
+    // All hardware threads are allowed and distinct.
     const std::set<int> seats(first[i].wanted.begin(), first[i].wanted.end());
     RC_ASSERT(seats.size() == first[i].wanted.size());
   }

@@ -17,7 +17,7 @@ using Outcome = Binder::Outcome;
 
 class BinderTest : public ::testing::Test {
  protected:
-  // A process of four threads on a machine of eight processors.
+  // A process with four threads on a machine with eight hardware threads.
   BinderTest() {
     for (pid_t thread = 10; thread < 14; ++thread) masks_.start(10, thread, "0-7");
     look();
@@ -37,18 +37,18 @@ class BinderTest : public ::testing::Test {
                  }};
 };
 
-TEST_F(BinderTest, BindsAndGivesBack) {
+TEST_F(BinderTest, BindsAndRestores) {
   EXPECT_EQ(bind(10, "0-3"), Outcome::bound);
   EXPECT_EQ(bind(11, "4-7"), Outcome::bound);
   EXPECT_EQ(masks_.text(10), "0-3");
   EXPECT_EQ(masks_.text(11), "4-7");
-  EXPECT_EQ(bind(10, "4-7"), Outcome::bound);  // as often as it is wanted
+  EXPECT_EQ(bind(10, "4-7"), Outcome::bound);  // rebinding is allowed
   EXPECT_EQ(binder_.give_back(), 2);
   for (pid_t thread = 10; thread < 14; ++thread) EXPECT_EQ(masks_.text(thread), "0-7");
   EXPECT_TRUE(read_kept_state(log_).bound.empty());
 }
 
-TEST_F(BinderTest, WhatIsWrittenDownIsEnoughToGiveBack) {
+TEST_F(BinderTest, RecordSufficesToRestore) {
   bind(10, "0-3");
   bind(11, "4-7");
   bind(10, "2");
@@ -59,24 +59,24 @@ TEST_F(BinderTest, WhatIsWrittenDownIsEnoughToGiveBack) {
   EXPECT_EQ(masks_.text(11), "0-7");
 }
 
-// Whoever has written a line may be killed before he does what it tells of.
-TEST_F(BinderTest, WhatWasWrittenDownAndNotDoneIsGivenBackAsWell) {
+// The agent may be killed after it has written a line and before it makes the change.
+TEST_F(BinderTest, RecordedButUnfinishedBindingIsRestored) {
   bind(10, "0-3");
-  masks_.start(10, 14, "0-3");  // of whom nobody has told
+  masks_.start(10, 14, "0-3");  // not reported as born
   bind(10, "4-7");
   masks_.set_mask(10, CpuSet::parse("0-3"));
   EXPECT_EQ(give_back(read_kept_state(log_), masks_), 2);
   EXPECT_EQ(masks_.text(10), "0-7");
   EXPECT_EQ(masks_.text(14), "0-7");
   bind(11, "0-3");
-  bind(11, "0-7");  // to be free again, which it is not yet
+  bind(11, "0-7");  // meant to be free again, but not yet done
   masks_.set_mask(11, CpuSet::parse("0-3"));
   EXPECT_EQ(give_back(read_kept_state(log_), masks_), 1);
   EXPECT_EQ(masks_.text(11), "0-7");
 }
 
-// Born before its creator was bound anew, and seen afterwards.
-TEST_F(BinderTest, ANewbornOfTheBindingBeforeIsOurs) {
+// Created before its creator was rebound, and seen afterwards.
+TEST_F(BinderTest, ThreadThatInheritedPreviousBindingIsRestored) {
   bind(10, "0-3");
   masks_.start(10, 14, "0-3");
   masks_.start(10, 15, "0-3");
@@ -88,9 +88,9 @@ TEST_F(BinderTest, ANewbornOfTheBindingBeforeIsOurs) {
   EXPECT_FALSE(binder_.is_alone(14) || binder_.is_alone(15));
 }
 
-// Two programs share an agent: who is bound to the same processors as a thread of the other one is
-// has bound itself.
-TEST_F(BinderTest, WhatAThreadOfAnotherProgramHasIsNotInherited) {
+// Two programs share an agent: a thread with the same mask as a thread of the other program has set
+// it itself.
+TEST_F(BinderTest, MaskOfAnotherProgramIsNotInherited) {
   bind(10, "0-3");
   masks_.start(20, 20, "0-5");
   binder_.look(20, {20});
@@ -98,7 +98,7 @@ TEST_F(BinderTest, WhatAThreadOfAnotherProgramHasIsNotInherited) {
   binder_.look(20, {20, 21});
   EXPECT_TRUE(binder_.is_alone(21));
   EXPECT_EQ(masks_.text(21), "0-3");
-  // And at the end, when nobody has looked since.
+  // The same at the end, without another look().
   bind(20, "4-5");
   masks_.start(20, 22, "0-3");
   binder_.give_back();
@@ -106,8 +106,8 @@ TEST_F(BinderTest, WhatAThreadOfAnotherProgramHasIsNotInherited) {
   EXPECT_EQ(masks_.text(20), "0-5");
 }
 
-// By its parent, which is bound; and by the parent of that.
-TEST_F(BinderTest, AProcessInheritsFromThoseThatHaveStartedIt) {
+// From the parent process, which is bound, and from that process's parent.
+TEST_F(BinderTest, ProcessInheritsFromItsAncestors) {
   bind(10, "0-3");
   masks_.fork(10, 20, "0-3");
   masks_.fork(20, 30, "0-3");
@@ -117,18 +117,18 @@ TEST_F(BinderTest, AProcessInheritsFromThoseThatHaveStartedIt) {
   EXPECT_EQ(masks_.text(30), "0-7");
 }
 
-// A child that outlives its program is looked at no more, and must not stay bound.
-TEST_F(BinderTest, WhoLivesAndIsLookedAtNoMoreGetsBackWhatItHad) {
+// A child that outlives its program is no longer observed and must not stay bound.
+TEST_F(BinderTest, LivingThreadThatIsNoLongerObservedIsRestored) {
   bind(10, "0-3");
   bind(11, "4-7");
-  masks_.set_mask(11, CpuSet::parse("6"));  // by somebody else since
+  masks_.set_mask(11, CpuSet::parse("6"));  // by another program
   binder_.look(10, {});
   EXPECT_EQ(masks_.text(10), "0-7");
   EXPECT_EQ(masks_.text(11), "6");
   EXPECT_TRUE(read_kept_state(log_).bound.empty());
 }
 
-TEST_F(BinderTest, StaysWithinWhatAThreadHad) {
+TEST_F(BinderTest, StaysWithinOriginalMask) {
   masks_.start(20, 20, "0-1");
   binder_.look(20, {20});
   EXPECT_EQ(bind(20, "1-5"), Outcome::bound);
@@ -139,7 +139,7 @@ TEST_F(BinderTest, StaysWithinWhatAThreadHad) {
   EXPECT_EQ(masks_.text(20), "0-1");
 }
 
-TEST_F(BinderTest, LeavesWhomTheProgramHasBoundAlone) {
+TEST_F(BinderTest, LeavesThreadsBoundByTheProgram) {
   masks_.start(10, 14, "5");
   look();
   EXPECT_TRUE(binder_.is_alone(14));
@@ -148,11 +148,11 @@ TEST_F(BinderTest, LeavesWhomTheProgramHasBoundAlone) {
   EXPECT_EQ(binder_.left_alone(), 1);
 }
 
-// From the moment when somebody else changes it, and for good.
-TEST_F(BinderTest, LeavesWhomSomebodyElseChangesAlone) {
+// From the moment when another program changes the mask, and for good.
+TEST_F(BinderTest, LeavesThreadsChangedByOthers) {
   bind(10, "0-3");
   masks_.set_mask(10, CpuSet::parse("6"));
-  EXPECT_EQ(bind(10, "4-7"), Outcome::alone);  // also where nobody has looked since
+  EXPECT_EQ(bind(10, "4-7"), Outcome::alone);  // even without another look()
   masks_.set_mask(11, CpuSet::parse("2-3"));
   look();
   EXPECT_TRUE(binder_.is_alone(11));
@@ -161,18 +161,18 @@ TEST_F(BinderTest, LeavesWhomSomebodyElseChangesAlone) {
   EXPECT_EQ(masks_.text(11), "2-3");
 }
 
-TEST_F(BinderTest, GivesTheNewbornWhatTheirCreatorHad) {
+TEST_F(BinderTest, NewThreadsGetOriginalMaskOfCreator) {
   bind(10, "0-3");
   masks_.start(10, 14, "0-3");
   binder_.take({10, 14, 10});
   EXPECT_EQ(masks_.text(14), "0-7");
-  masks_.start(10, 15, "0-3");  // of which nobody has told
+  masks_.start(10, 15, "0-3");  // not reported as born
   look();
   EXPECT_EQ(masks_.text(15), "0-7");
-  masks_.start(10, 16, "5");  // which has bound itself at once
+  masks_.start(10, 16, "5");  // has bound itself at once
   binder_.take({10, 16, 10});
   EXPECT_EQ(masks_.text(16), "5");
-  masks_.start(10, 17, "0-7");  // whose creator is not bound
+  masks_.start(10, 17, "0-7");  // its creator is not bound
   binder_.take({10, 17, 11});
   look();
   EXPECT_EQ(masks_.text(17), "0-7");
@@ -180,8 +180,8 @@ TEST_F(BinderTest, GivesTheNewbornWhatTheirCreatorHad) {
   EXPECT_TRUE(binder_.is_alone(16));
 }
 
-// Also those that are born between the last look and the end, and processes.
-TEST_F(BinderTest, GivesBackToHeirsOfWhomNobodyHasTold) {
+// Includes processes, and threads created between the last look() and the end.
+TEST_F(BinderTest, RestoresUnreportedDescendants) {
   bind(10, "0-3");
   masks_.start(10, 14, "0-3");
   masks_.fork(10, 30, "0-3");
@@ -190,10 +190,10 @@ TEST_F(BinderTest, GivesBackToHeirsOfWhomNobodyHasTold) {
   for (const pid_t thread : {10, 14, 30, 31}) EXPECT_EQ(masks_.text(thread), "0-7");
 }
 
-TEST_F(BinderTest, ANumberThatIsAnotherOnesByNowIsNotTouched) {
+TEST_F(BinderTest, ReusedThreadIdIsNotTouched) {
   bind(10, "0-3");
   bind(11, "4-7");
-  masks_.start(10, 11, "4-7,3");  // 11 has ended, and somebody else is 11
+  masks_.start(10, 11, "4-7,3");  // 11 has ended, and another thread has its id
   EXPECT_EQ(bind(11, "0-3"), Outcome::gone);
   masks_.end(10);
   EXPECT_EQ(bind(10, "4-7"), Outcome::gone);
@@ -202,19 +202,19 @@ TEST_F(BinderTest, ANumberThatIsAnotherOnesByNowIsNotTouched) {
   EXPECT_EQ(masks_.text(11), "3-7");
 }
 
-TEST_F(BinderTest, DoesNotDoWhatCannotBeWrittenDown) {
+TEST_F(BinderTest, DoesNotBindIfRecordFails) {
   can_note_ = false;
   EXPECT_EQ(bind(10, "0-3"), Outcome::not_noted);
   EXPECT_EQ(masks_.text(10), "0-7");
 }
 
-TEST_F(BinderTest, ARefusalIsTakenForGood) {
+TEST_F(BinderTest, RefusalIsPermanent) {
   masks_.refusing.insert(10);
   EXPECT_EQ(bind(10, "0-3"), Outcome::refused);
   EXPECT_TRUE(binder_.is_alone(10));
 }
 
-TEST_F(BinderTest, ThreadsThatHaveGoneAreForgotten) {
+TEST_F(BinderTest, EndedThreadsAreForgotten) {
   bind(10, "0-3");
   masks_.end(10);
   look();
@@ -222,7 +222,7 @@ TEST_F(BinderTest, ThreadsThatHaveGoneAreForgotten) {
   EXPECT_EQ(binder_.give_back(), 0);
 }
 
-TEST(KeptState, WhatHasNoEndWasNotDone) {
+TEST(KeptState, IncompleteLineIsIgnored) {
   const std::string all = agent_line({4, 5}) + guardian_line({6, 7}) + program_line({10, 1}) +
                           bind_line({.thread = {10, 1},
                                      .process = 10,
@@ -237,7 +237,7 @@ TEST(KeptState, WhatHasNoEndWasNotDone) {
   EXPECT_EQ(read_kept_state(all).guardian, (Identity{6, 7}));
 }
 
-TEST(KeptState, DamagedLinesAreTheEnd) {
+TEST(KeptState, DamagedLineEndsTheRecord) {
   const CpuSet all = CpuSet::parse("0-7");
   const std::string good = bind_line({{10, 1}, 10, all, all, CpuSet::parse("0"), 0});
   ASSERT_EQ(read_kept_state(good).bound.size(), 1U);
@@ -248,8 +248,8 @@ TEST(KeptState, DamagedLinesAreTheEnd) {
   }
 }
 
-// Whatever happens: at the end each thread has what it had, unless somebody else has bound it.
-RC_GTEST_PROP(BinderAtRandom, GivesBackEverything, ()) {
+// At the end each thread has its original mask, unless another program has bound it.
+RC_GTEST_PROP(BinderAtRandom, RestoresEverything, ()) {
   MadeUpMasks masks;
   std::string log;
   Binder binder(masks, [&log](std::string_view line) {
@@ -271,7 +271,7 @@ RC_GTEST_PROP(BinderAtRandom, GivesBackEverything, ()) {
       case 1:
         binder.give_back();
         break;
-      case 2:  // by somebody else
+      case 2:  // by another program
         if (masks.mask(thread) == set) break;
         masks.set_mask(thread, set);
         binder.look(10, masks.threads_of(10));

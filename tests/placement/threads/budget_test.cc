@@ -7,7 +7,7 @@
 namespace huddle::threads {
 namespace {
 
-TEST(Budget, IsAShareOfWhatTheProgramHasUsed) {
+TEST(Budget, IsFractionOfProgramTime) {
   const Budget budget{.share = 0.02, .fault_s = 1e-3};
   EXPECT_EQ(budget.faults_left({.program_s = 0}, 1), 0);
   EXPECT_EQ(budget.faults_left({.program_s = 1}, 1), 20);
@@ -15,8 +15,8 @@ TEST(Budget, IsAShareOfWhatTheProgramHasUsed) {
   EXPECT_EQ(budget.faults_left({.program_s = 1, .agent_s = 1}, 1), 0);
 }
 
-// What has not been spent for a while does not come at once, whoever else is watched.
-TEST(Budget, EachProcessHasAMostOfItsOwn) {
+// Budget saved over time is not spent at once, regardless of other processes.
+TEST(Budget, LimitAppliesPerProcess) {
   const Budget budget{.share = 0.02, .fault_s = 1e-6, .most_faults = 100};
   EXPECT_EQ(budget.faults_left({.program_s = 10}, 1), 100);
   EXPECT_EQ(budget.faults_left({.program_s = 10}, 8), 800);

@@ -14,7 +14,7 @@
 
 namespace huddle::threads {
 
-// The private memory of a process that is in huge pages; 0 if that cannot be read.
+// Returns the private memory of a process that is in huge pages; 0 if it cannot be read.
 inline std::uint64_t huge_page_bytes(pid_t process) {
   constexpr std::uint64_t bytes_a_kb = 1024;
   std::uint64_t bytes = 0;

@@ -12,13 +12,13 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::Optional;
 
-TEST(Cosine, IsOneForWhatIsInProportion) {
+TEST(Cosine, IsOneForProportionalVectors) {
   EXPECT_THAT(cosine({1, 2, 0}, {10, 20, 0}), Optional(DoubleNear(1, 1e-12)));
   EXPECT_THAT(cosine({1, 0}, {0, 3}), Optional(DoubleNear(0, 1e-12)));
   EXPECT_EQ(cosine({0, 0}, {0, 3}), std::nullopt);
 }
 
-TEST(RankCorrelation, LooksAtTheOrderOnly) {
+TEST(RankCorrelation, DependsOnOrderOnly) {
   EXPECT_THAT(rank_correlation({1, 2, 3}, {1, 50, 51}), Optional(DoubleNear(1, 1e-12)));
   EXPECT_THAT(rank_correlation({1, 2, 3}, {9, 8, 1}), Optional(DoubleNear(-1, 1e-12)));
   EXPECT_THAT(rank_correlation({0, 0, 1, 1}, {5, 5, 7, 7}), Optional(DoubleNear(1, 1e-12)));
@@ -30,7 +30,7 @@ double sum_of(Pattern pattern, bool is_second_half = false) {
   return std::accumulate(pairs.begin(), pairs.end(), 0.0);
 }
 
-TEST(KnownPairs, AreAsManyAsThePatternHas) {
+TEST(KnownPairs, NumberOfPairsMatchesPattern) {
   EXPECT_EQ(sum_of(Pattern::pairs), 4);
   EXPECT_EQ(sum_of(Pattern::ring), 8);
   EXPECT_EQ(sum_of(Pattern::chain), 7);
@@ -43,7 +43,7 @@ TEST(KnownPairs, AreAsManyAsThePatternHas) {
               Optional(0));
 }
 
-TEST(Patterns, GoByTheirNames) {
+TEST(Patterns, AreFoundByName) {
   for (const std::string_view name : known_patterns) EXPECT_TRUE(pattern_named(name));
   EXPECT_EQ(pattern_named("all-to-all"), Pattern::all_to_all);
   EXPECT_EQ(pattern_named(""), std::nullopt);

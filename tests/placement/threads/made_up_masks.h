@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Threads that nobody runs, and what they may run on.
+// A fake of ThreadMasks with threads that do not exist.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,18 @@ class MadeUpMasks final : public ThreadMasks {
     machine::CpuSet mask;
   };
 
-  // A new one, also where one of this number was there before.
+  // Starts a thread, or replaces one with the same number.
   void start(pid_t process, pid_t thread, std::string_view mask) {
     threads_[thread] = {process, ++clock_, machine::CpuSet::parse(mask)};
   }
-  // Of a child: its first thread.
+  // Starts a child process with its first thread.
   void fork(pid_t parent, pid_t child, std::string_view mask) {
     start(child, child, mask);
     children_[parent].push_back(child);
   }
   void end(pid_t thread) { threads_.erase(thread); }
   std::string text(pid_t thread) const { return threads_.at(thread).mask.text(); }
-  std::set<pid_t> refusing;  // the system lets nobody change these
+  std::set<pid_t> refusing;  // threads whose mask cannot be set
 
   std::optional<machine::CpuSet> mask(pid_t thread) const override {
     const auto found = threads_.find(thread);

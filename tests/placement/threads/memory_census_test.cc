@@ -14,7 +14,7 @@
 namespace huddle::threads {
 namespace {
 
-TEST(MemoryCensus, CountsWritableSharedMappingsOfMemory) {
+TEST(MemoryCensus, CountsWritableSharedMappings) {
   const std::uint64_t bytes = shared_mapping_bytes({
       "7f0000000000-7f0000002000 rw-s 00000000 00:01 1   /dev/zero (deleted)",
       "7f0000010000-7f0000011000 rw-s 00000000 00:01 2   /dev/shm/queue",
@@ -40,7 +40,7 @@ TEST(MemoryCensus, SeesSharedMemoryOfThisProcess) {
   EXPECT_EQ(after.shared_bytes - before.shared_bytes, mapped_bytes);
 }
 
-TEST(MemoryCensus, SeesHugePagesAsTheKernelCountsThem) {
+TEST(MemoryCensus, HugePagesMatchKernelCounters) {
   if (!try_protection().works) GTEST_SKIP() << "this kernel cannot scan page tables";
   constexpr std::size_t huge_bytes = std::size_t{2} << 20U;
   constexpr std::size_t mapped_bytes = 4 * huge_bytes;
@@ -55,7 +55,7 @@ TEST(MemoryCensus, SeesHugePagesAsTheKernelCountsThem) {
   EXPECT_EQ(counted, by_kernel);
 }
 
-TEST(MemoryCensus, KeepsTheLargerOfEachFigure) {
+TEST(MemoryCensus, KeepsLargerOfEachFigure) {
   MemoryCensus most{10, 2, 30};
   most.keep_most({20, 1, 40});
   EXPECT_EQ(most, (MemoryCensus{20, 2, 40}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Real threads that are bound, while whoever has bound them is killed.
+// Binds real threads, and kills the agents that have bound them.
 #include "placement/threads/mover.h"
 
 #include <fmt/format.h>
@@ -50,8 +50,7 @@ char read_byte(int from) {
 }
 void write_byte(int to) { (void)!::write(to, "x", 1); }
 
-// A process with threads that do nothing. Each byte that it is sent makes its first thread start
-// one more.
+// A process with threads that sleep. Each byte that it receives makes it start another one.
 class Sleepers {
  public:
   Sleepers() {
@@ -133,7 +132,7 @@ class MoverTest : public ::testing::Test {
   }
   bool is_folder_gone() const { return !System().exists(folder_); }
 
-  // A process that moves threads to and fro until it is killed, and tells of each move.
+  // A process that moves threads back and forth until it is killed, and writes a byte per move.
   struct Agent {
     pid_t process = 0;
     int moves = -1;
@@ -156,14 +155,14 @@ class MoverTest : public ::testing::Test {
         mover->look(threads);
         mover->move(seats(move));
         mover->check_guardian();
-        // Its reader may be slower.
+        // The reader may be slower.
         if (move < 1000) write_byte(moves[1]);
       }
     }
     ::close(moves[1]);
     return {process, moves[0]};
   }
-  // Of the agents there; there is one.
+  // Returns the guardian of the only agent in the folder.
   Identity guardian() const {
     const auto all = StateFolder(folder_).living();
     return all.empty() ? Identity{} : all.front().guardian;
@@ -175,7 +174,7 @@ class MoverTest : public ::testing::Test {
   machine::Topology topology_;
 };
 
-TEST_F(MoverTest, BindsAndGivesBackAtItsEnd) {
+TEST_F(MoverTest, BindsAndRestoresAtItsEnd) {
   const Sleepers program;
   std::unique_ptr<Mover> mover = mover_of(program);
   ThreadList threads;
@@ -194,26 +193,27 @@ TEST_F(MoverTest, BindsAndGivesBackAtItsEnd) {
   EXPECT_TRUE(is_folder_gone());
 }
 
-TEST_F(MoverTest, AProgramHasOneAgent) {
+TEST_F(MoverTest, ProgramCannotHaveTwoAgents) {
   const Sleepers program;
   const auto first = mover_of(program);
   EXPECT_THROW(mover_of(program), FailureError);
 }
 
-// Of two programs, in both orders of their ends.
-TEST_F(MoverTest, TwoAgentsNeverClaimOneProcessorTwice) {
+// For two programs, in both orders of their ends.
+TEST_F(MoverTest, TwoAgentsNeverClaimTheSameHardwareThread) {
   for (const bool first_ends_first : {true, false}) {
     const Sleepers here, there;
     std::unique_ptr<Mover> first = mover_of(here);
-    // In a process of its own: an agent's claims are told apart by that.
+    // In a separate process, because claims are per process.
     const Agent second = start_agent(there);
-    read_byte(second.moves);  // once: all of its threads have claims, and keep as many
+    // after the first move, all of its threads have claims and keep that number
+    read_byte(second.moves);
     EXPECT_TRUE(there.is_bound());
     ThreadList threads;
     threads.look({here.process()});
     first->look(threads);
     if (before_.count() <= program_threads) {
-      // Under the lock, and so between two moves of the other.
+      // Holds the lock, so that this is between two moves of the other agent.
       first->move(seats(0));
       EXPECT_TRUE(first->standing().allowed.empty());
       EXPECT_TRUE(here.all_have(before_));
@@ -234,7 +234,7 @@ TEST_F(MoverTest, TwoAgentsNeverClaimOneProcessorTwice) {
   }
 }
 
-TEST_F(MoverTest, NewThreadsOfOneThatIsBoundAreFree) {
+TEST_F(MoverTest, NewThreadsOfBoundThreadAreFree) {
   const Sleepers program;
   const auto mover = mover_of(program);
   ThreadList threads;
@@ -250,9 +250,9 @@ TEST_F(MoverTest, NewThreadsOfOneThatIsBoundAreFree) {
   }
 }
 
-// What a listener wishes is done while a process is watched, and newborns are told of by the
-// kernel.
-TEST_F(MoverTest, OfAWatchedProcess) {
+// The listener's requests are carried out while a process is watched, and the kernel reports new
+// threads.
+TEST_F(MoverTest, BindsThreadsOfWatchedProcess) {
   if (!try_page_faults().works) GTEST_SKIP() << "page faults cannot be watched here";
   const Sleepers program;
   class Wishful : public Listener {
@@ -285,8 +285,8 @@ TEST_F(MoverTest, OfAWatchedProcess) {
   EXPECT_TRUE(program.all_have(before_));
 }
 
-// A library that counts the processors when it is loaded counts those of the thread that loads it:
-// one that is bound to its group still sees all of the group.
+// A library that counts the hardware threads when it is loaded counts those of the loading thread:
+// if that is bound to its group, the library still sees the whole group.
 TEST_F(MoverTest, OpenBlasLoadedLateSeesTheGroup) {
   const machine::Level shared{.name = "l3", .groups = {before_}, .bytes = {}};
   topology_.levels = {shared};
@@ -329,7 +329,7 @@ TEST_F(MoverTest, OpenBlasLoadedLateSeesTheGroup) {
   }
 }
 
-// Whoever sets the second mask is told of, and stands still before he does.
+// Writes a byte and stops before the second mask is set.
 class StopsAtTheSecond final : public ThreadMasks {
  public:
   explicit StopsAtTheSecond(int tell) : tell_(tell) {}
@@ -353,8 +353,8 @@ class StopsAtTheSecond final : public ThreadMasks {
   int tell_, calls_ = 0;
 };
 
-// A thread that is bound already is to be bound elsewhere: that is written down, and not yet done.
-TEST_F(MoverTest, KilledBetweenWritingDownAndBinding) {
+// A thread that is already bound is rebound: the agent is killed between recording and doing it.
+TEST_F(MoverTest, RestoresIfKilledBetweenRecordAndBinding) {
   for (const bool with_guardian : {true, false}) {
     SCOPED_TRACE(with_guardian ? "given back by the guardian" : "by the next command");
     const Sleepers program;
@@ -403,7 +403,7 @@ class SharedAgentTest : public MoverTest {
       GTEST_SKIP() << "page faults cannot be watched here";
     }
   }
-  // Whoever is alive sits where the processor of its number is: of each program the first thread.
+  // Places the first thread of each program on the hardware thread with the program's index.
   class FirstThreads : public Listener {
    public:
     FirstThreads(CpuSet processors, std::function<void()> at_look)
@@ -425,7 +425,7 @@ class SharedAgentTest : public MoverTest {
     std::function<void()> at_look_;
   };
 
-  // What `huddle run` forks, for this program. It has been said to be ready when this returns.
+  // Starts the process that `huddle run` forks for this program. Returns when it is ready.
   pid_t serve(
       const Sleepers& program, const CpuSet& allowed,
       const std::function<void()>& at_look = [] {}) const {
@@ -434,7 +434,7 @@ class SharedAgentTest : public MoverTest {
     const pid_t agent = ::fork();
     if (agent == 0) {
       ::close(ready[0]);
-      ::close(exec[1]);  // it is the program already
+      ::close(exec[1]);  // it has already become the program
       std::signal(SIGPIPE, SIG_IGN);
       AwaitedProgram awaited{.process = {program.process(), SystemMasks().born(program.process())},
                              .fault_s = 1e-6,
@@ -474,7 +474,7 @@ class SharedAgentTest : public MoverTest {
   }
 };
 
-TEST_F(SharedAgentTest, LivesUntilTheLastProgramHasEnded) {
+TEST_F(SharedAgentTest, LivesUntilLastProgramEnds) {
   for (const bool first_ends_first : {true, false}) {
     SCOPED_TRACE(first_ends_first);
     std::optional<Sleepers> first(std::in_place), second(std::in_place);
@@ -486,7 +486,7 @@ TEST_F(SharedAgentTest, LivesUntilTheLastProgramHasEnded) {
     EXPECT_EQ(all.front().agent.number, agent);
     EXPECT_TRUE(all.front().programs.contains(first->process()));
     EXPECT_TRUE(all.front().programs.contains(second->process()));
-    EXPECT_EQ(all.front().claims().count(), 2);  // no processor twice
+    EXPECT_EQ(all.front().claims().count(), 2);  // two different hardware threads
     (first_ends_first ? first : second).reset();
     std::optional<Sleepers> third(std::in_place);
     EXPECT_EQ(status_of(serve(*third, before_)), joined);
@@ -499,7 +499,7 @@ TEST_F(SharedAgentTest, LivesUntilTheLastProgramHasEnded) {
   }
 }
 
-TEST_F(SharedAgentTest, KilledAllProgramsGetBackWhatTheyHad) {
+TEST_F(SharedAgentTest, AllProgramsAreRestoredIfAgentIsKilled) {
   const Sleepers first, second;
   const pid_t agent = serve(first, before_);
   EXPECT_EQ(status_of(serve(second, before_)), joined);
@@ -508,7 +508,7 @@ TEST_F(SharedAgentTest, KilledAllProgramsGetBackWhatTheyHad) {
   EXPECT_EQ(status_of(agent), -1);
   EXPECT_TRUE(comes_true([&] { return first.all_have(before_) && second.all_have(before_); }));
   EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));
-  // Nobody is handed to one that was killed.
+  // No program is handed over to a killed agent.
   const pid_t next = serve(second, before_);
   EXPECT_TRUE(comes_true([&] { return second.is_bound(); }));
   ::kill(next, SIGTERM);
@@ -516,14 +516,14 @@ TEST_F(SharedAgentTest, KilledAllProgramsGetBackWhatTheyHad) {
   EXPECT_TRUE(second.all_have(before_));
 }
 
-// Somebody has come whom it has no descriptor for: it goes on with its rounds, and does not ask for
-// him again and again in between.
-TEST_F(SharedAgentTest, WithoutDescriptorsItDoesNotSpin) {
+// A connection arrives for which the agent has no descriptor: it must continue with its rounds and
+// not poll the socket in a busy loop.
+TEST_F(SharedAgentTest, DoesNotSpinWithoutDescriptors) {
   const Sleepers program;
   const auto looks = make_pipe();
   const std::function<void()> at_look = [end = looks[1], is_first = true]() mutable {
     if (std::exchange(is_first, false)) {
-      // No number is left below the first that is free.
+      // No descriptor is available below the limit.
       const FileDescriptor next(::dup(end));
       const rlimit limit{static_cast<rlim_t>(next.number()), static_cast<rlim_t>(next.number())};
       ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -550,7 +550,7 @@ TEST_F(SharedAgentTest, WithoutDescriptorsItDoesNotSpin) {
   EXPECT_EQ(status_of(agent), served);
 }
 
-TEST_F(SharedAgentTest, WhoeverMayUseOtherProcessorsHasAnotherOne) {
+TEST_F(SharedAgentTest, ProgramsWithOtherHardwareThreadsHaveAnotherAgent) {
   std::optional<Sleepers> first(std::in_place), second(std::in_place);
   const pid_t here = serve(*first, CpuSet({before_.cpus()[0]}));
   const pid_t there = serve(*second, CpuSet({before_.cpus()[1]}));
@@ -563,8 +563,8 @@ TEST_F(SharedAgentTest, WhoeverMayUseOtherProcessorsHasAnotherOne) {
 
 enum class Victim { agent, guardian, program, both };
 
-// So many moments, drawn from the seed: a number of moves, and some time after it.
-TEST_F(MoverTest, WhoeverIsKilledNothingIsLeftBehind) {
+// At times drawn from the seed: a number of moves, and a delay after it.
+TEST_F(MoverTest, NothingIsLeftBehindWhicheverProcessIsKilled) {
   const char* const asked = std::getenv("THREAD_KILL_TRIES");
   const int tries = asked == nullptr ? 5 : std::atoi(asked);
   double slowest_s = 0;
@@ -578,7 +578,7 @@ TEST_F(MoverTest, WhoeverIsKilledNothingIsLeftBehind) {
     for (int move = 0; move < moves; ++move) read_byte(agent.moves);
     const Identity guard = guardian();
     ASSERT_TRUE(is_running(guard));
-    // Anywhere in the next move.
+    // At any point of the next move.
     const auto moment =
         std::chrono::steady_clock::now() + std::chrono::microseconds(random.below(300));
     while (std::chrono::steady_clock::now() < moment) {
@@ -591,9 +591,9 @@ TEST_F(MoverTest, WhoeverIsKilledNothingIsLeftBehind) {
       ::waitpid(agent.process, nullptr, 0);
       EXPECT_TRUE(comes_true([&] { return !is_running(guard); }));
       SystemMasks masks;
-      StateFolder(folder_).repair(masks);  // what the next command does
+      StateFolder(folder_).repair(masks);  // as the next command does
     }
-    // An agent whose program has ended is ended by that elsewhere; here it goes on for nobody.
+    // Normally the end of its program ends an agent; here it continues without one.
     if (victim == Victim::program) ::kill(agent.process, SIGKILL);
     EXPECT_TRUE(comes_true([&] { return program.all_have(before_); }));
     EXPECT_TRUE(comes_true([&] { return is_folder_gone(); }));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The kernel's numbers are files of the test here: nothing is set of this machine's.
+// The kernel's settings are files of the test: nothing on this machine is changed.
 #include "placement/threads/numa_balancing.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ using ::testing::HasSubstr;
 class NumaBalancingTest : public ::testing::Test {
  protected:
   NumaBalancingTest() {
-    std::signal(SIGPIPE, SIG_IGN);  // of an agent that was killed before it is told to end
+    std::signal(SIGPIPE, SIG_IGN);  // from writing to an agent that was killed
     set("sysctl", 0);
     set("period", 1000);
     set_counter(0);
@@ -59,7 +59,7 @@ class NumaBalancingTest : public ::testing::Test {
     return sysctl() == 0 && period() == 1000 && !System().exists(folder());
   }
 
-  // Another process that has it on until it is told to end, or is killed.
+  // Another process that keeps NUMA balancing on until end() or kill().
   class Agent {
    public:
     explicit Agent(const NumaBalancingTest& test) {
@@ -93,7 +93,7 @@ class NumaBalancingTest : public ::testing::Test {
     bool is_on() const { return is_on_; }
     pid_t process() const { return process_; }
     void end() {
-      // Other processes of the test may have the pipe as well: it does not end with this.
+      // Needed because other processes of the test may also have the pipe open.
       if (orders_ >= 0) (void)!::write(orders_, "x", 1);
       if (orders_ >= 0) ::close(orders_);
       orders_ = -1;
@@ -105,7 +105,7 @@ class NumaBalancingTest : public ::testing::Test {
     int orders_ = -1;
     bool is_on_ = false;
   };
-  // Turns it on and off, by what it costs, until it is killed.
+  // Turns NUMA balancing on and off, depending on its cost, until it is killed.
   [[noreturn]] void work(bool begins_anew) const {
     const Budget budget{.share = 0.02, .fault_s = 1e-3};
     std::optional<NumaBalancing> balancing;
@@ -125,7 +125,7 @@ class NumaBalancingTest : public ::testing::Test {
   const test::Scratch scratch_;
 };
 
-TEST_F(NumaBalancingTest, IsOnAsLongAsSomebodyNeedsIt) {
+TEST_F(NumaBalancingTest, IsOnWhileAnAgentNeedsIt) {
   {
     const NumaBalancing balancing(folder(), files());
     EXPECT_EQ(sysctl(), 1);
@@ -135,11 +135,11 @@ TEST_F(NumaBalancingTest, IsOnAsLongAsSomebodyNeedsIt) {
   EXPECT_TRUE(is_all_back());
 }
 
-TEST_F(NumaBalancingTest, WhatSomebodyElseHasTurnedOnStaysOn) {
+TEST_F(NumaBalancingTest, StaysOnIfItWasOnBefore) {
   set("sysctl", 1);
   {
     const NumaBalancing balancing(folder(), files());
-    EXPECT_EQ(period(), 100);  // its rounds are shorter meanwhile
+    EXPECT_EQ(period(), 100);  // its rounds are shorter in the meantime
     EXPECT_THAT(balancing.notes(), ElementsAre(HasSubstr("was on")));
   }
   EXPECT_EQ(sysctl(), 1);
@@ -147,8 +147,8 @@ TEST_F(NumaBalancingTest, WhatSomebodyElseHasTurnedOnStaysOn) {
   EXPECT_FALSE(System().exists(folder()));
 }
 
-// One bit of it: the other, for memory of different speeds, stays.
-TEST_F(NumaBalancingTest, TheOtherBitIsLeftAlone) {
+// Changes only one bit. The other one, for memory tiers, is kept.
+TEST_F(NumaBalancingTest, KeepsTheOtherBit) {
   set("sysctl", 2);
   std::optional<NumaBalancing> balancing(std::in_place, folder(), files());
   EXPECT_EQ(sysctl(), 3);
@@ -156,7 +156,7 @@ TEST_F(NumaBalancingTest, TheOtherBitIsLeftAlone) {
   EXPECT_EQ(sysctl(), 2);
 }
 
-TEST_F(NumaBalancingTest, WhatSomebodyElseChangesMeanwhileIsLeftToHim) {
+TEST_F(NumaBalancingTest, ChangesByOthersAreKept) {
   std::optional<NumaBalancing> balancing(std::in_place, folder(), files());
   set("sysctl", 2);
   set("period", 500);
@@ -165,8 +165,8 @@ TEST_F(NumaBalancingTest, WhatSomebodyElseChangesMeanwhileIsLeftToHim) {
   EXPECT_EQ(period(), 500);
 }
 
-// Of two agents as well: the second one finds his value, and leaves that.
-TEST_F(NumaBalancingTest, WhatSomebodyElseChangesBetweenTwoAgentsIsLeftToHim) {
+// The second agent finds the changed value and restores that.
+TEST_F(NumaBalancingTest, ChangesByOthersBetweenTwoAgentsAreKept) {
   for (const bool first_ends_first : {true, false}) {
     set("sysctl", 0);
     std::optional<NumaBalancing> first(std::in_place, folder(), files());
@@ -181,7 +181,7 @@ TEST_F(NumaBalancingTest, WhatSomebodyElseChangesBetweenTwoAgentsIsLeftToHim) {
   }
 }
 
-TEST_F(NumaBalancingTest, IsNotTurnedOnFromWithinAContainer) {
+TEST_F(NumaBalancingTest, IsNotTurnedOnInContainer) {
   NumaBalancing::Files contained = files();
   contained.pid_namespace = scratch_.path("contained");
   std::filesystem::create_symlink("pid:[4026532001]", contained.pid_namespace);
@@ -189,7 +189,7 @@ TEST_F(NumaBalancingTest, IsNotTurnedOnFromWithinAContainer) {
   EXPECT_TRUE(is_all_back());
 }
 
-TEST_F(NumaBalancingTest, WithoutTheKernelsFileThereIsNone) {
+TEST_F(NumaBalancingTest, MissingSysctlIsFailure) {
   NumaBalancing::Files none = files();
   none.sysctl = scratch_.path("none");
   EXPECT_THROW(NumaBalancing(folder(), none), FailureError);
@@ -201,14 +201,14 @@ TEST_F(NumaBalancingTest, WithoutTheKernelsFileThereIsNone) {
   EXPECT_EQ(period(), 1000);
 }
 
-TEST_F(NumaBalancingTest, WhatCannotBeSetIsAFailure) {
+TEST_F(NumaBalancingTest, SettingThatHasNoEffectIsFailure) {
   NumaBalancing::Files deaf = files();
-  deaf.sysctl = "/proc/sys/kernel/ngroups_max";  // an even number that nobody may set
+  deaf.sysctl = "/proc/sys/kernel/ngroups_max";  // an even number that cannot be changed
   EXPECT_THROW(NumaBalancing(folder(), deaf), FailureError);
   EXPECT_TRUE(is_all_back());
 }
 
-TEST_F(NumaBalancingTest, TheLastOfTwoAgentsTurnsItOff) {
+TEST_F(NumaBalancingTest, LastOfTwoAgentsTurnsItOff) {
   for (const bool first_ends_first : {true, false}) {
     std::optional<Agent> first(std::in_place, *this), second(std::in_place, *this);
     ASSERT_TRUE(first->is_on() && second->is_on());
@@ -221,8 +221,8 @@ TEST_F(NumaBalancingTest, TheLastOfTwoAgentsTurnsItOff) {
   }
 }
 
-// And so it is where the first of them is killed: its guardian counts the other one.
-TEST_F(NumaBalancingTest, AGuardianLeavesItToWhoStillNeedsIt) {
+// The same if the first one is killed: its guardian sees the other one.
+TEST_F(NumaBalancingTest, GuardianKeepsItForOtherAgents) {
   std::optional<Agent> first(std::in_place, *this), second(std::in_place, *this);
   first->kill();
   first.reset();
@@ -233,13 +233,13 @@ TEST_F(NumaBalancingTest, AGuardianLeavesItToWhoStillNeedsIt) {
   EXPECT_TRUE(comes_true([this] { return is_all_back(); }));
 }
 
-TEST_F(NumaBalancingTest, IsOffWhileItCostsTooMuch) {
+TEST_F(NumaBalancingTest, IsPausedWhileItExceedsItsBudget) {
   NumaBalancing balancing(folder(), files());
   const Budget budget{.share = 0.04, .fault_s = 1e-3};
-  Spent spent{.program_s = 1};     // 20 faults may be made by this
-  EXPECT_EQ(agents().size(), 1U);  // its guardian has let go of the lock by then
+  Spent spent{.program_s = 1};     // allows 20 faults by NUMA balancing
+  EXPECT_EQ(agents().size(), 1U);  // its guardian has released the lock by then
   set_counter(1000);
-  balancing.account(15, budget, spent);  // the others were made in other programs
+  balancing.account(15, budget, spent);  // the others were in other programs
   EXPECT_EQ(spent.faults, 15U);
   EXPECT_EQ(sysctl(), 1);
   set_counter(1007);
@@ -247,26 +247,26 @@ TEST_F(NumaBalancingTest, IsOffWhileItCostsTooMuch) {
   EXPECT_EQ(spent.faults, 22U);
   EXPECT_EQ(sysctl(), 0);
   EXPECT_TRUE(balancing.is_off());
-  spent.program_s = 1.15;  // 96 % of what may be spent
+  spent.program_s = 1.15;  // 96 % of the budget
   balancing.account(0, budget, spent);
   EXPECT_EQ(sysctl(), 0);
   spent.program_s = 2;
   balancing.account(0, budget, spent);
   EXPECT_EQ(sysctl(), 1);
   EXPECT_THAT(balancing.notes(), ElementsAre(HasSubstr("22 page faults"), HasSubstr("once")));
-  // Whoever else has spent too much: turning this off would save nothing.
+  // Overspending elsewhere does not turn it off, because that would save nothing.
   spent.agent_s = 1;
   balancing.account(0, budget, spent);
   EXPECT_EQ(sysctl(), 1);
 }
 
-TEST_F(NumaBalancingTest, IsTurnedOffAgainWhereAnotherAgentHasTurnedItOnAndIsGone) {
+TEST_F(NumaBalancingTest, IsPausedAgainAfterAnotherAgentTurnedItOn) {
   NumaBalancing balancing(folder(), files());
   const Budget budget{.share = 0.02, .fault_s = 1e-3};
   Spent spent{.program_s = 1};
   set_counter(1000);
   balancing.account(1000, budget, spent);
-  // A guardian that begins has the lock for a moment: then it is the next look's.
+  // A guardian that starts holds the lock briefly; then the next call does it.
   const auto turns_it_off = [&] {
     balancing.account(0, budget, spent);
     return sysctl() == 0;
@@ -280,7 +280,7 @@ TEST_F(NumaBalancingTest, IsTurnedOffAgainWhereAnotherAgentHasTurnedItOnAndIsGon
   EXPECT_THAT(balancing.notes().back(), HasSubstr("once"));
 }
 
-TEST_F(NumaBalancingTest, StaysOnForAnotherAgentWhateverItCostsHere) {
+TEST_F(NumaBalancingTest, StaysOnForAnotherAgentDespiteItsCost) {
   const Agent other(*this);
   NumaBalancing balancing(folder(), files());
   EXPECT_EQ(agents().size(), 2U);
@@ -291,7 +291,7 @@ TEST_F(NumaBalancingTest, StaysOnForAnotherAgentWhateverItCostsHere) {
   EXPECT_FALSE(balancing.is_off());
 }
 
-TEST_F(NumaBalancingTest, WithoutAGuardianItIsTurnedOff) {
+TEST_F(NumaBalancingTest, IsTurnedOffWithoutGuardian) {
   NumaBalancing balancing(folder(), files());
   const Identity guardian = agents().front().guardian;
   ::kill(guardian.number, SIGKILL);
@@ -304,9 +304,9 @@ TEST_F(NumaBalancingTest, WithoutAGuardianItIsTurnedOff) {
 
 enum class KilledProcess { agent, guardian, both };
 
-// At moments drawn from the seed, while it is turned on and off; where both are killed, also while
-// they begin or end.
-TEST_F(NumaBalancingTest, WhoeverIsKilledItIsSetBack) {
+// At times drawn from the seed, while NUMA balancing is turned on and off; if both are killed, also
+// while they start or end.
+TEST_F(NumaBalancingTest, IsRestoredWhicheverProcessIsKilled) {
   const char* const asked = std::getenv("THREAD_KILL_TRIES");
   const int tries = asked == nullptr ? 5 : std::atoi(asked);
   for (int i = 0; i < 3 * tries; ++i) {
@@ -335,7 +335,7 @@ TEST_F(NumaBalancingTest, WhoeverIsKilledItIsSetBack) {
     if (victim == KilledProcess::both) ::waitpid(agent, nullptr, 0);
     EXPECT_TRUE(comes_true([&] {
       SystemMasks masks;
-      if (victim == KilledProcess::both) state.repair(masks);  // what the next command does
+      if (victim == KilledProcess::both) state.repair(masks);  // as the next command does
       return is_all_back();
     })) << "sysctl "
         << sysctl() << ", period " << period() << ", files "

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t pages = 300;
 
-// Touches so many fresh pages, and returns their addresses.
+// Touches `pages` fresh pages and returns their addresses.
 std::vector<std::uint64_t> touch_pages() {
   const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const at = ::mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE,
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> touch_pages() {
   return addresses;
 }
 
-// Of this thread, at these addresses.
+// Returns the observed addresses of this thread's faults within the range of `addresses`.
 std::vector<std::uint64_t> seen(PageFaults& faults, const std::vector<std::uint64_t>& addresses) {
   std::vector<PageFault> all;
   faults.drain(all);
@@ -49,7 +49,7 @@ std::vector<std::uint64_t> seen(PageFaults& faults, const std::vector<std::uint6
   return found;
 }
 
-// Both tell of one and the same faults of a thread that is not its process's first.
+// Both observers report the same faults of a thread that is not the first one of its process.
 void agree_on_this_thread() {
   PageFaults by_perf(Observer::perf);
   PageFaults by_bpf(Observer::bpf);
@@ -70,9 +70,9 @@ TEST(PageFaults, PerfAndBpfAgree) {
   std::thread(agree_on_this_thread).join();
 }
 
-// What there is no room for is counted, and not told. By another thread than ours: to take faults
-// out makes some as well.
-TEST(PageFaults, BpfCountsWhatItLoses) {
+// Faults that do not fit into the ring are counted but not reported. Uses another thread, because
+// reading the ring causes faults as well.
+TEST(PageFaults, BpfCountsLostFaults) {
   const Trial bpf = try_page_faults(Observer::bpf);
   if (!bpf.works) GTEST_SKIP() << bpf.why_not;
   PageFaults faults(Observer::bpf);
@@ -87,7 +87,7 @@ TEST(PageFaults, BpfCountsWhatItLoses) {
   EXPECT_EQ(all.size() + faults.lost(), faults.counted());
 }
 
-TEST(PageFaults, WithoutBpfOneSentenceSaysWhy) {
+TEST(PageFaults, MissingBpfIsExplained) {
   const Trial bpf = try_page_faults(Observer::bpf);
   if (bpf.works) GTEST_SKIP() << "BPF works here";
   try {

@@ -31,7 +31,7 @@ std::vector<Touch> touches_of(const Recording& recording) {
   return touches;
 }
 
-TEST(PerfScript, HasTouchesOfThreads) {
+TEST(PerfScript, SamplesBecomeTouchesOfThreads) {
   const PerfSamples samples = parse_perf_script(sound, "p");
   const std::uint64_t page = 0x7f0000001;
   EXPECT_THAT(touches_of(samples.recording),
@@ -46,14 +46,14 @@ TEST(PerfScript, HasTouchesOfThreads) {
               ElementsAre(ThreadUse{0, 3000, 2}, ThreadUse{1, 1000, 3}, ThreadUse{2, 1000, 4}));
 }
 
-TEST(PerfScript, TellsBadLinesByNumber) {
+TEST(PerfScript, ReportsNumbersOfBadLines) {
   const PerfSamples samples =
       parse_perf_script(sound + "nonsense\n  7f00 f+0x1 (a)\n a 1/1 [0] 1.", "p");
   EXPECT_THAT(samples.bad_lines, ElementsAre(7U, 8U, 9U));
   EXPECT_THAT(notes_of(samples).front(), HasSubstr("3 lines, by number 7, 8, 9"));
 }
 
-TEST(PerfScript, WithoutASampleIsRefused) {
+TEST(PerfScript, InputWithoutSamplesIsRejected) {
   for (const std::string text : {"", "# only\n\n", "\nnonsense\n"}) {
     try {
       parse_perf_script(text, "p");
@@ -64,7 +64,7 @@ TEST(PerfScript, WithoutASampleIsRefused) {
   }
 }
 
-// Whatever the order of lines, time goes forward.
+// Regardless of the order of the lines, time increases.
 TEST(PerfScript, IsSortedByTime) {
   const PerfSamples samples =
       parse_perf_script("a 1/2 [0] 5.1: e: 2000\na 1/1 [0] 5.0: e: 1000\n", "p");
@@ -72,8 +72,8 @@ TEST(PerfScript, IsSortedByTime) {
               ElementsAre(Touch{0, 0, 1, false}, Touch{100'000'000, 1, 2, false}));
 }
 
-// Cut anywhere it is read up to the cut, or refused in one sentence.
-TEST(PerfScript, CutAnywhereLosesAtMostItsLastLine) {
+// Truncated input is read up to the cut, or rejected with one sentence.
+TEST(PerfScript, TruncationLosesAtMostLastLine) {
   for (std::size_t length = 0; length < sound.size(); ++length) {
     try {
       const PerfSamples samples = parse_perf_script(sound.substr(0, length), "p");
@@ -86,7 +86,7 @@ TEST(PerfScript, CutAnywhereLosesAtMostItsLastLine) {
   }
 }
 
-// Bytes that are anything at all.
+// Arbitrary bytes.
 RC_GTEST_PROP(PerfScript, SurvivesDamage, ()) {
   std::string text = sound;
   for (const auto& [place, byte] :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Recordings of kernels on machines that they were not made on, and the published experiments.
+// Replays recordings of kernels on models of other machines, and repeats the published experiments.
 #include "placement/threads/playback.h"
 
 #include <gmock/gmock.h>
@@ -38,9 +38,9 @@ class Kernels : public ::testing::TestWithParam<std::string> {
   machine::CostModel model_{machine_};
 };
 
-// Threads that have neighbours are brought together once, which shortens the ways. Their memory
-// bandwidth is ignored, as it was in the published experiments.
-TEST_P(Kernels, WhoHaveNeighboursAreMoved) {
+// Threads with neighbours are brought together once, which reduces the cost. Memory bandwidth is
+// ignored, as in the published experiments.
+TEST_P(Kernels, ThreadsWithNeighboursAreMoved) {
   for (const std::string kernel : {"sp"}) {
     const Playback spread = play(kernel, Start::spread, {.memory = Memory::ignored});
     ASSERT_EQ(spread.threads.size(), 8U) << kernel;
@@ -63,8 +63,8 @@ TEST_P(Kernels, SpreadThreadsKeepTheirNumaNodes) {
   }
 }
 
-// Their threads are numbered as they lie: in order they sit well.
-TEST_P(Kernels, WhoSitWellAreLeftAlone) {
+// Their threads are numbered by position: numeric order is a good placement.
+TEST_P(Kernels, GoodPlacementIsKept) {
   for (const std::string kernel : {"sp", "ft", "ep", "is"}) {
     const Playback compact = play(kernel, Start::compact);
     EXPECT_EQ(compact.moves, 0) << kernel;
@@ -72,8 +72,8 @@ TEST_P(Kernels, WhoSitWellAreLeftAlone) {
   }
 }
 
-// All talk to all, or nobody to anybody.
-TEST_P(Kernels, WhoHaveNoNeighboursAreLeftAlone) {
+// Either all threads communicate with all others, or none do.
+TEST_P(Kernels, ThreadsWithoutNeighboursAreNotMoved) {
   for (const std::string kernel : {"ft", "is", "ep"}) {
     const Playback spread = play(kernel, Start::spread);
     ASSERT_EQ(spread.threads.size(), 8U) << kernel;
@@ -96,7 +96,7 @@ class Playing : public ::testing::Test {
   machine::CostModel model_{machine_};
 };
 
-TEST_F(Playing, SeatsThreadsApartOrTogether) {
+TEST_F(Playing, PlacesThreadsApartOrTogether) {
   Program program(8, 1);
   Events events;
   program.run(events, near_pairs(8), 200);
@@ -116,8 +116,8 @@ TEST_F(Playing, SeatsThreadsApartOrTogether) {
   EXPECT_EQ(sockets[Start::spread].size(), 8U);
 }
 
-// 64 lines of a page, 240 ns from one end of the machine to the other, 60 inside a socket.
-TEST_F(Playing, CountsTheWayOfEachLine) {
+// A page has 64 lines. The latency is 240 ns across the machine and 60 ns within a socket.
+TEST_F(Playing, CountsCostOfEachCacheLine) {
   mapping::GraphBuilder builder(2);
   builder.add({0, 1, 3});
   const mapping::Graph counts = builder.finish();
@@ -125,8 +125,8 @@ TEST_F(Playing, CountsTheWayOfEachLine) {
   EXPECT_DOUBLE_EQ(communication_ns(counts, model_, {0, 9}, 4096), 3 * 64 * 60.0);
 }
 
-// From the move on, and not before, what is counted goes the shorter way.
-TEST_F(Playing, AMoveCountsFromThenOn) {
+// Events after the move, and only these, have the lower cost.
+TEST_F(Playing, MoveAffectsLaterEventsOnly) {
   Program program(8, 1);
   Recording recording{.page_bytes = 4096, .names = {}, .events = {}};
   program.run(recording.events, far_pairs(8), 3000);
@@ -137,7 +137,7 @@ TEST_F(Playing, AMoveCountsFromThenOn) {
   EXPECT_GT(spread.moving_ns, 0);
 }
 
-TEST_F(Playing, NothingIsComparedWithOneThread) {
+TEST_F(Playing, NothingIsComparedForSingleThread) {
   Program program(1, 1);
   Recording recording{.page_bytes = 4096, .names = {}, .events = {}};
   program.run(recording.events, {}, 1000);
@@ -146,9 +146,9 @@ TEST_F(Playing, NothingIsComparedWithOneThread) {
   EXPECT_EQ(one.verdict(), Reason::one_thread);
 }
 
-// 36 passages of a rotor: nothing to gain on one socket, then more with two, three and four.
-// Threads sit in no order, in twenty ways.
-TEST_F(Playing, ARotorGainsMoreTheMoreSocketsItNeeds) {
+// A rotor with 36 passages: no gain on one socket, then more with two, three and four. Tries twenty
+// random placements of the threads.
+TEST_F(Playing, RotorGainsMoreOnMoreSockets) {
   constexpr int ways = 20;
   std::map<int, double> saved;
   for (const int threads : {6, 12, 24, 36}) {
@@ -175,8 +175,8 @@ TEST_F(Playing, ARotorGainsMoreTheMoreSocketsItNeeds) {
   EXPECT_GT(saved[36], saved[24]);
 }
 
-// A pattern that changes every so often: communication time with moves and what they cost, in parts
-// of what it is where threads are spread and stay.
+// A pattern that changes at regular intervals. Measures communication time including the cost of
+// moves, relative to the time with spread threads that stay.
 class Changing : public Playing {
  protected:
   double cost(int phase_ms, const AgentOptions& options) const {
@@ -194,7 +194,7 @@ class Changing : public Playing {
     }
     return sum / programs;
   }
-  // As the thesis decides: whatever grouping was found is taken, whether or not chance made it.
+  // Decides like the thesis: any grouping is used, whether or not it is due to chance.
   static AgentOptions unguarded() {
     AgentOptions options;
     options.evidence = {.least_variation = 0, .chance_taken_off = 0, .deviations = 0};
@@ -206,8 +206,8 @@ class Changing : public Playing {
   }
 };
 
-// Published: of 0, 0.25, 0.5, 0.75 and 1 of the matrix kept, 0.75 is best.
-TEST_F(Changing, ThreeQuartersKeptIsBest) {
+// Published result: among 0, 0.25, 0.5, 0.75 and 1, keeping 0.75 of the matrix is best.
+TEST_F(Changing, KeepingThreeQuartersIsBest) {
   for (const int phase_ms : {2000, 4000}) {
     std::map<double, double> costs;
     for (const double kept : {0.0, 0.25, 0.5, 0.75, 1.0}) {
@@ -222,10 +222,10 @@ TEST_F(Changing, ThreeQuartersKeptIsBest) {
   }
 }
 
-// Published: of 100 to 500 ms, 200 are best. So it is for who moves at whatever he sees; chance
-// makes him move at 100 ms. huddle waits until it has seen the same twice, which takes two
-// intervals: 100 are best for it, and 200 next.
-TEST_F(Changing, TwoHundredMillisecondsAreBestForWhoDoesNotWait) {
+// Published result: among 100 to 500 ms, 200 ms is best. That is true for an agent that acts on
+// everything it sees; with 100 ms, chance makes it move. huddle waits until it has seen the same
+// pattern twice, which takes two intervals: 100 ms is best for it, followed by 200 ms.
+TEST_F(Changing, TwoHundredMillisecondsAreBestWithoutConfirmation) {
   constexpr int phase_ms = 1000;
   std::map<int, double> unguarded_costs;
   std::map<int, double> costs;

@@ -16,7 +16,7 @@
 namespace huddle::threads {
 namespace {
 
-// A huge page of our own, as far as the kernel gives us one.
+// Tests with a huge page of this process, if the kernel provides one.
 class HugePage : public ::testing::Test {
  protected:
   static constexpr std::size_t huge_bytes = 2U << 20U;
@@ -41,13 +41,13 @@ class HugePage : public ::testing::Test {
   void TearDown() override {
     if (room_ != nullptr) ::munmap(room_, room_bytes);
   }
-  // Some of its pages are protected. How many.
+  // Protects some of its pages. Returns their number.
   int protect(Protection::HugePages huge) {
     Protection protection(::getpid(), std::move(userfaultfd_), huge);
     const auto start = reinterpret_cast<std::uintptr_t>(at_);
     protection.watch_only({start, start + huge_bytes});
     constexpr int some_pages = 64;
-    protection.rearm(some_pages);  // the first time nothing that was protected has been written to
+    protection.rearm(some_pages);  // the first call finds no protected pages that were written to
     for (std::size_t i = 0; i < huge_bytes; i += page_bytes)
       static_cast<volatile char*>(at_)[i] = 2;
     return protection.rearm(some_pages);
@@ -67,7 +67,7 @@ TEST_F(HugePage, IsLeftAlone) {
   EXPECT_TRUE(is_still_huge());
 }
 
-TEST_F(HugePage, IsSplitWhenAsked) {
+TEST_F(HugePage, IsSplitOnRequest) {
   EXPECT_GT(protect(Protection::HugePages::split), 0);
   EXPECT_FALSE(is_still_huge());
 }

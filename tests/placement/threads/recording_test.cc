@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Recording, ComesBackAsItWas) {
+TEST(Recording, SurvivesRoundTrip) {
   Program program(3, 1);
   Recording recording{.page_bytes = 65536, .names = {"app", "a worker", ""}, .events = {}};
   program.run(recording.events, {{0, 1}, {1, 2}}, 200);
@@ -32,7 +32,7 @@ struct Damage {
 
 class DamagedRecording : public ::testing::TestWithParam<Damage> {};
 
-TEST_P(DamagedRecording, IsRefusedWithItsLine) {
+TEST_P(DamagedRecording, IsRejectedWithLineNumber) {
   try {
     parse_recording(GetParam().text, "r");
     FAIL() << "was read";

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 
 constexpr std::uint64_t kib = 1024, mib = 1024 * kib, page = 4 * kib;
 
-TEST(WritableRanges, AreWhatTheProgramAloneWritesTo) {
+TEST(WritableRanges, ArePrivateAndWritable) {
   EXPECT_THAT(
       writable_ranges({"55d0c000-55d0d000 r-xp 00000000 fe:00 1   /usr/bin/app",
                        "55d0d000-55d0f000 rw-p 00001000 fe:00 1   /usr/bin/app",
@@ -26,13 +26,13 @@ TEST(WritableRanges, AreWhatTheProgramAloneWritesTo) {
                   AddressRange{0x7f200000, 0x7f300000}));
 }
 
-// A program all of whose pages are there, of which every so many-th is written to all the time.
+// A program with all pages present, of which one in `written_every` is always written to.
 class Memory {
  public:
   Memory(std::vector<AddressRange> ranges, std::uint64_t written_every) : every_(written_every) {
     window.set_ranges(std::move(ranges));
   }
-  // What one call covered.
+  // Returns the ranges that one call scanned.
   std::vector<AddressRange> call(int budget) {
     std::vector<AddressRange> parts;
     const bool first = window.is_first_pass();
@@ -59,18 +59,18 @@ class Memory {
   std::uint64_t every_;
 };
 
-TEST(SampleWindow, HoldsAllWhereThatIsLittle) {
+TEST(SampleWindow, HoldsAllMemoryIfThereIsLittle) {
   const std::vector<AddressRange> ranges = {{64 * kib, 128 * kib}, {512 * kib, 520 * kib}};
   Memory memory(ranges, 1);
   EXPECT_TRUE(memory.window.is_first_pass());
   for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(memory.call(100), ranges);
-    EXPECT_FALSE(memory.window.is_first_pass());  // nothing becomes new again
+    EXPECT_FALSE(memory.window.is_first_pass());  // no further first pass
   }
 }
 
-// It comes by everything, and holds more where little is found.
-TEST(SampleWindow, MovesOverEverything) {
+// Visits all memory, and grows if calls find little.
+TEST(SampleWindow, MovesOverAllMemory) {
   Memory memory({{0, 3 * mib}, {16 * mib, 21 * mib}}, 1000);
   std::set<std::uint64_t> seen;
   std::uint64_t most_bytes = 0;
@@ -89,8 +89,8 @@ TEST(SampleWindow, MovesOverEverything) {
   EXPECT_EQ(most_bytes, 8 * mib);
 }
 
-// A pass that takes many calls comes by each page too seldom.
-TEST(SampleWindow, ShrinksWhereMuchIsFound) {
+// A pass that takes many calls visits each page too rarely.
+TEST(SampleWindow, ShrinksIfMuchIsFound) {
   Memory memory({{0, 64 * mib}}, 1);
   std::uint64_t most_bytes = 0;
   for (int call = 0; call < 5000; ++call) {
@@ -103,8 +103,8 @@ TEST(SampleWindow, ShrinksWhereMuchIsFound) {
   EXPECT_LE(most_bytes, 3 * 8 * page);
 }
 
-// What nobody writes to does not keep it.
-TEST(SampleWindow, LeavesWhatNobodyWritesTo) {
+// Memory that is not written to does not hold up the window.
+TEST(SampleWindow, LeavesMemoryThatIsNotWritten) {
   Memory memory({{mib, 64 * mib}}, 1'000'000'007);
   memory.call(100);
   for (int call = 0; call < 2; ++call) memory.call(100);
@@ -112,7 +112,7 @@ TEST(SampleWindow, LeavesWhatNobodyWritesTo) {
   EXPECT_EQ(memory.window.next()->start, 2 * mib);
 }
 
-TEST(SampleWindow, GoesOnWhereMemoryComesAndGoes) {
+TEST(SampleWindow, ContinuesAsMemoryChanges) {
   Memory memory({{0, 64 * mib}}, 10);
   for (int i = 0; i < 100; ++i) memory.call(50);
   memory.window.set_ranges({{0, 8 * kib}});

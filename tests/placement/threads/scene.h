@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Programs that nobody runs: events as threads of such a program would make them.
+// Synthetic programs: the events that the threads of such programs would cause.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ inline machine::Machine machine_of(const std::string& name) {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-// Threads that share pages two by two, a page each pair; whoever comes to a page next is drawn.
+// Threads that share one page per pair. A random thread of the pair touches the page next.
 class Program {
  public:
   Program(int threads, std::uint64_t seed) : threads_(threads), random_(seed) {}
 
-  // Where the operating system has put them: thread t on processor seats[t].
+  // Hardware threads on which the operating system runs the threads: thread t on seats[t].
   std::vector<int> seats;
 
-  // Touches and looks of so many milliseconds, 50 touches of a pair in each ten of them.
+  // Appends touches and looks for this time, with 50 touches per pair every 10 ms.
   void run(Events& events, const Pairs& pairs, int milliseconds) {
     constexpr std::uint64_t step_ns = 10'000'000, look_ns = 50'000'000;
     for (int step = 0; step < milliseconds / 10; ++step) {
@@ -46,7 +46,7 @@ class Program {
     }
     events.emplace_back(look());
   }
-  // From now on other pages are used.
+  // Uses other pages from now on.
   void change() { first_page_ += 1000; }
 
  private:
@@ -65,7 +65,7 @@ class Program {
   std::uint64_t first_page_ = 100;
 };
 
-// Thread t and the one half of them further on.
+// Pairs of threads t and t + threads / 2.
 inline Pairs far_pairs(int threads) {
   Pairs pairs;
   for (int t = 0; t < threads / 2; ++t) pairs.emplace_back(t, t + threads / 2);

@@ -11,7 +11,7 @@ namespace {
 
 using machine::CpuSet;
 
-TEST(Seats, AGroupIsTheInnermostThingThatCoresShare) {
+TEST(Seats, GroupIsInnermostSharedObject) {
   const machine::Topology topology = machine_of("xeon-e7-8850-8s").topology;
   const CpuSet group = seat_mask(topology, topology.pus, 12, Binding::group);
   EXPECT_TRUE(group.contains(12));
@@ -19,15 +19,15 @@ TEST(Seats, AGroupIsTheInnermostThingThatCoresShare) {
   EXPECT_EQ(seat_mask(topology, topology.pus, 12, Binding::core).text(), "12");
 }
 
-TEST(Seats, OnlyWhatMayBeUsed) {
+TEST(Seats, MaskContainsUsableHardwareThreadsOnly) {
   const machine::Topology topology = machine_of("xeon-e5620-2s").topology;
   EXPECT_EQ(seat_mask(topology, CpuSet({0, 1, 5}), 1, Binding::group).text(), "0-1");
-  // Of its own socket it has nothing else: the next larger thing has.
+  // Its own socket contains nothing else that is usable, but the next larger object does.
   EXPECT_EQ(seat_mask(topology, CpuSet({0, 1}), 0, Binding::core).text(), "0");
   EXPECT_EQ(seat_mask(topology, CpuSet({3}), 3, Binding::group).text(), "3");
 }
 
-TEST(Seats, ACoreHasAllItsThreads) {
+TEST(Seats, CoreContainsAllItsHardwareThreads) {
   machine::Topology topology;
   topology.pus = CpuSet({0, 1, 2, 3});
   topology.levels = {{"core", {CpuSet({0, 2}), CpuSet({1, 3})}, {}}};

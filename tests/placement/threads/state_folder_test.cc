@@ -19,7 +19,7 @@
 namespace huddle::threads {
 namespace {
 
-TEST(StateFolder, WaitsForTheLockAndNotForEver) {
+TEST(StateFolder, LockTimesOut) {
   const test::Scratch scratch;
   const StateFolder folder(scratch.path("state"));
   std::optional<StateFolder::Lock> lock(folder.lock());
@@ -34,15 +34,14 @@ TEST(StateFolder, WaitsForTheLockAndNotForEver) {
   EXPECT_TRUE(folder.try_lock());
 }
 
-TEST(StateFolder, IsNoLinkToNowhere) {
+TEST(StateFolder, RejectsDanglingLink) {
   const test::Scratch scratch;
   std::filesystem::create_symlink(scratch.path("nowhere"), scratch.path("state"));
   EXPECT_THROW(StateFolder(scratch.path("state")).lock(), FailureError);
 }
 
-// Where the file may become no larger, a line gets into it in part. In a process of its own, which
-// has that limit.
-TEST(StateFile, HasAllOfALineOrNothing) {
+// With a limit on the file size, a line is written partially. Uses a separate process for it.
+TEST(StateFile, AppendsWholeLinesOnly) {
   const test::Scratch scratch;
   const StateFolder folder(scratch.path("state"));
   ASSERT_EQ(::mkdir(folder.path().c_str(), S_IRWXU), 0);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t ms_ns = 1'000'000;
 constexpr int look_ms = 10;
 
-// All are always at work.
+// All threads are always at work.
 Look look_at(int threads, std::uint64_t time_ns) {
   Look look{time_ns, {}};
   for (int thread = 0; thread < threads; ++thread)
@@ -23,7 +23,7 @@ Look look_at(int threads, std::uint64_t time_ns) {
   return look;
 }
 
-// Of each millisecond the touches that `draw(time)` makes, and looks between.
+// Appends the touches of draw(time) for each millisecond, with looks in between.
 template <typename Draw>
 void pass_time(Events& events, int threads, int from_ms, int to_ms, int touches_a_ms,
                const Draw& draw) {

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// As /proc has it; only what is read of it says something.
+// Creates the files of a thread in /proc, of which most fields are not used.
 void start(FakeSystem& fake, pid_t process, pid_t thread) {
   const std::string folder = fmt::format("/proc/{}/task/{}/", process, thread);
   std::string fields;
@@ -22,7 +22,7 @@ void start(FakeSystem& fake, pid_t process, pid_t thread) {
   fake.file(folder + "comm", fmt::format("app-{}\n", thread));
 }
 
-TEST(ThreadList, GivesNumbersInTheOrderOfBirth) {
+TEST(ThreadList, NumbersFollowOrderOfCreation) {
   FakeSystem fake;
   for (const pid_t thread : {10, 11, 12}) start(fake, 10, thread);
   ThreadList list(Numbers::kept, fake.system());
@@ -36,8 +36,8 @@ TEST(ThreadList, GivesNumbersInTheOrderOfBirth) {
   EXPECT_THAT(list.take_reused(), IsEmpty());
 }
 
-// More programs than there are numbers, one after the other.
-TEST(ThreadList, OfProgramsThatHaveEndedNumbersAreReused) {
+// More programs, one after the other, than there are numbers.
+TEST(ThreadList, NumbersOfEndedProgramsAreReused) {
   FakeSystem fake;
   ThreadList list(Numbers::reused, fake.system());
   for (const pid_t thread : {1, 2}) start(fake, 1, thread);

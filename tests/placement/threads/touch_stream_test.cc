@@ -7,14 +7,14 @@
 namespace huddle::threads {
 namespace {
 
-TEST(AddressSpaces, AreThoseOfProcessesThatLive) {
+TEST(AddressSpaces, DistinguishProcesses) {
   AddressSpaces spaces;
   const std::uint64_t first = spaces.of(10);
   EXPECT_NE(spaces.of(11), first);
   EXPECT_EQ(spaces.of(10), first);
   spaces.keep({11});
   EXPECT_EQ(spaces.size(), 1U);
-  EXPECT_NE(spaces.of(10), first);  // another process that was given the number
+  EXPECT_NE(spaces.of(10), first);  // another process with the reused id
 }
 
 }  // namespace

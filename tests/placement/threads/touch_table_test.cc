@@ -20,21 +20,21 @@ std::vector<int> take(TouchTable& table, int thread, std::uint64_t page = 7) {
   return {partners.begin(), partners.end()};
 }
 
-TEST(TouchTable, CountsWithEverybodyWhoWasThereLately) {
+TEST(TouchTable, CountsWithAllRecentVisitors) {
   TouchTable table(Counting::every_change);
   EXPECT_THAT(take(table, 0), IsEmpty());
-  EXPECT_THAT(take(table, 0), IsEmpty());  // still the last one there
+  EXPECT_THAT(take(table, 0), IsEmpty());  // still the most recent one
   EXPECT_THAT(take(table, 1), ElementsAre(0));
   EXPECT_THAT(take(table, 2), ElementsAre(1, 0));
-  EXPECT_THAT(take(table, 0), ElementsAre(2, 1));  // comes to the front again
+  EXPECT_THAT(take(table, 0), ElementsAre(2, 1));  // moves to the front
   EXPECT_THAT(take(table, 3), ElementsAre(0, 2, 1));
   EXPECT_THAT(take(table, 4), ElementsAre(3, 0, 2, 1));
-  EXPECT_THAT(take(table, 5), ElementsAre(4, 3, 0, 2));  // 1 came longest ago
+  EXPECT_THAT(take(table, 5), ElementsAre(4, 3, 0, 2));  // 1 is the least recent
   EXPECT_THAT(take(table, 9, 8), IsEmpty());             // another page
 }
 
-// Whoever fills an array at the start is soon no partner of those who use it.
-TEST(TouchTable, ForgetsWhoDoesNotComeBack) {
+// A thread that initializes an array soon stops counting with the threads that use it.
+TEST(TouchTable, ForgetsThreadsThatDoNotReturn) {
   TouchTable table(Counting::every_change);
   take(table, 0);
   take(table, 1);
@@ -45,7 +45,7 @@ TEST(TouchTable, ForgetsWhoDoesNotComeBack) {
   EXPECT_THAT(take(table, 2), ElementsAre(1));
 }
 
-TEST(TouchTable, PagesOfOneEntryReplaceEachOther) {
+TEST(TouchTable, PagesWithSameEntryReplaceEachOther) {
   TouchTable table(Counting::every_change, Rounds::of_decisions, 1);
   take(table, 0, 7);
   EXPECT_THAT(take(table, 1, 8), IsEmpty());
@@ -54,9 +54,8 @@ TEST(TouchTable, PagesOfOneEntryReplaceEachOther) {
   EXPECT_EQ(table.replaced(), 2U);
 }
 
-// What is wrong with the method as it is printed: a pair that passes a page to and fro counts once,
-// and then never again.
-TEST(TouchTable, AsPrintedAPairIsCountedOnceAPage) {
+// The flaw of the published method: a pair that alternates on a page is counted only once.
+TEST(TouchTable, PublishedMethodCountsPairOncePerPage) {
   TouchTable as_printed(Counting::newcomers);
   TouchTable table(Counting::every_change);
   std::size_t printed = 0;
@@ -69,7 +68,7 @@ TEST(TouchTable, AsPrintedAPairIsCountedOnceAPage) {
   EXPECT_EQ(counted, 99U);
 }
 
-TEST(TouchTable, ForgetsAThreadWhereverItWas) {
+TEST(TouchTable, ForgetsThreadOnAllPages) {
   TouchTable table(Counting::every_change);
   for (const int thread : {0, 1, 2}) take(table, thread);
   take(table, 1, 8);
@@ -78,12 +77,12 @@ TEST(TouchTable, ForgetsAThreadWhereverItWas) {
   EXPECT_THAT(take(table, 0, 8), IsEmpty());
 }
 
-// NUMA balancing comes by a page every few seconds: decisions pass in between.
-TEST(TouchTable, RoundsOfAPageAreThoseInWhichItWasTouched) {
+// NUMA balancing visits a page every few seconds, with several decisions in between.
+TEST(TouchTable, PageRoundsCountVisitsOnly) {
   TouchTable by_decisions(Counting::every_change);
   TouchTable by_pages(Counting::every_change, Rounds::of_pages);
   for (TouchTable* const table : {&by_decisions, &by_pages}) {
-    take(*table, 0);  // who has filled it
+    take(*table, 0);  // the thread that initializes it
     std::size_t counted = 0;
     for (int visit = 0; visit < 6; ++visit) {
       for (int decision = 0; decision < 5; ++decision) table->age();
@@ -95,8 +94,8 @@ TEST(TouchTable, RoundsOfAPageAreThoseInWhichItWasTouched) {
   }
 }
 
-// Against the plainest way to say it, with room for all pages.
-RC_GTEST_PROP(TouchTable, IsAListOfTheLastFourAPage, ()) {
+// Compares with the simplest implementation, which has room for all pages.
+RC_GTEST_PROP(TouchTable, EqualsListOfLastFourThreadsPerPage, ()) {
   TouchTable table(Counting::every_change);
   std::map<std::uint64_t, std::deque<int>> lists;
   const auto touches = *rc::gen::container<std::vector<std::pair<int, int>>>(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The promise: a busy loop that somebody else runs on one of the cores is flagged, and the doubt
-// names that core. Noise of a shared machine can only add flags, never take this one away.
+// Checks that a busy loop of another program on one of the cores is detected and that the doubt
+// contains that core. Noise on a shared machine can only add doubts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-// Takes its half of one processor for as long as it lives.
+// Uses half of a hardware thread as long as the object exists.
 class BusyLoop {
  public:
   explicit BusyLoop(int pu) : thread_([this, pu] { spin(pu); }) {
@@ -51,12 +51,12 @@ class BusyLoop {
 Measured measure_line(int a, int b) {
   Crew crew(std::array{a, b});
   return measure(Tolerance{}, ample(), [&](const Budget& budget) {
-    // As long as a full calibration measures a line: many slices of the scheduler.
+    // The duration of a full calibration: many time slices of the scheduler.
     return time_line(crew, a, b, LineUse::own_lines, {.least = 32, .seconds = 0.06}, budget);
   });
 }
 
-TEST(BusyLoop, OnOneCoreIsFlaggedAndNamed) {
+TEST(BusyLoop, IsDetectedAndCoreIsReported) {
   HUDDLE_NEED_CORES(2);
   const auto pus = cores_here();
   for (const int busy : {pus[0], pus[1]}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A whole run, as short as it can be, on the machine at hand.
+// A complete calibration of the machine that runs the test, as short as possible.
 #include "tools/calibrate/calibrate.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using machine::Origin;
 
 constexpr std::uint64_t little_memory = std::uint64_t{64} << 20;
 
-// Shorter than anybody would want, as long as it has to be for a few samples of each.
+// The minimum time for a few samples of each measurement.
 Plan short_plan(const machine::Discovery& here) {
   Plan plan = make_plan(here.topology, {here.allowed, true, little_memory});
   for (Step& step : plan.steps) {
@@ -49,7 +49,7 @@ class Recorder : public Watcher {
   std::atomic<bool> stop{false};
 };
 
-TEST(Calibrate, GivesASoundMachine) {
+TEST(Calibrate, ReturnsValidMachine) {
   const machine::Discovery here = machine::discover_this_machine();
   const Plan plan = short_plan(here);
   Recorder recorder;
@@ -66,7 +66,7 @@ TEST(Calibrate, GivesASoundMachine) {
   EXPECT_EQ(machine.copy.front().origin, Origin::measured);
   EXPECT_GT(outcome.measurements, 10);
   EXPECT_THAT(machine.provenance.method, testing::HasSubstr("quick calibration"));
-  // What is written can be read back.
+  // The machine survives a round trip through the file format.
   EXPECT_EQ(machine::parse_machine(machine::format_machine(machine), "test"), machine);
 }
 
@@ -102,8 +102,7 @@ MATCHER_P(DoubtsThat, why, "") {
   });
 }
 
-// A cache that no chase of this size leaves.
-TEST(IsFuller, KnowsAFullRunAndMoreProcessors) {
+TEST(IsFuller, ConsidersFullRunAndHardwareThreads) {
   const machine::Discovery here = machine::discover_from_synthetic("pack:1 core:4 pu:1");
   const machine::CpuSet two = machine::CpuSet::parse("0-1");
   const Plan full = make_plan(here.topology, {here.allowed, false, little_memory});
@@ -121,7 +120,8 @@ TEST(IsFuller, KnowsAFullRunAndMoreProcessors) {
   EXPECT_FALSE(is_fuller(machine, quick));
 }
 
-TEST(StepRun, DoubtsMemoryThatMayBeACache) {
+// A chase of this size fits into the cache.
+TEST(StepRun, DoubtsMemoryResultsThatMayBeFromCache) {
   auto topology = machine::discover_from_synthetic("l3:1 core:2 pu:1").topology;
   for (auto& level : topology.levels) {
     if (level.name == "l3") level.bytes.assign(1, std::uint64_t{1} << 20);
@@ -132,8 +132,8 @@ TEST(StepRun, DoubtsMemoryThatMayBeACache) {
   EXPECT_THAT(carry_out(beyond, topology), testing::Not(DoubtsThat("a cache")));
 }
 
-// Without its own node the far one must not be taken for near.
-TEST(StepRun, KeepsTheGenericFactorWhereTheOwnNodeIsNotMeasured) {
+// Without a result for the own node, the remote node must not be treated as the near one.
+TEST(StepRun, KeepsGenericFactorWithoutOwnNode) {
   const auto topology = machine::discover_from_synthetic("pack:2 numa:1 core:2 pu:1").topology;
   Step far = memory_step();
   far.numa_node = 0;
@@ -147,11 +147,11 @@ TEST(StepRun, KeepsTheGenericFactorWhereTheOwnNodeIsNotMeasured) {
     EXPECT_FALSE(findings.near_copy_ns);
     EXPECT_THAT(findings, DoubtsThat("estimated"));
   } catch (const FailureError& error) {
-    GTEST_SKIP() << error.what();  // no NUMA placement here
+    GTEST_SKIP() << error.what();  // no NUMA placement on this machine
   }
 }
 
-TEST(StepRun, HoldsFarNodesAgainstTheOwn) {
+TEST(StepRun, MeasuresOwnNodeForComparison) {
   const auto topology = machine::discover_from_synthetic("pack:2 numa:1 core:2 pu:1").topology;
   Step home = memory_step();
   home.numa_node = 0;
@@ -177,7 +177,7 @@ Step copy_alone_step(const std::vector<std::size_t>& sizes) {
   return step;
 }
 
-TEST(StepRun, CopiesPastTheCachesWhatIsLarge) {
+TEST(StepRun, MeasuresLargeCopiesPastCaches) {
   Step step = copy_alone_step({4096, 16384, 65536});
   step.sizes_past_caches = {16384, 65536};
   step.seconds.assign(5, 1);
@@ -193,8 +193,8 @@ TEST(StepRun, CopiesPastTheCachesWhatIsLarge) {
             (std::vector<double>{16384, 65536}));
 }
 
-// As on a machine that others keep busy: buffers are touched for longer than the step may take.
-TEST(StepRun, MeasuresAfterASetupThatTookAllItsTime) {
+// As on a machine with other load: touching the buffers takes longer than the limit of the step.
+TEST(StepRun, MeasuresAfterSetupExceededItsTime) {
   Step step = copy_alone_step({64, 4096});
   step.setup_seconds = 2;
   step.limit_seconds = 0.02;
@@ -204,15 +204,15 @@ TEST(StepRun, MeasuresAfterASetupThatTookAllItsTime) {
   EXPECT_EQ(findings.machine.copy.front().curve.bytes.front(), 64);
 }
 
-TEST(StepRun, MakesNoCurveOfASinglePoint) {
+TEST(StepRun, MakesNoCurveOfSinglePoint) {
   const Findings findings =
       carry_out(copy_alone_step({64}), machine::discover_this_machine().topology);
   EXPECT_TRUE(findings.machine.copy.empty());
   EXPECT_THAT(findings, DoubtsThat("estimated"));
 }
 
-// More memory than there is: the step of a core alone fails, the crowd's does not.
-TEST(Calibrate, TakesTheGenericCopyWhereThatOfACoreAloneFails) {
+// Requests more memory than exists: the step of a single core fails, the others do not.
+TEST(Calibrate, UsesGenericCopyIfSingleCoreStepFails) {
   const machine::Discovery here = machine::discover_this_machine();
   Plan plan = short_plan(here);
   const auto alone = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
@@ -231,7 +231,7 @@ TEST(Calibrate, TakesTheGenericCopyWhereThatOfACoreAloneFails) {
                   [alone](const machine::Doubt& doubt) { return doubt.what == alone->name; }));
 }
 
-TEST(Calibrate, HasALineForEveryLevelThatJoins) {
+TEST(Calibrate, HasLineCostForEverySharedLevel) {
   HUDDLE_NEED_CORES(2);
   const machine::Discovery here = machine::discover_this_machine();
   Recorder recorder;
@@ -248,7 +248,7 @@ TEST(Calibrate, HasALineForEveryLevelThatJoins) {
               testing::AnyOf(testing::StartsWith("every pair"), testing::HasSubstr(" of ")));
 }
 
-TEST(Calibrate, EndsAfterTheMeasurementInWhichItIsStopped) {
+TEST(Calibrate, EndsAfterCurrentMeasurementWhenStopped) {
   const machine::Discovery here = machine::discover_this_machine();
   Recorder recorder;
   recorder.stop_after = 2;

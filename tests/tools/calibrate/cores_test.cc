@@ -19,13 +19,13 @@ using testing::ElementsAre;
 const machine::Topology two_sockets =
     discover_from_synthetic("pack:2 numa:1 l3:2 core:4 pu:2").topology;  // 16 cores, 32 threads
 
-TEST(MeasuredPus, AreOneACore) {
+TEST(MeasuredPus, AreOnePerCore) {
   const auto pus = measured_pus(two_sockets, two_sockets.pus);
   EXPECT_EQ(pus.size(), 16U);
   for (const int pu : pus) EXPECT_EQ(pu % 2, 0);
 }
 
-TEST(MeasuredPus, TakeTheThreadThatIsAllowed) {
+TEST(MeasuredPus, UseAllowedHardwareThread) {
   EXPECT_THAT(measured_pus(two_sockets, CpuSet({1, 2, 3, 8})), ElementsAre(1, 2, 8));
 }
 
@@ -38,7 +38,7 @@ TEST(AllPairs, AreHalfOfTheSquare) {
   EXPECT_THAT(all_pairs({4, 1, 7}), ElementsAre(Pair(4, 1), Pair(4, 7), Pair(1, 7)));
 }
 
-TEST(PairsByLevel, GiveEveryLevelThatJoins) {
+TEST(PairsByLevel, ContainEverySharedLevel) {
   const auto levels = pairs_by_level(two_sockets, two_sockets.pus, 6);
   std::vector<std::string> names;
   for (const LevelPairs& level : levels) {
@@ -51,14 +51,14 @@ TEST(PairsByLevel, GiveEveryLevelThatJoins) {
   EXPECT_EQ(names, joining_levels(two_sockets));
 }
 
-TEST(PairsByLevel, LeaveOutWhatIsNotAllowed) {
+TEST(PairsByLevel, LeaveOutForbiddenHardwareThreads) {
   const auto levels = pairs_by_level(two_sockets, CpuSet({0, 2, 4}), 6);
   ASSERT_EQ(levels.size(), 1U);
   EXPECT_EQ(levels.front().level, "l3");
   EXPECT_EQ(levels.front().pairs.size(), 3U);
 }
 
-TEST(FullestGroup, HoldsTheMost) {
+TEST(FullestGroup, ContainsMostHardwareThreads) {
   const auto pus = measured_pus(two_sockets, CpuSet({0, 8, 10, 12, 16}));
   EXPECT_THAT(fullest_group(two_sockets, "l3", pus), ElementsAre(8, 10, 12));
   EXPECT_EQ(fullest_group(two_sockets, "machine", pus), pus);
@@ -70,17 +70,17 @@ TEST(SpreadOver, ReachesAllParts) {
   EXPECT_THAT(spread_over({3, 9, 11}, 3), ElementsAre(3, 9, 11));
 }
 
-TEST(ReferencePu, IsNotTheFirstWhereThereIsAChoice) {
+TEST(ReferencePu, IsNotTheFirstIfThereAreSeveral) {
   EXPECT_EQ(reference_pu({5}), 5);
   EXPECT_EQ(reference_pu({0, 1}), 1);
   EXPECT_NE(reference_pu(measured_pus(two_sockets, two_sockets.pus)), 0);
 }
 
-// A slope over readers of which the first are near ones would be made of distance.
-TEST(WriterAndReaders, AreAllEquallyFar) {
+// If the first readers were nearer than the others, the slope would reflect distance.
+TEST(WriterAndReaders, AreEquallyDistant) {
   const auto pus = measured_pus(two_sockets, two_sockets.pus);
   for (const std::string& level : joining_levels(two_sockets)) {
-    if (level == "core") continue;  // hardware threads: one of each core is measured
+    if (level == "core") continue;  // hardware threads: only one per core is measured
     const auto chosen =
         writer_and_readers(two_sockets, level, fullest_group(two_sockets, level, pus), 16);
     ASSERT_GE(chosen.size(), 4U) << level;
@@ -90,7 +90,7 @@ TEST(WriterAndReaders, AreAllEquallyFar) {
   }
 }
 
-TEST(WriterAndReaders, TakeTheWriterWithMostReaders) {
+TEST(WriterAndReaders, UseWriterWithMostReaders) {
   const auto pus = measured_pus(two_sockets, CpuSet({0, 2, 4, 6, 16}));
   EXPECT_THAT(writer_and_readers(two_sockets, "machine", pus, 16), ElementsAre(16, 0, 2, 4, 6));
   EXPECT_THAT(writer_and_readers(two_sockets, "machine", pus, 2), ElementsAre(16, 2, 6));

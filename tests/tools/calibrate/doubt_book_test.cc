@@ -23,14 +23,14 @@ Measured unsteady(double badness, const std::string& reason) {
   return measured;
 }
 
-TEST(DoubtBook, HasNoDoubtsAboutSteadyFigures) {
+TEST(DoubtBook, HasNoDoubtsAboutSteadyResults) {
   DoubtBook book;
   book.record("copy", "64", steady());
   EXPECT_TRUE(book.doubts().empty());
   EXPECT_EQ(book.measurements(), 1);
 }
 
-TEST(DoubtBook, TellsTheWorstOfAStep) {
+TEST(DoubtBook, ReportsWorstMeasurementOfStep) {
   DoubtBook book;
   book.record("copy", "64", unsteady(2, "it spread"));
   book.record("copy", "4K", unsteady(7, "it drifted"));
@@ -44,7 +44,7 @@ TEST(DoubtBook, TellsTheWorstOfAStep) {
             "3 of 4 measurements unsteady; the worst, 4K (attempts: 3): it drifted");
 }
 
-TEST(DoubtBook, CountsWhatHadNoTime) {
+TEST(DoubtBook, CountsMeasurementsWithoutTime) {
   DoubtBook book;
   book.record("copy", "64", steady());
   book.record("copy", "4K", Measured{});
@@ -53,7 +53,7 @@ TEST(DoubtBook, CountsWhatHadNoTime) {
   EXPECT_EQ(book.doubts().front().why, "1 of 2 measurements had no time left");
 }
 
-TEST(DoubtBook, BlamesProcessors) {
+TEST(DoubtBook, ReportsDisturbedHardwareThreads) {
   DoubtBook book;
   Measured measured = steady();
   measured.threads = {ThreadUse{0, 100, 100, 0}, ThreadUse{3, 100, 40, 7}};
@@ -67,7 +67,7 @@ TEST(DoubtBook, BlamesProcessors) {
             "something else ran on it in 1 of 1 measurements, for up to 60 % of the time");
 }
 
-TEST(DoubtBook, KeepsWhatFailed) {
+TEST(DoubtBook, KeepsFailures) {
   DoubtBook book;
   book.add("copy, 2 cores", "cannot get 1G of memory");
   ASSERT_EQ(book.doubts().size(), 1U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The machine that the tests run on.
+// The machine that runs the tests.
 #pragma once
 
 #include <atomic>
@@ -13,19 +13,19 @@
 
 namespace huddle::calibrate {
 
-// One processor for each core that we may use.
+// Returns one allowed hardware thread per core.
 inline std::vector<int> cores_here() {
   const machine::Discovery here = machine::discover_this_machine();
   return measured_pus(here.topology, here.allowed);
 }
 
 inline const std::atomic<bool> never_stop{false};
-// Nothing in the tests comes near it: they end by their number of samples.
+// Tests end by their number of samples, long before this limit.
 inline Budget ample() { return {600, never_stop}; }
-// As few samples as show that something was measured.
+// The minimum to show that something was measured.
 inline constexpr Extent few{.least = 5, .most = 5, .seconds = 0};
 
-// No time of a test may be asserted narrowly: anything from a tenth of a nanosecond to a second.
+// Tests cannot assert exact times: accepts 0.1 ns to 1 s.
 inline bool plausible(const std::vector<double>& ns) {
   if (ns.empty()) return false;
   for (const double sample : ns) {
@@ -36,6 +36,6 @@ inline bool plausible(const std::vector<double>& ns) {
 
 }  // namespace huddle::calibrate
 
-// For tests of two threads that spin for each other.
+// For tests with two threads that spin for each other.
 #define HUDDLE_NEED_CORES(n) \
   if (cores_here().size() < (n)) GTEST_SKIP() << "fewer than " #n " cores allowed here"

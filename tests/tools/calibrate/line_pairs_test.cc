@@ -20,8 +20,8 @@ Summary of(double ns) {
   return summary;
 }
 
-// One pair without samples must not cost the matrix of all others.
-TEST(PairsOf, LeavesOutWhoLacksAPair) {
+// A pair without samples must not affect the matrix of all others.
+TEST(PairsOf, LeavesOutIncompleteRows) {
   std::map<Pair, Summary> lines;
   for (const Pair& pair : all_pairs({0, 1, 2, 3, 4})) lines[pair] = of(10);
   lines.erase({1, 3});
@@ -31,7 +31,7 @@ TEST(PairsOf, LeavesOutWhoLacksAPair) {
   EXPECT_EQ(pairs->pus, (std::vector<int>{0, 1, 2, 4}));
 }
 
-TEST(PairsOf, IsTheMatrixOfAllPairs) {
+TEST(PairsOf, IsMatrixOfAllPairs) {
   std::map<Pair, Summary> lines = {{{0, 1}, of(10)}, {{0, 4}, of(30)}};
   lines[{1, 4}] = of(20);
   const auto pairs = pairs_of(lines);
@@ -41,7 +41,7 @@ TEST(PairsOf, IsTheMatrixOfAllPairs) {
   EXPECT_FALSE(pairs_of({}));
 }
 
-TEST(FilledPairs, TakesTheLevelWhereNothingWasMeasured) {
+TEST(FilledPairs, UsesLevelIfPairWasNotMeasured) {
   const auto topology = machine::discover_from_synthetic("pack:2 core:2 pu:1").topology;
   const machine::Machine machine = machine::generic_machine(topology);
   const auto pairs = filled_pairs(machine, {2, 0, 1}, {{{0, 1}, of(7)}});
@@ -53,7 +53,7 @@ TEST(FilledPairs, TakesTheLevelWhereNothingWasMeasured) {
   EXPECT_FALSE(filled_pairs(machine, {3}, {}));
 }
 
-// Two groups of three: pairs inside of each, and pairs between them.
+// Two groups of three: pairs within each, and pairs between them.
 TEST(PairsOfClusters, ComeFromAllClusters) {
   std::map<Pair, Summary> lines;
   for (int a = 0; a < 6; ++a) {

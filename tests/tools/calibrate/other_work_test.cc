@@ -18,12 +18,12 @@ constexpr const char* at_first =
     "cpu2 200 0 0 1000 0 0 0 0 0 0\n"
     "intr 12345 0\n";
 
-TEST(OtherWork, IsWhatTheKernelCountsMeanwhile) {
+TEST(OtherWork, IsLoadCountedByTheKernel) {
   FakeSystem machine;
   machine.file("/proc/stat", at_first);
   const std::vector<int> pus = {0, 1};
   const auto found = other_work(machine.system(), pus, [&machine] {
-    // One tick in 30 is noise; cpu 1 ran 15 ticks of a user's and 9 that its host took.
+    // One tick in 30 is noise; cpu 1 ran 15 ticks of user code and lost 9 to its host.
     machine.file("/proc/stat",
                  "cpu0 100 0 51 4029 0 0 0 0 0 0\n"
                  "cpu1 115 0 50 4004 2 0 0 9 15 0\n"
@@ -34,7 +34,7 @@ TEST(OtherWork, IsWhatTheKernelCountsMeanwhile) {
   EXPECT_DOUBLE_EQ(found.front().share, 24.0 / 30.0);
 }
 
-TEST(OtherWork, IsNoneWhereTheKernelCountsNothing) {
+TEST(OtherWork, IsEmptyWithoutKernelCounters) {
   FakeSystem machine;
   const std::vector<int> pus = {0, 1};
   EXPECT_TRUE(other_work(machine.system(), pus, [] {}).empty());

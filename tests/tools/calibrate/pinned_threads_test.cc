@@ -16,7 +16,7 @@
 namespace huddle::calibrate {
 namespace {
 
-TEST(Crew, RunsEachWorkOnItsProcessor) {
+TEST(Crew, RunsWorkOnItsHardwareThread) {
   const std::vector<int> pus = cores_here();
   Crew crew(pus);
   std::vector<int> ran(pus.size(), -1);
@@ -26,7 +26,7 @@ TEST(Crew, RunsEachWorkOnItsProcessor) {
   for (std::size_t i = 0; i < pus.size(); ++i) EXPECT_EQ(uses[i].pu, pus[i]);
 }
 
-TEST(Crew, KeepsItsThreads) {
+TEST(Crew, ReusesThreads) {
   const std::array pus = {cores_here().front()};
   Crew crew(pus);
   int calls = 0;
@@ -34,7 +34,7 @@ TEST(Crew, KeepsItsThreads) {
   EXPECT_EQ(calls, 100);
 }
 
-TEST(Crew, SeesHowMuchOfItsTimeAThreadRan) {
+TEST(Crew, ReportsCpuTime) {
   const std::array pus = {cores_here().front()};
   Crew crew(pus);
   const auto uses = crew.run(pus, [](std::size_t) {
@@ -46,15 +46,15 @@ TEST(Crew, SeesHowMuchOfItsTimeAThreadRan) {
   EXPECT_LE(taken_away(uses.front()), 1);
 }
 
-TEST(Crew, PassesErrorsOn) {
+TEST(Crew, RethrowsErrors) {
   const std::array pus = {cores_here().front()};
   Crew crew(pus);
   EXPECT_THROW(crew.run(pus, [](std::size_t) { throw FailureError("no"); }), FailureError);
-  crew.run(pus, [](std::size_t) {});  // and works on
+  crew.run(pus, [](std::size_t) {});  // still works
 }
 
-// It would wait for ever, and not hear Ctrl-C.
-TEST(TimeTogether, EndsWhenOneFailsBeforeTheStart) {
+// Otherwise it would block forever and ignore Ctrl-C.
+TEST(TimeTogether, EndsIfOneFailsBeforeStart) {
   HUDDLE_NEED_CORES(2);
   const std::vector<int> pus = cores_here();
   Crew crew(pus);
@@ -64,7 +64,7 @@ TEST(TimeTogether, EndsWhenOneFailsBeforeTheStart) {
   EXPECT_THROW(time_together(crew, pus, 1, {.seconds = 600}, ample(), work), FailureError);
 }
 
-TEST(TimeTogether, EndsWhenOneFailsLater) {
+TEST(TimeTogether, EndsIfOneFailsLater) {
   HUDDLE_NEED_CORES(2);
   const std::vector<int> pus = cores_here();
   Crew crew(pus);
@@ -75,7 +75,7 @@ TEST(TimeTogether, EndsWhenOneFailsLater) {
   EXPECT_THROW(time_together(crew, pus, 1, {.seconds = 600}, ample(), work), FailureError);
 }
 
-TEST(TimeRounds, EndsWhenOneFails) {
+TEST(TimeRounds, EndsIfOneFails) {
   HUDDLE_NEED_CORES(2);
   const std::vector<int> pus = cores_here();
   Crew crew(pus);
@@ -87,7 +87,7 @@ TEST(TimeRounds, EndsWhenOneFails) {
                FailureError);
 }
 
-// The others go on until the one that comes late has a few samples, too.
+// The others continue until the late one has a few samples, too.
 TEST(TimeTogether, HasSamplesOfEveryCore) {
   const std::vector<int> pus = cores_here();
   Crew crew(pus);
@@ -101,18 +101,18 @@ TEST(TimeTogether, HasSamplesOfEveryCore) {
   for (const auto& ns : samples.further_ns) EXPECT_GE(ns.size(), samples_in_any_case);
 }
 
-TEST(Placed, IsAtHomeWithTheThreadThatUsesIt) {
+TEST(Placed, IsPlacedByTheThreadThatUsesIt) {
   const std::vector<int> pus = cores_here();
   Crew crew(pus);
   const Placed<Flag> flags(crew, pus.back(), 3);
   ASSERT_EQ(flags.all().size(), 3U);
-  // In pages of its own, far apart, and not on anybody's stack.
+  // In pages of its own, far apart, and not on a stack.
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&*flags) % memory::page_bytes(), 0U);
   EXPECT_GE(sizeof(Flag), 256U);
   for (const Flag& flag : flags.all()) EXPECT_EQ(flag.value.load(), 0U);
 }
 
-TEST(Crew, NamesAProcessorThatIsNotThere) {
+TEST(Crew, ReportsMissingHardwareThread) {
   const std::array nowhere = {100000};
   try {
     const Crew crew(nowhere);
@@ -122,7 +122,7 @@ TEST(Crew, NamesAProcessorThatIsNotThere) {
   }
 }
 
-TEST(Crew, RefusesAProcessorWithoutThread) {
+TEST(Crew, RejectsHardwareThreadWithoutThread) {
   const std::vector<int> none;
   Crew crew(none);
   EXPECT_THROW(crew.run(std::array{0}, [](std::size_t) {}), FailureError);

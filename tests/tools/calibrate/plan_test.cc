@@ -47,8 +47,8 @@ const Step* find_step(const Plan& plan, StepKind kind) {
   return found == plan.steps.end() ? nullptr : &*found;
 }
 
-// 60 s on 2 cores, 300 s on 64, 5 s for a quick run; all with time to start and to write.
-TEST(Plan, KeepsItsPromises) {
+// 60 s on 2 cores, 300 s on 64, 5 s for a quick run, each including start-up and writing.
+TEST(Plan, RespectsTimeLimits) {
   EXPECT_LE(plan_of("core:2 pu:1").limit_seconds(), 50);
   EXPECT_LE(plan_of("pack:2 numa:4 l3:2 core:4 pu:1").limit_seconds(), 260);
   for (const std::string& machine : machines) {
@@ -59,7 +59,7 @@ TEST(Plan, KeepsItsPromises) {
   }
 }
 
-TEST(Plan, GivesEveryStepALimitAndEveryMeasurementAShare) {
+TEST(Plan, EveryStepHasLimitAndEveryMeasurementHasShare) {
   for (const std::string& machine : machines) {
     for (const Step& step : plan_of(machine).steps) {
       EXPECT_GT(step.limit_seconds, 0) << step.name;
@@ -70,7 +70,7 @@ TEST(Plan, GivesEveryStepALimitAndEveryMeasurementAShare) {
   }
 }
 
-TEST(Plan, MeasuresEveryLevelThatJoins) {
+TEST(Plan, MeasuresEverySharedLevel) {
   const Topology topology = discover_from_synthetic("pack:2 numa:4 l3:2 core:4 pu:2").topology;
   const Plan plan = make_plan(topology, {topology.pus, false, plenty});
   std::set<std::string> lines;
@@ -83,7 +83,7 @@ TEST(Plan, MeasuresEveryLevelThatJoins) {
   }
   const auto joining = joining_levels(topology);
   EXPECT_EQ(lines, std::set<std::string>(joining.begin(), joining.end()));
-  EXPECT_EQ(copies, lines);  // "core" is there for the copier alone
+  EXPECT_EQ(copies, lines);  // "core" is the level of the single copier
   lines.erase("core");
   EXPECT_EQ(handoffs, lines);
 }
@@ -97,11 +97,11 @@ TEST(Plan, ScansPairsAboveThirtyTwoCores) {
   const Plan large = plan_of("pack:2 core:32 pu:1");
   EXPECT_EQ(find_step(large, StepKind::line_pairs)->pairs.size(), 64U * 63 / 2);
   EXPECT_NE(find_step(large, StepKind::line_clusters), nullptr);
-  // A quick run leaves the matrix to the levels.
+  // A quick run uses the levels instead of the matrix.
   EXPECT_EQ(find_step(plan_of("pack:2 core:32 pu:1", true), StepKind::line_pairs), nullptr);
 }
 
-TEST(Plan, LeavesOutWhatOneCoreCannotDo) {
+TEST(Plan, LeavesOutStepsForSeveralCores) {
   const Plan plan = plan_of("core:1 pu:1");
   for (const StepKind kind :
        {StepKind::line_pairs, StepKind::line_level, StepKind::flags, StepKind::handoff}) {
@@ -112,7 +112,7 @@ TEST(Plan, LeavesOutWhatOneCoreCannotDo) {
   EXPECT_THAT(plan.notes, Contains(HasSubstr("only one core")));
 }
 
-TEST(Plan, MeasuresAllowedProcessorsOnlyAndSaysSo) {
+TEST(Plan, MeasuresAllowedHardwareThreadsOnly) {
   const Topology topology = discover_from_synthetic("pack:2 core:4 pu:1").topology;
   const Plan plan = make_plan(topology, {CpuSet({1, 2, 6}), false, plenty});
   EXPECT_THAT(plan.notes, Contains(HasSubstr("cpus 0,3-5,7 are not allowed")));
@@ -128,7 +128,7 @@ TEST(Plan, MeasuresAllowedProcessorsOnlyAndSaysSo) {
   EXPECT_THROW(make_plan(topology, {CpuSet({77}), false, plenty}), FailureError);
 }
 
-TEST(Plan, KeepsWithinTheMemoryThatIsThere) {
+TEST(Plan, RespectsAvailableMemory) {
   const Topology topology = discover_from_synthetic("pack:2 l3:4 core:8 pu:1").topology;
   constexpr std::uint64_t little = std::uint64_t{1} << 30;
   for (const Step& step : make_plan(topology, {topology.pus, false, little}).steps) {
@@ -137,7 +137,7 @@ TEST(Plan, KeepsWithinTheMemoryThatIsThere) {
   }
 }
 
-TEST(Plan, MeasuresNodesFromNearToFar) {
+TEST(Plan, MeasuresNodesByDistance) {
   const Plan plan = plan_of("pack:2 numa:2 core:4 pu:1");
   std::vector<std::string> levels;
   for (const Step& step : plan.steps) {
@@ -146,17 +146,17 @@ TEST(Plan, MeasuresNodesFromNearToFar) {
   EXPECT_EQ(levels, (std::vector<std::string>{"numa", "package", "machine"}));
 }
 
-TEST(Plan, KnowsTheOwnNodeOfACoreThatIsAloneInIt) {
+TEST(Plan, FindsOwnNodeOfSingleCore) {
   const Plan plan = plan_of("pack:4 numa:1 core:1 pu:1");
   const Step* first = find_step(plan, StepKind::memory);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->numa_node, first->pus.front());
-  EXPECT_TRUE(first->home);  // the others are held against it
+  EXPECT_TRUE(first->home);  // the others are compared with it
   EXPECT_NE(first->level, "machine");
 }
 
-// A process and three buffers for each copier: on 256 cores that would be 256 forks and 3 GB.
-TEST(Plan, KeepsPathsSmall) {
+// A process and three buffers per copier: on 256 cores that would be 256 forks and 3 GB.
+TEST(Plan, LimitsCopiersOfPaths) {
   const Topology topology = discover_from_synthetic("pack:8 core:32 pu:1").topology;
   constexpr std::uint64_t little = std::uint64_t{1} << 30;
   for (const Step& step : make_plan(topology, {topology.pus, false, little}).steps) {
@@ -168,7 +168,7 @@ TEST(Plan, KeepsPathsSmall) {
   EXPECT_LE(quick.expected_seconds(), time_limit_seconds(256, true));
 }
 
-TEST(Plan, ReadsFromAnotherCoreWhereThereIsOne) {
+TEST(Plan, ReadsFromAnotherCoreIfPossible) {
   for (const std::string& machine : machines) {
     const Plan plan = plan_of(machine);
     for (const Step& step : plan.steps) {
@@ -179,7 +179,7 @@ TEST(Plan, ReadsFromAnotherCoreWhereThereIsOne) {
   }
 }
 
-TEST(Plan, ReadsByAPathAtEachLevelWhereThereAreSeveral) {
+TEST(Plan, MeasuresPathAtEachOfSeveralLevels) {
   const auto levels_of = [](const Plan& plan) {
     std::vector<std::string> levels;
     for (const Step& step : plan.steps) {
@@ -198,14 +198,14 @@ TEST(Plan, ReadsByAPathAtEachLevelWhereThereAreSeveral) {
   EXPECT_THAT(levels_of(make_plan(topology, {topology.pus, true, plenty})), testing::IsEmpty());
 }
 
-TEST(Plan, LeavesTheFirstProcessorAloneWhereThereIsAChoice) {
+TEST(Plan, AvoidsFirstHardwareThreadIfPossible) {
   const Plan plan = plan_of("pack:2 numa:2 core:4 pu:1");
   EXPECT_NE(find_step(plan, StepKind::copy)->pus.front(), 0);
   EXPECT_NE(find_step(plan, StepKind::memory)->pus.front(), 0);
   EXPECT_NE(find_step(plan, StepKind::system)->pus.front(), 0);
 }
 
-TEST(Plan, ChasesBeyondALargeCache) {
+TEST(Plan, ChaseExceedsLargeCache) {
   Topology topology = discover_from_synthetic("l3:1 core:4 pu:1").topology;
   for (auto& level : topology.levels) {
     if (level.name == "l3") level.bytes.assign(level.groups.size(), std::uint64_t{504} << 20);
@@ -214,7 +214,7 @@ TEST(Plan, ChasesBeyondALargeCache) {
   EXPECT_GE(find_step(plan, StepKind::memory)->sizes.front(), std::size_t{1008} << 20);
 }
 
-TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
+TEST(CopySizes, RiseFromCacheLineToMemory) {
   for (const std::string& machine : machines) {
     const Topology topology = discover_from_synthetic(machine).topology;
     const auto largest = memory_copy_bytes(topology, 1);
@@ -230,8 +230,8 @@ TEST(CopySizes, RiseFromALineToMemoryWithPointsInEveryCache) {
   }
 }
 
-// Of the sizes left out none leaves a hole from one cache past the next: 8M stays.
-TEST(ThinnedSizes, LeaveNoCacheOut) {
+// The omitted sizes leave no gap from one cache to beyond the next: 8M is kept.
+TEST(ThinnedSizes, SkipNoCache) {
   const std::size_t kilo = 1 << 10;
   const std::size_t mega = 1 << 20;
   EXPECT_EQ(thinned_sizes({64, 512, 4 * kilo, 12 * kilo, 48 * kilo, 256 * kilo, mega, 8 * mega,
@@ -247,8 +247,8 @@ TEST(ThinnedSizes, LeaveNoCacheOut) {
   }
 }
 
-// A job of 4 GB on a node of 512, as older batch systems make it: control groups of version 1.
-TEST(UsableMemory, KnowsTheLimitOfAnOlderControlGroup) {
+// A job with 4 GB on a node with 512 GB in an older batch system: cgroups of version 1.
+TEST(UsableMemory, RespectsLimitOfCgroupVersion1) {
   const test::Scratch root;
   root.write("proc/meminfo", "MemAvailable:   536870912 kB\n");
   const System system(root.folder().string());
@@ -260,7 +260,7 @@ TEST(UsableMemory, KnowsTheLimitOfAnOlderControlGroup) {
   EXPECT_EQ(usable_memory_bytes(system), std::uint64_t{4} << 30);
 }
 
-TEST(UsableMemory, IsThereAndNotBoundless) {
+TEST(UsableMemory, IsPlausibleOnThisMachine) {
   EXPECT_GT(usable_memory_bytes(), std::uint64_t{1} << 20);
   EXPECT_LT(usable_memory_bytes(), std::uint64_t{1} << 60);
 }

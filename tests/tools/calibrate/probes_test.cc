@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Each probe runs, gives as many samples as asked for, and times that could be.
+// Checks that each probe runs and returns the requested number of plausible samples.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -65,7 +65,7 @@ TEST(ArrayProbe, TimesBothPlaces) {
   }
 }
 
-TEST(CopyProbe, TimesOneAndAll) {
+TEST(CopyProbe, TimesOneAndAllCores) {
   const auto pus = cores_here();
   Crew crew(pus);
   CopyProbe alone(crew, std::span(pus).first(1), 1 << 20);
@@ -75,23 +75,23 @@ TEST(CopyProbe, TimesOneAndAll) {
   }
   CopyProbe all(crew, pus, 1 << 16);
   const Samples samples = all.time(1 << 16, CopyKernel::plain, few, ample());
-  // The first to be ready ends it for all; whoever came late has fewer or none.
+  // The first core that is ready ends the measurement for all; late ones have fewer samples.
   EXPECT_LE(samples.ns.size(), few.most * pus.size());
   EXPECT_TRUE(plausible(samples.ns));
 }
 
-TEST(CopyProbe, RepeatsSmallCopiesOften) {
+TEST(CopyProbe, RepeatsSmallCopies) {
   EXPECT_EQ(repeats_for(64), 8192U);
   EXPECT_EQ(repeats_for(1 << 20), 1U);
   EXPECT_GT(repeats_for(0), 0U);
 }
 
-TEST(HandoffProbe, HandsBlocksOverWhole) {
+TEST(HandoffProbe, TransfersWholeBlocks) {
   HUDDLE_NEED_CORES(2);
   const auto pus = cores_here();
   Crew crew(pus);
   HandoffProbe probe(crew, pus[0], pus[1], 1 << 18);
-  // It throws when a block does not arrive whole.
+  // Throws if a block is incomplete.
   for (const std::size_t bytes : {64, 100, 1024, 16 << 10, (16 << 10) + 1, 1 << 18}) {
     for (memory::CopyMethod method : memory::to_one_reader) {
       const Samples written = probe.time_write(bytes, method, few, ample());
@@ -105,7 +105,7 @@ TEST(HandoffProbe, HandsBlocksOverWhole) {
   }
 }
 
-TEST(PathProbe, ReadsWhatTheOtherProcessHolds) {
+TEST(PathProbe, ReadsMemoryOfOtherProcess) {
   const auto pus = cores_here();
   Crew crew(pus);
   const PeerProcess peer(crew, pus.front(), 1 << 16);
@@ -119,7 +119,7 @@ TEST(PathProbe, ReadsWhatTheOtherProcessHolds) {
   }
 }
 
-TEST(PathProbe, ReadsWhatWasWrittenAnew) {
+TEST(PathProbe, ReadsNewlyWrittenData) {
   const auto pus = cores_here();
   Crew crew(pus);
   const PeerProcess peer(crew, pus.front(), 1 << 16);
@@ -136,8 +136,8 @@ TEST(PathProbe, ReadsWhatWasWrittenAnew) {
   }
 }
 
-// It throws when what arrives is not the data of the round.
-TEST(PathProbe, TimesAllAtOnce) {
+// Throws if the data is not that of the current round.
+TEST(PathProbe, TimesAllCoresTogether) {
   const auto pus = cores_here();
   Crew crew(pus);
   std::vector<Pair> ring;
@@ -152,7 +152,7 @@ TEST(PathProbe, TimesAllAtOnce) {
   }
 }
 
-TEST(PathProbe, HasAWriterBesideASingleReader) {
+TEST(PathProbe, HasWriterForSingleReader) {
   const auto pus = cores_here();
   Crew crew(pus);
   const std::array pairs = {Pair(pus.front(), pus.back())};
@@ -174,7 +174,7 @@ TEST(SystemProbe, TimesEveryCall) {
   }
 }
 
-// What a rank that shares its processor waits for: others have their turn in each of its calls.
+// The time that a rank on an oversubscribed core waits: another process runs during each call.
 TEST(SystemProbe, YieldsToAnotherProcess) {
   const auto pus = cores_here();
   Crew crew(pus);
@@ -190,7 +190,7 @@ TEST(SystemProbe, YieldsToAnotherProcess) {
   EXPECT_GE(switches() - before, samples.ns.size() * calls_a_sample / 2);
 }
 
-TEST(SystemProbe, WakesASleeperOnTheSameCore) {
+TEST(SystemProbe, WakesThreadOnSameCore) {
   const auto pus = cores_here();
   Crew crew(pus);
   expect_samples(
@@ -198,7 +198,7 @@ TEST(SystemProbe, WakesASleeperOnTheSameCore) {
       few.least, "futex on one core");
 }
 
-TEST(MemoryProbe, ChasesThroughEveryLine) {
+TEST(MemoryProbe, ChaseVisitsEveryLine) {
   const auto pus = cores_here();
   Crew crew(pus);
   MemoryProbe probe(crew, pus.front(), 1 << 20, memory::PageBuffer::where_touched, ample());
@@ -206,7 +206,7 @@ TEST(MemoryProbe, ChasesThroughEveryLine) {
   expect_samples(probe.time_loads(few, ample()), few.least, "loads");
 }
 
-TEST(MemoryProbe, HasAWholeChaseEvenWithoutTime) {
+TEST(MemoryProbe, ChaseIsCompleteEvenWithoutTime) {
   const auto pus = cores_here();
   Crew crew(pus);
   MemoryProbe probe(crew, pus.front(), 1 << 20, memory::PageBuffer::where_touched,

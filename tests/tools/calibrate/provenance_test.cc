@@ -32,7 +32,7 @@ class FakeRoot : public testing::Test {
   std::string root_;
 };
 
-TEST_F(FakeRoot, ThatIsEmptyIsABareMachine) {
+TEST_F(FakeRoot, EmptyRootIsBareMetal) {
   const auto provenance = provenance_of_this_machine(root_);
   EXPECT_EQ(provenance.governor, "none");
   EXPECT_EQ(provenance.smt, "absent");
@@ -40,7 +40,7 @@ TEST_F(FakeRoot, ThatIsEmptyIsABareMachine) {
   EXPECT_EQ(provenance.hypervisor, "");
 }
 
-TEST_F(FakeRoot, IsReadWhereItSpeaks) {
+TEST_F(FakeRoot, FilesAreUsedIfPresent) {
   put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance");
   put("/sys/devices/system/cpu/smt/control", "forceoff");
   put("/proc/sys/kernel/numa_balancing", "1");
@@ -57,7 +57,7 @@ TEST_F(FakeRoot, IsReadWhereItSpeaks) {
   EXPECT_EQ(provenance.smt, "absent");
 }
 
-TEST(Provenance, NamesTheToolTheKernelAndTheDayButNotTheHost) {
+TEST(Provenance, ContainsToolKernelAndDateButNoHostName) {
   const auto provenance = provenance_of_this_machine();
   EXPECT_THAT(provenance.tool, testing::StartsWith("huddle "));
   EXPECT_THAT(provenance.kernel, testing::StartsWith("Linux "));

@@ -20,7 +20,7 @@ Samples unsteady(double ns, double share) {
   return {std::vector<double>(20, ns), {}, {ThreadUse{1, 100, 100 - 100 * share, 9}}};
 }
 
-TEST(Measure, TakesASteadySeriesOnce) {
+TEST(Measure, SteadySeriesIsMeasuredOnce) {
   int calls = 0;
   const Measured measured = measure(usual, Budget(long_seconds, never), [&](const Budget&) {
     ++calls;
@@ -41,7 +41,7 @@ TEST(Measure, RepeatsUntilSteady) {
   EXPECT_TRUE(measured.verdict.steady());
 }
 
-TEST(Measure, KeepsTheSteadiestAndItsFlag) {
+TEST(Measure, KeepsSteadiestAttemptAndItsFlag) {
   int calls = 0;
   const double shares[] = {0.6, 0.3, 0.9};
   const Measured measured = measure(usual, Budget(long_seconds, never), [&](const Budget&) {
@@ -53,15 +53,15 @@ TEST(Measure, KeepsTheSteadiestAndItsFlag) {
   EXPECT_FALSE(measured.verdict.steady());
 }
 
-TEST(Measure, DoesNotRepeatWhenTheTimeIsOver) {
+TEST(Measure, DoesNotRepeatWithoutTime) {
   const Measured measured =
       measure(usual, Budget(0, never), [](const Budget&) { return unsteady(9, 0.5); });
   EXPECT_EQ(measured.attempts, 1);
   EXPECT_TRUE(measured.usable());
 }
 
-// A hybrid processor: fast and slow cores, each of them steady.
-TEST(Measure, JudgesEachCoreOnItsOwn) {
+// A hybrid CPU: fast and slow cores, each of them steady.
+TEST(Measure, JudgesEachCoreSeparately) {
   const Measured measured = measure(usual, Budget(long_seconds, never), [](const Budget&) {
     return Samples{std::vector<double>(20, 10), {std::vector<double>(20, 20)}, {}};
   });
@@ -70,7 +70,7 @@ TEST(Measure, JudgesEachCoreOnItsOwn) {
   EXPECT_EQ(measured.summary.median, 20);
 }
 
-TEST(Measure, SeesOneCoreAmongMany) {
+TEST(Measure, DetectsOneUnsteadyCore) {
   std::vector<double> drifting(20, 10);
   std::fill(drifting.begin(), drifting.begin() + 7, 15);
   const Measured measured = measure(usual, Budget(long_seconds, never), [&](const Budget&) {
@@ -79,25 +79,25 @@ TEST(Measure, SeesOneCoreAmongMany) {
   EXPECT_FALSE(measured.verdict.steady());
 }
 
-TEST(Measure, OfNothingIsNotUsable) {
+TEST(Measure, EmptySeriesIsNotUsable) {
   EXPECT_FALSE(measure(usual, Budget(0, never), [](const Budget&) { return Samples{}; }).usable());
 }
 
-TEST(Progress, WantsTheLeastEvenWhenItsSecondsAreOver) {
+TEST(Progress, ContinuesToLeastAfterItsSeconds) {
   const Budget budget(long_seconds, never);
   const Progress progress({.least = 3, .most = 5, .seconds = 0}, budget);
   EXPECT_TRUE(progress.wants_more(2));
   EXPECT_FALSE(progress.wants_more(3));
 }
 
-TEST(Progress, EndsAtTheMost) {
+TEST(Progress, EndsAtMost) {
   const Budget budget(long_seconds, never);
   const Progress progress({.least = 3, .most = 5, .seconds = long_seconds}, budget);
   EXPECT_TRUE(progress.wants_more(4));
   EXPECT_FALSE(progress.wants_more(5));
 }
 
-TEST(Progress, EndsWithTheBudgetAfterAFewSamples) {
+TEST(Progress, EndsWithBudgetAfterFewSamples) {
   EXPECT_TRUE(Progress({}, Budget(0, never)).wants_more(samples_in_any_case - 1));
   EXPECT_FALSE(Progress({}, Budget(0, never)).wants_more(samples_in_any_case));
 }
@@ -107,14 +107,14 @@ TEST(Progress, EndsAtOnceWhenStopped) {
   EXPECT_FALSE(Progress({}, Budget(long_seconds, stop)).wants_more(0));
 }
 
-// Whole nanoseconds, however long the machine has been up.
-TEST(Clock, CountsFromTheStartOfTheProgram) {
+// Exact nanoseconds regardless of the uptime.
+TEST(Clock, StartsWithTheProgram) {
   constexpr double ns_a_day = 24 * 3600 * ns_per_s;
   EXPECT_GE(now_ns(), 0);
   EXPECT_LT(now_ns(), ns_a_day);
 }
 
-TEST(Budget, HasSlicesThatEndWithIt) {
+TEST(Budget, SlicesEndWithBudget) {
   const Budget budget(0.5, never);
   EXPECT_LE(budget.slice(100).left_seconds(), 0.5);
   EXPECT_LE(budget.slice(0.1).left_seconds(), 0.1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Samplers that behave as told: noise, outliers, a neighbour that takes the processor.
+// A simulated sampler with a given noise.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace huddle::calibrate {
 
 // Multiplicative normal noise around a true time. The variates come from a table, so that millions
-// of samples stay cheap in a debug build.
+// of samples are cheap in a debug build.
 class NoisySampler {
  public:
   NoisySampler(double true_ns, double noise, std::uint64_t seed)

@@ -13,13 +13,13 @@
 namespace huddle::calibrate {
 namespace {
 
-TEST(Summarize, OfNothingIsNothing) {
+TEST(Summarize, EmptySeriesIsZero) {
   const Summary summary = summarize({});
   EXPECT_EQ(summary.count, 0U);
   EXPECT_EQ(summary.median, 0);
 }
 
-TEST(Summarize, FindsTheNoiseThatWasPutIn) {
+TEST(Summarize, FindsGivenNoise) {
   NoisySampler sampler(50, 0.02, 1);
   const Summary summary = summarize(sampler.series(20000));
   EXPECT_NEAR(summary.median, 50, 0.1);
@@ -29,8 +29,8 @@ TEST(Summarize, FindsTheNoiseThatWasPutIn) {
   EXPECT_LT(summary.drift, 0.002);
 }
 
-// What a busy loop on one core does: the median does not see it, the lost time does.
-TEST(Summarize, SeesLostTimeBehindAGoodMedian) {
+// The effect of a busy loop on one core: the median is unchanged, but the lost time shows it.
+TEST(Summarize, DetectsLostTimeDespiteGoodMedian) {
   std::vector<double> samples(1000, 10.0);
   for (std::size_t i = 100; i < samples.size(); i += 300) samples[i] = 3000;
   const Summary summary = summarize(samples);
@@ -41,17 +41,17 @@ TEST(Summarize, SeesLostTimeBehindAGoodMedian) {
   EXPECT_NEAR(summary.lost, 3 * 2980.0 / (997 * 10 + 9000), 1e-12);
 }
 
-TEST(Summarize, SeesDriftBetweenPartsOfTheRun) {
+TEST(Summarize, DetectsDriftBetweenParts) {
   std::vector<double> samples(60, 10.0);
   std::fill(samples.begin() + 40, samples.end(), 13.0);
   EXPECT_NEAR(summarize(samples).drift, 0.3, 1e-12);
 }
 
-TEST(Summarize, DoesNotReadDriftOutOfAHandfulOfSamples) {
+TEST(Summarize, FewSamplesShowNoDrift) {
   EXPECT_EQ(summarize(std::vector<double>{1, 1, 1, 2, 2, 2, 3, 3, 3}).drift, 0);
 }
 
-TEST(SlowestAndWorst, LetsNoCoreHideAnother) {
+TEST(SlowestAndWorst, CombinesWorstOfBoth) {
   const Summary fast = summarize(std::vector<double>(20, 10.0));
   const Summary slow = summarize(std::vector<double>(12, 20.0));
   const Summary both = slowest_and_worst(fast, slow);
@@ -61,7 +61,7 @@ TEST(SlowestAndWorst, LetsNoCoreHideAnother) {
   EXPECT_EQ(slowest_and_worst(fast, summarize({})).count, 0U);
 }
 
-TEST(Slope, TakesTwoPoints) {
+TEST(Slope, RequiresTwoPoints) {
   const std::vector<double> x = {1, 2, 4};
   EXPECT_DOUBLE_EQ(*slope(x, std::vector<double>{15, 25, 45}), 10);
   EXPECT_DOUBLE_EQ(*slope(x, std::vector<double>{9, 8, 6}), -1);
@@ -69,7 +69,7 @@ TEST(Slope, TakesTwoPoints) {
   EXPECT_FALSE(slope({}, {}));
 }
 
-RC_GTEST_PROP(Summarize, IsTheSameInEveryUnit, ()) {
+RC_GTEST_PROP(Summarize, IsIndependentOfUnit, ()) {
   const auto raw =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 1000000)));
   std::vector<double> samples(raw.begin(), raw.end());

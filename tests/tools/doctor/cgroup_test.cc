@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 constexpr std::string_view mount_2 =
     "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-// Version 2, the process in /job/step, with 8 processors and 64 GB.
+// Version 2, with the process in /job/step, 8 hardware threads and 64 GB.
 FakeSystem version_2() {
   FakeSystem fake;
   fake.file("/proc/self/cgroup", "0::/job/step\n")
@@ -26,7 +26,7 @@ FakeSystem version_2() {
   return fake;
 }
 
-TEST(CgroupLimits, AreNoneWithoutGroups) {
+TEST(CgroupLimits, AreEmptyWithoutCgroups) {
   const FakeSystem fake;
   const CgroupLimits limits = read_cgroup_limits(fake.system());
   EXPECT_FALSE(limits.found);
@@ -45,7 +45,7 @@ TEST(CgroupLimits, MaxIsNoLimit) {
   EXPECT_EQ(limits.tasks, std::nullopt);
 }
 
-TEST(CgroupLimits, TakeTheTightestOnTheWayUp) {
+TEST(CgroupLimits, AreTightestOfAllAncestors) {
   FakeSystem fake = version_2();
   fake.file("/sys/fs/cgroup/job/step/memory.max", "8589934592\n")
       .file("/sys/fs/cgroup/job/memory.max", "4294967296\n")
@@ -61,7 +61,7 @@ TEST(CgroupLimits, TakeTheTightestOnTheWayUp) {
   EXPECT_EQ(limits.cpuset, "0-3");
 }
 
-TEST(CgroupLimits, ReadVersion1) {
+TEST(CgroupLimits, AreReadFromVersion1) {
   FakeSystem fake;
   fake.file("/proc/self/cgroup", "7:pids:/u\n4:memory:/u\n3:cpuset:/u\n2:cpu,cpuacct:/u\n0::/\n")
       .file("/proc/self/mountinfo",
@@ -85,7 +85,7 @@ TEST(CgroupLimits, ReadVersion1) {
   EXPECT_EQ(limits.cpuset, "4-7");
 }
 
-TEST(CgroupLimits, KnowThatAContainerSeesAPartOfTheTree) {
+TEST(CgroupLimits, AreReadIfContainerSeesPartOfTree) {
   FakeSystem fake;
   fake.file("/proc/self/cgroup", "0::/docker/abc/inner\n")
       .file("/proc/self/mountinfo",
@@ -94,13 +94,13 @@ TEST(CgroupLimits, KnowThatAContainerSeesAPartOfTheTree) {
   EXPECT_EQ(read_cgroup_limits(fake.system()).memory_bytes, 2048.0);
 }
 
-TEST(CheckCgroup, IsContentWithoutLimits) {
+TEST(CheckCgroup, WorksWithoutLimits) {
   const auto findings = check_cgroup(version_2().system());
   EXPECT_EQ(count(findings, State::works), 3);
   EXPECT_EQ(named(findings, "cgroup-memory").found, "all of the machine's 64G");
 }
 
-TEST(CheckCgroup, AShareOfTheMemoryIsFineWhenItIsEnough) {
+TEST(CheckCgroup, SufficientMemoryWorks) {
   FakeSystem fake = version_2();
   fake.file("/sys/fs/cgroup/job/memory.max", "17179869184\n");
   const Finding finding = named(check_cgroup(fake.system()), "cgroup-memory");
@@ -108,7 +108,7 @@ TEST(CheckCgroup, AShareOfTheMemoryIsFineWhenItIsEnough) {
   EXPECT_EQ(finding.found, "16G of 64G (cgroup)");
 }
 
-TEST(CheckCgroup, NamesTightLimits) {
+TEST(CheckCgroup, ReportsTightLimits) {
   FakeSystem fake = version_2();
   fake.file("/sys/fs/cgroup/job/memory.max", "1073741824\n")
       .file("/sys/fs/cgroup/job/cpu.max", "250000 100000\n")

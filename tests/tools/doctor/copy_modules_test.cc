@@ -8,13 +8,13 @@
 namespace huddle::doctor {
 namespace {
 
-TEST(CopyModules, AreNamedWhereTheyAre) {
+TEST(CopyModules, AreReportedIfPresent) {
   FakeSystem fake;
   fake.file("/dev/xpmem", "");
   EXPECT_EQ(check_copy_modules(fake.system()).front().found, "XPMEM (/dev/xpmem)");
 }
 
-TEST(CopyModules, AreMissedByNobody) {
+TEST(CopyModules, AbsenceIsNoProblem) {
   const FakeSystem fake;
   const Finding finding = check_copy_modules(fake.system()).front();
   EXPECT_EQ(finding.state, State::works);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The whole examination, on this machine, whatever it is.
+// Runs all checks on the machine that runs the test.
 #include "tools/doctor/doctor.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace huddle::doctor {
 namespace {
 
-TEST(Examine, SaysWhatItCostsExactlyWhereSomethingIsMissing) {
+TEST(Examine, ReportsCostAndRemedyOnlyForProblems) {
   const auto findings = examine({});
   ASSERT_FALSE(findings.empty());
   for (const Finding& finding : findings) {
@@ -24,7 +24,7 @@ TEST(Examine, SaysWhatItCostsExactlyWhereSomethingIsMissing) {
   }
 }
 
-TEST(Examine, NamesEachCheckOnceAndKeepsGroupsTogether) {
+TEST(Examine, ReportsEachCheckOnceAndGroupsTogether) {
   std::set<std::string> ids;
   std::set<std::string> ended_groups;
   std::string group;

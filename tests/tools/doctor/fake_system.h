@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Checks are shown machines that consist of files; one finding of many is looked at by its name.
+// Helpers for tests of checks, which examine fake systems that consist of files.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace huddle::doctor {
 
-// The finding of that name; one that says so when there is none.
+// Returns the finding with this id, or a failure if there is none.
 inline Finding named(const std::vector<Finding>& findings, std::string_view id) {
   for (const Finding& finding : findings) {
     if (finding.id == id) return finding;

@@ -27,13 +27,13 @@ Finding judged(double load_ns, std::string_view shared_huge_pages) {
   return judge_heap(with_heap_loads(load_ns), fake.system());
 }
 
-TEST(JudgeHeap, IsFineWhereItCostsNothing) {
+TEST(JudgeHeap, WorksIfHeapCostsNothing) {
   const Finding finding = judged(10.3, "always within_size advise [never] deny force");
   EXPECT_EQ(finding.state, State::works);
   EXPECT_THAT(finding.found, HasSubstr("1.03 times"));
 }
 
-TEST(JudgeHeap, SaysWhatItCostsAndHowToGetHugePages) {
+TEST(JudgeHeap, ReportsCostAndRemedy) {
   const Finding finding = judged(16, "always within_size advise [never] deny force");
   EXPECT_EQ(finding.state, State::limited);
   EXPECT_THAT(finding.found, HasSubstr("1.60 times"));
@@ -41,11 +41,11 @@ TEST(JudgeHeap, SaysWhatItCostsAndHowToGetHugePages) {
   EXPECT_THAT(finding.command, HasSubstr("shmem_enabled"));
 }
 
-TEST(JudgeHeap, KnowsNoRemedyWhereTheyAreThere) {
+TEST(JudgeHeap, HasNoRemedyWithHugePages) {
   EXPECT_EQ(judged(16, "always within_size [advise] never deny force").command, "");
 }
 
-TEST(JudgeHeap, AsksForACalibrationWhereNobodyHasMeasured) {
+TEST(JudgeHeap, RequestsCalibrationIfNotMeasured) {
   const Finding finding = judge_heap(machine::Machine(), FakeSystem().system());
   EXPECT_EQ(finding.state, State::limited);
   EXPECT_EQ(finding.command, "huddle calibrate");

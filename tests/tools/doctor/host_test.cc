@@ -13,14 +13,14 @@ Finding host_finding(const FakeSystem& fake, std::string_view id) {
   return named(check_host(fake.system(), false), id);
 }
 
-TEST(Host, IsBareMetalUnlessSomethingSaysOtherwise) {
+TEST(Host, IsBareMetalByDefault) {
   FakeSystem fake;
   fake.file("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme sse2\n");
   EXPECT_EQ(host_finding(fake, "hypervisor").state, State::works);
   EXPECT_EQ(host_finding(fake, "hypervisor").found, "bare metal");
 }
 
-TEST(Host, KnowsAHypervisorByItsFlag) {
+TEST(Host, DetectsHypervisorByFlag) {
   FakeSystem fake;
   fake.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor sse2\n");
   EXPECT_EQ(host_finding(fake, "hypervisor").state, State::limited);
@@ -28,7 +28,7 @@ TEST(Host, KnowsAHypervisorByItsFlag) {
   EXPECT_EQ(host_finding(fake, "hypervisor").command, "huddle calibrate");
 }
 
-TEST(Host, AMeasuredVirtualMachineIsAFact) {
+TEST(Host, CalibratedVirtualMachineWorks) {
   FakeSystem fake;
   fake.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor sse2\n");
   const Finding finding = named(check_host(fake.system(), true), "hypervisor");
@@ -37,7 +37,7 @@ TEST(Host, AMeasuredVirtualMachineIsAFact) {
   EXPECT_EQ(finding.command, "");
 }
 
-TEST(Host, KnowsMakersOfVirtualMachines) {
+TEST(Host, DetectsHypervisorByVendor) {
   FakeSystem fake;
   fake.file("/sys/class/dmi/id/sys_vendor", "QEMU\n");
   EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (QEMU)");
@@ -45,7 +45,7 @@ TEST(Host, KnowsMakersOfVirtualMachines) {
   EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (xen)");
 }
 
-TEST(Host, ACloudsBareMetalIsBareMetal) {
+TEST(Host, DetectsBareMetalOfCloudVendor) {
   FakeSystem fake;
   fake.file("/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
   EXPECT_EQ(host_finding(fake, "hypervisor").found, "bare metal");
@@ -53,14 +53,14 @@ TEST(Host, ACloudsBareMetalIsBareMetal) {
   EXPECT_EQ(host_finding(fake, "hypervisor").found, "virtual (Amazon EC2)");
 }
 
-TEST(Host, NamesTheContainer) {
+TEST(Host, ReportsContainer) {
   FakeSystem fake;
   fake.file("/.dockerenv", "");
   EXPECT_EQ(host_finding(fake, "hypervisor").found, "bare metal, in a container (Docker)");
   EXPECT_EQ(host_finding(fake, "hypervisor").state, State::works);
 }
 
-TEST(Steal, IsMeasuredAgainstAllTime) {
+TEST(Steal, IsFractionOfAllTime) {
   FakeSystem fake;
   EXPECT_EQ(host_finding(fake, "steal").found, "not known");
   fake.file("/proc/stat", "cpu  100 0 100 700 0 0 50 50 7 0\ncpu0 1 1 1 1 1 1 1 99 0 0\n");

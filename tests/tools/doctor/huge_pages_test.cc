@@ -16,13 +16,13 @@ std::vector<Finding> with(std::string_view shared, std::string_view own) {
   return check_huge_pages(fake.system());
 }
 
-TEST(HugePages, AreFineWhereAProgramMayAskForThem) {
+TEST(HugePages, AreAvailableWithMadvise) {
   EXPECT_EQ(count(with("always within_size [advise] never deny force", "always [madvise] never"),
                   State::works),
             2);
 }
 
-TEST(HugePages, AreLimitedWhereTheyAreOff) {
+TEST(HugePages, AreLimitedIfOff) {
   const auto findings =
       with("always within_size advise [never] deny force\n", "always madvise [never]\n");
   EXPECT_EQ(count(findings, State::limited), 2);
@@ -34,7 +34,7 @@ TEST(HugePages, AreLimitedWhereTheyAreOff) {
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 }
 
-TEST(HugePages, NeedAKernelThatHasThem) {
+TEST(HugePages, RequireKernelSupport) {
   const FakeSystem fake;
   const auto findings = check_huge_pages(fake.system());
   EXPECT_EQ(count(findings, State::limited), 2);

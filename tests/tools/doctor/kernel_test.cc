@@ -16,7 +16,7 @@ Finding kernel_finding(const FakeSystem& fake, std::string_view id) {
   return named(check_kernel(fake.system()), id);
 }
 
-TEST(NumaBalancing, CostsPageFaultsWithOneNodeAsWell) {
+TEST(NumaBalancing, IsReportedEvenWithOneNode) {
   FakeSystem fake;
   EXPECT_EQ(kernel_finding(fake, "numa-balancing").found, "not in this kernel");
   fake.file("/proc/sys/kernel/numa_balancing", "1\n").file("/sys/devices/system/node/node0/x", "");
@@ -31,7 +31,7 @@ TEST(NumaBalancing, CostsPageFaultsWithOneNodeAsWell) {
   EXPECT_EQ(kernel_finding(fake, "numa-balancing").state, State::works);
 }
 
-TEST(PerformanceEvents, AreForUsersUpToTwo) {
+TEST(PerformanceEvents, AreAvailableToUsersUpToTwo) {
   FakeSystem fake;
   EXPECT_EQ(kernel_finding(fake, "perf").state, State::limited);
   EXPECT_EQ(kernel_finding(fake, "perf").command, "");
@@ -42,7 +42,7 @@ TEST(PerformanceEvents, AreForUsersUpToTwo) {
   EXPECT_EQ(kernel_finding(fake, "perf").command, "sysctl kernel.perf_event_paranoid=2");
 }
 
-TEST(Governor, PowersaveMeansDifferentThings) {
+TEST(Governor, PowersaveDependsOnDriver) {
   const std::string folder = "/sys/devices/system/cpu/cpu0/cpufreq/";
   FakeSystem fake;
   EXPECT_EQ(kernel_finding(fake, "governor").state, State::works);
@@ -56,7 +56,7 @@ TEST(Governor, PowersaveMeansDifferentThings) {
   EXPECT_EQ(kernel_finding(fake, "governor").state, State::works);
 }
 
-TEST(Scheduler, TellsOfCacheAwareSchedulingWhereThereIsSuchAThing) {
+TEST(Scheduler, ReportsCacheAwareScheduling) {
   FakeSystem fake;
   fake.file("/proc/sys/kernel/osrelease", "6.18.44\n");
   EXPECT_EQ(kernel_finding(fake, "scheduler").found, "Linux 6.18.44");
@@ -70,7 +70,7 @@ TEST(Scheduler, TellsOfCacheAwareSchedulingWhereThereIsSuchAThing) {
   EXPECT_THAT(kernel_finding(fake, "scheduler").found, HasSubstr("is off"));
 }
 
-TEST(Scheduler, NamesIsolatedProcessors) {
+TEST(Scheduler, ReportsIsolatedCpus) {
   FakeSystem fake;
   fake.file("/sys/devices/system/cpu/isolated", "\n");
   EXPECT_THAT(kernel_finding(fake, "scheduler").found, Not(HasSubstr("isolated")));

@@ -22,7 +22,7 @@ FakeSystem limits(std::string_view files, std::string_view locked,
   return fake;
 }
 
-TEST(CheckLimits, IsContentWithRoom) {
+TEST(CheckLimits, HighLimitsWork) {
   const auto findings = check_limits(limits("1024", "8388608").system());
   EXPECT_EQ(count(findings, State::works), 2);
   EXPECT_EQ(named(findings, "nofile").found, "1024 a process");
@@ -35,7 +35,7 @@ TEST(CheckLimits, FewDescriptorsAreLimited) {
   EXPECT_EQ(finding.command, "ulimit -n 4096");
 }
 
-TEST(CheckLimits, ARemedyForDescriptorsHelps) {
+TEST(CheckLimits, RemedyForDescriptorsIsPossible) {
   const auto finding = [](std::string_view soft, std::string_view hard) {
     return named(check_limits(limits(soft, "unlimited", hard).system()), "nofile");
   };
@@ -46,7 +46,7 @@ TEST(CheckLimits, ARemedyForDescriptorsHelps) {
   EXPECT_THAT(finding("8", "8").remedy, ::testing::HasSubstr("nofile 4096"));
 }
 
-TEST(CheckLimits, ANetworkCardNeedsLockedMemory) {
+TEST(CheckLimits, NetworkCardRequiresLockedMemory) {
   FakeSystem tight = limits("1024", "8388608");
   tight.file("/sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
   EXPECT_EQ(named(check_limits(tight.system()), "memlock").state, State::limited);
@@ -57,7 +57,7 @@ TEST(CheckLimits, ANetworkCardNeedsLockedMemory) {
   EXPECT_EQ(named(check_limits(wide.system()), "memlock").found, "no limit");
 }
 
-TEST(CheckLimits, SaysWhenItCannotKnow) {
+TEST(CheckLimits, UnknownLimitsAreReported) {
   const FakeSystem fake;
   EXPECT_EQ(named(check_limits(fake.system()), "nofile").found, "not known");
 }

@@ -32,20 +32,20 @@ TEST(JudgeMachine, GuessesAreLimited) {
   EXPECT_EQ(finding.command, "huddle calibrate");
 }
 
-TEST(JudgeMachine, AFileOfEstimatesIsStillGuessing) {
+TEST(JudgeMachine, FileOfEstimatesIsLimited) {
   machine::LoadedMachine loaded;
   loaded.path = "/etc/huddle/machines/x.toml";
   EXPECT_THAT(judge_machine(loaded, here, searched).found,
               HasSubstr("nothing in /etc/huddle/machines/x.toml"));
 }
 
-TEST(JudgeMachine, AMeasuredOneWorks) {
+TEST(JudgeMachine, MeasuredFileWorks) {
   EXPECT_EQ(judge_machine(measured(), here, searched).state, State::works);
   EXPECT_EQ(judge_machine(measured(), here, searched).found,
             "/x.toml, measured 2026-11-20T10:00:00Z");
 }
 
-TEST(JudgeMachine, AQuickRunIsShownAsSuch) {
+TEST(JudgeMachine, QuickRunIsLimited) {
   machine::LoadedMachine loaded = measured();
   loaded.machine.provenance.method = "quick calibration: 40 measurements";
   const Finding finding = judge_machine(loaded, here, searched);
@@ -55,7 +55,7 @@ TEST(JudgeMachine, AQuickRunIsShownAsSuch) {
   EXPECT_EQ(finding.command, "huddle calibrate");
 }
 
-TEST(JudgeMachine, AnUnsteadyRunIsShownAsSuch) {
+TEST(JudgeMachine, UnsteadyRunIsLimited) {
   machine::LoadedMachine loaded = measured();
   loaded.machine.provenance.method = "full calibration: 86 measurements";
   loaded.machine.doubts = {{"lines", "samples spread by 60 %"}, {"copy, 1 core alone", "drift"}};
@@ -67,7 +67,7 @@ TEST(JudgeMachine, AnUnsteadyRunIsShownAsSuch) {
   EXPECT_EQ(named.command, "") << "it would not write there";
 }
 
-TEST(JudgeMachine, AnotherMachinesFileIsNotThisOnes) {
+TEST(JudgeMachine, FileOfAnotherMachineIsLimited) {
   const ThisMachine other = {"other-2c-01234567", "/home/ada/x.toml"};
   const Finding found = judge_machine(measured(), other, searched);
   EXPECT_EQ(found.state, State::limited);
@@ -78,7 +78,7 @@ TEST(JudgeMachine, AnotherMachinesFileIsNotThisOnes) {
   EXPECT_THAT(given.remedy, HasSubstr("Correct HUDDLE_MACHINE"));
 }
 
-TEST(CheckMachineFile, ADamagedFileFailsAndIsNamed) {
+TEST(CheckMachineFile, DamagedFileFails) {
   const test::Scratch scratch;
   const std::string path = scratch.write("machine.toml", "schema = \n");
   const auto [findings, is_calibrated] =

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 constexpr std::chrono::milliseconds launcher_wait{20000};
 
-// A folder of launchers that are shell scripts.
+// A folder with launchers that are shell scripts.
 class Launchers {
  public:
   void add(std::string_view name, std::string_view script) {
@@ -36,12 +36,12 @@ class Launchers {
   test::Scratch scratch_;
 };
 
-TEST(FoldersOf, SplitsAPath) {
+TEST(FoldersOf, SplitsPath) {
   EXPECT_THAT(folders_of("/a:/b::/a:/c"), ElementsAre("/a", "/b", "/c"));
   EXPECT_THAT(folders_of(""), IsEmpty());
 }
 
-TEST(FindLaunchers, CountsNamesOfOneMpiOnce) {
+TEST(FindLaunchers, CountsAliasesOfOneMpiOnce) {
   Launchers launchers;
   launchers.add("mpirun.openmpi", "echo 'mpirun.openmpi (OpenRTE) 4.1.4'");
   launchers.link("mpirun", "mpirun.openmpi");
@@ -54,7 +54,7 @@ TEST(FindLaunchers, CountsNamesOfOneMpiOnce) {
 }
 
 // On most systems /bin is a link to /usr/bin, and both are in PATH.
-TEST(FindLaunchers, CountsAFolderWithTwoNamesOnce) {
+TEST(FindLaunchers, CountsFolderWithTwoNamesOnce) {
   const test::Scratch scratch;
   const std::string launcher = scratch.write("usr/bin/mpirun", "#!/bin/sh\necho 'Open MPI 5.0.1'");
   std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
@@ -65,7 +65,7 @@ TEST(FindLaunchers, CountsAFolderWithTwoNamesOnce) {
 }
 
 // Intel's mpirun is a script that starts mpiexec.hydra by name.
-TEST(FindLaunchers, AsksEachWithItsOwnFolderFirst) {
+TEST(FindLaunchers, SearchesOwnFolderOfLauncherFirst) {
   Launchers other;
   other.add("mpiexec.hydra", "echo 'HYDRA build details:'; echo ' Version: 4.0.2'");
   Launchers own;
@@ -76,7 +76,7 @@ TEST(FindLaunchers, AsksEachWithItsOwnFolderFirst) {
   EXPECT_EQ(found[0].version, (MpiVersion{"Intel MPI", "2021.18"}));
 }
 
-TEST(FindLaunchers, DoesNotWaitForever) {
+TEST(FindLaunchers, TimesOut) {
   Launchers launchers;
   launchers.add("mpirun", "exec /bin/sleep 600");
   const auto found = launchers.find(std::chrono::milliseconds(200));
@@ -85,7 +85,7 @@ TEST(FindLaunchers, DoesNotWaitForever) {
   EXPECT_THAT(named(judge_mpi(found, {}), "mpi").found, HasSubstr("mpirun does not answer"));
 }
 
-TEST(FindLaunchers, KeepsWhatItCannotRead) {
+TEST(FindLaunchers, ReportsUnknownLauncher) {
   Launchers launchers;
   launchers.add("mpirun", "echo hello; exit 1");
   const auto found = launchers.find();
@@ -95,7 +95,7 @@ TEST(FindLaunchers, KeepsWhatItCannotRead) {
   EXPECT_EQ(named(judge_mpi(found, {}), "mpi").state, State::limited);
 }
 
-TEST(JudgeMpi, NamesWhatIsThere) {
+TEST(JudgeMpi, ReportsLaunchersAndLibraries) {
   const std::vector<Launcher> found = {
       {.path = "/usr/bin/mpirun", .version = MpiVersion{"Open MPI", "4.1.4"}}};
   const auto findings = judge_mpi(found, {"libmpi.so.40 (Open MPI)"});
@@ -104,7 +104,7 @@ TEST(JudgeMpi, NamesWhatIsThere) {
   EXPECT_EQ(named(findings, "mpi-libraries").found, "libmpi.so.40 (Open MPI)");
 }
 
-TEST(JudgeMpi, AMissingMpiIsLimitedNotFatal) {
+TEST(JudgeMpi, MissingMpiIsLimited) {
   EXPECT_EQ(named(judge_mpi({}, {}), "mpi").state, State::limited);
   EXPECT_EQ(named(judge_mpi({}, {}), "mpi-libraries").state, State::works);
 }

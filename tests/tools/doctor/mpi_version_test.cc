@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// What launchers print, shortened where it goes on for long.
+// Output of launchers, partly shortened.
 struct Case {
   const char* printed;
   MpiVersion expected;
@@ -20,7 +20,7 @@ struct Case {
 
 class MpiVersions : public ::testing::TestWithParam<Case> {};
 
-TEST_P(MpiVersions, AreRead) {
+TEST_P(MpiVersions, AreParsed) {
   EXPECT_EQ(parse_mpi_version(GetParam().printed), GetParam().expected);
 }
 
@@ -48,18 +48,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"slurm-wlm 22.05.8\n", {"Slurm", "22.05.8"}},
         Case{"slurm 22.05.8\n", {"Slurm", "22.05.8"}}));
 
-TEST(ParseMpiVersion, KnowsWhatItDoesNotKnow) {
+TEST(ParseMpiVersion, RejectsUnknownOutput) {
   EXPECT_EQ(parse_mpi_version(""), std::nullopt);
   EXPECT_EQ(parse_mpi_version("mpirun: error while loading shared libraries"), std::nullopt);
   EXPECT_EQ(parse_mpi_version("mpirun (Open MPI) of some kind"), std::nullopt);
 }
 
-RC_GTEST_PROP(ParseMpiVersion, SurvivesAnything, (const std::string& text)) {
+RC_GTEST_PROP(ParseMpiVersion, SurvivesArbitraryText, (const std::string& text)) {
   const auto version = parse_mpi_version(text + "Open MPI" + text);
   if (version) RC_ASSERT(version->version.find('.') != std::string::npos);
 }
 
-TEST(ParseLoaderLibraries, TellsTheInterfacesApart) {
+TEST(ParseLoaderLibraries, DistinguishesAbis) {
   const std::string printed =
       "1234 libs found in cache '/etc/ld.so.cache'\n"
       "\tlibmpi_cxx.so.40 (libc6,x86-64) => /lib/x86_64-linux-gnu/libmpi_cxx.so.40\n"

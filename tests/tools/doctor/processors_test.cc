@@ -19,25 +19,25 @@ FakeSystem eight(std::string_view allowed) {
   return fake;
 }
 
-TEST(CheckProcessors, IsContentWithAll) {
+TEST(CheckProcessors, AllHardwareThreadsWork) {
   const Finding finding = named(check_processors(eight("0-7").system()), "affinity");
   EXPECT_EQ(finding.state, State::works);
   EXPECT_EQ(finding.found, "all 8 may be used (0-7)");
 }
 
-// Kernels list what could be plugged in one day as allowed too.
-TEST(CheckProcessors, AllowedButNotOnlineDoesNotCount) {
+// Kernels also list CPUs as allowed that could be plugged in later.
+TEST(CheckProcessors, OfflineCpusDoNotCount) {
   EXPECT_EQ(named(check_processors(eight("0-127").system()), "affinity").state, State::works);
 }
 
-TEST(CheckProcessors, AMaskCanBeLifted) {
+TEST(CheckProcessors, AffinityMaskHasCommand) {
   const Finding finding = named(check_processors(eight("2-3").system()), "affinity");
   EXPECT_EQ(finding.state, State::limited);
   EXPECT_EQ(finding.found, "2 of 8 may be used (2-3 of 0-7)");
   EXPECT_EQ(finding.command, "taskset -apc 0-7 $$");
 }
 
-TEST(CheckProcessors, ACpusetCannot) {
+TEST(CheckProcessors, CpusetHasNoCommand) {
   FakeSystem fake = eight("0-3");
   fake.file("/proc/self/cgroup", "0::/\n")
       .file("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
@@ -48,7 +48,7 @@ TEST(CheckProcessors, ACpusetCannot) {
   EXPECT_THAT(finding.remedy, HasSubstr("batch system"));
 }
 
-TEST(CheckProcessors, SaysWhenItCannotKnow) {
+TEST(CheckProcessors, UnknownMasksAreReported) {
   const FakeSystem empty;
   EXPECT_THAT(named(check_processors(empty.system()), "affinity").found, HasSubstr("does not say"));
   EXPECT_THAT(named(check_processors(eight("damaged").system()), "affinity").found,

@@ -24,13 +24,13 @@ ShmFacts roomy() {
           .free_bytes = 8000 * megabyte};
 }
 
-TEST(JudgeSharedMemory, IsContentWithRoom) {
+TEST(JudgeSharedMemory, LargeFolderWorks) {
   const auto findings = judge_shared_memory(roomy());
   EXPECT_EQ(count(findings, State::works), 2);
   EXPECT_EQ(named(findings, "shm").found, "8G, 7.81G free");
 }
 
-TEST(JudgeSharedMemory, AContainersDefaultIsLimited) {
+TEST(JudgeSharedMemory, DefaultOfContainersIsLimited) {
   ShmFacts facts = roomy();
   facts.size_bytes = facts.free_bytes = 64 * megabyte;
   const Finding shm = named(judge_shared_memory(facts), "shm");
@@ -39,13 +39,13 @@ TEST(JudgeSharedMemory, AContainersDefaultIsLimited) {
   EXPECT_THAT(shm.remedy, HasSubstr("--shm-size"));
 }
 
-TEST(JudgeSharedMemory, LeftoversHaveAnotherRemedy) {
+TEST(JudgeSharedMemory, FullFolderHasAnotherRemedy) {
   ShmFacts facts = roomy();
   facts.free_bytes = megabyte;
   EXPECT_EQ(named(judge_shared_memory(facts), "shm").command, "ls -l /dev/shm");
 }
 
-TEST(JudgeSharedMemory, OneOfTheTwoIsEnough) {
+TEST(JudgeSharedMemory, OneOfBothIsSufficient) {
   ShmFacts no_folder = roomy();
   no_folder.folder = no_folder.writable = false;
   EXPECT_EQ(named(judge_shared_memory(no_folder), "shm").state, State::limited);
@@ -61,7 +61,7 @@ TEST(JudgeSharedMemory, OneOfTheTwoIsEnough) {
   EXPECT_EQ(named(judge_shared_memory(no_memfd), "shm").found, "may not be written");
 }
 
-TEST(CheckSharedMemory, LooksAtTheFolder) {
+TEST(CheckSharedMemory, ExaminesTheFolder) {
   FakeSystem fake;
   EXPECT_EQ(named(check_shared_memory(fake.system()), "shm").found, "not there");
   fake.file("/dev/shm/somebodys", "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// These run for real: two processes, on this machine.
+// Runs the probe for real, with two processes on this machine.
 #include "tools/doctor/siblings.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::AnyOf;
 
-// Afterwards nobody may reach into the process: as a program that changed its user without exec.
+// Afterwards other processes cannot access this one, as after a change of user without exec().
 void drop_rights() {
   constexpr uid_t nobody = 65534;
   if (::geteuid() == 0) {
@@ -40,21 +40,21 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-// Where this very machine refuses, the rest of these tests would say nothing about the probe.
-TEST(SiblingProbe, PassesADescriptorBySocketEverywhere) {
+// If this machine refuses that, the other tests are meaningless.
+TEST(SiblingProbe, PassesDescriptorBySocket) {
   EXPECT_EQ(probe_siblings().descriptor_by_socket, 0);
 }
 
-TEST(SiblingProbe, IsRefusedByProcessesThatDroppedTheirRights) {
+TEST(SiblingProbe, IsRefusedByProcessesThatDroppedPrivileges) {
   const SiblingResults results = probe_siblings({.prepare = drop_rights});
-  // ENOSYS where a container or an emulator does not have the call at all.
+  // ENOSYS if a container or an emulator does not provide the call.
   EXPECT_THAT(results.memory_reads, testing::Each(AnyOf(EPERM, ENOSYS)));
   EXPECT_THAT(results.descriptor_by_pidfd, AnyOf(EPERM, ENOSYS));
   EXPECT_EQ(results.descriptor_by_proc, EACCES);
   EXPECT_EQ(results.descriptor_by_socket, 0) << "a socket asks nobody";
 }
 
-TEST(SiblingProbe, AllowingTracersTakesNothingAway) {
+TEST(SiblingProbe, AllowingTracersRemovesNoAccess) {
   const SiblingResults plain = probe_siblings();
   const SiblingResults allowing = probe_siblings({.allow_tracers = true});
   ASSERT_EQ(plain.memory_reads.size(), allowing.memory_reads.size());
@@ -64,11 +64,11 @@ TEST(SiblingProbe, AllowingTracersTakesNothingAway) {
   EXPECT_TRUE(plain.descriptor_by_pidfd != 0 || allowing.descriptor_by_pidfd == 0);
 }
 
-TEST(SiblingProbe, SaysWhenNobodyAnswers) {
+TEST(SiblingProbe, ReportsMissingAnswer) {
   EXPECT_THROW(probe_siblings({.prepare = die}), FailureError);
 }
 
-TEST(SiblingProbe, LeavesNothingBehind) {
+TEST(SiblingProbe, LeaksNoDescriptors) {
   probe_siblings();
   const std::size_t before = open_descriptors();
   probe_siblings();
@@ -76,7 +76,7 @@ TEST(SiblingProbe, LeavesNothingBehind) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST(CheckSiblings, FindsOneResultForEachWay) {
+TEST(CheckSiblings, HasOneFindingPerMethod) {
   const FakeSystem fake;
   const auto findings = check_siblings(fake.system());
   ASSERT_EQ(findings.size(), 5U);

@@ -16,14 +16,14 @@ using ::testing::HasSubstr;
 
 SiblingResults all(int error) { return {error, error, error, {error}}; }
 
-TEST(JudgeSiblings, IsContentWhenAllWorks) {
+TEST(JudgeSiblings, AllSuccessesWork) {
   for (const Finding& finding : judge_siblings({})) {
     EXPECT_EQ(finding.state, State::works) << finding.id;
     EXPECT_EQ(finding.remedy, "") << finding.id;
   }
 }
 
-TEST(JudgeSiblings, IsContentWhenPermissionHelps) {
+TEST(JudgeSiblings, SuccessWithPermissionWorks) {
   const auto findings = judge_siblings({.plain = all(EPERM), .yama = 1});
   EXPECT_EQ(count(findings, State::works), 5);
   EXPECT_THAT(named(findings, "cma").found, HasSubstr("PR_SET_PTRACER"));
@@ -39,13 +39,13 @@ TEST(JudgeSiblings, RefusedMemoryIsLimited) {
   EXPECT_THAT(cma.remedy, HasSubstr("SYS_PTRACE"));
 }
 
-TEST(JudgeSiblings, AMissingCallHasAnotherRemedy) {
+TEST(JudgeSiblings, MissingCallHasAnotherRemedy) {
   const SiblingResults missing{.memory_reads = {ENOSYS}};
   const Finding cma = named(judge_siblings({.plain = missing, .allowing = missing}), "cma");
   EXPECT_THAT(cma.remedy, HasSubstr("CONFIG_CROSS_MEMORY_ATTACH"));
 }
 
-TEST(JudgeSiblings, BlamesTheLimitThatWasReached) {
+TEST(JudgeSiblings, RemedyFollowsErrno) {
   EXPECT_THAT(setup_remedy(EMFILE), HasSubstr("ulimit -n"));
   EXPECT_THAT(setup_remedy(ENFILE), HasSubstr("fs.file-max"));
   EXPECT_THAT(setup_remedy(EAGAIN), HasSubstr("ulimit -u"));
@@ -53,7 +53,7 @@ TEST(JudgeSiblings, BlamesTheLimitThatWasReached) {
   EXPECT_EQ(named(findings, "fd-pidfd").remedy, setup_remedy(EMFILE));
 }
 
-TEST(JudgeSiblings, OneWayForDescriptorsIsEnough) {
+TEST(JudgeSiblings, OneMethodForDescriptorsIsSufficient) {
   SiblingResults refused = all(EPERM);
   refused.descriptor_by_socket = 0;
   const auto findings = judge_siblings({.plain = refused, .allowing = refused});
@@ -62,14 +62,14 @@ TEST(JudgeSiblings, OneWayForDescriptorsIsEnough) {
   EXPECT_EQ(named(findings, "fd-pidfd").state, State::limited);
 }
 
-TEST(JudgeSiblings, NoWayForDescriptorsFails) {
+TEST(JudgeSiblings, NoMethodForDescriptorsFails) {
   const auto findings = judge_siblings({.plain = all(EPERM), .allowing = all(EPERM)});
   EXPECT_EQ(named(findings, "fd-socket").state, State::fails);
   EXPECT_EQ(named(findings, "fd-proc").state, State::fails);
   EXPECT_EQ(named(findings, "fd-pidfd").state, State::fails);
 }
 
-TEST(JudgeSiblings, BlamesYamaWhereItIsYama) {
+TEST(JudgeSiblings, YamaIsLimitedOnlyIfItIsTheReason) {
   const SiblingFacts strict{.plain = all(EPERM), .allowing = all(EPERM), .yama = 2};
   EXPECT_EQ(named(judge_siblings(strict), "yama").state, State::limited);
   EXPECT_EQ(named(judge_siblings(strict), "yama").command, "sysctl kernel.yama.ptrace_scope=1");
@@ -80,11 +80,11 @@ TEST(JudgeSiblings, BlamesYamaWhereItIsYama) {
   EXPECT_EQ(named(judge_siblings(locked), "yama").command, "");
 
   SiblingFacts other = strict;
-  other.yama = 0;  // something else refuses, such as a seccomp filter
+  other.yama = 0;  // another restriction applies, for example a seccomp filter
   EXPECT_EQ(named(judge_siblings(other), "yama").state, State::works);
 }
 
-TEST(JudgeSiblings, RootIsNotBoundByYama) {
+TEST(JudgeSiblings, YamaWorksIfAccessWorksAsRoot) {
   EXPECT_EQ(named(judge_siblings({.yama = 2}), "yama").state, State::works);
 }
 

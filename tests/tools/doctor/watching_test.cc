@@ -11,7 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(Watching, SaysWhatIsSeenAndWhatIsNot) {
+TEST(Watching, ReportsWhatIsVisible) {
   const threads::Trial works{.works = true, .why_not = {}, .fault_s = 1.5e-6};
   const std::vector<Finding> all = check_watching({works, works, works, works, {}}, System());
   EXPECT_EQ(count(all, State::works), 5);
@@ -20,7 +20,7 @@ TEST(Watching, SaysWhatIsSeenAndWhatIsNot) {
   EXPECT_THAT(all[4].found, HasSubstr("--observer bpf"));
 }
 
-TEST(Watching, SaysWhatItWouldTake) {
+TEST(Watching, ReportsRequirements) {
   const threads::Trial not_here{.works = false, .why_not = "it is too old"};
   const std::vector<Finding> all =
       check_watching({not_here, not_here, not_here, not_here, {}}, System());
@@ -29,13 +29,13 @@ TEST(Watching, SaysWhatItWouldTake) {
   EXPECT_EQ(all[1].state, State::limited);
   EXPECT_EQ(all[1].found, "it is too old");
   EXPECT_THAT(all[1].remedy, HasSubstr("6.7"));
-  EXPECT_EQ(all[2].state, State::works);  // nobody needs it
+  EXPECT_EQ(all[2].state, State::works);  // not needed
   EXPECT_EQ(all[4].state, State::works);
   EXPECT_EQ(all[4].found, "it is too old: not needed");
 }
 
-// By what NUMA balancing has done, and by nothing that huddle does.
-TEST(Watching, SaysWhetherReadsAreSeen) {
+// Based on what NUMA balancing has done so far; huddle changes nothing.
+TEST(Watching, ReportsWhetherReadsAreVisible) {
   const threads::Trial works{.works = true};
   const auto found = [&works](const System& system) {
     return check_watching({works, works, works, works, {}}, system)[3].found;
@@ -50,7 +50,7 @@ TEST(Watching, SaysWhetherReadsAreSeen) {
   EXPECT_THAT(found(fake.system()), AllOf(HasSubstr("which is on"), HasSubstr("7 page faults")));
 }
 
-TEST(Watching, TellsOfWhatWasLeft) {
+TEST(Watching, ReportsRepairs) {
   const threads::Trial works{.works = true};
   const WaysToWatch ways{.page_faults = works,
                          .protection = works,

@@ -65,8 +65,8 @@ const Setting* find_untested(const Advice& advice, std::string_view name) {
   return nullptr;
 }
 
-// The paper's settings follow from the machine file, but are comments where nothing tested them.
-TEST_F(Songshan, SuggestsThePapersSettings) {
+// The paper's settings follow from the machine file, as comments because they are not tested.
+TEST_F(Songshan, SuggestsSettingsOfThePaper) {
   const Advice advice = of({1, 9}, 32);
   ASSERT_NE(find_untested(advice, "UCX_MAX_RNDV_RAILS"), nullptr);
   EXPECT_EQ(find_untested(advice, "UCX_MAX_RNDV_RAILS")->value, "4");
@@ -75,14 +75,14 @@ TEST_F(Songshan, SuggestsThePapersSettings) {
   EXPECT_LT(std::stod(find_untested(advice, "UCX_MULTI_LANE_MAX_RATIO")->value), 10);
 }
 
-TEST_F(Songshan, LeavesTheRanksOfAJobToTheMpi) {
+TEST_F(Songshan, LeavesRanksPerNodeToTheMpi) {
   const Advice advice = of({1, 9}, 32);
   EXPECT_EQ(find(advice, "UCX_NUM_PPN"), nullptr);
   EXPECT_THAT(why_not(advice, "UCX_NUM_PPN"), HasSubstr("for each job"));
 }
 
-// With several rails the ratio could switch some of them off between nodes.
-TEST_F(Songshan, WritesNeitherRailsNorTheRatioOfLanesUntested) {
+// With several rails, the ratio could disable some of them between nodes.
+TEST_F(Songshan, RailsAndLaneRatioAreUntestedOnly) {
   for (const int ranks : {2, 8, 32}) {
     for (const char* name :
          {"UCX_MAX_RNDV_RAILS", "UCX_IB_PCI_RELAXED_ORDERING", "UCX_MULTI_LANE_MAX_RATIO"}) {
@@ -91,25 +91,25 @@ TEST_F(Songshan, WritesNeitherRailsNorTheRatioOfLanesUntested) {
   }
 }
 
-TEST_F(Songshan, TheRatioOfLanesStatesThatItActsBetweenNodes) {
+TEST_F(Songshan, LaneRatioMentionsEffectBetweenNodes) {
   EXPECT_THAT(find_untested(of({1, 9}, 32), "UCX_MULTI_LANE_MAX_RATIO")->reason,
               HasSubstr("between nodes"));
 }
 
-// 1.11 has a ratio of 4, which keeps the cards out at 32 ranks without a setting.
-TEST_F(Songshan, StartsFromTheRatioThatTheVersionHas) {
+// 1.11 has a ratio of 4, which excludes the cards at 32 ranks without a setting.
+TEST_F(Songshan, StartsFromDefaultRatioOfVersion) {
   EXPECT_EQ(find_untested(of({1, 10}, 32), "UCX_MULTI_LANE_MAX_RATIO")->replaces, "10");
   EXPECT_EQ(find_untested(of({1, 11}, 32), "UCX_MULTI_LANE_MAX_RATIO"), nullptr);
   EXPECT_THAT(why_not(of({1, 11}, 32), "UCX_MULTI_LANE_MAX_RATIO"),
               HasSubstr("with 4 the card stays out"));
 }
 
-TEST_F(Songshan, KnemIsTimesTheRanksWhereUcxDividesByThem) {
+TEST_F(Songshan, KnemRateIsScaledIfUcxDividesIt) {
   EXPECT_NEAR(rate(of({1, 13}, 32), "UCX_KNEM_BW"), 32 * rate(of({1, 14}, 32), "UCX_KNEM_BW"), 32);
   EXPECT_GT(rate(of({1, 14}, 32), "UCX_KNEM_BW"), rate(of({1, 14}, 32), "UCX_CMA_BW"));
 }
 
-TEST_F(Songshan, TheCardIsLeftInWhereItIsTheFaster) {
+TEST_F(Songshan, FasterCardIsNotExcluded) {
   EXPECT_EQ(find(of({1, 9}, 2), "UCX_MULTI_LANE_MAX_RATIO"), nullptr);
   EXPECT_THAT(why_not(of({1, 9}, 2), "UCX_MULTI_LANE_MAX_RATIO"),
               HasSubstr("the card is the faster"));
@@ -130,7 +130,7 @@ class RealUcx : public ::testing::TestWithParam<const char*> {
   machine::CostModel model_{machine_};
 };
 
-TEST_P(RealUcx, EverySettingIsOneThatItLists) {
+TEST_P(RealUcx, EverySettingIsListedByUcx) {
   const Advice given = advice();
   EXPECT_GE(given.settings.size(), 3u);
   for (const Setting& one : given.settings) {
@@ -141,27 +141,27 @@ TEST_P(RealUcx, EverySettingIsOneThatItLists) {
   }
 }
 
-TEST_P(RealUcx, WhatTheUserHasSetIsKept) {
+TEST_P(RealUcx, SettingsOfUserAreKept) {
   const Advice given = advice({"UCX_CMA_BW"});
   EXPECT_EQ(find(given, "UCX_CMA_BW"), nullptr);
   EXPECT_THAT(why_not(given, "UCX_CMA_BW"), HasSubstr("your value is kept"));
 }
 
-TEST_P(RealUcx, ASlowCardStaysOutByItself) {
+TEST_P(RealUcx, SlowCardNeedsNoRatio) {
   EXPECT_EQ(find(advice(), "UCX_MULTI_LANE_MAX_RATIO"), nullptr);
   EXPECT_THAT(why_not(advice(), "UCX_MULTI_LANE_MAX_RATIO"),
               HasSubstr("with 4 the card stays out"));
 }
 
-// A user's figure for CMA that lets loopback TCP seem worth a share.
-TEST_P(RealUcx, ACardThatUcxWouldTakeIsKeptOut) {
+// A user's value for CMA with which loopback TCP appears to deserve a share.
+TEST_P(RealUcx, CardThatUcxWouldUseIsExcluded) {
   library_.settings["UCX_CMA_BW"] = "20.00MBps";
   const double ratio = std::stod(value(advice({"UCX_CMA_BW"}), "UCX_MULTI_LANE_MAX_RATIO"));
   EXPECT_LT(ratio, 20 / (11.91 / 2));
   EXPECT_GE(ratio, 1);
 }
 
-TEST_P(RealUcx, SuggestsRailsForSeveralInfinibandCardsOnly) {
+TEST_P(RealUcx, SuggestsRailsOnlyForSeveralInfinibandCards) {
   EXPECT_EQ(find_untested(advice(), "UCX_MAX_RNDV_RAILS"), nullptr);
   for (const char* name : {"mlx5_0:1", "mlx5_1:1"}) {
     library_.devices.push_back({"rc_mlx5", name, DeviceKind::network, 23e9, 0});
@@ -171,7 +171,7 @@ TEST_P(RealUcx, SuggestsRailsForSeveralInfinibandCardsOnly) {
   EXPECT_EQ(find_untested(advice(), "UCX_MAX_RNDV_RAILS")->value, "2");
 }
 
-TEST_P(RealUcx, TheRatioOfLanesIsUntestedWithSeveralRails) {
+TEST_P(RealUcx, LaneRatioIsUntestedWithSeveralRails) {
   library_.settings["UCX_CMA_BW"] = "20.00MBps";
   EXPECT_NE(find(advice({"UCX_CMA_BW"}), "UCX_MULTI_LANE_MAX_RATIO"), nullptr);
   library_.devices.push_back({"tcp", "eth1", DeviceKind::network, 11.27 * ucx_mb, 0});
@@ -180,7 +180,7 @@ TEST_P(RealUcx, TheRatioOfLanesIsUntestedWithSeveralRails) {
 }
 
 // A rate for CMA below KNEM's constant would send all messages over KNEM.
-TEST_P(RealUcx, WritesNoRateWhileARivalHasNone) {
+TEST_P(RealUcx, NoRateIfAnotherTransportHasNone) {
   for (const char* rival : {"knem", "xpmem"}) {
     library_ = library(GetParam());
     library_.devices.push_back({rival, "memory", DeviceKind::intra_node, 0, 13862 * ucx_mb});
@@ -192,20 +192,20 @@ TEST_P(RealUcx, WritesNoRateWhileARivalHasNone) {
   }
 }
 
-TEST_P(RealUcx, AUsersRateOfTheRivalIsAFigure) {
+TEST_P(RealUcx, RateOfUserCountsAsFigure) {
   library_.devices.push_back({"knem", "memory", DeviceKind::intra_node, 0, 13862 * ucx_mb});
   library_.settings["UCX_KNEM_BW"] = "7000.00MBps";
   EXPECT_NE(find(advice({"UCX_KNEM_BW"}), "UCX_CMA_BW"), nullptr);
 }
 
-TEST_P(RealUcx, WritesNoRateForATransportThatIsNotHere) {
+TEST_P(RealUcx, NoRateForMissingTransport) {
   std::erase_if(library_.devices, [](const Device& one) { return one.transport == "cma"; });
   EXPECT_EQ(find(advice(), "UCX_CMA_BW"), nullptr);
   EXPECT_NE(find(advice(), "UCX_POSIX_BW"), nullptr);
 }
 
 // A transport whose rate cannot be set keeps UCX's constant, like one without a figure.
-TEST_P(RealUcx, WritesNoRateIfOneCannotBeSet) {
+TEST_P(RealUcx, NoRateIfOneCannotBeSet) {
   library_.settings.erase("UCX_SYSV_BW");
   EXPECT_EQ(find(advice(), "UCX_SYSV_BW"), nullptr);
   EXPECT_THAT(why_not(advice(), "UCX_SYSV_BW"), HasSubstr("does not have it"));
@@ -226,7 +226,7 @@ std::string in(Format format, Version version = {1, 22}) {
   return written({"m", version, 4, ""}, of_two(), format);
 }
 
-TEST(Format, IsWhatItsReaderExpects) {
+TEST(Format, MatchesItsConsumer) {
   EXPECT_THAT(in(Format::env),
               HasSubstr("# because\n#   four; UCX: auto\nexport UCX_POSIX_BW=4MBps\n"));
   EXPECT_THAT(in(Format::conf), HasSubstr("\nUCX_CMA_BW=9MBps\n"));
@@ -246,17 +246,17 @@ TEST(Format, UntestedSettingsAreComments) {
   }
 }
 
-TEST(Format, UcxConfIsForVersionsThatReadItByProcessor) {
+TEST(Format, UcxConfRequiresVersionWithSections) {
   EXPECT_THROW(in(Format::conf, {1, 16}), UsageError);
   EXPECT_THAT(in(Format::conf, {1, 17}), HasSubstr("UCX_CMA_BW"));
 }
 
-TEST(Format, StatesWhyItMayBeWrong) {
+TEST(Format, ContainsReasonForDoubt) {
   EXPECT_THAT(written({"m", {1, 9}, 4, "Unverified"}, of_two(), Format::env),
               HasSubstr("# Unverified.\n"));
 }
 
-TEST(Format, UnknownOnesAreNamedWithThoseThatThereAre) {
+TEST(Format, UnknownFormatListsKnownOnes) {
   try {
     format_named("yaml");
     FAIL();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What two real versions print (samples/), read; and the same cut and garbled, refused.
+// Parses the output of two real versions (samples/), and rejects it if it is truncated or damaged.
 #include "tools/ucx/library.h"
 
 #include <gmock/gmock.h>
@@ -32,12 +32,12 @@ std::vector<Selection> selections_of(std::string_view text) {
   return read_selections(text, with_slow_cma(4));
 }
 
-TEST(Library, SaysItsVersion) {
+TEST(Library, VersionIsParsed) {
   EXPECT_EQ(read_version(sample("1.13-v")), (Version{1, 13}));
   EXPECT_EQ(read_version(sample("1.22-v")), (Version{1, 22}));
 }
 
-TEST(Library, HasSettingsWithDefaults) {
+TEST(Library, SettingsHaveDefaults) {
   const Settings old = read_settings(sample("1.13-ca"));
   EXPECT_EQ(old.at("UCX_CMA_BW"), "11145.00MBps");
   EXPECT_EQ(old.at("UCX_IB_PCI_BW"), "");
@@ -45,7 +45,7 @@ TEST(Library, HasSettingsWithDefaults) {
   EXPECT_EQ(read_settings(sample("1.22-ca")).at("UCX_POSIX_BW"), "15360.00MBps");
 }
 
-TEST(Library, HasDevicesWithWhatTheyAreTakenFor) {
+TEST(Library, DevicesHaveKindsAndRates) {
   for (const char* version : {"1.13-d", "1.22-d"}) {
     const auto devices = read_devices(sample(version));
     EXPECT_THAT(devices,
@@ -56,7 +56,7 @@ TEST(Library, HasDevicesWithWhatTheyAreTakenFor) {
   }
 }
 
-TEST(Library, ReadsProtocolsThatEstimatesSelect) {
+TEST(Library, EstimatedProtocolsAreParsed) {
   const auto old = read_selections(sample("1.13-e"), {});
   ASSERT_THAT(old, SizeIs(1));
   ASSERT_THAT(old[0].ranges, SizeIs(3));
@@ -64,7 +64,7 @@ TEST(Library, ReadsProtocolsThatEstimatesSelect) {
   EXPECT_THAT(old[0].ranges[2].lanes, ElementsAre(Lane{"cma", "memory", 1}));
 }
 
-TEST(Library, SeesTheShareOfACard) {
+TEST(Library, ShareOfCardIsParsed) {
   const auto selections = read_selections(sample("1.22-e-card"), {});
   ASSERT_THAT(selections, SizeIs(3));
   const Range& large = selections[0].ranges.back();
@@ -73,7 +73,7 @@ TEST(Library, SeesTheShareOfACard) {
 }
 
 // 1.13 uses thresholds by default.
-TEST(Library, ReadsProtocolsThatThresholdsSelect) {
+TEST(Library, ThresholdProtocolsAreParsed) {
   const auto selections = read_selections(sample("1.13-e-thresholds"), {});
   ASSERT_THAT(selections, SizeIs(3));
   EXPECT_EQ(selections[0].call, "ucp_tag_send");
@@ -84,8 +84,8 @@ TEST(Library, ReadsProtocolsThatThresholdsSelect) {
   EXPECT_EQ(selections[1].ranges[2].from_bytes, 262144);
 }
 
-// 20 and 12 / 2 MB/s: UCX prints the lanes, but not their shares.
-TEST(Library, SharesLanesByRateWhereUcxPrintsNoShares) {
+// 20 and 12 / 2 MB/s: UCX prints the lanes without their shares.
+TEST(Library, SharesFollowRatesIfUcxPrintsNone) {
   const auto selections = read_selections(sample("1.13-e-thresholds-card"), with_slow_cma(4));
   const std::vector<Lane>& lanes = selections[0].ranges.back().lanes;
   ASSERT_THAT(lanes, SizeIs(2));
@@ -93,24 +93,24 @@ TEST(Library, SharesLanesByRateWhereUcxPrintsNoShares) {
   EXPECT_NEAR(lanes[1].share, 6.0 / 26, 1e-9);
 }
 
-TEST(Library, LeavesOutLanesBeyondTheRatio) {
+TEST(Library, LanesBeyondRatioAreDropped) {
   const auto selections = read_selections(sample("1.13-e-thresholds-card"), with_slow_cma(3));
   EXPECT_THAT(selections[0].ranges.back().lanes, ElementsAre(Lane{"cma", "memory", 1}));
 }
 
-TEST(Library, TakesTheRatioOfLanesFromTheSettings) {
+TEST(Library, LaneRatioIsReadFromSettings) {
   EXPECT_EQ(lane_ratio({{1, 22}, {{"UCX_MULTI_LANE_MAX_RATIO", "2.500"}}, {}}), 2.5);
   EXPECT_EQ(lane_ratio({{1, 9}, {}, {}}), 10);
 }
 
-TEST(Library, HearsComplaints) {
+TEST(Library, WarningsAndErrorsAreFound) {
   EXPECT_THAT(complaints(sample("1.13-e")), IsEmpty());
   EXPECT_THAT(complaints("[1.2] [vm:1:0] parser.c:1059 UCX  ERROR Invalid value for BW: 'abc'\n"
                          "[1.2] [vm:1:0] parser.c:1908 UCX  WARN  unused env variable: UCX_X\n"),
               ElementsAre(HasSubstr("Invalid value"), HasSubstr("UCX_X")));
 }
 
-TEST(Library, RefusesWhatItDoesNotKnowWithTheLine) {
+TEST(Library, UnknownLineIsReported) {
   const auto refusal = [](auto read, const std::string& text) -> std::string {
     try {
       read(text);
@@ -130,7 +130,7 @@ TEST(Library, RefusesWhatItDoesNotKnowWithTheLine) {
       HasSubstr("by pigeon"));
 }
 
-// Whatever is printed, it is read or refused.
+// Any output is either parsed or rejected.
 template <class Read>
 void read_or_refuse(Read read, const std::string& text) {
   try {
@@ -139,7 +139,7 @@ void read_or_refuse(Read read, const std::string& text) {
   }
 }
 
-RC_GTEST_PROP(Library, CutAndGarbledOutputIsReadOrRefused, ()) {
+RC_GTEST_PROP(Library, DamagedOutputIsParsedOrRejected, ()) {
   const auto name = *rc::gen::element<std::string>("1.13-v", "1.22-v", "1.13-ca", "1.22-ca",
                                                    "1.13-d", "1.22-d", "1.13-e", "1.22-e-card",
                                                    "1.13-e-thresholds", "1.13-e-thresholds-card");

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What `huddle paths` calls the fastest is the fastest when measured again: paths_again.py HUDDLE
+"""Checks that the result of `huddle paths` is reproducible: paths_again.py HUDDLE
 
-Calibrates twice on this machine, which has to be quiet, and asks the second file about the winners of
-the first: at nine sizes of ten the same way is the fastest there, or within 10 % of it.
+Calibrates this machine twice, which has to be quiet, and looks up the winners of the first file in the
+second: for nine sizes in ten they have to be the fastest there, too, or within 10 % of the fastest.
 """
 import json
 import pathlib

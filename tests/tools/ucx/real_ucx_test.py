@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle ucx` and a real UCX: real_ucx_test.py HUDDLE [UCX_INFO...]
+"""Tests `huddle ucx` with a real UCX: real_ucx_test.py HUDDLE [UCX_INFO...]
 
-By default the ucx_info of the PATH; `make test-all` names one of the newest release as well. Status
-77: there is none. The machine is a recorded one, so that the figures are the same wherever this runs.
+Uses the ucx_info in PATH by default; `make test-all` passes one of the newest release as well. The exit
+status is 77 if there is none. The machine is a recorded one, so that the figures do not depend on the host.
 """
 import json
 import os
@@ -19,7 +19,7 @@ REPOSITORY = pathlib.Path(__file__).parents[3]
 TOOLS = sys.argv[2:] or [tool for tool in [shutil.which("ucx_info")] if tool]
 RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml"),
             "HWLOC_THISSYSTEM": "1"}
-# CMA seems slow and is to write, so that loopback TCP seems worth a share of large messages.
+# CMA seems slow and writes, so that loopback TCP appears to deserve a share of large messages.
 CARD = {"UCX_CMA_BW": "20MBps", "UCX_RNDV_SCHEME": "put_zcopy"}
 PATIENCE_SECONDS = 120
 
@@ -41,7 +41,7 @@ class RealUcx(unittest.TestCase):
             with self.subTest(tool=tool):
                 yield tool
 
-    def test_takes_every_setting_without_a_word(self):
+    def test_every_setting_is_accepted_silently(self):
         for tool in self.each():
             done = ucx(tool, "--check", "--dry-run", "--json")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -49,8 +49,8 @@ class RealUcx(unittest.TestCase):
             self.assertEqual(document["complaints"], [])
             self.assertGreaterEqual(len(document["settings"]), 3)
 
-    def test_goes_by_the_figures(self):
-        """UCX's rate for CMA decides from which size on it reads a peer's memory."""
+    def test_selection_follows_the_figures(self):
+        """UCX's rate for CMA determines the size from which it reads a peer's memory."""
         def first_read(document, when):
             return min(one["from_bytes"] for selection in document[when] for one in selection["ranges"]
                        if one["lanes"][0]["transport"] == "cma")
@@ -58,8 +58,8 @@ class RealUcx(unittest.TestCase):
             document = json.loads(ucx(tool, "--check", "--dry-run", "--json", UCX_PROTO_ENABLE="y").stdout)
             self.assertNotEqual(first_read(document, "now"), first_read(document, "advised"))
 
-    def test_asks_in_the_protocol_mode_of_this_ucx(self):
-        """Up to 1.15 thresholds select protocols unless UCX_PROTO_ENABLE=y."""
+    def test_uses_the_protocol_mode_of_this_ucx(self):
+        """Up to 1.15, UCX selects protocols by thresholds unless UCX_PROTO_ENABLE=y."""
         for tool in self.each():
             def calls(tool=tool, **environment):
                 document = json.loads(ucx(tool, "--check", "--dry-run", "--json", **environment).stdout)
@@ -69,23 +69,23 @@ class RealUcx(unittest.TestCase):
             self.assertEqual(by_default[0].startswith("ucp_tag_send"), has_thresholds)
             self.assertTrue(calls(UCX_PROTO_ENABLE="y")[1][0].startswith("tagged message"))
 
-    def test_complains_about_what_it_does_not_take(self):
+    def test_rejected_setting_is_reported(self):
         for tool in self.each():
             done = ucx(tool, "--check", "--dry-run", UCX_CMA_BW="fast")
             self.assertEqual(done.returncode, 1)
 
-    def test_sees_a_card_inside_the_node_and_keeps_it_out(self):
+    def test_card_within_the_node_is_found_and_excluded(self):
         seen = 0
         for tool in self.each():
             done = ucx(tool, "--check", "--dry-run", "--json", **CARD)
             document = json.loads(done.stdout)
             if not document["network_now"]:
-                continue  # this version does not mix them
+                continue  # this version does not combine them
             seen += 1
             self.assertEqual(done.returncode, 1)
             self.assertEqual({one["device"] for one in document["network_now"]}, {"lo"})
             self.assertEqual(document["network_advised"], [])
-            # With the settings made, nothing is left to complain of.
+            # With these settings, nothing is left to report.
             self.assertEqual(ucx(tool, "--check", "--dry-run", **CARD, **settings_of(document)).returncode, 0)
         if seen == 0:
             self.skipTest("none of these versions sends part of a message through a card of tests")

@@ -21,7 +21,7 @@ TEST(Traffic, CountsEthernetAndInfiniband) {
               ElementsAre(Pair("lo", 1000), Pair("mlx5_0", 60)));
 }
 
-TEST(Traffic, IsTheDifferenceOfTwoLooks) {
+TEST(Traffic, IsDifferenceOfReadings) {
   Traffic sum;
   add(between({{"lo", 10}}, {{"lo", 30}, {"new", 5}}), sum);
   add(between({{"lo", 30}}, {{"lo", 31}}), sum);

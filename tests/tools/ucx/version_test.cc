@@ -7,19 +7,19 @@
 namespace huddle::ucx {
 namespace {
 
-TEST(Version, IsReadWithAndWithoutItsThirdNumber) {
+TEST(Version, ThirdNumberIsOptional) {
   EXPECT_EQ(version_from("1.13"), (Version{1, 13}));
   EXPECT_EQ(version_from("1.22.0"), (Version{1, 22}));
   EXPECT_EQ(text_of({1, 9}), "1.9");
 }
 
-TEST(Version, OthersAreNone) {
+TEST(Version, InvalidTextIsRejected) {
   for (const char* text : {"", "1", "1.", "1.x", "v1.9", "-1.9", "1.9rc4", "1,9"}) {
     EXPECT_EQ(version_from(text), std::nullopt) << text;
   }
 }
 
-TEST(Version, NineComesBeforeThirteen) { EXPECT_LT((Version{1, 9}), (Version{1, 13})); }
+TEST(Version, NineIsLessThanThirteen) { EXPECT_LT((Version{1, 9}), (Version{1, 13})); }
 
 }  // namespace
 }  // namespace huddle::ucx

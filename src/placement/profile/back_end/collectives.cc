@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What each collective means: who has to hear how much of whom. Counted at the sender, as all else.
+// Counts the logical traffic of collectives: the bytes that each rank has to send to each other
+// rank for the operation's result. The sender counts, as everywhere in a profile.
 
 #include <array>
 #include <cctype>
@@ -15,10 +16,9 @@
 
 namespace huddle::profile {
 
-// Whom a rank sends to in a collective between neighbours.
-
-// By rank in the communicator, in the order in which its parts go. Negative: nobody is there, which
-// has its part all the same. None where the communicator has no topology.
+// Returns the ranks of `comm` to which this rank sends in a neighbourhood collective, in the order
+// of the blocks of the send buffer. Negative entries are absent neighbours, which still have a
+// block. Returns no ranks if `comm` has no topology.
 std::vector<int> neighbours_of(const Mpi& mpi, Comm comm, int own_rank);
 
 namespace {
@@ -70,7 +70,7 @@ std::vector<int> neighbours_of(const Mpi& mpi, Comm comm, int own_rank) {
 
 namespace {
 
-// Of one call: the ranks in it, and how many bytes its arguments mean.
+// A collective call, with access to the sizes that its arguments describe.
 struct Scene {
   const Mpi& mpi;
   const CollectiveCall& call;
@@ -81,16 +81,16 @@ struct Scene {
   std::uint64_t bytes(int count, int type) const {
     return static_cast<std::uint64_t>(call.count(count)) * sizes.bytes_of(call.type(type));
   }
-  // Of one rank's part in an array of counts.
+  // Bytes of block `rank` in an array of counts.
   std::uint64_t bytes_of(int rank, int counts, int type) const {
     return static_cast<std::uint64_t>(call.count(counts, rank)) * sizes.bytes_of(call.type(type));
   }
-  // The same where each part has a type of its own.
+  // Bytes of block `rank` if each block also has a type of its own.
   std::uint64_t bytes_by_types(int rank, int counts, int types) const {
     return static_cast<std::uint64_t>(call.count(counts, rank)) *
            sizes.bytes_of(call.type(types, rank));
   }
-  // Between two groups the root names itself in a way of its own.
+  // On an intercommunicator the root passes MPI_ROOT as root.
   bool is_root(int root) const {
     return call.number(root) == (peers.is_remote() ? root_itself : peers.own_rank());
   }
@@ -104,7 +104,7 @@ struct Scene {
   void to_each(const Bytes& bytes) const {
     for (int rank = 0; rank < peers.size(); ++rank) to_one(rank, bytes(rank));
   }
-  // To each neighbour of a topology, in its order. One that stands there twice gets two parts.
+  // Sends a block to each neighbour in the order of the topology. One that occurs twice gets two.
   template <class Bytes>
   void to_neighbours(const Bytes& bytes) const {
     const std::vector<int> neighbours = neighbours_of(mpi, comm, peers.own_rank());
@@ -117,14 +117,14 @@ struct Scene {
   }
 };
 
-// One operation: which of its arguments is the communicator, and what it sends.
+// One operation: the index of its communicator argument and the function that counts its traffic.
 struct Operation {
   std::string_view name;
   int comm;
   void (*count)(const Scene&);
 };
 
-// In place, what is sent lies where results go.
+// MPI_IN_PLACE: the data that is sent lies in the receive buffer.
 void allgather(const Scene& s) {
   s.peers.to_each(s.call.is_in_place() ? s.bytes(4, 5) : s.bytes(1, 2));
 }
@@ -153,7 +153,7 @@ void scatterv(const Scene& s) {
   if (s.is_root(7)) s.to_each([&](int rank) { return s.bytes_of(rank, 1, 3); });
 }
 void reduce(const Scene& s) { s.to_root(5, s.is_root(5) ? 0 : s.bytes(2, 3)); }
-// Between two groups each gets what the other has.
+// On an intercommunicator each group receives the result of the other group.
 void allreduce(const Scene& s) {
   if (s.peers.is_remote()) return s.peers.to_each(s.bytes(2, 3));
   s.peers.in_parts(s.bytes(2, 3));
@@ -213,7 +213,7 @@ CollectiveForm CollectiveForms::parsed(std::string_view call) {
   CollectiveForm form{std::string(call.substr(std::string_view("MPI_").size()))};
   form.is_large = cut_ending(form.operation, "_c");
   form.is_persistent = cut_ending(form.operation, "_init");
-  // "Ibcast"
+  // Nonblocking forms, for example "Ibcast".
   if (form.operation.front() == 'I') {
     form.operation.erase(0, 1);
     form.operation.front() = static_cast<char>(std::toupper(form.operation.front()));

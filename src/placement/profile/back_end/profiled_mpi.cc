@@ -9,7 +9,7 @@
 namespace huddle::profile {
 namespace {
 
-// `ending` tells the two kinds of counts apart: nothing, or "_c".
+// `ending` is "" for counts of type int and "_c" for MPI_Count.
 template <class N>
 void look_up_sends(Find find, const char* ending, Sends<N>& sends) {
   const auto look = [&](const char* name, auto& function) {

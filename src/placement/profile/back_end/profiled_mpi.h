@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The MPI's functions that a profile stands in front of or asks, under their profiling names. What
-// an MPI does not have is null, and no program calls it there.
+// The MPI functions that a profile wraps or calls, under their PMPI names, and the decoding of
+// collective calls. Functions that the MPI does not have are null; programs that use this MPI do
+// not call them.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ namespace huddle::profile {
 
 using namespace huddle::mpi;
 
-// The shapes of calls, with counts of an int and of MPI 4's MPI_Count.
+// Signatures of the wrapped calls for counts of type int (N = int) and MPI_Count (N = Count).
 template <class N>
 using Send = int(const void*, N, Datatype, int to, int tag, Comm);
 template <class N>
@@ -59,7 +60,7 @@ template <class N>
 using RgetAccumulate = int(const void*, N, Datatype, void*, N, Datatype, int target, Aint, N,
                            Datatype, Op, Win, Request*);
 
-// What there is once for each of the two kinds of counts.
+// Functions that exist for both types of counts.
 template <class N>
 struct Sends {
   Send<N>*send, *bsend, *ssend, *rsend;
@@ -124,8 +125,8 @@ struct Mpi {
   int (*type_size_x)(Datatype, Count*);
 };
 
-// How many bytes an element of a datatype is. MPI's own types live as long as it does, so that
-// those in use are kept; a program's types come and go, and the MPI is asked each time.
+// Sizes of datatypes in bytes. Sizes of predefined types are cached because these types exist as
+// long as the MPI; types of the program may be freed, so that each query goes to the MPI.
 class TypeSizes {
  public:
   TypeSizes(const Mpi& mpi, Find find) : mpi_(mpi) {
@@ -134,7 +135,7 @@ class TypeSizes {
     }
   }
 
-  // pre: the MPI has just accepted a call with it
+  // Requires: the MPI has just accepted a call with `type`.
   std::uint64_t bytes_of(Datatype type) {
     const std::uintptr_t number = number_of(type);
     Entry& entry = entries_[(number ^ (number >> 8U)) % entries_.size()];
@@ -147,7 +148,7 @@ class TypeSizes {
     std::uint64_t bytes = 0;
   };
 
-  // Handles are pointers or ints.
+  // A handle is a pointer or an int.
   static std::uintptr_t number_of(Datatype type) {
     std::uintptr_t number = 0;
     std::memcpy(&number, &type, sizeof(Datatype));
@@ -167,15 +168,15 @@ class TypeSizes {
   std::array<Entry, 64> entries_{};
 };
 
-// A collective as the stub tells of it: which operation in which form, and its arguments as words.
-// All forms of an operation begin with the same ones.
+// The form of a collective that the stub reports: the operation and its variant. All forms of an
+// operation begin with the same arguments.
 struct CollectiveForm {
   std::string operation;  // "Bcast"
   bool is_large = false;  // counts are MPI_Count
   bool is_persistent = false;
 };
 
-// By the names of the stub, each of which is told apart once.
+// Caches the parsed form of each call, by the address of its name in the stub.
 class CollectiveForms {
  public:
   const CollectiveForm& of(const char* call) {
@@ -189,7 +190,7 @@ class CollectiveForms {
   std::unordered_map<const char*, CollectiveForm> forms_;
 };
 
-// A pointer or a handle that came as a word.
+// Converts an argument word back to a pointer or a handle.
 template <class Pointer>
 Pointer pointer_in(long word) {
   return pointer_of<Pointer>(static_cast<std::uintptr_t>(word));
@@ -208,8 +209,8 @@ class CollectiveCall {
   CollectiveCall(const CollectiveForm& form, const long* words) : form_(form), words_(words) {}
 
   std::string_view operation() const { return form_.operation; }
-  // Of the argument at this place, and of the array there. Only the lower half of an int's word
-  // means anything.
+  // Returns the count at argument `at`, or its element `rank` if the argument is an array. Only the
+  // lower half of an int's word is defined.
   Count count(int at) const {
     return form_.is_large ? static_cast<Count>(words_[at]) : static_cast<int>(words_[at]);
   }

@@ -24,7 +24,8 @@ Flow* Book::flow(std::int32_t from, std::int32_t to, FlowKind kind) {
 
 namespace {
 
-// Of more ranks, each pair of them would be a line in every rank's part.
+// Largest communicator whose collectives are spread over pairs. With more ranks each part of the
+// profile would need one flow per pair.
 constexpr int most_spread = 4096;
 
 }  // namespace
@@ -44,7 +45,7 @@ int Peers::world_rank(int rank) const {
   return in_world;
 }
 
-// Where flows meet in one place again and again there are more of them than places.
+// Doubles the cache after repeated conflicts, unless it already has 8 slots per rank.
 Flow& Peers::find(int rank, FlowKind kind, Way way) {
   const std::uint32_t key = key_of(rank, kind, way);
   const Slot& before = slots_[place_of(key)];
@@ -61,13 +62,14 @@ Flow& Peers::find(int rank, FlowKind kind, Way way) {
   return *flow;
 }
 
-// The first ones get what is left over.
+// The first blocks are one byte longer if the size does not divide evenly.
 std::uint64_t Peers::part_of(int rank) const {
   const auto ranks = static_cast<std::uint64_t>(size_);
   return parted_.bytes / ranks + (static_cast<std::uint64_t>(rank) < parted_.bytes % ranks ? 1 : 0);
 }
 
-// In parts, each sends every other that one's part to be reduced, and its own when it is.
+// An allreduce counts as reduce_scatter plus allgather: each rank sends each other rank its
+// contribution to that rank's block, and later its own reduced block.
 void Peers::spread() {
   if (each_.calls == 0 && parted_.calls == 0) return;
   if (size_ > most_spread) book_.leave_out(each_.calls + parted_.calls);
@@ -124,7 +126,7 @@ void Profiler::begin() {
 void Profiler::begin(Session session) {
   Group world{};
   if (part_ || mpi_.group_from_session_pset(session, "mpi://WORLD", &world) != success) return;
-  // Any session may have threads, and no call is the last one.
+  // A session may use threads, and none of its calls is known to be the last one.
   open(world, false, State::threads);
   std::atexit([] { profiler().end(); });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The profile of one MPI process. Counting takes a look-up for each message, and a lock only where
-// the program has asked for MPI_THREAD_MULTIPLE.
+// The profile of one MPI process. Counting costs one look-up per message, and a lock only if the
+// program runs with MPI_THREAD_MULTIPLE or sessions.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,21 @@
 
 namespace huddle::profile {
 
-// The flows of this rank: one for each pair, kind and phase that has been seen.
+// The flows of this rank: one per pair, kind and phase.
 class Book {
  public:
   explicit Book(OwnPart& part) : part_(part) {}
 
-  // The one to count on now; it stays where it is. Which one that is changes with the phase.
+  // Returns the flow that counts this pair in the current phase. The pointer stays valid; the flow
+  // of the pair changes with the phase.
   Flow* flow(std::int32_t from, std::int32_t to, FlowKind kind);
 
   void leave_out(std::uint64_t collectives) { part_.leave_out(collectives); }
 
-  // Tells whether flow() may give another answer than before.
+  // Changes whenever flow() may return another flow than before.
   std::uint32_t epoch() const { return epoch_; }
 
-  // 0: nothing is counted. Every other number is a phase.
+  // Starts phase `phase`; 0 stops counting.
   void set_phase(std::int32_t phase) {
     phase_ = phase;
     ++epoch_;
@@ -60,31 +61,30 @@ class Book {
   std::unordered_map<Key, Flow*, Hash> flows_;
   std::int32_t phase_ = first_phase;
   std::uint32_t epoch_ = 1;
-  Flow nobody_;  // what is not counted goes here
+  Flow nobody_;  // sink for traffic that is not counted
 };
 
-// Whom a rank reaches through one communicator or window: by their ranks there, the flows on which
-// to count. Holds those only that were written to.
-
-// Who is who in the world.
+// MPI_COMM_WORLD, or the world process set of a session.
 struct World {
   Group group;
   int rank = 0;
   int ranks = 0;
 };
 
-// Which way bytes go between this rank and the other.
+// Direction of the bytes between this rank and the peer.
 enum class Way { to_other, from_other };
 
+// The ranks that this rank reaches through one communicator or window, with a cache of the flows to
+// them. Contains only flows that have been used.
 class Peers {
  public:
-  // `group` numbers the others as the program does; it is freed with this object.
+  // `group` numbers the peers as the program does. Takes ownership: it is freed with this object.
   Peers(const Mpi& mpi, const World& world, Book& book, Group group);
   ~Peers() { mpi_.group_free(&group_); }
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
-  // pre: `rank` is one of the group
+  // Requires: `rank` is a rank of the group.
   Flow& flow(int rank, FlowKind kind, Way way) {
     const std::uint32_t key = key_of(rank, kind, way);
     const Slot& slot = slots_[place_of(key)];
@@ -92,23 +92,23 @@ class Peers {
   }
 
   int size() const { return size_; }
-  // `undefined` where the group is that of the others only.
+  // MPI_UNDEFINED if the group is the remote group of an intercommunicator.
   int own_rank() const { return own_rank_; }
   bool is_remote() const { return own_rank_ == undefined; }
-  // In the world; outside_world for others.
+  // Returns the rank in MPI_COMM_WORLD, or outside_world.
   int world_rank(int rank) const;
 
-  // Collectives, which are added up here until they are spread over the flows.
+  // Collectives are summed up here; spread() adds the sums to the flows.
   void to_each(std::uint64_t bytes) { add(each_, bytes); }
   void in_parts(std::uint64_t bytes) { add(parted_, bytes); }
   void spread();
 
  private:
-  static constexpr std::size_t first_slots = 16;  // a power of two, as every later number
+  static constexpr std::size_t first_slots = 16;  // all sizes are powers of two
 
   struct Slot {
     std::uint32_t key = 0;
-    std::uint32_t epoch = 0;  // of no book
+    std::uint32_t epoch = 0;  // 0: empty slot
     Flow* flow = nullptr;
   };
 
@@ -137,9 +137,9 @@ class Peers {
   Group group_;
   int own_rank_ = undefined;
   int size_ = 0;
-  Sum each_;                 // what every other gets
-  Sum parted_;               // what is reduced in parts, which then go to every other
-  std::vector<Slot> slots_;  // a cache: two that want the same place take it in turns
+  Sum each_;    // bytes that go to each other rank
+  Sum parted_;  // bytes that are reduced in blocks, each of which then goes to each other rank
+  std::vector<Slot> slots_;  // direct-mapped cache: flows with the same slot evict each other
   std::size_t misses_ = 0;
 };
 
@@ -149,14 +149,14 @@ class Profiler {
 
   const Mpi& mpi() const { return mpi_; }
 
-  // What the MPI has just taken: so many elements of a type to a rank of the communicator.
+  // Counts a send that the MPI has accepted: `elements` elements of `type` to rank `to` of `comm`.
   void sent(Comm comm, int to, Count elements, Datatype type) {
     if (to < 0) return;
     if (state_ != State::one_thread) return sent_by_threads(comm, to, elements, type);
     count(peers_of(comm).flow(to, FlowKind::point_to_point, Way::to_other),
           static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type));
   }
-  // One-sided, from this rank to the target, or from there.
+  // Counts a one-sided transfer.
   void moved(Win win, int target, Way way, Count elements, Datatype type) {
     if (target < 0 || state_ == State::off) return;
     const auto lock = hold();
@@ -164,35 +164,36 @@ class Profiler {
           static_cast<std::uint64_t>(elements) * sizes_.bytes_of(type));
   }
 
-  // A persistent request, which sends this whenever it is started. A send in parts is one message.
+  // Registers a persistent request, counted at each start. A partitioned send is one message.
   void will_send(Request request, Comm comm, int to, Count elements, Datatype type);
-  // It may be another one afterwards.
+  // Counts a start. The MPI may have replaced the handle `before` by `after`.
   void started(Request before, Request after);
 
-  // A collective is told as words: see stub/note.h.
+  // Counts a collective that the stub reports; see stub/note.h for the arguments.
   void note(const char* call, const long* words, int count);
 
   bool is_no_op(Op op) const { return op == no_op_; }
 
-  // Handles that are used again for something else.
+  // Removes a handle that the MPI may reuse for another object.
   void forget_request(Request request);
   void forget_communicator(Comm comm);
   void forget_window(Win win);
 
   void set_phase(int phase);
 
-  // MPI is there, and goes. A session's world is that of its process set.
+  // Start and end of MPI. A session's world is its process set mpi://WORLD.
   void begin();
   void begin(Session session);
   void end();
-  // What was asked of the MPI goes back to it. pre: it is still there
+  // Frees the MPI's groups.
+  // Requires: MPI is not finalized.
   void release();
 
  private:
-  // Whether anything is counted, and by whom: locks are for those who asked for threads.
+  // State of counting. With `threads`, it needs the lock.
   enum class State { off, one_thread, threads };
 
-  // What is counted when a persistent request is started.
+  // Counts one start of a persistent request.
   using Kept = std::function<void()>;
 
   std::unique_lock<std::mutex> hold() {
@@ -232,10 +233,10 @@ class Profiler {
   CollectiveForms forms_;
 };
 
-// The one of this process: made when the stub opens the back end, and never gone.
+// Returns the profiler of this process, which is created by huddle_enter() and never destroyed.
 Profiler& profiler();
 
-// The MPI's own calls that send, with counts of type int and of type MPI_Count.
+// The MPI's functions that send, for counts of type int and MPI_Count.
 inline const Sends<int>& small() { return profiler().mpi().small; }
 inline const Sends<Count>& large() { return profiler().mpi().large; }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/*
- * The library that `huddle profile` preloads: the names of all calls that send, in front of
- * whatever MPI the program uses. Built from the same parts as the one of `huddle run`.
+/* The library that `huddle profile` preloads. It exports all calls that send and forwards them to
+ * the MPI that the program uses. It is built from the same parts as the library of `huddle run`.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -30,9 +29,9 @@ static struct huddle_passed passed[call_count] = {
 static struct huddle_route routes[call_count];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool routed;
-static huddle_note_function* note_to_back_end; /* null: there is none */
+static huddle_note_function* note_to_back_end; /* null if there is no back end */
 
-/* As src/tools/launch/preload.h names it. */
+/* The variable that src/tools/launch/preload.h defines. */
 static int is_wanted(void) { return getenv("_HUDDLE_PROFILE") != NULL; }
 
 static void route_all(void) {
@@ -63,13 +62,13 @@ static huddle_any_function* beyond_tools(enum call call) {
   return huddle_insist(route->real, passed[call].name);
 }
 
-/* The first call of a process, and what the back end does not take. */
+/* Slow path: the first call of a process, and calls that the back end does not export. */
 __attribute__((noinline, cold)) static huddle_any_function* find_with_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   return route->tool != NULL ? route->tool : beyond_tools(call);
 }
 
-/* A message of 8 bytes takes an MPI 50 ns: of what it costs to come here each branch is seen. */
+/* Fast path. A message of 8 bytes takes an MPI 50 ns, so that each branch here is measurable. */
 static inline huddle_any_function* with_tools(enum call call) {
   huddle_any_function* first = __atomic_load_n(&routes[call].first, __ATOMIC_ACQUIRE);
   return first != NULL ? first : find_with_tools(call);
@@ -77,7 +76,7 @@ static inline huddle_any_function* with_tools(enum call call) {
 
 HUDDLE_PROFILE_TAKEN_CALLS(HUDDLE_FORWARD)
 
-/* What the MPI has refused moves nothing. Every MPI says success by 0. */
+/* A call that failed moves no data. All MPIs use 0 for MPI_SUCCESS. */
 static word noted(word status, enum call call, const word* words, int count) {
   if ((int)status == 0 && note_to_back_end != NULL) {
     note_to_back_end(passed[call].name, words, count);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/*
- * Every call of MPI that a profiled program makes through huddle: its name and how many arguments
- * it has. The library of `huddle run` stands in front of none that sends to one rank.
- */
+/* The MPI calls that the profiling library intercepts, with the number of their arguments. The
+ * library of `huddle run` intercepts no point-to-point or one-sided calls. */
 #ifndef HUDDLE_PROFILE_STUB_CALLS_H
 #define HUDDLE_PROFILE_STUB_CALLS_H
 
 #include "mpi/stub/calls.h"
 
-/* Where counting begins and ends, and what else it has to know of. */
+/* Calls that begin or end MPI, a phase or the lifetime of a handle. */
 #define HUDDLE_PROFILE_LIFETIME_CALLS(CALL) \
   CALL(Init, 2)                             \
   CALL(Init_thread, 4)                      \
@@ -42,7 +40,7 @@
   CALL(Sendrecv, 12)               \
   CALL(Sendrecv_replace, 9)
 
-/* MPI 4: with counts beyond an int, in parts, and both ways at once without waiting. */
+/* MPI 4: counts of type MPI_Count, partitioned sends and nonblocking send-receive. */
 #define HUDDLE_PROFILE_NEW_SENDS(CALL) \
   CALL(Send_c, 6)                      \
   CALL(Bsend_c, 6)                     \
@@ -86,7 +84,7 @@
   CALL(Raccumulate_c, 10)                  \
   CALL(Rget_accumulate_c, 13)
 
-/* What the back end is told of, and does not carry out. */
+/* Collectives are only reported to the back end; the MPI executes them. */
 #define HUDDLE_PROFILE_COLLECTIVES(CALL) \
   HUDDLE_BLOCKING_CALLS(CALL)            \
   HUDDLE_NONBLOCKING_CALLS(CALL)
@@ -98,12 +96,12 @@
   HUDDLE_PROFILE_LIFETIME_CALLS(CALL)  \
   HUDDLE_PROFILE_SENDS(CALL)           \
   HUDDLE_PROFILE_ONE_SIDED(CALL)
-/* What only MPIs of MPI 4 and later have. */
+/* Calls that only MPIs of MPI 4 and later provide. */
 #define HUDDLE_PROFILE_NEW_CALLS(CALL) \
   HUDDLE_PROFILE_SESSION_CALLS(CALL)   \
   HUDDLE_PROFILE_NEW_SENDS(CALL)       \
   HUDDLE_PROFILE_NEW_ONE_SIDED(CALL)
-/* What the back end takes, and all there are. */
+/* Calls that the back end executes (TAKEN), calls that are reported to it (NOTED), and both. */
 #define HUDDLE_PROFILE_TAKEN_CALLS(CALL) \
   HUDDLE_PROFILE_OLD_CALLS(CALL)         \
   HUDDLE_PROFILE_NEW_CALLS(CALL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
    Copyright the huddle contributors
 
-   What the program in the kernel tells of a page fault. Shared with it, and so C. */
+   A page fault as reported by the BPF program. In C, because both sides include it. */
 #ifndef HUDDLE_THREADS_BPF_EVENT_H
 #define HUDDLE_THREADS_BPF_EVENT_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
    Copyright the huddle contributors
 
-   Runs in the kernel at each page fault that the software event of a watched program counts: writes
-   thread and address into one ring for all processors, and counts. It calls nothing that the kernel
-   keeps for programs under the GPL. */
+   The BPF program that runs at each page fault counted by the software event of a watched program.
+   Writes thread and address to one ring for all CPUs, and counts the faults. Calls no helper that
+   the kernel reserves for programs under the GPL. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -16,12 +16,12 @@ struct {
   __uint(max_entries, 1 << 20); /* 32768 faults */
 } ring SEC(".maps");
 
-/* The user's namespace of process numbers: in a container numbers are others than the kernel's. */
+/* The user's PID namespace: in a container, process ids differ from the kernel's. */
 const volatile __u64 namespace_device = 0;
 const volatile __u64 namespace_inode = 0;
 
 __u64 faults = 0;
-__u64 lost = 0; /* for which the ring had no room */
+__u64 lost = 0; /* faults that did not fit into the ring */
 
 SEC("perf_event")
 int huddle_page_fault(struct bpf_perf_event_data* context) {
@@ -40,7 +40,7 @@ int huddle_page_fault(struct bpf_perf_event_data* context) {
   fault->address = context->addr;
   fault->process = numbers.tgid;
   fault->thread = numbers.pid;
-  /* Nobody is woken up: it is looked at every few milliseconds anyway. */
+  /* No wake-up: the agent polls the ring every few milliseconds. */
   bpf_ringbuf_submit(fault, BPF_RB_NO_WAKEUP);
   return 0; /* the event itself records nothing */
 }

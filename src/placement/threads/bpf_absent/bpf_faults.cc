@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where libbpf, clang or bpftool was not there when huddle was built.
+// Replaces bpf_built/bpf_faults.cc if libbpf, clang or bpftool is missing at build time.
 #include "placement/threads/page_faults.h"
 
 #include "common/error.h"

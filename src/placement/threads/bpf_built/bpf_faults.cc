@@ -19,7 +19,7 @@
 namespace huddle::threads {
 namespace {
 
-// libbpf speaks on standard error otherwise.
+// Keeps libbpf from printing to standard error.
 int say_nothing(libbpf_print_level, const char*, va_list) { return 0; }
 
 [[noreturn]] void refuse(const char* what, int error) {
@@ -42,7 +42,7 @@ int take(void* faults, void* data, std::size_t bytes) {
 struct BpfFaults::Loaded {
   page_faults_bpf* skeleton = nullptr;
   ring_buffer* ring = nullptr;
-  // What is passed on at the next drain(): the ring keeps the address of this.
+  // Faults for the next drain(). The ring's callback has the address of this member.
   std::vector<PageFault> arrived = {};
 
   Loaded() = default;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/*
- * Preloaded into a program whose threads are watched. Before main() it opens a userfaultfd, which
- * only the program itself can do, and hands it to the agent. That is all: from then on the agent
- * protects and unprotects pages from outside, and no code of ours runs here. When the agent ends,
- * the kernel undoes all protection with the descriptor's last copy.
+/* Preloaded into a program whose threads are watched. Before main() it opens a userfaultfd, which
+ * only the program itself can do, and sends it to the agent. Afterwards no code of huddle runs in
+ * the program: the agent protects and unprotects pages from outside. If the agent ends, the kernel
+ * removes all protection with the descriptor's last copy.
  *
- * The agent listens on an abstract socket whose name is in the environment. Whatever fails, the
- * program goes on as if nobody watched.
- */
+ * The agent listens on an abstract socket whose name is in the environment. If anything fails, the
+ * program runs unwatched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -23,7 +21,7 @@
 
 #include "greeting.h"
 
-/* A descriptor whose faults the kernel resolves itself, as faults of the thread that writes. */
+/* Opens a userfaultfd whose faults the kernel resolves itself, in the thread that writes. */
 static int open_userfaultfd(void) {
   const long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | HUDDLE_UFFD_USER_MODE_ONLY);
   if (fd < 0) return -1;
@@ -40,12 +38,11 @@ static int connect_to(const char* name) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   const size_t length = strlen(name);
   if (length == 0 || length > sizeof address.sun_path - 1) return -1;
-  memcpy(address.sun_path + 1, name, length); /* an abstract name begins with a 0 */
+  memcpy(address.sun_path + 1, name, length); /* an abstract name begins with a null byte */
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   const socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
-  /* The agent may have ended, and somebody else have the name: nobody but this user gets anything.
-   */
+  /* The agent may have ended and another user may have taken the name: send only to this user. */
   struct ucred who;
   socklen_t size = sizeof who;
   if (connect(fd, (const struct sockaddr*)&address, bytes) == 0 &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs one of the known patterns for so many seconds: `huddle profile --accuracy` watches it as it
-// would any other program. Arguments: the pattern's name, seconds.
+// Runs one of the known patterns; `huddle profile --accuracy` watches it like any other program.
+// Arguments: the pattern's name and the duration in seconds.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -22,17 +22,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t words_a_page = 512, words_a_line = 8;
 
-// What makes reads visible takes all pages away at once, seconds apart. Who uses memory takes more
-// turns of a few milliseconds to go through it, so that whoever comes first does not get all.
+// NUMA balancing unmaps all pages at once, at intervals of seconds. A traversal of the memory has
+// to take several time slices, so that the first thread to run does not take all faults.
 struct Use {
   std::size_t pages = 16;
-  int times = 1;  // that each page is gone over
+  int times = 1;  // number of passes over each page
 };
 Use use_of(Pattern pattern) {
   return pattern == Pattern::read_mostly ? Use{.pages = 256, .times = 2000} : Use{};
 }
 
-// Whole pages, all filled by the first thread, as many programs do it.
+// Whole pages, all initialized by the first thread, as in many programs.
 class Region {
  public:
   explicit Region(Pattern pattern)
@@ -40,7 +40,7 @@ class Region {
         use_(use_of(pattern)),
         words_in_all_(words_a_page * use_.pages),
         words_(new (std::align_val_t(4096)) std::atomic<long>[words_in_all_]) {
-    // Of a huge page it is seen who comes first to any part of it.
+    // A huge page would only show the first thread that accesses any part of it.
     ::madvise(words_, words_in_all_ * sizeof *words_, MADV_NOHUGEPAGE);
     for (std::size_t i = 0; i < words_in_all_; ++i) words_[i].store(1);
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Programs that make it hard to watch them: hostile MODE [COMMAND...]. Exit status 7 where all went
-// well.
+// Programs that are hard to watch: hostile MODE [COMMAND...]. The exit status is 7 on success.
 #include <dlfcn.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -27,7 +26,7 @@ namespace {
 constexpr int good = 7, bad = 1;
 constexpr int some_threads = 4, many_threads = 500;
 
-// Writes to memory that all of them share.
+// Writes to memory that all threads share.
 void work(volatile long* shared, int rounds) {
   constexpr int longs = 4096;
   for (int round = 0; round < rounds; ++round) {
@@ -44,13 +43,13 @@ int work_with_threads(int count, int rounds) {
   return good;
 }
 
-// Threads that live for a moment, some at a time.
+// Short-lived threads, a few at a time.
 int short_threads() {
   for (int i = 0; i < many_threads; i += some_threads) work_with_threads(some_threads, 1);
   return good;
 }
 
-// Becomes another program while its threads are at work.
+// Calls exec() while its threads are running.
 int exec_among_threads(char* self) {
   static std::array<long, 4096> shared;
   for (int i = 0; i < some_threads; ++i) {
@@ -65,7 +64,7 @@ int exec_among_threads(char* self) {
   return bad;
 }
 
-// A child that is no program of its own, with threads of its own.
+// A child with threads, forked without exec().
 int fork_without_exec() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(work_with_threads(some_threads, 2000));
@@ -75,7 +74,7 @@ int fork_without_exec() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : bad;
 }
 
-// How many processors OpenBLAS sees when it is loaded once a byte has come on standard input.
+// Prints the number of hardware threads that OpenBLAS sees if loaded after a byte on stdin.
 int late_blas() {
   std::puts("ready");
   std::fflush(stdout);
@@ -93,7 +92,7 @@ int late_blas() {
   return good;
 }
 
-// Becomes a program to which the kernel refuses this call, as a container may.
+// Executes a program for which the kernel refuses this system call, as in some containers.
 int without(long call, char** words) {
   std::array<sock_filter, 4> program = {
       {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

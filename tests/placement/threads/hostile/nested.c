@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
    Copyright the huddle contributors
 
-   Parallel regions within parallel regions, again and again: the run time makes and ends threads as
-   it likes. Exit status 7 where every sum is right. */
+   Nested parallel regions in a loop: the OpenMP runtime starts and ends threads as it likes. The
+   exit status is 7 if all sums are correct. */
 #include <omp.h>
 
 enum { rounds = 200, outer = 3, inner = 3, cells = 4096 };

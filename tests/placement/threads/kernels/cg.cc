@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// CG: conjugate gradients of a symmetric sparse matrix of which the lower half is kept: each entry
-// adds to two places of the product, of which the second may be another thread's. Most entries are
-// near the diagonal, some are anywhere.
+// CG: conjugate gradients with a symmetric sparse matrix of which the lower half is stored: each
+// entry adds to two elements of the product, of which the second may belong to another thread. Most
+// entries are near the diagonal, some are anywhere.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -15,8 +15,8 @@ namespace huddle::kernels {
 namespace {
 
 constexpr int rows = 131'072, entries_a_row = 6, rounds = 25;
-constexpr int nearness = rows / threads / 2;  // so far from the diagonal are most entries
-constexpr int one_in_far = 32;                // the others are anywhere
+constexpr int nearness = rows / threads / 2;  // maximum distance of most entries from the diagonal
+constexpr int one_in_far = 32;                // one in this many entries is anywhere
 
 class Cg : public Kernel {
  public:
@@ -75,7 +75,7 @@ class Cg : public Kernel {
     }
   }
 
-  // What is left is what the result leaves, and a hundredth of what there was.
+  // Checks that the residual of the result is less than a hundredth.
   bool is_right(int) const override {
     std::vector<double> left(rows);
     for (int i = 0; i < rows; ++i) left[at(i)] += right_side(i) - diagonal_[at(i)] * x_[at(i)];
@@ -94,7 +94,7 @@ class Cg : public Kernel {
  private:
   struct Entry {
     int column = 0;
-    double value = 0;  // 0: none
+    double value = 0;  // 0: no entry
   };
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   static double right_side(int i) { return i % 3 - i % 7; }

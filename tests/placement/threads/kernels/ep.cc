@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// EP: pairs of random numbers, and how many of them lie in a circle. Nobody writes where another
-// one does.
+// EP: counts the pairs of random numbers that lie in a circle. No thread writes to memory of
+// another.
 #include <cmath>
 #include <numbers>
 
@@ -49,7 +49,7 @@ class Ep : public Kernel {
     long pairs = 0, inside = 0;
   };
   Pages<Seat> seats_;
-  Pages<long> bins_;  // by thread: of the distance from the centre
+  Pages<long> bins_;  // by thread: histogram of the distance from the centre
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// FT: a Fourier transform in two directions, and back. Each thread transforms rows of its own, and
-// writes them as columns of the other array: into the rows of everybody.
+// FT: a Fourier transform in two dimensions, and back. Each thread transforms its own rows and
+// writes them to columns of the other array, which contain rows of all threads.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -34,7 +34,7 @@ class Ft : public Kernel {
     }
   }
 
-  // There and back again is where it began.
+  // Forward and backward transform restore the input.
   bool is_right(int steps) const override {
     double most = 0;
     for (std::size_t i = 0; i < cells; ++i) most = std::max(most, std::abs(a_[i] - start_[i]));
@@ -53,7 +53,7 @@ class Ft : public Kernel {
       for (int i = 0; i < side; ++i) to[at(i) * side + at(row)] = line[i];
     }
   }
-  // In place, both ways by the square root of the size, so that both together change nothing.
+  // In place. Both directions divide by the square root of the size, so that together they cancel.
   static void transform(Complex* line, double sign) {
     for (int i = 1, j = 0; i < side; ++i) {
       int bit = side >> 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// IS: whole numbers, sorted by counting. Each thread has a part of the keys, and writes them where
-// they belong, which is all over the result.
+// IS: counting sort of integers. Each thread has a part of the keys and writes all over the result.
 #include <algorithm>
 
 #include "kernel.h"
@@ -31,7 +30,7 @@ class Is : public Kernel {
       sorted_[at(counts[at(key)]++)] = key;
     }
     meeting.arrive_and_wait();
-    // The next step has other keys.
+    // The next step has different keys.
     for (int i = mine.first; i < mine.last; ++i) keys_[at(i)] = (keys_[at(i)] * 5 + 1) % values;
     meeting.arrive_and_wait();
   }
@@ -45,7 +44,7 @@ class Is : public Kernel {
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  // Of counts: where the first key of each value of each thread comes to lie.
+  // Converts counts to the position of the first key of each value and thread.
   void make_starts() {
     int next = 0;
     for (std::size_t value = 0; value < values; ++value) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Small kernels whose threads share memory as those of the NAS Parallel Benchmarks do: the code is
-// our own, and each result is checked. Where these read a neighbour's plane, ours add to it, since
-// only writes are seen.
+// Small kernels whose threads share memory like those of the NAS Parallel Benchmarks. They are an
+// independent implementation, and check their results. They add to a neighbour's plane that NPB
+// only reads, since only writes are observed.
 #pragma once
 
 #include <atomic>
@@ -22,23 +22,23 @@ using Meeting = std::barrier<>;
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Called by all threads, again and again; none begins a step before all have ended the last one.
+  // Executes one step. Called repeatedly by all threads, which are synchronized between steps.
   virtual void step(int thread, Meeting& meeting) = 0;
-  // After so many steps, 10 or more: whether the result is what it has to be.
+  // Returns whether the result is correct after `steps` steps, 10 or more.
   virtual bool is_right(int steps) const = 0;
 };
 
-std::unique_ptr<Kernel> make_sp();  // SP and BT: lines are solved in three directions
-std::unique_ptr<Kernel> make_lu();  // sweeps that follow each other from thread to thread
-std::unique_ptr<Kernel> make_ft();  // Fourier transforms, and a transposition between them
-std::unique_ptr<Kernel> make_ep();  // random numbers that each has for himself
-std::unique_ptr<Kernel> make_is();  // integers sorted into buckets
-std::unique_ptr<Kernel> make_cg();  // conjugate gradients of a sparse matrix
+std::unique_ptr<Kernel> make_sp();  // SP and BT: solves lines in three directions
+std::unique_ptr<Kernel> make_lu();  // sweeps in which each thread follows the previous one
+std::unique_ptr<Kernel> make_ft();  // Fourier transforms with a transposition in between
+std::unique_ptr<Kernel> make_ep();  // private random numbers
+std::unique_ptr<Kernel> make_is();  // counting sort of integers
+std::unique_ptr<Kernel> make_cg();  // conjugate gradients with a sparse matrix
 std::unique_ptr<Kernel> make_mg();  // multigrid
 
 inline constexpr std::size_t page_bytes = 4096;
 
-// Whole pages, so that arrays have none in common.
+// An array of whole pages, which shares no page with other arrays.
 template <typename T>
 class Pages {
  public:
@@ -62,13 +62,13 @@ class Pages {
   T* values_;
 };
 
-// The part of so many things that a thread has.
+// The part of `all` items that belongs to a thread.
 struct Share {
   int first, last;
   Share(int thread, int all) : first(all * thread / threads), last(all * (thread + 1) / threads) {}
 };
 
-// How far each thread has come, for those that follow it.
+// The stage that each thread has reached, for threads that follow it.
 class Progress {
  public:
   void tell(int thread, int stage) {
@@ -90,7 +90,7 @@ class Progress {
   Line at_[threads];
 };
 
-// The next of a row of random numbers: SplitMix64.
+// Returns the next number of SplitMix64.
 inline std::uint64_t next_random(std::uint64_t& state) {
   state += 0x9e3779b97f4a7c15U;
   std::uint64_t z = state;

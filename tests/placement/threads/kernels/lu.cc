@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// LU: symmetric Gauss-Seidel. A thread has rows of y, of all planes of z, and follows the one
-// before it two planes behind; backwards the other way round. What changes a cell is taken off what
-// is left to do in its neighbours, those of other threads among them.
+// LU: symmetric Gauss-Seidel. A thread has rows of y in all planes of z, and follows the previous
+// thread at a distance of two planes; in reverse order on the way back. A change of a cell is
+// subtracted from the residuals of its neighbours, which may belong to other threads.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,9 @@ namespace huddle::kernels {
 namespace {
 
 constexpr int side = 32;
-constexpr double diagonal = 7;   // of a cell; -1 to each of six neighbours
-constexpr int fresh_start = 20;  // steps after which it begins anew: nothing is left to do then
+constexpr double diagonal = 7;  // of a cell; -1 for each of six neighbours
+// steps after which it restarts, because the residual is then negligible
+constexpr int fresh_start = 20;
 
 class Lu : public Kernel {
  public:
@@ -57,7 +58,7 @@ class Lu : public Kernel {
     meeting.arrive_and_wait();
   }
 
-  // What is left has to be what the result leaves, and little.
+  // Checks that the stored residual is correct and small.
   bool is_right(int steps) const override {
     double most = 0;
     for (int y = 0; y < side; ++y) {
@@ -78,7 +79,7 @@ class Lu : public Kernel {
  private:
   static constexpr std::size_t plane = std::size_t{side} * side, cells = plane * side;
   static constexpr int stages = side;
-  // The one before has left the plane, and the next one, too, which touches this one.
+  // The previous thread has finished the plane and the next one, which touches this one.
   static constexpr int behind = 2;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   static std::size_t cell(int x, int y, int z) { return at(y) * plane + at(z) * side + at(x); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs one kernel: thread-kernels NAME SECONDS. Ends with 1 if its result is wrong. With 0 seconds
-// it takes ten steps.
+// Runs one kernel: thread-kernels NAME SECONDS. With 0 seconds it executes ten steps. The exit
+// status is 1 if the result is wrong.
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,7 @@ std::unique_ptr<Kernel> kernel_named(std::string_view name) {
   return nullptr;
 }
 
-// How many steps were taken. The first thread says when it is over, before all meet.
+// Returns the number of steps. Thread 0 decides when to stop, before a barrier.
 int run(Kernel& kernel, double seconds) {
   constexpr int least_steps = 10;
   const auto start = std::chrono::steady_clock::now();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// MG: multigrid in three dimensions, planes of z shared out. What a plane adds to those above and
-// below it is another thread's at the edges of a slab; on coarse grids each thread has few planes,
-// and most of them are at an edge.
+// MG: multigrid in three dimensions, with the planes of z distributed over the threads. At the
+// edges of a slab, a plane adds to planes of other threads; on coarse grids each thread has few
+// planes, most of which are at an edge.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -13,9 +13,10 @@
 namespace huddle::kernels {
 namespace {
 
-// Threads meet some hundred times a step, whatever the size: on smaller grids they do little else.
+// The threads synchronize about a hundred times per step, which would dominate on smaller grids.
 constexpr int finest = 128, coarsest = 16;
-constexpr double own = 0.2;  // of a cell, beside what goes to its neighbours: grids do not scale it
+// of a cell, in addition to its neighbours' share; does not scale with the grid
+constexpr double own = 0.2;
 
 class Mg : public Kernel {
  public:
@@ -55,7 +56,7 @@ class Mg : public Kernel {
           b(plane * at(side)),
           left(plane * at(side)) {}
     Grid(Grid&& other) = delete;
-    // Planes that are fewer than threads go to the first thread that has a part of one.
+    // If there are fewer planes than threads, each goes to the first thread that has a part of it.
     int first(int thread) const { return (side * thread + threads - 1) / threads; }
     int last(int thread) const { return (side * (thread + 1) + threads - 1) / threads; }
     double diagonal() const { return 6 * link + own; }
@@ -72,7 +73,7 @@ class Mg : public Kernel {
       field[i] = value;
     }
   }
-  // left = b - A x. A plane is added to by one other at a time.
+  // left = b - A x. Only one other plane at a time adds to a plane.
   static void leave(Grid& grid, int thread, Meeting& meeting) {
     const int first = grid.first(thread);
     const int last = grid.last(thread);
@@ -162,7 +163,7 @@ class Mg : public Kernel {
     return at(z) * grid.plane + at(row) * at(grid.side) + at(column);
   }
 
-  std::deque<Grid> grids_;  // the finest first
+  std::deque<Grid> grids_;  // finest first
   int steps_ = 0;
 };
 

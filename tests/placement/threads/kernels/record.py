@@ -3,10 +3,10 @@
 # Copyright the huddle contributors
 """Records what the threads of each kernel share, and keeps a part: record.py BUILD [SECONDS [KERNEL...]]
 
-`huddle profile --record` sees the page faults of a real run. Its last seconds are kept; pages that one
-thread alone touches are not, since nothing is counted there; and where that is still much, every
-so many-th page with all of its touches in their order, so that what is counted of it stays as it
-was. Pages get small numbers.
+`huddle profile --record` observes the page faults of a real run. The script keeps the last seconds, and
+drops pages that only one thread touches, which affect no counts. If that is still too much, it keeps every
+n-th page with all of its touches in order, so that the counts of that page do not change. Pages are
+renumbered from 0.
 """
 import pathlib
 import subprocess
@@ -15,12 +15,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = ["sp", "lu", "ft", "ep", "is", "cg", "mg"]
-MOST_TOUCHES = 3000  # some 60 KB
+MOST_TOUCHES = 3000  # about 60 KB
 KEPT_NS = 5_000_000_000
 
 
 def thinned(text):
-    """The last seconds, of every n-th shared page, n such that few enough touches are left."""
+    """Returns the last seconds of every n-th shared page, with the smallest n for at most MOST_TOUCHES touches."""
     head, names, *lines = text.splitlines()
     end = int(lines[-1].split()[1])
     lines = [line for line in lines if int(line.split()[1]) >= end - KEPT_NS]

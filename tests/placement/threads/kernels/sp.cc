@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// SP and BT: one step of diffusion by lines of x, then y, then z. A slab of planes for each thread;
-// lines of z go through all slabs, and who has eliminated his part goes on into the first plane of
-// the next one, and back.
+// SP and BT: one step of diffusion along lines of x, then y, then z. Each thread has a slab of
+// planes. Lines of z cross all slabs: a thread that has eliminated its part continues in the first
+// plane of the next slab, and back.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -23,7 +23,7 @@ class Sp : public Kernel {
     for (int i = 0; i < side; ++i) {
       pivots_[at(i)] = i == 0 ? diagonal : diagonal - strength * strength / pivots_[at(i - 1)];
     }
-    // The slowest wave, which each step makes smaller by a known factor.
+    // The slowest wave, which decays by a known factor per step.
     for (int z = 0; z < side; ++z) {
       for (int f = 0; f < fields; ++f) {
         for (int y = 0; y < side; ++y) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Where the stub enters, where a program begins and ends MPI, and where handles end.
+// The entry point of the back end and the wrappers of the calls that begin or end MPI, a phase or
+// the lifetime of a handle.
 #include "mpi/back_end/mpi_names.h"
 #include "placement/profile/back_end/profiler.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 using namespace huddle::profile;
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): MPI is the process's
+// the process has one MPI
 Profiler* the_profiler = nullptr;
 
 }  // namespace
@@ -62,7 +63,7 @@ HUDDLE_EXPORT int MPI_Pcontrol(int level, ...) {
   return profiler().mpi().pcontrol(level);
 }
 
-// What is freed is forgotten before the MPI can give the same handle to something else.
+// The wrappers forget a handle before they free it, because then another thread may get it.
 HUDDLE_EXPORT int MPI_Comm_free(Comm* comm) {
   profiler().forget_communicator(*comm);
   return profiler().mpi().comm_free(comm);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One-sided access, counted where it begins: bytes that are put go from this rank to the target,
-// bytes that are got come from there. Both are counted once the MPI has taken the call.
+// Wrappers of the one-sided operations, which count at the origin: puts as traffic from this rank
+// to the target, gets as traffic from the target. A call is counted once the MPI has accepted it.
 #include "mpi/back_end/mpi_names.h"
 #include "placement/profile/back_end/profiler.h"
 
@@ -22,7 +22,7 @@ int got(int status, Win win, int target, N n, Datatype type) {
   return status;
 }
 
-// Goes there and brings back what was there. An operation that changes nothing sends nothing.
+// Counts both directions: operand to the target, previous value back. MPI_NO_OP sends no operand.
 template <class N>
 int exchanged(int status, Win win, int target, N n, Datatype type, N n_back, Datatype type_back,
               Op op) {
@@ -148,7 +148,7 @@ HUDDLE_EXPORT int MPI_Fetch_and_op(const void* buffer, void* result, Datatype ty
                    target, 1, type, 1, type, op);
 }
 
-// What it compares with goes there as well.
+// The value to compare with is sent to the target as well.
 HUDDLE_EXPORT int MPI_Compare_and_swap(const void* buffer, const void* compare, void* result,
                                        Datatype type, int target, Aint place, Win win) {
   const int status =

@@ -6,8 +6,8 @@
 #include "mpi/back_end/mpi_names.h"
 #include "placement/profile/back_end/profiler.h"
 
-// All ways to send to one rank. Each is counted once the MPI has taken it, so that what is wrong
-// with a call is said by the MPI, and is not counted.
+// Wrappers of all point-to-point calls that send. A call is counted once the MPI has accepted it,
+// so that the MPI reports invalid arguments and failed calls are not counted.
 
 using namespace huddle::profile;
 
@@ -154,7 +154,7 @@ HUDDLE_EXPORT int MPI_Rsend_init_c(const void* buffer, Count n, Datatype type, i
   return send_init(large().rsend_init, buffer, n, type, to, tag, comm, request);
 }
 
-// Calls that send to one rank and receive from another. What is received counts at its sender.
+// Combined send and receive. Only the send is counted here; the peer counts its own.
 
 using namespace huddle::profile;
 
@@ -224,7 +224,8 @@ HUDDLE_EXPORT int MPI_Isendrecv_replace_c(void* buffer, Count n, Datatype type, 
               comm, to, n, type);
 }
 
-// Requests that send whenever they are started. A send in parts is one message.
+// Persistent and partitioned sends, which are counted at each start. A partitioned send is one
+// message.
 
 using namespace huddle::profile;
 
