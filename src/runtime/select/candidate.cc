@@ -140,8 +140,8 @@ std::vector<std::size_t> piece_sizes(std::size_t bytes, std::size_t capacity) {
 }
 
 std::string_view algorithm_name(const Plan& plan) {
-  return std::visit(
-      []<class PlanOfIt>(const PlanOfIt&) { return Registration<PlanOfIt>::name; }, plan);
+  return std::visit([]<class PlanOfIt>(const PlanOfIt&) { return Registration<PlanOfIt>::name; },
+                    plan);
 }
 
 bool is_direct(const Plan& plan) {

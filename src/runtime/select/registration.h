@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Registers each algorithm inside a node: the name that users know it by, how to create its protocol
-// for one rank, and how to run a call with it in any context. An algorithm is complete with its type
-// among the alternatives of select::Plan, a specialization here, and the costs of its plans in the
-// list of an operation (algorithm.h). The engine of a team and the simulator use these alone.
+// Registers each algorithm inside a node: the name that users know it by, how to create its
+// protocol for one rank, and how to run a call with it in any context. An algorithm is complete
+// with its type among the alternatives of select::Plan, a specialization here, and the costs of its
+// plans in the list of an operation (algorithm.h). The engine of a team and the simulator use these
+// alone.
 #pragma once
 
 #include <string_view>
@@ -207,8 +208,8 @@ struct Registration<node::DoublingExchange::Plan> {
     return {at.resources.doubling_exchange, at.rank, at.ranks(), context::first_sequence};
   }
   template <context::Context W>
-  static void run(node::DoublingExchange& protocol, W& w,
-                  const node::DoublingExchange::Plan& plan, const Call& call) {
+  static void run(node::DoublingExchange& protocol, W& w, const node::DoublingExchange::Plan& plan,
+                  const Call& call) {
     protocol.allgather(w, call.incoming, call.in_place, plan);
   }
 };
@@ -239,8 +240,7 @@ struct Registration<AnnouncedPlan> {
     return Registration<node::PairExchange::Plan>::protocol(plan.pairs, at);
   }
   template <context::SingleCopyContext W>
-  static void run(node::PairExchange& protocol, W& w, const AnnouncedPlan& plan,
-                  const Call& call) {
+  static void run(node::PairExchange& protocol, W& w, const AnnouncedPlan& plan, const Call& call) {
     Registration<node::PairExchange::Plan>::run(protocol, w, plan.pairs, call);
   }
 };
