@@ -4,7 +4,6 @@
 #include "runtime/select/candidate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -13,6 +12,7 @@
 
 #include "runtime/node/lines.h"
 #include "runtime/select/algorithm.h"
+#include "runtime/select/registration.h"
 
 namespace huddle::select {
 namespace {
@@ -140,10 +140,8 @@ std::vector<std::size_t> piece_sizes(std::size_t bytes, std::size_t capacity) {
 }
 
 std::string_view algorithm_name(const Plan& plan) {
-  static constexpr std::array<std::string_view, std::variant_size_v<Plan>> names = {
-      "tree",  "dissemination", "inline", "pipelined", "segmented", "exchange", "blocks",  "slices",
-      "slots", "pairwise",      "direct", "direct",    "announced", "pushed",   "doubling"};
-  return names[plan.index()];
+  return std::visit([]<class PlanOfIt>(const PlanOfIt&) { return Registration<PlanOfIt>::name; },
+                    plan);
 }
 
 bool is_direct(const Plan& plan) {

@@ -87,7 +87,7 @@ using Plan =
                  node::SlicedReduce::Plan, node::SlotExchange::Plan, node::PairExchange::Plan,
                  DirectExchangePlan, DirectReducePlan, AnnouncedPlan, PushedPlan,
                  node::DoublingExchange::Plan>;
-// Returns "tree", "dissemination", "inline", ... by the index of the plan.
+// Returns the name under which the algorithm of the plan is registered (registration.h).
 std::string_view algorithm_name(const Plan& plan);
 // Returns whether ranks read from or write to each other's memory directly.
 bool is_direct(const Plan& plan);

@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 #include "runtime/team/engine.h"
 
-#include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace huddle::team {
 namespace {
@@ -11,19 +11,9 @@ namespace {
 using context::NativeContext;
 
 // Returns the context of one call.
-NativeContext world_of(const context::ProtocolContext& context, const Call& call) {
+NativeContext context_of(const context::ProtocolContext& context, const Call& call) {
   return NativeContext(
       context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
-}
-
-template <class Plan, class Protocol>
-Ready bound(Instance<Protocol>& instance, const Plan& plan) {
-  const auto run = [](void* protocol, const context::ProtocolContext& context,
-                      const select::Plan& of_call, const Call& call) {
-    NativeContext w = world_of(context, call);
-    select::run_plan(*static_cast<Protocol*>(protocol), w, *std::get_if<Plan>(&of_call), call);
-  };
-  return {run, &instance.protocol, instance.contexts[select::path_of(plan)], plan};
 }
 
 template <class Protocol>
@@ -46,12 +36,43 @@ TeamMemory::Memory memory_of(const Protocol& protocol) {
   }
 }
 
-}  // namespace
-
 template <class Protocol>
-Instance<Protocol>::Instance(Protocol made)
-    : protocol(std::move(made)),
-      scratch(std::make_unique_for_overwrite<std::byte[]>(scratch_bytes_of(protocol))) {}
+struct InstanceOf : Instance {
+  explicit InstanceOf(Protocol made) : protocol(std::move(made)) {
+    scratch = std::make_unique_for_overwrite<std::byte[]>(scratch_bytes_of(protocol));
+  }
+
+  Protocol protocol;
+};
+
+// Its address identifies the type of a protocol.
+template <class Protocol>
+constexpr char type_of_protocol = 0;
+
+template <class PlanOfIt>
+constexpr bool has_own_instance = requires {
+  select::Registration<PlanOfIt>::one_instance_per_plan;
+};
+
+// Returns whether an entry of the plan's protocol serves the plan.
+template <class PlanOfIt>
+bool serves(const std::optional<select::Plan>& plan_of_entry, const PlanOfIt& plan) {
+  if constexpr (has_own_instance<PlanOfIt>) {
+    return std::get<PlanOfIt>(*plan_of_entry) == plan;
+  } else {
+    return true;
+  }
+}
+
+template <class PlanOfIt, class Protocol>
+void run(void* protocol, const context::ProtocolContext& context, const select::Plan& plan,
+         const Call& call) {
+  NativeContext w = context_of(context, call);
+  select::Registration<PlanOfIt>::run(*static_cast<Protocol*>(protocol), w,
+                                      *std::get_if<PlanOfIt>(&plan), call);
+}
+
+}  // namespace
 
 Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
                context::Waiting& waiting, const PeerAccess& reach)
@@ -65,12 +86,15 @@ Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
 // All allocations, including those of the protocol's private memory, are within the step that the
 // ranks agree on: if a rank failed later, the others would wait for it forever.
 template <class Make>
-auto Engine::set_up(Make make) {
-  Slot<decltype(make())> instance;
+std::unique_ptr<Instance> Engine::set_up(Make make) {
+  std::unique_ptr<Instance> instance;
   std::vector<std::byte*> shared = team_memory_.allocate([&] {
-    instance = std::make_unique<Instance<decltype(make())>>(make());
-    instance->contexts.resize(peer_access_.paths());
-    return memory_of(instance->protocol);
+    entries_.reserve(entries_.size() + 1);
+    auto made = std::make_unique<InstanceOf<decltype(make())>>(make());
+    made->contexts.resize(peer_access_.paths());
+    const TeamMemory::Memory memory = memory_of(made->protocol);
+    instance = std::move(made);
+    return memory;
   });
   instance->shared = std::move(shared);
   for (context::ProtocolContext& context : instance->contexts) {
@@ -84,8 +108,7 @@ auto Engine::set_up(Make make) {
   return instance;
 }
 
-template <class Protocol>
-void Engine::set_peers(Instance<Protocol>& instance) const {
+void Engine::set_peers(Instance& instance) const {
   for (std::size_t path = 0; path < instance.contexts.size(); ++path) {
     instance.contexts[path].peers =
         peer_access_.memories(static_cast<single_copy::PathNumber>(path));
@@ -93,77 +116,32 @@ void Engine::set_peers(Instance<Protocol>& instance) const {
   }
 }
 
-template <class Protocol, class Plan>
-Instance<Protocol>& Engine::at_hand(Slot<Protocol>& slot, const Plan& plan) {
-  if (!slot) slot = set_up([&] { return select::protocol_for(plan, setting()); });
-  return *slot;
-}
-
-template <class Plan, class Protocol>
-Instance<Protocol>& Engine::at_hand(std::vector<Planned<Plan, Protocol>>& list, const Plan& plan) {
-  const auto known =
-      std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.plan == plan; });
-  if (known != list.end()) return *known->instance;
-  list.push_back({plan, set_up([&] {
-                    list.reserve(list.size() + 1);
-                    return select::protocol_for(plan, setting());
-                  })});
-  return *list.back().instance;
+template <class Protocol, class PlanOfIt>
+Instance& Engine::instance_for(const PlanOfIt& plan) {
+  const void* const type = &type_of_protocol<Protocol>;
+  for (Entry& entry : entries_) {
+    if (entry.protocol_type == type && serves(entry.plan, plan)) return *entry.instance;
+  }
+  std::unique_ptr<Instance> instance =
+      set_up([&] { return select::Registration<PlanOfIt>::protocol(plan, setting()); });
+  std::optional<select::Plan> own;
+  if constexpr (has_own_instance<PlanOfIt>) own = plan;
+  entries_.push_back({type, std::move(own), std::move(instance)});
+  return *entries_.back().instance;
 }
 
 Ready Engine::ready(const select::Plan& plan) {
-  return std::visit([this](const auto& one) { return ready(one); }, plan);
+  return std::visit([this](const auto& one) { return ready_for(one); }, plan);
 }
 
-Ready Engine::ready(const select::TreeBarrierPlan& plan) {
-  return bound(at_hand(tree_barriers_, plan), plan);
-}
-Ready Engine::ready(const select::DisseminationPlan& plan) {
-  return bound(at_hand(disseminations_, plan), plan);
-}
-Ready Engine::ready(const select::InlineBcastPlan& plan) {
-  return bound(at_hand(inline_bcast_, plan), plan);
-}
-Ready Engine::ready(const node::PipelinedBcast::Plan& plan) {
-  return bound(at_hand(pipelined_bcast_, plan), plan);
-}
-Ready Engine::ready(const node::SegmentedBcast::Plan& plan) {
-  return bound(at_hand(segmented_bcast_, plan), plan);
-}
-Ready Engine::ready(const node::ExchangeReduce::Plan& plan) {
-  return bound(at_hand(exchange_, plan), plan);
-}
-Ready Engine::ready(const node::TreeReduce::Plan& plan) {
-  return bound(at_hand(tree_reduce_, plan), plan);
-}
-Ready Engine::ready(const node::SlicedReduce::Plan& plan) {
-  return bound(at_hand(sliced_reduce_, plan), plan);
-}
-Ready Engine::ready(const node::SlotExchange::Plan& plan) {
-  return bound(at_hand(slot_exchange_, plan), plan);
-}
-Ready Engine::ready(const node::DoublingExchange::Plan& plan) {
-  return bound(at_hand(doubling_exchange_, plan), plan);
-}
-Ready Engine::ready(const node::PairExchange::Plan& plan) {
-  return bound(at_hand(pair_exchange_, plan), plan);
-}
-
-// The pair exchange may have been set up before the peers' memory was opened.
-Ready Engine::ready(const select::AnnouncedPlan& plan) {
-  auto& pairs = at_hand(pair_exchange_, plan);
-  set_peers(pairs);
-  return bound(pairs, plan);
-}
-
-Ready Engine::ready(const select::DirectExchangePlan& plan) {
-  return bound(at_hand(direct_exchange_, plan), plan);
-}
-Ready Engine::ready(const select::PushedPlan& plan) {
-  return bound(at_hand(direct_exchange_, plan), plan);
-}
-Ready Engine::ready(const select::DirectReducePlan& plan) {
-  return bound(at_hand(direct_reduce_, plan), plan);
+template <class PlanOfIt>
+Ready Engine::ready_for(const PlanOfIt& plan) {
+  using Protocol = decltype(select::Registration<PlanOfIt>::protocol(plan, setting()));
+  Instance& instance = instance_for<Protocol>(plan);
+  // Another plan may have set the protocol up before peers' memory was accessible.
+  if constexpr (select::DirectPlan<PlanOfIt>) set_peers(instance);
+  return {run<PlanOfIt, Protocol>, &static_cast<InstanceOf<Protocol>&>(instance).protocol,
+          instance.contexts[select::path_of(plan)], plan};
 }
 
 }  // namespace huddle::team

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The protocols of one team. Each is set up when it is first used. A Ready binds a plan to its
-// protocol so that it can run.
+// The protocols of one team. Each is set up when it is first used; select/registration.h describes
+// how. A Ready binds a plan to its protocol so that it can run.
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "runtime/context/native_context.h"
-#include "runtime/node/bcast_protocols.h"
-#include "runtime/node/direct_exchange.h"
-#include "runtime/node/direct_reduce.h"
-#include "runtime/node/doubling_exchange.h"
-#include "runtime/node/pair_exchange.h"
-#include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduction_order.h"
-#include "runtime/node/slot_exchange.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
-#include "runtime/select/run_plan.h"
+#include "runtime/select/registration.h"
 #include "runtime/team/group_configuration.h"
 #include "runtime/team/peer_access.h"
 #include "runtime/team/team_memory.h"
@@ -30,12 +23,10 @@ namespace huddle::team {
 
 using select::Call;
 
-// A protocol and its memory.
-template <class Protocol>
+// The memory of a protocol. The protocol itself is in a derived class that engine.cc defines.
 struct Instance {
-  explicit Instance(Protocol made);
+  virtual ~Instance() = default;
 
-  Protocol protocol;
   std::vector<std::byte*> shared;
   std::unique_ptr<std::byte[]> scratch;            // uninitialized: pages are mapped on first use
   std::vector<context::ProtocolContext> contexts;  // by peer memory path
@@ -73,45 +64,28 @@ class Engine {
   Ready ready(const select::Plan& plan);
 
  private:
-  template <class Protocol>
-  using Slot = std::unique_ptr<Instance<Protocol>>;
-  template <class Plan, class Protocol>
-  struct Planned {
-    Plan plan;
-    Slot<Protocol> instance;
+  // An instance that has been set up. Plans whose protocols have the same type share an instance,
+  // unless their registration declares one instance for each plan.
+  struct Entry {
+    const void* protocol_type = nullptr;
+    std::optional<select::Plan> plan;
+    std::unique_ptr<Instance> instance;
   };
 
-  Ready ready(const select::TreeBarrierPlan& plan);
-  Ready ready(const select::DisseminationPlan& plan);
-  Ready ready(const select::InlineBcastPlan& plan);
-  Ready ready(const node::PipelinedBcast::Plan& plan);
-  Ready ready(const node::SegmentedBcast::Plan& plan);
-  Ready ready(const node::ExchangeReduce::Plan& plan);
-  Ready ready(const node::TreeReduce::Plan& plan);
-  Ready ready(const node::SlicedReduce::Plan& plan);
-  Ready ready(const node::SlotExchange::Plan& plan);
-  Ready ready(const node::PairExchange::Plan& plan);
-  Ready ready(const select::DirectExchangePlan& plan);
-  Ready ready(const select::DirectReducePlan& plan);
-  Ready ready(const select::AnnouncedPlan& plan);
-  Ready ready(const select::PushedPlan& plan);
-  Ready ready(const node::DoublingExchange::Plan& plan);
-
+  template <class PlanOfIt>
+  Ready ready_for(const PlanOfIt& plan);
+  // Returns the plan's instance, and sets it up if this is its first use.
+  template <class Protocol, class PlanOfIt>
+  Instance& instance_for(const PlanOfIt& plan);
+  // Allocates the memory of the protocol that `make` returns. Collective.
+  template <class Make>
+  std::unique_ptr<Instance> set_up(Make make);
+  // Sets the peers' memory and the heap in the instance's contexts, one for each path.
+  void set_peers(Instance& instance) const;
   // The parameters from which this rank's protocols are constructed.
   select::Setting setting() const {
     return {locality_, resources_, association_, team_memory_.rank()};
   }
-  // Allocates the memory of the protocol that `make` returns. Collective.
-  template <class Make>
-  auto set_up(Make make);
-  // Sets the peers' memory and the heap in the instance's contexts, one for each path.
-  template <class Protocol>
-  void set_peers(Instance<Protocol>& instance) const;
-  // Both return the plan's instance and set it up if this is its first use.
-  template <class Protocol, class Plan>
-  Instance<Protocol>& at_hand(Slot<Protocol>& slot, const Plan& plan);
-  template <class Plan, class Protocol>
-  Instance<Protocol>& at_hand(std::vector<Planned<Plan, Protocol>>& list, const Plan& plan);
 
   TeamMemory& team_memory_;
   const node::RankLocality& locality_;
@@ -120,19 +94,7 @@ class Engine {
   const PeerAccess& peer_access_;
   const node::ReductionOrder& association_;
 
-  std::vector<Planned<select::TreeBarrierPlan, node::TreeBarrier>> tree_barriers_;
-  std::vector<Planned<select::DisseminationPlan, node::DisseminationBarrier>> disseminations_;
-  Slot<node::InlineBcast> inline_bcast_;
-  Slot<node::PipelinedBcast> pipelined_bcast_;
-  Slot<node::SegmentedBcast> segmented_bcast_;
-  Slot<node::ExchangeReduce> exchange_;
-  Slot<node::TreeReduce> tree_reduce_;
-  Slot<node::SlicedReduce> sliced_reduce_;
-  Slot<node::SlotExchange> slot_exchange_;
-  Slot<node::PairExchange> pair_exchange_;
-  Slot<node::DirectExchange> direct_exchange_;
-  Slot<node::DirectReduce> direct_reduce_;
-  Slot<node::DoublingExchange> doubling_exchange_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace huddle::team

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "runtime/node/reduction_order.h"
-#include "runtime/select/run_plan.h"
+#include "runtime/select/registration.h"
 
 namespace huddle::protocols {
 namespace {
@@ -121,15 +121,15 @@ protocols::model::Outcome predict(const Question& question, const select::Plan& 
   job.body = [&](SimulatedContext& w) {
     const Made of_rank = made(question.request, reduction, w.rank(), ranks, question.root);
     std::visit(
-        [&](const auto& of_plan) {
-          auto protocol = select::protocol_for(
-              of_plan,
-              select::Setting{question.locality, question.resources, association, w.rank()});
+        [&]<class Plan>(const Plan& of_plan) {
+          using Algorithm = select::Registration<Plan>;
+          auto protocol = Algorithm::protocol(
+              of_plan, {question.locality, question.resources, association, w.rank()});
           for (int call = 0; call <= before; ++call) {
             w.caller_wrote({Region::input, w.rank(), 0}, of_rank.input_bytes);
             w.caller_read({Region::output, w.rank(), 0}, of_rank.output_bytes);
             w.meet();
-            select::run_plan(protocol, w, of_plan, of_rank.call);
+            Algorithm::run(protocol, w, of_plan, of_rank.call);
           }
         },
         plan);

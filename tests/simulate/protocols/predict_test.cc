@@ -13,7 +13,7 @@
 #include "model/machine/machine_file.h"
 #include "runtime/node/lines.h"
 #include "runtime/node/reduction_order.h"
-#include "runtime/select/run_plan.h"
+#include "runtime/select/registration.h"
 
 namespace huddle::protocols {
 namespace {
@@ -64,11 +64,12 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   };
   const select::Call call{.operation = request.operation, .count = request.bytes};
   constexpr int calls = 3;
+  using Algorithm = select::Registration<OfPlan>;
 
   check::counting::Job counted;
   counted.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto bytes = select::protocol_for(plan, setting(rank)).shared_bytes();
+    const auto bytes = Algorithm::protocol(plan, setting(rank)).shared_bytes();
     counted.sizes.shared = std::max(counted.sizes.shared, round_up(bytes, node::apart_bytes));
   }
   // Pieces of no bytes may begin after the end of the data.
@@ -76,8 +77,8 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
       request.bytes + team.resources.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
     counted.body = [&, so_many](check::counting::CountedContext& w) {
-      auto protocol = select::protocol_for(plan, setting(w.rank()));
-      for (int i = 0; i < so_many; ++i) select::run_plan(protocol, w, plan, call);
+      auto protocol = Algorithm::protocol(plan, setting(w.rank()));
+      for (int i = 0; i < so_many; ++i) Algorithm::run(protocol, w, plan, call);
     };
     return check::counting::count(counted);
   };
@@ -87,10 +88,10 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   protocols::model::Job modelled;
   modelled.pus = team.locality.pus;
   modelled.body = [&](protocols::model::SimulatedContext& w) {
-    auto protocol = select::protocol_for(plan, setting(w.rank()));
+    auto protocol = Algorithm::protocol(plan, setting(w.rank()));
     for (int i = 0; i < calls; ++i) {
       w.meet();
-      select::run_plan(protocol, w, plan, call);
+      Algorithm::run(protocol, w, plan, call);
     }
   };
   const auto outcome = protocols::model::run(modelled, team.model);
@@ -117,11 +118,12 @@ void expect_lines_as_counted(int ranks, const Request& request) {
   for (const select::Candidate& one : team.candidates(request)) {
     if (select::is_direct(one.plan) || has_lines_of_several_writers(one.plan)) continue;
     std::visit(
-        [&](const auto& plan) {
+        [&]<class Plan>(const Plan& plan) {
+          using Algorithm = select::Registration<Plan>;
           if constexpr (requires(check::counting::CountedContext & w,
-                                 decltype(select::protocol_for(
+                                 decltype(Algorithm::protocol(
                                      plan, std::declval<select::Setting>()))& protocol) {
-                          select::run_plan(protocol, w, plan, select::Call());
+                          Algorithm::run(protocol, w, plan, select::Call());
                         }) {
             expect_lines_as_counted(
                 team, request, plan,

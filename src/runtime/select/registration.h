@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Registers each algorithm inside a node: the name that users know it by, how to create its
+// protocol for one rank, and how to run a call with it in any context. An algorithm is complete
+// with its type among the alternatives of select::Plan, a specialization here, and the costs of its
+// plans in the list of an operation (algorithm.h). The engine of a team and the simulator use these
+// alone.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/context/context.h"
+#include "runtime/context/sequence.h"
+#include "runtime/node/bcast_protocols.h"
+#include "runtime/node/locality.h"
+#include "runtime/node/reduction_order.h"
+#include "runtime/select/candidate.h"
+#include "runtime/select/operation.h"
+#include "runtime/select/team_resources.h"
+
+namespace huddle::select {
+
+// The rank and the team for which a protocol is created.
+struct Setting {
+  const node::RankLocality& locality;
+  const TeamResources& resources;
+  const node::ReductionOrder& association;
+  int rank = 0;
+
+  int ranks() const { return locality.ranks(); }
+};
+
+// A specialization has
+//   name                        as in `huddle explain` and HUDDLE_ALGORITHMS
+//   protocol(plan, setting)     returns the protocol of one rank. Plans with the same protocol type
+//                               share one instance in a team,
+//   one_instance_per_plan       unless this is declared: then each plan has its own
+//   run(protocol, w, plan, call)   runs one call of this rank
+template <class PlanOfIt>
+struct Registration;
+
+template <>
+struct Registration<TreeBarrierPlan> {
+  static constexpr std::string_view name = "tree";
+  static constexpr bool one_instance_per_plan = true;
+
+  static node::TreeBarrier protocol(const TreeBarrierPlan& plan, const Setting& at) {
+    return {node::tree(plan.shape, at.locality, 0), plan.parameters, at.rank,
+            context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call& call) {
+    switch (call.barrier_phase) {
+      case BarrierPhase::both:
+        return protocol.run(w);
+      case BarrierPhase::gather:
+        return protocol.gather(w);
+      case BarrierPhase::release:
+        return protocol.release(w);
+    }
+  }
+};
+
+template <>
+struct Registration<DisseminationPlan> {
+  static constexpr std::string_view name = "dissemination";
+  static constexpr bool one_instance_per_plan = true;
+
+  static node::DisseminationBarrier protocol(const DisseminationPlan& plan, const Setting& at) {
+    return {plan.parameters, at.rank, at.ranks(), context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::DisseminationBarrier& protocol, W& w, const DisseminationPlan&,
+                  const Call&) {
+    protocol.run(w);
+  }
+};
+
+template <>
+struct Registration<InlineBcastPlan> {
+  static constexpr std::string_view name = "inline";
+
+  static node::InlineBcast protocol(const InlineBcastPlan&, const Setting& at) {
+    return {at.resources.inline_bcast, at.locality, at.rank, context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::InlineBcast& protocol, W& w, const InlineBcastPlan& plan,
+                  const Call& call) {
+    protocol.run(w, call.count, call.root, plan.shape);
+  }
+};
+
+template <>
+struct Registration<node::PipelinedBcast::Plan> {
+  static constexpr std::string_view name = "pipelined";
+
+  static node::PipelinedBcast protocol(const node::PipelinedBcast::Plan&, const Setting& at) {
+    return {at.resources.pipelined_bcast, at.locality, at.rank, context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::PipelinedBcast& protocol, W& w, const node::PipelinedBcast::Plan& plan,
+                  const Call& call) {
+    protocol.run(w, call.count, call.root, plan);
+  }
+};
+
+template <>
+struct Registration<node::SegmentedBcast::Plan> {
+  static constexpr std::string_view name = "segmented";
+
+  static node::SegmentedBcast protocol(const node::SegmentedBcast::Plan&, const Setting& at) {
+    return {at.resources.segmented_bcast, at.locality, at.rank, context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::SegmentedBcast& protocol, W& w, const node::SegmentedBcast::Plan& plan,
+                  const Call& call) {
+    protocol.run(w, call.count, call.root, plan);
+  }
+};
+
+// Calls the protocol's member function for the reduction. Some protocols lack some reductions.
+template <class Protocol, context::Context W, class PlanOfIt>
+void run_reduction(Protocol& protocol, W& w, const PlanOfIt& plan, const Call& call) {
+  const memory::Reduction& reduction = *call.reduction;
+  if constexpr (requires { protocol.reduce(w, call.count, reduction, call.root, plan); }) {
+    if (call.operation == Operation::reduce) {
+      return protocol.reduce(w, call.count, reduction, call.root, plan);
+    }
+  }
+  if constexpr (requires { protocol.reduce_scatter(w, call.incoming, reduction, plan); }) {
+    if (reduces_to_blocks(call.operation)) {
+      return protocol.reduce_scatter(w, call.incoming, reduction, plan);
+    }
+  }
+  if constexpr (requires { protocol.scan(w, call.count, reduction, plan); }) {
+    if (call.operation == Operation::scan) return protocol.scan(w, call.count, reduction, plan);
+    if (call.operation == Operation::exscan) return protocol.exscan(w, call.count, reduction, plan);
+  }
+  protocol.allreduce(w, call.count, reduction, plan);
+}
+
+template <>
+struct Registration<node::ExchangeReduce::Plan> {
+  static constexpr std::string_view name = "exchange";
+
+  static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan&, const Setting& at) {
+    return {at.resources.exchange, at.association, context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::ExchangeReduce& protocol, W& w, const node::ExchangeReduce::Plan& plan,
+                  const Call& call) {
+    run_reduction(protocol, w, plan, call);
+  }
+};
+
+template <>
+struct Registration<node::TreeReduce::Plan> {
+  static constexpr std::string_view name = "blocks";
+
+  static node::TreeReduce protocol(const node::TreeReduce::Plan&, const Setting& at) {
+    return {at.resources.tree_reduce, at.association, context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::TreeReduce& protocol, W& w, const node::TreeReduce::Plan& plan,
+                  const Call& call) {
+    run_reduction(protocol, w, plan, call);
+  }
+};
+
+template <>
+struct Registration<node::SlicedReduce::Plan> {
+  static constexpr std::string_view name = "slices";
+
+  static node::SlicedReduce protocol(const node::SlicedReduce::Plan&, const Setting& at) {
+    return {at.resources.sliced_reduce, at.association, at.ranks(), context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::SlicedReduce& protocol, W& w, const node::SlicedReduce::Plan& plan,
+                  const Call& call) {
+    run_reduction(protocol, w, plan, call);
+  }
+};
+
+template <>
+struct Registration<node::SlotExchange::Plan> {
+  static constexpr std::string_view name = "slots";
+
+  static node::SlotExchange protocol(const node::SlotExchange::Plan&, const Setting& at) {
+    return {at.resources.slot_exchange, at.rank, at.ranks(), context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::SlotExchange& protocol, W& w, const node::SlotExchange::Plan& plan,
+                  const Call& call) {
+    if (call.operation == Operation::alltoall) {
+      protocol.alltoall(w, call.count, call.in_place, plan);
+    } else {
+      protocol.allgather(w, call.incoming, call.count, call.in_place, plan);
+    }
+  }
+};
+
+template <>
+struct Registration<node::DoublingExchange::Plan> {
+  static constexpr std::string_view name = "doubling";
+
+  static node::DoublingExchange protocol(const node::DoublingExchange::Plan&, const Setting& at) {
+    return {at.resources.doubling_exchange, at.rank, at.ranks(), context::first_sequence};
+  }
+  template <context::Context W>
+  static void run(node::DoublingExchange& protocol, W& w, const node::DoublingExchange::Plan& plan,
+                  const Call& call) {
+    protocol.allgather(w, call.incoming, call.in_place, plan);
+  }
+};
+
+template <>
+struct Registration<node::PairExchange::Plan> {
+  static constexpr std::string_view name = "pairwise";
+
+  static node::PairExchange protocol(const node::PairExchange::Plan&, const Setting& at) {
+    return {at.resources.pair_exchange, at.ranks(), context::first_sequence};
+  }
+  // An exchange in place requires that both ranks of a pair turn to each other at the same time.
+  template <context::SingleCopyContext W>
+  static void run(node::PairExchange& protocol, W& w, const node::PairExchange::Plan& plan,
+                  const Call& call) {
+    node::PairExchange::Plan of_call = plan;
+    using Order = node::PairExchange::Order;
+    if (call.in_place && plan.order == Order::staggered) of_call.order = Order::paired;
+    protocol.run(w, call.outgoing, call.incoming, call.in_place, of_call);
+  }
+};
+
+template <>
+struct Registration<AnnouncedPlan> {
+  static constexpr std::string_view name = "announced";
+
+  static node::PairExchange protocol(const AnnouncedPlan& plan, const Setting& at) {
+    return Registration<node::PairExchange::Plan>::protocol(plan.pairs, at);
+  }
+  template <context::SingleCopyContext W>
+  static void run(node::PairExchange& protocol, W& w, const AnnouncedPlan& plan, const Call& call) {
+    Registration<node::PairExchange::Plan>::run(protocol, w, plan.pairs, call);
+  }
+};
+
+template <>
+struct Registration<DirectExchangePlan> {
+  static constexpr std::string_view name = "direct";
+
+  static node::DirectExchange protocol(const DirectExchangePlan&, const Setting& at) {
+    return {at.resources.direct_exchange, at.ranks(), context::first_sequence};
+  }
+  template <context::SingleCopyContext W>
+  static void run(node::DirectExchange& protocol, W& w, const DirectExchangePlan& plan,
+                  const Call& call) {
+    switch (call.operation) {
+      case Operation::bcast:
+        return protocol.bcast(w, call.count, call.root, plan.exchange);
+      case Operation::allgather:
+      case Operation::allgatherv:
+        return protocol.allgather(w, call.incoming, call.in_place);
+      case Operation::scatter:
+        return protocol.scatter(w, call.outgoing, call.incoming.of(call.root), call.root,
+                                call.in_place, plan.exchange);
+      case Operation::alltoall:
+        if (call.in_place) return protocol.swap(w, call.incoming);
+        return protocol.exchange(w, call.outgoing, call.incoming, false);
+      case Operation::gather:
+        return protocol.exchange(w, call.outgoing, call.incoming, call.in_place);
+      case Operation::alltoallv:
+      case Operation::alltoallw:
+      case Operation::gatherv:
+      case Operation::scatterv:
+      case Operation::barrier:
+      case Operation::reduce:
+      case Operation::allreduce:
+      case Operation::reduce_scatter:
+      case Operation::reduce_scatter_block:
+      case Operation::scan:
+      case Operation::exscan:
+        return;  // never chosen for them
+    }
+  }
+};
+
+template <>
+struct Registration<PushedPlan> {
+  static constexpr std::string_view name = "pushed";
+
+  static node::DirectExchange protocol(const PushedPlan& plan, const Setting& at) {
+    return Registration<DirectExchangePlan>::protocol({plan.writers, plan.path}, at);
+  }
+  template <context::SingleCopyContext W>
+  static void run(node::DirectExchange& protocol, W& w, const PushedPlan& plan, const Call& call) {
+    protocol.gather(w, call.outgoing.of(call.root), call.incoming, call.root, call.in_place,
+                    plan.writers);
+  }
+};
+
+template <>
+struct Registration<DirectReducePlan> {
+  static constexpr std::string_view name = "direct";
+
+  static node::DirectReduce protocol(const DirectReducePlan&, const Setting& at) {
+    return {at.resources.direct_reduce, at.association, context::first_sequence};
+  }
+  template <context::SingleCopyContext W>
+  static void run(node::DirectReduce& protocol, W& w, const DirectReducePlan& plan,
+                  const Call& call) {
+    run_reduction(protocol, w, plan.reduction, call);
+  }
+};
+
+}  // namespace huddle::select
