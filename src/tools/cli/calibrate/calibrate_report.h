@@ -22,7 +22,7 @@ std::string summary_text(const calibrate::Outcome& outcome, int columns);
 // Requires: `work` is not empty.
 std::string other_work_text(const std::vector<calibrate::OtherWork>& work, std::size_t measured);
 
-// Output of `huddle calibrate --json`, as described in docs/records/0004-measuring.md.
+// Output of `huddle calibrate --json`, as described in docs/design/machine-model.md.
 inline constexpr int calibrate_json_schema = 1;
 
 std::string plan_json(const calibrate::Plan& plan);
