@@ -49,8 +49,7 @@ bench::Comparison comparison_of(const bench::Forecast& forecast, const bench::Bi
                                   .stretches = calls_in_a_round,
                                   .predicted_ns = ns});
   };
-  add("example", std::make_unique<RelayScanImplementation>(binding),
-      relay_scan_ns(forecast.prices));
+  add("example", std::make_unique<RelayScanImplementation>(binding), relay_scan_ns(forecast.costs));
   add("huddle", std::make_unique<bench::TeamOperation>(scan_of_one),
       forecast.cheapest_ns(request_of(scan_of_one, binding.ranks)));
   return comparison;

@@ -8,9 +8,9 @@
 
 namespace huddle::example {
 
-inline double relay_scan_ns(const select::Prices& prices) {
+inline double relay_scan_ns(const select::Costs& costs) {
   double ns = 0;
-  for (int rank = 1; rank < prices.ranks(); ++rank) ns += prices.line_ns(rank - 1, rank);
+  for (int rank = 1; rank < costs.ranks(); ++rank) ns += costs.line_ns(rank - 1, rank);
   return ns;
 }
 

@@ -22,15 +22,15 @@ std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns) {
   return std::min(one_ns, other_ns);
 }
 
-void JoinTerms::meet(const JoinTerms& other) {
+void ActivationTerms::meet(const ActivationTerms& other) {
   use = std::min(use, other.use);
   past_use = std::min(past_use, other.past_use);
   call_ns = std::min(call_ns, other.call_ns);
-  join_ns = std::max(join_ns, other.join_ns);
+  reduce_ns = std::max(reduce_ns, other.reduce_ns);
   nodes_join_ns = std::max(nodes_join_ns, other.nodes_join_ns);
 }
 
-JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
+ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& of_all) {
   // A vote takes as long as a small call, so the next one follows after a quarter of the calls so
   // far at the earliest, and after their number has doubled at the latest, as calls may grow.
   const std::size_t use_per_call = std::max<std::size_t>(1, of_all.use / calls);
@@ -39,7 +39,7 @@ JoinVerdict judge_price(std::size_t calls, const JoinTerms& of_all) {
     return calls + std::max<std::size_t>(1, use / use_per_call);
   };
   if (of_all.call_ns == 0) return {.next_ask = next_ask(calls)};
-  const std::uint64_t price = saved_part * of_all.join_ns / of_all.call_ns;
+  const std::uint64_t price = saved_part * of_all.reduce_ns / of_all.call_ns;
   const std::uint64_t made = of_all.use + of_all.past_use;
   if (made >= price) return {.joins = true};
   const bool is_near = made >= price / 2;

@@ -23,7 +23,7 @@ constexpr auto among = memory::OneSidedFence::Among::threads;
 }  // namespace
 
 LibraryLoadMonitor::LibraryLoadMonitor(std::string marker)
-    : marker_(std::move(marker)), fence_(among, memory::OneSidedFence::is_to_be_had(among)) {}
+    : marker_(std::move(marker)), fence_(among, memory::OneSidedFence::is_supported(among)) {}
 
 LibraryLoadMonitor::~LibraryLoadMonitor() {
   if (handle_ != nullptr) dlclose(handle_);

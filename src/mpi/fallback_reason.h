@@ -17,19 +17,19 @@ enum class Route {
   between_groups,  // an intercommunicator
   several_worlds,  // the processes were not all started together
   several_nodes,
-  quicker_by_mpi,   // predicted for several nodes
-  without_huddle,   // ranks of this node run without huddle
-  no_world,         // several sessions are open, so the ranks cannot be identified
-  unlike_settings,  // ranks with another version or other settings of huddle
-  too_young,        // too few calls on this communicator to repay the set-up
-  being_freed,      // called by a delete callback of the communicator's attributes
-  no_team,          // the set-up failed: no memory, no permission
-  not_selected,     // HUDDLE_OPS
-  no_reduction,     // huddle does not have this operator for this type; the MPI may not either
-  too_large,        // the elements exceed the limit of every algorithm
-  for_judgement,    // arguments that the MPI will probably reject
-  no_memory,        // for this algorithm
-  device_memory,    // data of a rank are in memory that the host cannot or should not access
+  quicker_by_mpi,     // predicted for several nodes
+  without_huddle,     // ranks of this node run without huddle
+  unknown_ranks,      // several sessions are open, so the ranks cannot be identified
+  unlike_settings,    // ranks with another version or other settings of huddle
+  not_activated,      // too few calls on this communicator to repay the set-up
+  being_freed,        // called by a delete callback of the communicator's attributes
+  no_team,            // the set-up failed: no memory, no permission
+  not_selected,       // HUDDLE_OPS
+  no_reduction,       // huddle does not have this operator for this type; the MPI may not either
+  too_large,          // the elements exceed the limit of every algorithm
+  invalid_arguments,  // arguments that the MPI will probably reject
+  no_memory,          // for this algorithm
+  device_memory,      // data of a rank are in memory that the host cannot or should not access
 };
 
 inline constexpr std::size_t route_count = static_cast<std::size_t>(Route::device_memory) + 1;
@@ -52,11 +52,11 @@ constexpr std::string_view words(Route passed) {
       return "predicted quicker by the MPI";
     case Route::without_huddle:
       return "ranks without huddle";
-    case Route::no_world:
+    case Route::unknown_ranks:
       return "several sessions";
     case Route::unlike_settings:
       return "settings differ between ranks";
-    case Route::too_young:
+    case Route::not_activated:
       return "before the communicator joined";
     case Route::being_freed:
       return "communicator being freed";
@@ -68,7 +68,7 @@ constexpr std::string_view words(Route passed) {
       return "type or operator";
     case Route::too_large:
       return "elements too large";
-    case Route::for_judgement:
+    case Route::invalid_arguments:
       return "arguments for the MPI to judge";
     case Route::no_memory:
       return "no memory";

@@ -104,7 +104,7 @@ std::optional<Launched> launched(const Environment& environment) {
   return std::nullopt;
 }
 
-bool is_speaker() {
+bool is_reporting_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
   }

@@ -32,6 +32,6 @@ std::optional<Launched> launched(const std::vector<std::string>& environment);
 
 // Returns whether this process prints huddle's messages: rank 0 by the launcher's variables
 // (messages may come before MPI_Init), or a process without a launcher.
-bool is_speaker();
+bool is_reporting_rank();
 
 }  // namespace huddle::mpi

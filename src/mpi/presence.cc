@@ -23,16 +23,16 @@ constexpr char no_word = 'n';
 
 }  // namespace
 
-RollCall::RollCall(std::optional<JobRank> place, const std::string& kind)
+Presence::Presence(std::optional<JobRank> place, const std::string& kind)
     : place_(std::move(place)) {
   if (!place_) return;
   prefix_ = fmt::format("huddle-{}-{:016x}-", geteuid(),
                         std::hash<std::string>()(place_->job + ' ' + kind));
 }
 
-std::string RollCall::name_of(int rank) const { return prefix_ + std::to_string(rank); }
+std::string Presence::name_of(int rank) const { return prefix_ + std::to_string(rank); }
 
-void RollCall::sign_in() {
+void Presence::sign_in() {
   const std::lock_guard lock(mutex_);
   if (!place_ || own_.is_open()) return;
   FileDescriptor probe(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -48,7 +48,7 @@ void RollCall::sign_in() {
   own_ = std::move(own);
 }
 
-void RollCall::confirm(int rank) {
+void Presence::confirm(int rank) {
   const std::lock_guard lock(mutex_);
   if (!place_ || rank == place_->rank) return;
   own_ = FileDescriptor();
@@ -56,7 +56,7 @@ void RollCall::confirm(int rank) {
   can_hear_ = false;
 }
 
-bool RollCall::is_here(int rank) {
+bool Presence::is_here(int rank) {
   if (!place_) return true;
   const std::lock_guard lock(mutex_);
   const auto index = static_cast<std::size_t>(rank);
@@ -69,7 +69,7 @@ bool RollCall::is_here(int rank) {
   return seen_[index];
 }
 
-std::optional<int> RollCall::first_here(int ranks) {
+std::optional<int> Presence::first_here(int ranks) {
   if (!place_ || !can_hear_) return std::nullopt;
   for (int rank = 0; rank < ranks; ++rank) {
     if (is_here(rank)) return rank;
@@ -77,7 +77,7 @@ std::optional<int> RollCall::first_here(int ranks) {
   return std::nullopt;
 }
 
-void RollCall::tell_others(int ranks, bool answer) {
+void Presence::tell_others(int ranks, bool answer) {
   const char word = answer ? yes_word : no_word;
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == place_->rank || !is_here(rank)) continue;
@@ -88,7 +88,7 @@ void RollCall::tell_others(int ranks, bool answer) {
   }
 }
 
-std::optional<bool> RollCall::hear(std::chrono::milliseconds limit) {
+std::optional<bool> Presence::hear(std::chrono::milliseconds limit) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + limit;
   while (true) {

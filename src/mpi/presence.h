@@ -18,11 +18,11 @@
 namespace huddle::mpi {
 
 // Each present rank binds an abstract socket name, which disappears with the process. Thread-safe.
-class RollCall {
+class Presence {
  public:
   // Only ranks with the same `kind` see each other. Without a place this rank cannot sign in, and
   // all ranks are assumed to be present.
-  RollCall(std::optional<JobRank> place, const std::string& kind);
+  Presence(std::optional<JobRank> place, const std::string& kind);
 
   void sign_in();
   // Hides this rank if the MPI's `rank` differs from the launcher's.

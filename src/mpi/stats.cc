@@ -22,7 +22,7 @@ std::string_view kind_never_taken(std::string_view name) {
 }
 
 std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& passed,
-                               const huddle_door& door) {
+                               const huddle_stub_interface& door) {
   std::vector<Reason> reasons;
   for (std::size_t i = 0; i < route_count; ++i) {
     if (passed[i] > 0) reasons.push_back({passed[i], words(static_cast<Route>(i))});
@@ -131,7 +131,7 @@ std::string times(const Shares& shares, const Run& run) {
       run.off ? "huddle can save a part of that" : "to compare: --off -v, or --compare 6");
 }
 
-std::string summary(const Shares& shares, const huddle_door& door, const Run& run) {
+std::string summary(const Shares& shares, const huddle_stub_interface& door, const Run& run) {
   const std::vector<Reason> reasons = reasons_of(shares.passed, door);
   if (shares.taken == 0 && reasons.empty()) {
     return fmt::format("huddle: {}rank 0 called no collective\n", run.off ? "off; " : "");
@@ -140,7 +140,7 @@ std::string summary(const Shares& shares, const huddle_door& door, const Run& ru
   return run.seconds ? fmt::format("{}huddle: {}\n", text, times(shares, run)) : text;
 }
 
-std::string Stats::report(const huddle_door& door) const {
+std::string Stats::report(const huddle_stub_interface& door) const {
   const std::lock_guard lock(mutex_);
   std::string text = fmt::format("huddle: collectives of rank 0\n{:<24}{:>10}{:>14}{:>12}  {}\n",
                                  "operation", "calls", "bytes", "seconds", "how");

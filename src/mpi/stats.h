@@ -32,7 +32,7 @@ std::string_view kind_never_taken(std::string_view name);
 // Returns all reasons that occurred, the most frequent one first. Includes the calls that the stub
 // forwards to the MPI and counts itself.
 std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& passed,
-                               const huddle_door& door);
+                               const huddle_stub_interface& door);
 void sort_by_calls(std::vector<Reason>& reasons);
 
 std::size_t calls_of(const std::vector<Reason>& reasons);
@@ -57,7 +57,7 @@ class Stats {
   void remark(std::string_view sentence);
 
   // Returns a human-readable table, including the calls that the stub counts.
-  std::string report(const huddle_door& door) const;
+  std::string report(const huddle_stub_interface& door) const;
   // Returns the remarks, one per line.
   std::string remarks() const;
 
@@ -101,6 +101,6 @@ struct Run {
 std::string times(const Shares& shares, const Run& run);
 
 // Returns a one-line summary, and times() if timed. The stub's calls count as fallbacks.
-std::string summary(const Shares& shares, const huddle_door& door, const Run& run);
+std::string summary(const Shares& shares, const huddle_stub_interface& door, const Run& run);
 
 }  // namespace huddle::mpi

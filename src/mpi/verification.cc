@@ -143,7 +143,7 @@ bool Verification::note_difference() {
   return differences_.fetch_add(1, std::memory_order_relaxed) == 0;
 }
 
-std::string Verification::report(const huddle_door& door) const {
+std::string Verification::report(const huddle_stub_interface& door) const {
   std::array<std::size_t, route_count> passed{};
   std::transform(passed_.begin(), passed_.end(), passed.begin(),
                  [](const Counter& calls) { return calls.load(std::memory_order_relaxed); });

@@ -78,7 +78,7 @@ class Verification {
   bool has_differences() const { return differences_.load(std::memory_order_relaxed) > 0; }
   // Returns "6,300 calls compared, 0 differ, 12 not comparable (10 one rank, 2 nonblocking)".
   // Includes the calls that the stub forwards to the MPI.
-  std::string report(const huddle_door& door) const;
+  std::string report(const huddle_stub_interface& door) const;
 
  private:
   using Counter = std::atomic<std::size_t>;

@@ -86,11 +86,11 @@ TEST(RelayScan, OnThreads) {
   for (const int ranks : {1, 2, 3, 7}) {
     node::test::Threads<RelayScan> threads(ranks,
                                            [](int) { return RelayScan(context::first_sequence); });
-    threads.run([](int rank, RelayScan& relay, const auto& world_for) {
+    threads.run([](int rank, RelayScan& relay, const auto& context_for) {
       for (std::size_t call = 0; call < calls; ++call) {
         const Bracketed own = given(rank, call);
         Bracketed result;
-        auto w = world_for(&own, &result);
+        auto w = context_for(&own, &result);
         relay.run(w, 1, bracketed);
         EXPECT_EQ(result, joined_up_to(rank, call));
       }
@@ -124,7 +124,7 @@ TEST(RelayScan, PriceGrowsByALineARank) {
   const machine::CostModel model(machine);
   const auto price_ns = [&](const std::vector<int>& pus) {
     const node::RankLocality locality = node::locality(machine.topology, pus);
-    return relay_scan_ns(select::Prices(model, locality));
+    return relay_scan_ns(select::Costs(model, locality));
   };
   EXPECT_DOUBLE_EQ(price_ns({0, 1}), 45);
   EXPECT_DOUBLE_EQ(price_ns({0, 1, 2, 3, 4, 5, 6, 7}), 6 * 45 + 120);

@@ -7,18 +7,19 @@
 namespace huddle::mpi {
 namespace {
 
-constexpr std::uint64_t join_ns = 2'000'000;
+constexpr std::uint64_t reduce_ns = 2'000'000;
 constexpr std::uint64_t call_ns = 1000;
 // If a third of each call is saved.
-constexpr std::uint64_t price = 3 * join_ns / call_ns;
+constexpr std::uint64_t price = 3 * reduce_ns / call_ns;
 
 // Returns the verdict after a number of small calls.
-JoinVerdict judge_small(std::size_t calls, std::uint64_t past_use = 0) {
-  return judge_price(calls, {calls, past_use, call_ns, join_ns});
+ActivationDecision judge_small(std::size_t calls, std::uint64_t past_use = 0) {
+  return decide_activation(calls, {calls, past_use, call_ns, reduce_ns});
 }
 
 TEST(JoinPrice, IsUnknownBeforeACallWasTimed) {
-  const JoinVerdict verdict = judge_price(first_ask, {first_ask, 1'000'000, 0, join_ns});
+  const ActivationDecision verdict =
+      decide_activation(first_ask, {first_ask, 1'000'000, 0, reduce_ns});
   EXPECT_FALSE(verdict.joins);
   EXPECT_EQ(verdict.next_ask, 2 * first_ask);
 }
@@ -32,10 +33,10 @@ TEST(JoinPrice, IsReachedOnceTheCallsWouldHaveSavedIt) {
 // Each vote costs a call, so votes are rare, and the last one is expected to reach the cost.
 TEST(JoinPrice, VotesAreRareAndInTime) {
   EXPECT_EQ(judge_small(64).next_ask, 128U) << "the calls to come may move more";
-  const JoinVerdict far = judge_small(price / 3);
+  const ActivationDecision far = judge_small(price / 3);
   EXPECT_FALSE(far.is_near);
   EXPECT_EQ(far.next_ask, price / 2);
-  const JoinVerdict near = judge_small(price / 2);
+  const ActivationDecision near = judge_small(price / 2);
   EXPECT_FALSE(near.joins);
   EXPECT_TRUE(near.is_near);
   EXPECT_EQ(near.next_ask, price);
@@ -45,21 +46,21 @@ TEST(JoinPrice, VotesAreRareAndInTime) {
 
 TEST(JoinPrice, IsReachedSoonByLargeCalls) {
   constexpr std::size_t use_per_call = 100;
-  const JoinTerms unknown{use_per_call * first_ask, 0, 0, join_ns};
-  EXPECT_EQ(judge_price(first_ask, unknown).next_ask, first_ask + 1);
-  const JoinTerms known{use_per_call * first_ask, 0, call_ns, join_ns};
-  const JoinVerdict verdict = judge_price(first_ask, known);
+  const ActivationTerms unknown{use_per_call * first_ask, 0, 0, reduce_ns};
+  EXPECT_EQ(decide_activation(first_ask, unknown).next_ask, first_ask + 1);
+  const ActivationTerms known{use_per_call * first_ask, 0, call_ns, reduce_ns};
+  const ActivationDecision verdict = decide_activation(first_ask, known);
   EXPECT_TRUE(verdict.is_near);
   EXPECT_EQ(verdict.next_ask, first_ask + 1);
 }
 
 TEST(JoinPrice, CombinesTheTermsOfAllRanks) {
-  JoinTerms of_all{50, 100, 700, 40, 400};
+  ActivationTerms of_all{50, 100, 700, 40, 400};
   of_all.meet({60, 90, 900, 60, 300});
   EXPECT_EQ(of_all.use, 50U);
   EXPECT_EQ(of_all.past_use, 90U);
   EXPECT_EQ(of_all.call_ns, 700U);
-  EXPECT_EQ(of_all.join_ns, 60U);
+  EXPECT_EQ(of_all.reduce_ns, 60U);
   EXPECT_EQ(of_all.nodes_join_ns, 400U);
   of_all.meet({1000, 1000, 0, 0});
   EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
@@ -67,11 +68,11 @@ TEST(JoinPrice, CombinesTheTermsOfAllRanks) {
 
 // In a loop that creates communicators, each would pay for a new set-up.
 TEST(JoinPrice, OverSeveralNodesCountsCallsOfOneCommunicator) {
-  const JoinTerms few{first_ask, 1'000'000, call_ns, 1, join_ns};
-  EXPECT_TRUE(judge_price(first_ask, few).joins);
-  EXPECT_FALSE(judge_price(first_ask, few.over_nodes()).joins);
-  const JoinTerms many{price, 0, call_ns, 1, join_ns};
-  EXPECT_TRUE(judge_price(price, many.over_nodes()).joins);
+  const ActivationTerms few{first_ask, 1'000'000, call_ns, 1, reduce_ns};
+  EXPECT_TRUE(decide_activation(first_ask, few).joins);
+  EXPECT_FALSE(decide_activation(first_ask, few.over_nodes()).joins);
+  const ActivationTerms many{price, 0, call_ns, 1, reduce_ns};
+  EXPECT_TRUE(decide_activation(price, many.over_nodes()).joins);
 }
 
 TEST(PastCalls, AreKeptByRanksInOrder) {

@@ -19,9 +19,9 @@ JobRank place(int rank, const std::string& job = "a job") {
   return {.job = job + std::to_string(getpid()), .rank = rank, .all_here = false};
 }
 
-TEST(RollCall, ARankThatHasSignedInIsPresent) {
-  RollCall first(place(0), "kind");
-  RollCall second(place(1), "kind");
+TEST(Presence, ARankThatHasSignedInIsPresent) {
+  Presence first(place(0), "kind");
+  Presence second(place(1), "kind");
   first.sign_in();
   EXPECT_TRUE(first.is_here(0));
   EXPECT_FALSE(first.is_here(1));
@@ -32,17 +32,17 @@ TEST(RollCall, ARankThatHasSignedInIsPresent) {
   EXPECT_FALSE(second.is_here(2));
 }
 
-TEST(RollCall, ARankThatHasNotSignedInSeesNoOther) {
-  RollCall first(place(0), "kind");
-  RollCall second(place(1), "kind");
+TEST(Presence, ARankThatHasNotSignedInSeesNoOther) {
+  Presence first(place(0), "kind");
+  Presence second(place(1), "kind");
   first.sign_in();
   EXPECT_FALSE(second.is_here(0));
 }
 
-TEST(RollCall, JobsAndKindsAreSeparate) {
-  RollCall first(place(0), "kind");
-  RollCall other_job(place(1, "another job"), "kind");
-  RollCall other_kind(place(1), "another kind");
+TEST(Presence, JobsAndKindsAreSeparate) {
+  Presence first(place(0), "kind");
+  Presence other_job(place(1, "another job"), "kind");
+  Presence other_kind(place(1), "another kind");
   first.sign_in();
   other_job.sign_in();
   other_kind.sign_in();
@@ -52,18 +52,18 @@ TEST(RollCall, JobsAndKindsAreSeparate) {
 }
 
 // All ranks must see the same, or some would wait for the others.
-TEST(RollCall, ANameInUseIsPresentForAll) {
-  RollCall first(place(0), "kind");
-  RollCall same(place(0), "kind");
+TEST(Presence, ANameInUseIsPresentForAll) {
+  Presence first(place(0), "kind");
+  Presence same(place(0), "kind");
   first.sign_in();
   same.sign_in();
   EXPECT_TRUE(first.is_here(0));
   EXPECT_TRUE(same.is_here(0));
 }
 
-TEST(RollCall, ARankWithAnUnexpectedNumberIsNotPresent) {
-  RollCall first(place(0), "kind");
-  RollCall second(place(1), "kind");
+TEST(Presence, ARankWithAnUnexpectedNumberIsNotPresent) {
+  Presence first(place(0), "kind");
+  Presence second(place(1), "kind");
   first.sign_in();
   second.sign_in();
   first.confirm(0);
@@ -72,13 +72,13 @@ TEST(RollCall, ARankWithAnUnexpectedNumberIsNotPresent) {
   EXPECT_FALSE(second.is_here(0));
 }
 
-TEST(RollCall, TheFirstSendsToTheOthers) {
+TEST(Presence, TheFirstSendsToTheOthers) {
   for (const bool answer : {true, false}) {
-    RollCall first(place(3), "kind");
-    RollCall second(place(5), "kind");
-    RollCall third(place(6), "kind");
-    for (RollCall* const one : {&first, &second, &third}) one->sign_in();
-    for (RollCall* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
+    Presence first(place(3), "kind");
+    Presence second(place(5), "kind");
+    Presence third(place(6), "kind");
+    for (Presence* const one : {&first, &second, &third}) one->sign_in();
+    for (Presence* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
     first.tell_others(8, answer);
     EXPECT_EQ(second.hear(at_once), answer);
     EXPECT_EQ(third.hear(at_once), answer);
@@ -86,43 +86,43 @@ TEST(RollCall, TheFirstSendsToTheOthers) {
 }
 
 // Messages to this rank would go to the process that owns the name.
-TEST(RollCall, ARankWhoseNameIsInUseDecidesAlone) {
-  RollCall first(place(0), "kind");
-  RollCall second(place(1), "kind");
-  RollCall same(place(1), "kind");
-  for (RollCall* const one : {&first, &second, &same}) one->sign_in();
+TEST(Presence, ARankWhoseNameIsInUseDecidesAlone) {
+  Presence first(place(0), "kind");
+  Presence second(place(1), "kind");
+  Presence same(place(1), "kind");
+  for (Presence* const one : {&first, &second, &same}) one->sign_in();
   EXPECT_EQ(second.first_here(2), 0);
   EXPECT_EQ(same.first_here(2), std::nullopt);
 }
 
 // The owner of the name is in another job of the same name, or malicious.
-TEST(RollCall, WaitingForTheFirstTimesOut) {
-  RollCall taker(place(0), "kind");
-  RollCall first(place(0), "kind");
-  RollCall second(place(1), "kind");
-  for (RollCall* const one : {&taker, &first, &second}) one->sign_in();
+TEST(Presence, WaitingForTheFirstTimesOut) {
+  Presence taker(place(0), "kind");
+  Presence first(place(0), "kind");
+  Presence second(place(1), "kind");
+  for (Presence* const one : {&taker, &first, &second}) one->sign_in();
   EXPECT_EQ(first.first_here(2), std::nullopt);
   EXPECT_EQ(second.first_here(2), 0);
   EXPECT_EQ(second.hear(at_once), std::nullopt);
 }
 
-TEST(RollCall, ADeadRankIsNotPresent) {
+TEST(Presence, ADeadRankIsNotPresent) {
   const auto child = fork();
   if (child == 0) {
-    RollCall gone(JobRank{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
+    Presence gone(JobRank{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
     gone.sign_in();
     _exit(gone.is_here(1) ? 0 : 1);
   }
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  RollCall stays(JobRank{.job = "of the parent" + std::to_string(getpid()), .rank = 0}, "kind");
+  Presence stays(JobRank{.job = "of the parent" + std::to_string(getpid()), .rank = 0}, "kind");
   stays.sign_in();
   EXPECT_FALSE(stays.is_here(1));
 }
 
-TEST(RollCall, WithoutAPlaceAllRanksArePresent) {
-  RollCall nowhere(std::nullopt, "kind");
+TEST(Presence, WithoutAPlaceAllRanksArePresent) {
+  Presence nowhere(std::nullopt, "kind");
   nowhere.sign_in();
   EXPECT_TRUE(nowhere.is_here(5));
   EXPECT_FALSE(nowhere.is_job_on_one_node());

@@ -18,7 +18,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-huddle_door door_with(const huddle_passed* passed, std::size_t count) {
+huddle_stub_interface door_with(const huddle_passed* passed, std::size_t count) {
   return {nullptr, "/usr/lib/libmpi.so", passed, count};
 }
 
@@ -87,7 +87,7 @@ Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Route, int>>
 TEST(Summary, ListsFallbackReasonsByFrequency) {
   const std::array<huddle_passed, 2> passed = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
   const Shares shares =
-      shares_of(12040, {{Route::one_rank, 2}, {Route::too_young, 8}, {Route::no_reduction, 2}});
+      shares_of(12040, {{Route::one_rank, 2}, {Route::not_activated, 8}, {Route::no_reduction, 2}});
   EXPECT_EQ(
       summary(shares, door_with(passed.data(), passed.size()), {}),
       "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 nonblocking, "

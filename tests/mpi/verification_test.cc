@@ -9,7 +9,7 @@
 namespace huddle::mpi {
 namespace {
 
-const huddle_door no_calls = {nullptr, "/usr/lib/libmpi.so", nullptr, 0};
+const huddle_stub_interface no_calls = {nullptr, "/usr/lib/libmpi.so", nullptr, 0};
 
 TEST(Verification, ReportsEvenIfNothingWasCompared) {
   const Verification verification;
@@ -28,7 +28,7 @@ TEST(Verification, CountsDifferencesAmongComparedCalls) {
 
 TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
   const std::array<huddle_passed, 2> passed = {{{"MPI_Ibcast", 2}, {"MPI_Iscan", 3}}};
-  const huddle_door door = {nullptr, "/usr/lib/libmpi.so", passed.data(), passed.size()};
+  const huddle_stub_interface door = {nullptr, "/usr/lib/libmpi.so", passed.data(), passed.size()};
   Verification verification;
   verification.note_skipped(Route::one_rank);
   for (int i = 0; i < 6; ++i) verification.note_skipped(Incomparable::mpi_failed);

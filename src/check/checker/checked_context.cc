@@ -96,17 +96,18 @@ void CheckedContext::fence(Where where) {
   execution_.fence(call);
 }
 
-Glance CheckedContext::wait(context::Address flag, context::Until until, Where where) {
+ObservedValue CheckedContext::wait(context::Address flag, context::Until until, Where where) {
   return wait_as_planned(flag, until, until, where);
 }
 
-Glance CheckedContext::wait_stamped(context::Address flag, context::Until until, Where where) {
+ObservedValue CheckedContext::wait_stamped(context::Address flag, context::Until until,
+                                           Where where) {
   return wait_as_planned(flag, until, context::until_equal(until.value), where);
 }
 
 // `right` is the condition if no fault is planted here.
-Glance CheckedContext::wait_as_planned(context::Address flag, context::Until until,
-                                       context::Until right, const Where& where) {
+ObservedValue CheckedContext::wait_as_planned(context::Address flag, context::Until until,
+                                              context::Until right, const Where& where) {
   const Call call{rank_, {Operation::wait, where}};
   const auto fault = execution_.fault_at(call.site, faults_of_waiting(until, ranks()));
   if (!fault) until = right;

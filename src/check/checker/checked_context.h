@@ -28,9 +28,9 @@ struct Buffers {
 };
 
 // The value that wait() saw. Converting it to a number records that the rank depends on it.
-class Glance {
+class ObservedValue {
  public:
-  Glance(Execution& execution, int rank, context::Sequence seen)
+  ObservedValue(Execution& execution, int rank, context::Sequence seen)
       : execution_(execution), rank_(rank), seen_(seen) {}
 
   operator context::Sequence() const {
@@ -62,7 +62,8 @@ class CheckedContext {
                      Where where = Where::current()) {
     store(flag, value, where);
   }
-  Glance wait_stamped(context::Address flag, context::Until until, Where where = Where::current());
+  ObservedValue wait_stamped(context::Address flag, context::Until until,
+                             Where where = Where::current());
   void keep_stamp(context::Address /*place*/) {}
   void compare_stamp(context::Address /*place*/) {}
   context::Sequence fetch_add(context::Address flag, context::Sequence amount,
@@ -70,7 +71,7 @@ class CheckedContext {
   context::Sequence fetch_sub(context::Address flag, context::Sequence amount,
                               Where where = Where::current());
   void fence(Where where = Where::current());
-  Glance wait(context::Address flag, context::Until until, Where where = Where::current());
+  ObservedValue wait(context::Address flag, context::Until until, Where where = Where::current());
   // If several flags satisfy their conditions, each of them is returned in some execution.
   int wait_any(std::span<const context::AwaitedFlag> awaited, Where where = Where::current());
   void wait_all(std::span<const context::Address> flags, context::Until until,
@@ -109,8 +110,8 @@ class CheckedContext {
   int path_failures() const { return execution_.path_failures(rank_); }
 
  private:
-  Glance wait_as_planned(context::Address flag, context::Until until, context::Until right,
-                         const Where& where);
+  ObservedValue wait_as_planned(context::Address flag, context::Until until, context::Until right,
+                                const Where& where);
   context::Address placed(context::Address place) const;
   context::Address next_owners(context::Address place) const {
     return {place.region, (place.owner + 1) % ranks(), place.offset};

@@ -35,7 +35,7 @@ RankCounts& RankCounts::operator-=(const RankCounts& less) {
   wakes -= less.wakes;
   subtract(copied_bytes, less.copied_bytes);
   reduced_bytes -= less.reduced_bytes;
-  asked_bytes -= less.asked_bytes;
+  prefetched_bytes -= less.prefetched_bytes;
   pulls -= less.pulls;
   pulled_bytes -= less.pulled_bytes;
   pushes -= less.pushes;

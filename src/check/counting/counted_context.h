@@ -31,7 +31,7 @@ struct RankCounts {
   std::size_t wakes = 0;
   std::array<std::size_t, memory::copy_kernels.size()> copied_bytes{};  // by kernel
   std::size_t reduced_bytes = 0;                                        // bytes of results
-  std::size_t asked_bytes = 0;  // prefetched for writing (prefetch_write)
+  std::size_t prefetched_bytes = 0;  // prefetched for writing (prefetch_write)
   std::size_t pulls = 0;
   std::size_t pulled_bytes = 0;
   std::size_t pushes = 0;
@@ -93,7 +93,7 @@ class CountedContext {
   int wait_any(std::span<const context::AwaitedFlag> awaited);
   void wait_all(std::span<const context::Address> flags, context::Until until);
   // Transfers take no time here, so a prefetch moves no line.
-  void prefetch_write(context::Address, std::size_t n) { counts().asked_bytes += n; }
+  void prefetch_write(context::Address, std::size_t n) { counts().prefetched_bytes += n; }
   void copy(context::Address to, context::Address from, std::size_t n, memory::CopyKernel kernel);
   void take(context::Address to, context::Address from, std::size_t n);
   void keep(context::Address place, std::size_t n);

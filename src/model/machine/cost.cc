@@ -95,8 +95,8 @@ std::size_t rank_of(const Topology& topology, std::string_view level) {
 // is independent of the order and monotone in the latencies.
 class Queue {
  public:
-  void join(double way_ns, double step_ns) {
-    farthest_ns_ = std::max(farthest_ns_, way_ns);
+  void join(double communication_cost_ns, double step_ns) {
+    farthest_ns_ = std::max(farthest_ns_, communication_cost_ns);
     steps_ns_ += step_ns;
     dearest_step_ns_ = std::max(dearest_step_ns_, step_ns);
   }

@@ -89,7 +89,7 @@ struct Offers {
 
 }  // namespace
 
-struct Joining::Facts {
+struct Activation::Facts {
   bool has_memory;    // false: the other members are invalid
   bool has_context;   // it has discovered its machine already
   bool has_progress;  // it can progress the MPI while it waits
@@ -99,7 +99,7 @@ struct Joining::Facts {
   Range group;                // the known group; 0: none
   std::uint64_t next_number;  // the number of a new team, taken from the lowest rank
   int free_tag;               // for a team over several nodes; 0: none is left
-  JoinTerms terms;
+  ActivationTerms terms;
 
   bool are_on_one_node() const { return node.is_one(); }
   // Combines both into facts that hold for these ranks and for higher ones.
@@ -117,14 +117,14 @@ struct Joining::Facts {
   }
 };
 
-Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
-                 WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context,
-                 InterNode& inter_node, MpiProgress& mpi_progress, Complain warn)
+Activation::Activation(const UnderlyingMpi& real, const Types& types, const Options& options,
+                       WorldRanks& world_ranks, Presence& presence, NodeContext& context,
+                       InterNode& inter_node, MpiProgress& mpi_progress, Complain warn)
     : real_(real),
       types_(types),
       options_(options),
       world_ranks_(world_ranks),
-      roll_call_(roll_call),
+      presence_(presence),
       context_(context),
       inter_node_(inter_node),
       nodes_(context, inter_node, options),
@@ -135,13 +135,13 @@ Joining::Joining(const UnderlyingMpi& real, const Types& types, const Options& o
       pool_(pool_bytes),
       team_ns_(usual_team_ns) {}
 
-void Joining::count(Communicator& communicator, std::size_t bytes) {
+void Activation::count(Communicator& communicator, std::size_t bytes) {
   communicator.use += 1 + bytes / bytes_of_a_call;
   ++communicator.calls;
   if (communicator.calls > std::max(first_ask_, communicator.next_ask)) join(communicator);
 }
 
-void Joining::leave(Communicator& communicator) noexcept {
+void Activation::leave(Communicator& communicator) noexcept {
   Entry& entry = communicator.entry;
   if (communicator.team) {
     entry.team = std::move(communicator.team);
@@ -153,7 +153,7 @@ void Joining::leave(Communicator& communicator) noexcept {
 }
 
 // A rank without memory to translate the ranks takes part in the agreement to report that.
-void Joining::join(Communicator& communicator) {
+void Activation::join(Communicator& communicator) {
   communicator.passed = Route::huddle;
   communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
   if (communicator.passed != Route::huddle) return;
@@ -172,13 +172,13 @@ void Joining::join(Communicator& communicator) {
 // Checks what each rank can determine alone, with the same result on all. A rank that is not
 // present is on another node, or would never take part in the agreement; with inter-node
 // communication all ranks of the job are known to run huddle.
-Route Joining::meet(Communicator& communicator) {
+Route Activation::meet(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return Route::huddle;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
   if (ranks.passed != Route::huddle) return ranks.passed;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
-                                        [this](int rank) { return roll_call_.is_here(rank); });
+                                        [this](int rank) { return presence_.is_here(rank); });
   if (missing != in_job.end() && !inter_node_.is_open()) {
     return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
   }
@@ -186,11 +186,11 @@ Route Joining::meet(Communicator& communicator) {
   return Route::huddle;
 }
 
-Route Joining::judge_missing(int rank, int own) {
-  if (!roll_call_.is_job_on_one_node()) return Route::several_nodes;
+Route Activation::judge_missing(int rank, int own) {
+  if (!presence_.is_job_on_one_node()) return Route::several_nodes;
   // The lowest rank with huddle prints the warning.
   int lowest = 0;
-  while (lowest < own && !roll_call_.is_here(lowest)) ++lowest;
+  while (lowest < own && !presence_.is_here(lowest)) ++lowest;
   if (lowest == own) {
     warn_(
         fmt::format("rank {} runs without huddle, or with another HUDDLE_JOIN_AFTER: collectives "
@@ -200,7 +200,7 @@ Route Joining::judge_missing(int rank, int own) {
   return Route::without_huddle;
 }
 
-Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding& holding) {
+Activation::Facts Activation::facts_of(const Communicator& communicator, const Holding& holding) {
   // Not std::call_once, because a bad_alloc would have to pass through the C library.
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
@@ -221,7 +221,7 @@ Joining::Facts Joining::facts_of(const Communicator& communicator, const Holding
        (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + look_ns}};
 }
 
-Route Joining::agree(Communicator& communicator, Holding& holding) {
+Route Activation::agree(Communicator& communicator, Holding& holding) {
   Facts facts{};
   if (!communicator.why.is_any()) {
     communicator.why = team::Trouble::of([&] {
@@ -241,7 +241,7 @@ Route Joining::agree(Communicator& communicator, Holding& holding) {
 // Combines the facts of all ranks; returns false if that fails. With inter-node communication,
 // ranks use recursive doubling, which needs no memory for all ranks' facts, but the members must be
 // known. It takes about as long as a small collective of the MPI.
-bool Joining::meet_others(Facts& facts, Communicator& communicator) {
+bool Activation::meet_others(Facts& facts, Communicator& communicator) {
   if (inter_node_.is_open()) {
     if (communicator.entry.members.empty()) return false;
     const team::Trouble trouble = team::Trouble::of([&] {
@@ -259,20 +259,20 @@ bool Joining::meet_others(Facts& facts, Communicator& communicator) {
   });
 }
 
-Route Joining::find_common_ground(const Facts& all) const {
+Route Activation::find_common_ground(const Facts& all) const {
   if (!all.has_memory) return Route::no_team;
   if (!inter_node_.is_open() && !all.are_on_one_node()) return Route::several_nodes;
   if (!all.settings.is_one()) return Route::unlike_settings;
   return all.has_progress ? Route::huddle : Route::no_team;
 }
 
-Route Joining::come_by_team(Communicator& communicator, Holding& holding, const Facts& all) {
+Route Activation::come_by_team(Communicator& communicator, Holding& holding, const Facts& all) {
   if (keep_common(holding.entry, all)) return Route::huddle;
-  const JoinVerdict price = verdict(communicator, all);
+  const ActivationDecision price = verdict(communicator, all);
   if (!price.joins) {
     if (price.is_near && !all.has_context && is_first_here(communicator)) context_.begin_to_look();
     communicator.next_ask = price.next_ask;
-    return Route::too_young;
+    return Route::not_activated;
   }
   if (!all.are_on_one_node()) {
     // Two ranks on two nodes exchange one message each way, whichever library sends it.
@@ -286,24 +286,24 @@ Route Joining::come_by_team(Communicator& communicator, Holding& holding, const 
   return all.has_context || share_machine(communicator) ? Route::huddle : Route::no_team;
 }
 
-JoinVerdict Joining::verdict(const Communicator& communicator, const Facts& all) const {
+ActivationDecision Activation::verdict(const Communicator& communicator, const Facts& all) const {
   if (options_.join_after) return {.joins = true};
-  return judge_price(communicator.calls,
-                     all.are_on_one_node() ? all.terms : all.terms.over_nodes());
+  return decide_activation(communicator.calls,
+                           all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }
 
 // Returns whether this is the lowest present rank, which is the first of its node.
-bool Joining::is_first_here(const Communicator& communicator) {
+bool Activation::is_first_here(const Communicator& communicator) {
   const std::span<const int> members = communicator.entry.members;
   const auto lower = members.first(static_cast<std::size_t>(communicator.rank));
   return std::none_of(lower.begin(), lower.end(),
-                      [this](int rank) { return roll_call_.is_here(rank); });
+                      [this](int rank) { return presence_.is_here(rank); });
 }
 
 // If all ranks took the same team from their pools and made equally many calls with it, they use
 // that team. A team that other ranks have dropped is never offered by them again, and numbers
 // increase, so it is dropped here as well.
-bool Joining::keep_common(Entry& entry, const Facts& all) {
+bool Activation::keep_common(Entry& entry, const Facts& all) {
   if (all.offers.are_one()) return true;
   if (!all.offers.are_newer(entry.number)) pool_.put(std::move(entry));
   entry = {};
@@ -313,11 +313,11 @@ bool Joining::keep_common(Entry& entry, const Facts& all) {
 // Returns false if the MPI fails. Only an allgather is used, because the MPI's reductions may need
 // more stack than the calling thread has (130 KiB in Debian's MPICH).
 template <class Words>
-bool Joining::tell(std::span<Words> all, const Words& mine, const Communicator& communicator) {
+bool Activation::tell(std::span<Words> all, const Words& mine, const Communicator& communicator) {
   return gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all), communicator);
 }
 
-bool Joining::all_agree(bool mine, const Communicator& communicator) {
+bool Activation::all_agree(bool mine, const Communicator& communicator) {
   return team::with_room_by_rank<std::uint8_t>(
       communicator.ranks, [&](std::span<std::uint8_t> all) {
         return tell(all, static_cast<std::uint8_t>(mine), communicator) &&
@@ -325,8 +325,8 @@ bool Joining::all_agree(bool mine, const Communicator& communicator) {
       });
 }
 
-bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
-                     const Communicator& communicator) {
+bool Activation::gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                        const Communicator& communicator) {
   const Datatype byte = types_.named("MPI_BYTE");
   const auto bytes = static_cast<int>(mine.size());
   return real_.allgather(mine.data(), bytes, byte, all.data(), bytes, byte,
@@ -334,7 +334,7 @@ bool Joining::gather(std::span<const std::byte> mine, std::span<std::byte> all,
 }
 
 // Broadcasts `text` from the lowest rank. Returns true if all ranks received it.
-bool Joining::share_text(std::string& text, Communicator& communicator) {
+bool Activation::share_text(std::string& text, Communicator& communicator) {
   const Comm comm = communicator.handle.load();
   std::uint64_t bytes = text.size();
   real_.bcast(&bytes, 1, types_.named("MPI_UINT64_T"), 0, comm);
@@ -345,7 +345,7 @@ bool Joining::share_text(std::string& text, Communicator& communicator) {
 }
 
 // Creates the node contexts from the lowest rank's machine. Returns true if all ranks succeeded.
-bool Joining::share_machine(Communicator& communicator) {
+bool Activation::share_machine(Communicator& communicator) {
   std::string text;  // remains empty if the lowest rank fails
   communicator.why = team::Trouble::of([&] {
     if (communicator.rank == 0) text = context_.machine_text();
@@ -355,7 +355,7 @@ bool Joining::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-Route Joining::join_nodes(Communicator& communicator, const Facts& all) {
+Route Activation::join_nodes(Communicator& communicator, const Facts& all) {
   const auto start = Clock::now();
   communicator.why = team::Trouble::of([&] {
     const auto wire = inter_node_.joining_wire(communicator.entry.members);
@@ -370,7 +370,7 @@ Route Joining::join_nodes(Communicator& communicator, const Facts& all) {
 }
 
 // If all ranks know the agreements of the group, they exchange only the location of their memory.
-void Joining::make_team(Communicator& communicator, Holding& holding) {
+void Activation::make_team(Communicator& communicator, Holding& holding) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");

@@ -25,16 +25,16 @@
 
 namespace huddle::mpi {
 
-class Joining {
+class Activation {
  public:
   // Keeps references to its arguments.
-  Joining(const UnderlyingMpi& real, const Types& types, const Options& options,
-          WorldRanks& world_ranks, RollCall& roll_call, NodeContext& context, InterNode& inter_node,
-          MpiProgress& mpi_progress, Complain warn);
+  Activation(const UnderlyingMpi& real, const Types& types, const Options& options,
+             WorldRanks& world_ranks, Presence& presence, NodeContext& context,
+             InterNode& inter_node, MpiProgress& mpi_progress, Complain warn);
 
   // Counts a call that moves `bytes` and creates the team once the savings justify it. The ranks of
   // an erroneous program may pass different numbers of bytes.
-  // Requires: the communicator has no team and its fallback reason is too_young.
+  // Requires: the communicator has no team and its fallback reason is not_activated.
   void count(Communicator& communicator, std::size_t bytes);
   // Keeps the team of a freed communicator for the next communicator of the same ranks.
   void leave(Communicator& communicator) noexcept;
@@ -57,7 +57,7 @@ class Joining {
   // Uses a team that all ranks have in their pools, or prepares a new one if its cost is justified.
   Route come_by_team(Communicator& communicator, Holding& holding, const Facts& all);
   Facts facts_of(const Communicator& communicator, const Holding& holding);
-  JoinVerdict verdict(const Communicator& communicator, const Facts& all) const;
+  ActivationDecision verdict(const Communicator& communicator, const Facts& all) const;
   bool is_first_here(const Communicator& communicator);
   bool keep_common(Entry& entry, const Facts& all);
   bool meet_others(Facts& facts, Communicator& communicator);
@@ -75,7 +75,7 @@ class Joining {
   const Types& types_;
   const Options& options_;
   WorldRanks& world_ranks_;
-  RollCall& roll_call_;
+  Presence& presence_;
   NodeContext& context_;
   InterNode& inter_node_;
   NodeJoining nodes_;

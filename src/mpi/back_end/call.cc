@@ -33,7 +33,7 @@ std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {
 Route BcastCall::objection(const Process& /*process*/, const Communicator& communicator) const {
   const bool fine =
       communicator.has_rank(root) && is_plain(output, count, *facts) && output != in_place();
-  return fine ? Route::huddle : Route::for_judgement;
+  return fine ? Route::huddle : Route::invalid_arguments;
 }
 
 Route BcastCall::take(const Process& process, Communicator& communicator) const {
@@ -61,7 +61,7 @@ Written BcastCall::written(const Communicator& /*communicator*/) const {
 Route AllreduceCall::objection(const Process& process, const Communicator& /*communicator*/) const {
   const bool is_alias = input == output && count >= aliased_allreduce_from;
   const bool fine = is_right(process, count) && !is_alias;
-  return fine ? Route::huddle : Route::for_judgement;
+  return fine ? Route::huddle : Route::invalid_arguments;
 }
 
 Route AllreduceCall::take(const Process& process, Communicator& communicator) const {
@@ -85,7 +85,7 @@ Route ReduceCall::objection(const Process& process, const Communicator& communic
   const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, *facts);
   const bool fine = communicator.has_rank(root) && facts->is_type && count >= 0 && has_input &&
                     !process.operators().is_null(op);
-  return fine ? Route::huddle : Route::for_judgement;
+  return fine ? Route::huddle : Route::invalid_arguments;
 }
 
 // Returns whether the root's output is invalid, which only the root can detect.
@@ -96,7 +96,7 @@ bool ReduceCall::is_wrong_at_root() const {
 
 Route ReduceCall::take(const Process& process, Communicator& communicator) const {
   const bool is_root = communicator.rank == root;
-  if (is_root && is_wrong_at_root()) return take_for_nothing(process, communicator);
+  if (is_root && is_wrong_at_root()) return take_part_and_discard(process, communicator);
   const auto join = [this](auto& team, const ReductionParts& parts,
                            const memory::Reduction& reduction) {
     team.reduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction, root);
@@ -106,7 +106,7 @@ Route ReduceCall::take(const Process& process, Communicator& communicator) const
 
 // The other ranks cannot detect the error and have entered the call: the root takes part with
 // temporary buffers and discards the result.
-Route ReduceCall::take_for_nothing(const Process& process, Communicator& communicator) const {
+Route ReduceCall::take_part_and_discard(const Process& process, Communicator& communicator) const {
   const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                         op);
   if (!reducer.can_join() || !communicator.can_join(reducer.reduction())) {
@@ -119,7 +119,7 @@ Route ReduceCall::take_for_nothing(const Process& process, Communicator& communi
   communicator.with_team([&](auto& team) {
     team.reduce(input_aside.data(), output_aside.data(), size, reduction, root);
   });
-  return Route::for_judgement;
+  return Route::invalid_arguments;
 }
 
 int ReduceCall::native(const UnderlyingMpi& real) const {

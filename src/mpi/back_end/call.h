@@ -85,7 +85,7 @@ struct ReduceCall : AnyReduction {
 
  private:
   bool is_wrong_at_root() const;
-  Route take_for_nothing(const Process& process, Communicator& communicator) const;
+  Route take_part_and_discard(const Process& process, Communicator& communicator) const;
 };
 
 // The buffer arguments of any call, and copies of the call with another buffer.

@@ -62,7 +62,7 @@ bool is_left_to_mpi(const Process& process, const Communicator& communicator, co
 // Returns the fallback reason of a call, or Route::huddle: the same on all ranks if it is valid.
 template <class Call>
 Route reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
-  if (communicator == nullptr) return Route::for_judgement;
+  if (communicator == nullptr) return Route::invalid_arguments;
   if (!communicator->has_joined()) return communicator->passed;
   if (!process.options().takes(Call::operation)) return Route::not_selected;
   if (communicator->internode && !communicator->internode->takes(Call::operation)) {
@@ -125,7 +125,7 @@ bool is_refused_at_once(const Process& process, const Communicator& communicator
   if constexpr (requires { call.others_have_sent(communicator); }) {
     if (call.others_have_sent(communicator)) return false;
   }
-  return call.objection(process, communicator) == Route::for_judgement;
+  return call.objection(process, communicator) == Route::invalid_arguments;
 }
 
 template <class Call>
@@ -133,7 +133,7 @@ void look_and_count(Process& process, Communicator* communicator, Call& call) {
   // Other arguments are significant on intercommunicators, so these are not inspected.
   if (communicator == nullptr || communicator->passed == Route::between_groups) return;
   call.look(process, *communicator);
-  const bool is_young = communicator->passed == Route::too_young;
+  const bool is_young = communicator->passed == Route::not_activated;
   if (is_young && is_refused_at_once(process, *communicator, call)) return;
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
@@ -192,7 +192,7 @@ Route take(Process& process, Communicator& communicator, const Call& call) {
 // rank takes the MPI only a few nanoseconds.
 inline bool passes_unseen(const Process& process, const Communicator* communicator) {
   return communicator != nullptr && !communicator->has_joined() &&
-         communicator->passed != Route::too_young && !process.options().is_timed() &&
+         communicator->passed != Route::not_activated && !process.options().is_timed() &&
          !process.options().verify;
 }
 
@@ -208,7 +208,7 @@ int carry_out(Process& process, Call&& call) {
     }
     look_and_count(process, communicator, call);
   } catch (const InvalidCommunicator& error) {
-    if (process.options().verify) process.verification().note_skipped(Route::for_judgement);
+    if (process.options().verify) process.verification().note_skipped(Route::invalid_arguments);
     return error.status;
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);

@@ -233,7 +233,7 @@ bool WorldRanks::take_everybody(Group& everybody) {
 
 WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   Group everybody{};
-  if (!take_everybody(everybody)) return {.passed = Route::no_world};
+  if (!take_everybody(everybody)) return {.passed = Route::unknown_ranks};
   Group group{};
   real_.comm_group(communicator.handle.load(), &group);
   std::vector<int> ranks(static_cast<std::size_t>(communicator.ranks));

@@ -46,7 +46,7 @@ struct Communicator {
   int rank = 0;
   int ranks = 0;
   std::size_t calls = 0;  // before activation
-  std::size_t use = 0;    // the same calls, weighted by size: see Joining
+  std::size_t use = 0;    // the same calls, weighted by size: see Activation
   // The call count at which the ranks next vote on activation; equal on all ranks.
   std::size_t next_ask = 0;
   std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
@@ -59,7 +59,7 @@ struct Communicator {
   // returns to the pool when the communicator is freed.
   team::TeamPool::Entry entry;
   // The reason why there is no team.
-  Route passed = Route::too_young;
+  Route passed = Route::not_activated;
   team::Trouble why;  // details of the reason, if any
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }

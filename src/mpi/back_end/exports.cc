@@ -25,7 +25,7 @@ Process& process() { return *the_process; }
 
 }  // namespace huddle::mpi
 
-HUDDLE_EXPORT int huddle_enter(const huddle_door* door) {
+HUDDLE_EXPORT int huddle_enter(const huddle_stub_interface* door) {
   try {
     the_process = new Process(*door);
     return 0;

@@ -175,16 +175,16 @@ class InterNode::MpiWire : public internode::RankWire {
   schedules::InPieces in_pieces_;
 };
 
-InterNode::InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
+InterNode::InterNode(const UnderlyingMpi& real, const Options& options, Presence& presence,
                      std::string kind)
-    : real_(real), options_(options), roll_call_(roll_call), kind_(std::move(kind)) {}
+    : real_(real), options_(options), presence_(presence), kind_(std::move(kind)) {}
 
 InterNode::~InterNode() = default;
 
 // A job on one node needs no inter-node communication.
 bool InterNode::is_asked_for(bool has_threads) const {
   return !options_.off && options_.net != "off" && !has_threads && !had_session_ &&
-         !roll_call_.is_job_on_one_node();
+         !presence_.is_job_on_one_node();
 }
 
 void InterNode::sign_in(bool has_threads) {
@@ -201,7 +201,7 @@ void InterNode::sign_in(bool has_threads) {
 // Under some MPIs no values are distributed in a job on one node, and none are needed.
 bool InterNode::are_found_here(int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
-    if (!roll_call_.is_here(rank)) return false;
+    if (!presence_.is_here(rank)) return false;
   }
   return true;
 }
@@ -210,8 +210,8 @@ bool InterNode::are_found_here(int ranks) {
 // would take the launcher longer than starting them. It sends the result to the others, if it
 // published the same value as they did; a rank that does not receive it queries by itself.
 bool InterNode::have_all_told(int ranks) {
-  const std::optional<int> first = roll_call_.first_here(ranks);
-  const std::optional<int> own = roll_call_.own_rank();
+  const std::optional<int> first = presence_.first_here(ranks);
+  const std::optional<int> own = presence_.own_rank();
   if (first && first != own) {
     if (!key_space_->has_told(*first, kind_)) return false;
     if (const std::optional<bool> heard = roll_call_.hear(hearing_limit)) return *heard;
@@ -220,7 +220,7 @@ bool InterNode::have_all_told(int ranks) {
   for (int rank = 0; all_here && rank < ranks; ++rank) {
     all_here = key_space_->has_told(rank, kind_);
   }
-  if (first && first == own) roll_call_.tell_others(ranks, all_here);
+  if (first && first == own) presence_.tell_others(ranks, all_here);
   return all_here;
 }
 
@@ -232,7 +232,7 @@ bool InterNode::are_all_here(int ranks) {
   const bool all_here = have_all_told(ranks);
   // Warns only users who requested inter-node teams.
   const bool is_asked = options_.net != "measured";
-  if (!all_here && is_asked && !are_found_here(ranks) && is_speaker()) {
+  if (!all_here && is_asked && !are_found_here(ranks) && is_reporting_rank()) {
     process().complain(
         "not every rank of this job has this version of huddle, HUDDLE_NET and the same "
         "HUDDLE_JOIN_AFTER: collectives over several nodes are the MPI's");

@@ -27,7 +27,7 @@ namespace huddle::mpi {
 class InterNode {
  public:
   // Only ranks with the same `kind` communicate.
-  InterNode(const UnderlyingMpi& real, const Options& options, RollCall& roll_call,
+  InterNode(const UnderlyingMpi& real, const Options& options, Presence& presence,
             std::string kind);
   ~InterNode();
   InterNode(const InterNode&) = delete;
@@ -79,7 +79,7 @@ class InterNode {
 
   const UnderlyingMpi& real_;
   const Options& options_;
-  RollCall& roll_call_;
+  Presence& presence_;
   std::string kind_;
   std::unique_ptr<KeySpace> key_space_;  // null: no way to exchange values
   bool is_wanted_ = false;

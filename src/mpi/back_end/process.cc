@@ -60,32 +60,32 @@ int rank_by_launcher() {
 
 }  // namespace
 
-Process::Process(const huddle_door& door)
+Process::Process(const huddle_stub_interface& door)
     : door_(door),
-      is_launchers_speaker_(is_speaker()),
+      is_launchers_speaker_(is_reporting_rank()),
       real_(door.real),
       types_(real_, door.real),
       operators_(door.real),
       options_(options_from(settings::process_sources(),
                             [this](const std::string& wrong) {
-                              if (is_speaker() && !are_settings_reported()) complain(wrong);
+                              if (is_reporting_rank() && !are_settings_reported()) complain(wrong);
                             })),
       null_(handle<Comm>(comm_null, door.real)),
       world_(handle<Comm>(comm_world, door.real)),
       self_(handle<Comm>(comm_self, door.real)),
       no_info_(handle<Info>(info_null, door.real)),
-      communicators_(real_, door.real, options_.off ? Route::switched_off : Route::too_young,
+      communicators_(real_, door.real, options_.off ? Route::switched_off : Route::not_activated,
                      [this](Communicator& communicator) { joining_.leave(communicator); }),
       world_ranks_(real_, world_),
-      roll_call_(rank_in_job(settings::process_sources().environment), kind_of(options_)),
-      inter_node_(real_, options_, roll_call_, kind_of(options_)),
+      presence_(rank_in_job(settings::process_sources().environment), kind_of(options_)),
+      inter_node_(real_, options_, presence_, kind_of(options_)),
       mpi_progress_(real_),
       context_(
-          options_, [this] { keep_moving(); }, roll_call_.ranks_here(),
+          options_, [this] { keep_moving(); }, presence_.ranks_here(),
           [this](const std::string& sentence) {
             if (!has_warned_.exchange(true)) complain(sentence);
           }),
-      joining_(real_, types_, options_, world_ranks_, roll_call_, context_, inter_node_,
+      joining_(real_, types_, options_, world_ranks_, presence_, context_, inter_node_,
                mpi_progress_,
                [this](const std::string& sentence) {
                  if (!has_warned_.exchange(true)) complain(sentence);
@@ -111,7 +111,7 @@ int Process::free(Comm* comm, int (*by_mpi)(Comm*)) {
 }
 
 void Process::count(Communicator& communicator, std::size_t bytes) {
-  if (communicator.passed != Route::too_young) return;
+  if (communicator.passed != Route::not_activated) return;
   joining_.count(communicator, bytes);
   if (communicator.why.is_any()) stats_.remark(communicator.why.text());
 }
@@ -127,7 +127,7 @@ void Process::complain(std::string_view sentence) {
 
 // If huddle is off, the other ranks must not find this rank.
 void Process::sign_in() {
-  if (!options_.off) roll_call_.sign_in();
+  if (!options_.off) presence_.sign_in();
 }
 
 // Also registers for inter-node communication.
@@ -140,7 +140,7 @@ void Process::begin() {
   begun_ = std::chrono::steady_clock::now();
   int rank = 0;
   if (real_.comm_rank(world_, &rank) == success) {
-    roll_call_.confirm(rank);
+    presence_.confirm(rank);
     world_rank_ = rank;
   }
   report_verification_at_exit();
@@ -188,7 +188,7 @@ void Process::opened(Session session) {
 void Process::start_heap() {
   if (options_.off) return;
   context_.start_heap([this](const std::string& sentence) {
-    if (is_speaker()) complain(sentence);
+    if (is_reporting_rank()) complain(sentence);
   });
 }
 
@@ -216,7 +216,7 @@ void Process::report_verification_at_exit() {
 }
 
 void Process::leave() {
-  if (pid_ == getpid()) say_goodbye(is_speaker());
+  if (pid_ == getpid()) say_goodbye(is_reporting_rank());
 }
 
 // Prints the reports once. Calls fall back to the MPI afterwards.

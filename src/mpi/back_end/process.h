@@ -45,7 +45,7 @@ class AllocMemBlocks {
 
 class Process {
  public:
-  explicit Process(const huddle_door& door);
+  explicit Process(const huddle_stub_interface& door);
 
   const UnderlyingMpi& real() const { return real_; }
   const Types& types() const { return types_; }
@@ -98,7 +98,7 @@ class Process {
   void report_verification_at_exit();
   Run run() const;
 
-  const huddle_door& door_;
+  const huddle_stub_interface& door_;
   // Read before MPI_Init, because MPIs without support for their launcher set its variables to 0.
   const bool is_launchers_speaker_;
   bool is_alone_among_many_ = false;
@@ -113,11 +113,11 @@ class Process {
   Communicators communicators_;
   Stats stats_;
   WorldRanks world_ranks_;
-  RollCall roll_call_;
+  Presence presence_;
   InterNode inter_node_;
   MpiProgress mpi_progress_;
   NodeContext context_;
-  Joining joining_;
+  Activation joining_;
   AllocMemBlocks lent_;
   Devices devices_;
   std::chrono::steady_clock::time_point begun_{};

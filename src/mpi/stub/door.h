@@ -24,7 +24,7 @@ static inline unsigned long huddle_counted_calls(const struct huddle_passed* pas
   return __atomic_load_n(&passed->calls, __ATOMIC_RELAXED);
 }
 
-struct huddle_door {
+struct huddle_stub_interface {
   /* Returns the MPI's own function or object of this name, or null if it has none. */
   void* (*real)(const char* name);
   const char* mpi_path; /* the file that the MPI was loaded from */
@@ -35,7 +35,7 @@ struct huddle_door {
 /* Each back end exports this function in addition to its MPI names. A non-zero result means that it
  * cannot work here; the program then runs without huddle. */
 #define HUDDLE_ENTER_NAME "huddle_enter"
-typedef int huddle_enter_function(const struct huddle_door* door);
+typedef int huddle_enter_function(const struct huddle_stub_interface* door);
 
 /* For `huddle bench`. Describes what the latest call on a communicator ran and what else it could
  * have run. `communicator` points to a communicator of the MPI's own type. Writes lines of

@@ -107,7 +107,7 @@ static int is_program_of_run(void) {
 }
 
 __attribute__((constructor)) static void keep_error(void) {
-  if (is_program_of_run() && is_to_report() && huddle_may_speak()) {
+  if (is_program_of_run() && is_to_report() && huddle_is_reporting_rank()) {
     kept_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   }
 }

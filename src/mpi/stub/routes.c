@@ -36,7 +36,7 @@ static struct huddle_mpi mpi;
 
 static void* real(const char* name) { return huddle_find_in_mpi(&mpi, name); }
 
-int huddle_may_speak(void) {
+int huddle_is_reporting_rank(void) {
   static const char* const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                       "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof ranks / sizeof *ranks; ++i) {
@@ -52,7 +52,8 @@ int huddle_says(const char* variable, const char* in_words, const char* in_numbe
 }
 
 static void say(const struct huddle_library* library, const char* what, const char* more) {
-  if (huddle_may_speak()) fprintf(stderr, "huddle: %s%s; %s\n", what, more, library->without);
+  if (huddle_is_reporting_rank())
+    fprintf(stderr, "huddle: %s%s; %s\n", what, more, library->without);
 }
 
 /* Opens a back end from the directory of this library. */
@@ -80,8 +81,8 @@ static void* entered_back_end(const struct huddle_library* library) {
     return NULL;
   }
   huddle_enter_function* enter = (huddle_enter_function*)(size_t)dlsym(back_end, HUDDLE_ENTER_NAME);
-  static struct huddle_door door;
-  door = (struct huddle_door){real, mpi.path, library->passed, library->call_count};
+  static struct huddle_stub_interface door;
+  door = (struct huddle_stub_interface){real, mpi.path, library->passed, library->call_count};
   return enter != NULL && enter(&door) == 0 ? back_end : NULL;
 }
 

@@ -82,7 +82,7 @@ struct huddle_library {
 
 /* Returns whether this rank prints messages: only rank 0 of a job does, according to the launcher's
  * variables. */
-int huddle_may_speak(void);
+int huddle_is_reporting_rank(void);
 
 /* Returns whether the environment variable has one of two equivalent values. */
 int huddle_says(const char* variable, const char* in_words, const char* in_numbers);

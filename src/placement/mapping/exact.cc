@@ -40,7 +40,7 @@ class Search {
 
   Mapping best(Mapping start) {
     double best_cost = hop_bytes(problem_, start);
-    prices_ = true;
+    costs_ = true;
     visit(
         0, 0.0, [&](double cost) { return cost < best_cost; },
         [&](double cost) {
@@ -84,7 +84,7 @@ class Search {
     bool goes_on = true;
     if (object.is_leaf()) {
       if (taken_[at(object.first)] == 0) {
-        const double more = prices_ ? price(element, object.first) : 0;
+        const double more = costs_ ? price(element, object.first) : 0;
         if (promising(cost + more)) {
           taken_[at(object.first)] = 1;
           mapping_[at(element)] = object.first;
@@ -130,7 +130,7 @@ class Search {
   std::vector<int> order_;   // order in which elements are placed: fixed ones first
   Mapping mapping_;
   std::vector<char> taken_;
-  bool prices_ = false;
+  bool costs_ = false;
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Map
   return processors;
 }
 
-double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
-              const std::vector<int>& processors) {
+double communication_cost_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
+                             const std::vector<int>& processors) {
   double sum = 0;
   for (int v = 0; v < counts.size(); ++v) {
     const mapping::Graph::Row row = counts.row(v);
@@ -333,8 +333,8 @@ double Agent::refill_s(const mapping::SlotTree& tree) const {
 
 bool Agent::confirmed(const Decision& decision, const mapping::SlotTree& tree) const {
   const mapping::Graph graph = fresh_.graph(decision.threads);
-  const double before = way_ns(graph, tree, decision.present);
-  const double after = way_ns(graph, tree, last_wish_->processors);
+  const double before = communication_cost_ns(graph, tree, decision.present);
+  const double after = communication_cost_ns(graph, tree, last_wish_->processors);
   return before - after >= options_.least_confirmed * last_wish_->saved * before;
 }
 

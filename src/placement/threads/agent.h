@@ -28,8 +28,8 @@ std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Map
 
 // Returns the cost in ns of one cache line per counted event. Threads on hardware threads that are
 // not in the tree are not counted.
-double way_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
-              const std::vector<int>& processors);
+double communication_cost_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
+                             const std::vector<int>& processors);
 
 // Decides whether a placement may leave threads fewer NUMA nodes or less memory bandwidth than they
 // have. The agent knows what threads share, but not how much bandwidth they need.

@@ -115,7 +115,7 @@ FileDescriptor open_process(pid_t process) {
 // Does nothing if the agent has removed the file, because it has then restored everything itself.
 void give_back_all(const StateFolder& folder, const StateFile& file) {
   SystemMasks masks;
-  const KeptState kept = read_kept_state(text_in(file.descriptor()));
+  const SavedState kept = read_kept_state(text_in(file.descriptor()));
   give_back(kept, masks);
   const StateFolder::Lock lock = folder.lock();
   if (file.is_there()) folder.give_back_values(kept);

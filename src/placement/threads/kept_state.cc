@@ -65,7 +65,7 @@ std::optional<Kept> kept_in(const std::vector<std::string>& fields, const Identi
 // set: they inherited it from their creators.
 class Heirs {
  public:
-  Heirs(const KeptState& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
+  Heirs(const SavedState& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
 
   int give_back_in(pid_t process, int generations) {
     int changed = 0;
@@ -90,11 +90,11 @@ class Heirs {
     return masks_.set_mask(thread, parent->original) == 0 ? 1 : 0;
   }
 
-  const KeptState& kept_;
+  const SavedState& kept_;
   ThreadMasks& masks_;
 };
 
-int give_back_once(const KeptState& kept, ThreadMasks& masks) {
+int give_back_once(const SavedState& kept, ThreadMasks& masks) {
   int changed = 0;
   for (const auto& [thread, one] : kept.bound) {
     if (!masks.is_there(one.thread)) continue;
@@ -111,7 +111,7 @@ int give_back_once(const KeptState& kept, ThreadMasks& masks) {
 
 }  // namespace
 
-bool KeptState::apply(std::string_view line) {
+bool SavedState::apply(std::string_view line) {
   const std::vector<std::string> fields = words(line);
   if (fields.size() < 3) return false;
   if (fields[0] == "serves" && fields.size() == 3) {
@@ -152,7 +152,7 @@ bool KeptState::apply(std::string_view line) {
   return true;
 }
 
-machine::CpuSet KeptState::claims() const {
+machine::CpuSet SavedState::claims() const {
   std::vector<int> processors;
   for (const auto& [thread, one] : bound) {
     if (one.claim >= 0) processors.push_back(one.claim);
@@ -160,7 +160,7 @@ machine::CpuSet KeptState::claims() const {
   return machine::CpuSet(std::move(processors));
 }
 
-const Kept* creator_of(const KeptState& kept, const ThreadMasks& masks, pid_t process,
+const Kept* creator_of(const SavedState& kept, const ThreadMasks& masks, pid_t process,
                        const machine::CpuSet& mask) {
   for (int generation = 0; process > 0 && generation <= most_generations; ++generation) {
     const auto found = std::find_if(kept.bound.begin(), kept.bound.end(), [&](const auto& bound) {
@@ -190,8 +190,8 @@ std::string value_line(const KeptValue& value) {
   return fmt::format("value {} {} {}\n", value.path, value.before, value.set);
 }
 
-KeptState read_kept_state(std::string_view text) {
-  KeptState kept;
+SavedState read_kept_state(std::string_view text) {
+  SavedState kept;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos || !kept.apply(text.substr(0, end))) break;
@@ -201,7 +201,7 @@ KeptState read_kept_state(std::string_view text) {
 }
 
 // Repeats because bound threads can create further threads until all of them are restored.
-int give_back(const KeptState& kept, ThreadMasks& masks) {
+int give_back(const SavedState& kept, ThreadMasks& masks) {
   constexpr int most_rounds = 16;
   int changed = 0;
   for (int round = 0; round < most_rounds; ++round) {

@@ -55,7 +55,7 @@ struct KeptValue {
   long long set = 0;
 };
 
-struct KeptState {
+struct SavedState {
   Identity agent = {}, guardian = {};
   std::string socket = {}, terms = {};  // empty if the agent serves no other programs
   std::map<pid_t, Identity> programs = {};
@@ -71,7 +71,7 @@ struct KeptState {
 // Returns the bound thread from which a thread of this process has inherited `mask`: one of the
 // same process, else of its parent, and so on. Returns null if the mask is not inherited. Another
 // program may have bound its threads to the same hardware threads.
-const Kept* creator_of(const KeptState& kept, const ThreadMasks& masks, pid_t process,
+const Kept* creator_of(const SavedState& kept, const ThreadMasks& masks, pid_t process,
                        const machine::CpuSet& mask);
 
 std::string agent_line(const Identity& one);
@@ -84,11 +84,11 @@ std::string bind_line(const Kept& kept);
 std::string value_line(const KeptValue& value);
 
 // Reads all lines up to the first one that is damaged or incomplete: its change was not made.
-KeptState read_kept_state(std::string_view text);
+SavedState read_kept_state(std::string_view text);
 
 // Restores the masks of all bound threads, and of the threads and processes that they have created
 // since. Leaves threads whose mask another program has changed. Returns the number of masks that it
 // changed.
-int give_back(const KeptState& kept, ThreadMasks& masks);
+int give_back(const SavedState& kept, ThreadMasks& masks);
 
 }  // namespace huddle::threads

@@ -182,7 +182,7 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
       folder_(folder),
       binder_(masks_, [this](std::string_view line) { return file_ && file_->add(line); }),
       self_(own_identity()) {
-  for (const KeptState& other : folder_.living()) {
+  for (const SavedState& other : folder_.living()) {
     const auto found = other.programs.find(program.number);
     if (found == other.programs.end() || found->second != program) continue;
     throw FailureError(
@@ -215,7 +215,7 @@ std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
   const StateFolder::Lock lock = repaired(all);
   const std::string terms = terms_of(job, allowed, binding);
   std::string refusal;
-  for (const KeptState& other : all.living()) {
+  for (const SavedState& other : all.living()) {
     if (job.empty()) break;
     if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
     refusal = hand_over(program, other.socket);
@@ -310,7 +310,7 @@ void Mover::look(const ThreadList& threads) {
 
 CpuSet Mover::claimed_by_others() const {
   CpuSet claimed;
-  for (const KeptState& other : folder_.living()) {
+  for (const SavedState& other : folder_.living()) {
     if (other.agent == self_) continue;
     for (const auto& [thread, kept] : other.bound) {
       if (kept.claim >= 0 && masks_.is_there(kept.thread)) {

@@ -53,7 +53,7 @@ class Binder {
   // Restores the masks of all bound threads. Returns their number.
   int give_back();
 
-  const KeptState& kept() const { return kept_; }
+  const SavedState& kept() const { return kept_; }
   bool is_alone(pid_t thread) const;
   int left_alone() const { return left_alone_; }  // number of threads, including ended ones
 
@@ -71,7 +71,7 @@ class Binder {
 
   ThreadMasks& masks_;
   Note note_;
-  KeptState kept_;
+  SavedState kept_;
   std::map<pid_t, Known> known_;
   std::map<Identity, machine::CpuSet> usual_;  // usual mask of the threads of a process
   int left_alone_ = 0;

@@ -77,10 +77,10 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
 // Records the original value of a setting. If another agent has set it, that is the value from
 // before the first agent, unless the setting has been changed by someone else since. A setting that
 // already has the wanted value without any agent is not recorded and stays.
-void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string& path,
+void NumaBalancing::keep(const std::vector<SavedState>& others, const std::string& path,
                          long long wanted) {
   const long long now = kernel_value(path).value_or(wanted);
-  for (const KeptState& other : others) {
+  for (const SavedState& other : others) {
     const auto found = other.values.find(path);
     if (found == other.values.end()) continue;
     if (now != found->second.set && now != found->second.before) continue;
@@ -90,7 +90,7 @@ void NumaBalancing::keep(const std::vector<KeptState>& others, const std::string
   if (now != wanted) own_.values.emplace(path, KeptValue{path, now, wanted});
 }
 
-void NumaBalancing::turn_on(const std::vector<KeptState>& others) {
+void NumaBalancing::turn_on(const std::vector<SavedState>& others) {
   const long long now = kernel_value(files_.sysctl).value_or(0);
   keep(others, files_.sysctl, now | balancing_bit);
   if (const auto period_ms = kernel_value(files_.scan_period_ms)) {
@@ -129,8 +129,8 @@ void NumaBalancing::end() {
 }
 
 bool NumaBalancing::is_needed_by_others() const {
-  const std::vector<KeptState> all = folder_.living();
-  return std::any_of(all.begin(), all.end(), [this](const KeptState& other) {
+  const std::vector<SavedState> all = folder_.living();
+  return std::any_of(all.begin(), all.end(), [this](const SavedState& other) {
     return other.agent != own_.agent && !other.values.empty();
   });
 }

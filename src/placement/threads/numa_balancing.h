@@ -46,15 +46,15 @@ class NumaBalancing {
   std::vector<std::string> notes() const;
 
  private:
-  void turn_on(const std::vector<KeptState>& others);
-  void keep(const std::vector<KeptState>& others, const std::string& path, long long wanted);
+  void turn_on(const std::vector<SavedState>& others);
+  void keep(const std::vector<SavedState>& others, const std::string& path, long long wanted);
   bool is_needed_by_others() const;
   void set_paused(bool paused);
   void end();
 
   StateFolder folder_;
   Files files_;
-  KeptState own_;
+  SavedState own_;
   std::unique_ptr<StateFile> file_;  // null if nothing is set, or if the guardian was killed
   std::unique_ptr<Guardian> guardian_;
   std::uint64_t faults_before_ = 0;  // of all programs of the machine

@@ -71,7 +71,7 @@ class Course {
         before = now;
       }
     }
-    ns_ += way_ns(builder.finish(), tree_, seats_);
+    ns_ += communication_cost_ns(builder.finish(), tree_, seats_);
   }
   void move(const Decision& decision) {
     for (std::size_t i = 0; i < decision.threads.size(); ++i) {
@@ -142,7 +142,8 @@ Events seated(Events events, const machine::CostModel& model, Start start) {
 
 double communication_ns(const mapping::Graph& counts, const machine::CostModel& model,
                         const std::vector<int>& processors, std::uint32_t page_bytes) {
-  return way_ns(counts, whole_tree(model), processors) * lines_a_page(model, page_bytes);
+  return communication_cost_ns(counts, whole_tree(model), processors) *
+         lines_a_page(model, page_bytes);
 }
 
 double Playback::standing_ns(std::string_view name) const {

@@ -43,12 +43,12 @@ bool has_name(int folder, const std::string& path) {
          by_name.st_ino == by_descriptor.st_ino && by_name.st_dev == by_descriptor.st_dev;
 }
 
-KeptState kept_in(const std::string& path) {
+SavedState kept_in(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return read_kept_state(text_in(file.number()));
 }
 
-bool is_left_behind(const KeptState& kept) {
+bool is_left_behind(const SavedState& kept) {
   return !is_running(kept.agent) && !is_running(kept.guardian);
 }
 
@@ -110,23 +110,23 @@ std::vector<std::string> StateFolder::files() const {
   return all;
 }
 
-std::vector<KeptState> StateFolder::living() const {
-  std::vector<KeptState> all;
+std::vector<SavedState> StateFolder::living() const {
+  std::vector<SavedState> all;
   for (const std::string& file : files()) {
-    KeptState kept = kept_in(file);
+    SavedState kept = kept_in(file);
     if (!is_left_behind(kept)) all.push_back(std::move(kept));
   }
   return all;
 }
 
-int StateFolder::give_back_values(const KeptState& kept) const {
+int StateFolder::give_back_values(const SavedState& kept) const {
   if (kept.values.empty()) return 0;
   int changed = 0;
-  const std::vector<KeptState> all = living();
+  const std::vector<SavedState> all = living();
   for (const auto& one : kept.values) {
     const std::string& path = one.first;
     const KeptValue& value = one.second;
-    const bool is_wanted = std::any_of(all.begin(), all.end(), [&](const KeptState& other) {
+    const bool is_wanted = std::any_of(all.begin(), all.end(), [&](const SavedState& other) {
       const auto found = other.values.find(path);
       return other.agent != kept.agent && found != other.values.end() &&
              found->second.set == value.set;
@@ -142,7 +142,7 @@ Repaired StateFolder::repair(ThreadMasks& masks) const {
   if (!exists()) return repaired;
   const Lock lock = this->lock();
   for (const std::string& file : files()) {
-    const KeptState kept = kept_in(file);
+    const SavedState kept = kept_in(file);
     if (!is_left_behind(kept)) continue;
     repaired.threads += give_back(kept, masks);
     repaired.values += give_back_values(kept);

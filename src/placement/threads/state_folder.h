@@ -61,11 +61,11 @@ class StateFolder {
 
   // Returns the records of all agents that run, or whose guardian runs.
   // Requires: the lock is held.
-  std::vector<KeptState> living() const;
+  std::vector<SavedState> living() const;
   // Restores the kernel settings that this agent has changed, unless another running agent needs
   // them or their value has been changed since. Returns the number of restored settings.
   // Requires: the lock is held.
-  int give_back_values(const KeptState& kept) const;
+  int give_back_values(const SavedState& kept) const;
   // Restores what agents have left behind that were killed together with their guardians, and
   // removes their files. Does nothing if there is no folder.
   Repaired repair(ThreadMasks& masks) const;

@@ -69,8 +69,8 @@ double Waiting::spin_ns() const {
   return others_ns_;
 }
 
-void Waiting::look_for_company() {
-  if (settings_.own_processor) return;
+void Waiting::detect_competition() {
+  if (settings_.has_exclusive_core) return;
   const std::int64_t before = std::exchange(switches_, involuntary_switches());
   company_ = before >= 0 && switches_ > before;
 }
@@ -87,13 +87,13 @@ std::int64_t Waiting::call_progress(std::int64_t now_ns) {
 
 // Subtracts the time that another rank on this core spins before it yields, as this one does. That
 // is not work, and counting it would make each rank wait ever longer for the other's spinning.
-void Waiting::learn_price(double ns) {
+void Waiting::record_first_yield(double ns) {
   if (!company_) return;
   others_ns_ += weight_of_last * (std::max(ns - spin_ns(), 0.0) - others_ns_);
 }
 
 // A yield that finds no other thread takes a small part of the time of two context switches.
-void Waiting::gave_core_away(double ns) {
+void Waiting::record_yield(double ns) {
   if (!company_) return;
   alone_in_a_row_ = ns < settings_.wake_ns ? alone_in_a_row_ + 1 : 0;
   if (alone_in_a_row_ < alone_for_good) return;
@@ -132,7 +132,7 @@ void Wait::spin() {
   now_ns_ = clock_ns();
   if (now_ns_ >= next_look_ns_) {
     next_look_ns_ = now_ns_ + between_looks_ns;
-    waiting_.look_for_company();
+    waiting_.detect_competition();
   }
   if (static_cast<double>(now_ns_ - start_ns_) >= waiting_.spin_ns()) way_ = Way::yield;
 }
@@ -142,8 +142,8 @@ void Wait::yield() {
   sched_yield();
   now_ns_ = clock_ns();
   const auto away_ns = static_cast<double>(now_ns_ - before_ns);
-  if (!std::exchange(has_yielded_, true)) waiting_.learn_price(away_ns);
-  waiting_.gave_core_away(away_ns);
+  if (!std::exchange(has_yielded_, true)) waiting_.record_first_yield(away_ns);
+  waiting_.record_yield(away_ns);
   const auto waited_ns = static_cast<double>(now_ns_ - start_ns_);
   if (waited_ns >= wakes_before_sleep * waiting_.wake_ns()) way_ = Way::sleep;
 }

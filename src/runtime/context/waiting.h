@@ -20,7 +20,7 @@ struct WaitingSettings {
   bool crowded = false;
   // This rank is bound to a hardware thread that no other rank of the team may use: a thread that
   // competes for it is never one that this rank waits for.
-  bool own_processor = false;
+  bool has_exclusive_core = false;
   // Time to fall asleep and be woken.
   double wake_ns = 5000;
 };
@@ -58,7 +58,7 @@ class Waiting {
 
   bool has_progress() const { return progress_ != nullptr || own_ != nullptr; }
   // Registers pending work of this rank, which waits then advance as well. Null unregisters it.
-  void keep_going(ProgressCallback own) { own_ = std::move(own); }
+  void set_pending_work(ProgressCallback own) { own_ = std::move(own); }
   // Calls the progress callbacks and returns the time afterwards. Requires: has_progress().
   std::int64_t call_progress(std::int64_t now_ns);
   // Earliest time of the next progress call. The delay grows with the duration of the last call.
@@ -69,12 +69,12 @@ class Waiting {
   bool is_gone(int rank) const { return is_gone_ && is_gone_(rank); }
 
   // Call while spinning. Involuntary context switches show whether other threads want this core.
-  void look_for_company();
+  void detect_competition();
   // Records the duration of a yield. Many short yields in a row show that the core is unshared
   // again.
-  void gave_core_away(double ns);
+  void record_yield(double ns);
   // Records the duration of the first yield of a wait, which estimates the cost of yielding.
-  void learn_price(double ns);
+  void record_first_yield(double ns);
 
  private:
   CallStamp stamp_;

@@ -224,8 +224,8 @@ Network network_of(const machine::Machine& machine) {
   network.node_ns_per_mib =
       std::max<std::int64_t>(1, std::llround(static_cast<double>(mib) / first.node_gb_per_s));
   const int processor = machine.topology.pus.first();
-  const double join_ns = model.copy_ns({.bytes = mib, .copier = processor, .peer = processor});
-  network.joining_ns_per_mib = std::llround(join_ns);
+  const double reduce_ns = model.copy_ns({.bytes = mib, .copier = processor, .peer = processor});
+  network.joining_ns_per_mib = std::llround(reduce_ns);
   return network;
 }
 

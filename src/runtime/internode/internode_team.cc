@@ -526,10 +526,10 @@ std::size_t Team::ranks_before(int node) const {
   return static_cast<std::size_t>(parts_.map.ranks_before(node));
 }
 
-std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& demand,
-                                      const schedules::CallData& data,
-                                      const memory::Reduction& reduction,
-                                      const schedules::Sizes* own_blocks) {
+std::unique_ptr<InterNodeTransfer> Team::start(const LeaderMap& speakers, const Demand& demand,
+                                               const schedules::CallData& data,
+                                               const memory::Reduction& reduction,
+                                               const schedules::Sizes* own_blocks) {
   const Plan& plan = plan_for(demand, speakers.leaders.count());
   latest_ = plan.words;
   const std::string_view forced = parts_.forced.for_operation(demand.operation);
@@ -542,8 +542,9 @@ std::unique_ptr<Crossing> Team::start(const Speakers& speakers, const Demand& de
   placed.input.sizes = sizes;
   placed.output.sizes = sizes;
   const ByNode by_node(*parts_.wire, parts_.map, parts_.traffic, speakers);
-  return std::make_unique<Crossing>(*plan.chosen.schedule, node_, placed, reduction, by_node,
-                                    static_cast<std::size_t>(parts_.network.piece_bytes));
+  return std::make_unique<InterNodeTransfer>(*plan.chosen.schedule, node_, placed, reduction,
+                                             by_node,
+                                             static_cast<std::size_t>(parts_.network.piece_bytes));
 }
 
 void Team::between(const Demand& demand, const schedules::CallData& data,

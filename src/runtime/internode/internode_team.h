@@ -30,7 +30,7 @@
 namespace huddle::internode {
 
 // The ranks that communicate for each node in one schedule.
-struct Speakers {
+struct LeaderMap {
   Leaders leaders;
   int leader = 0;      // number of the slice, equal on all nodes
   int root_rank = -1;  // communicates for its own node; -1: none
@@ -45,7 +45,7 @@ struct Speakers {
 class ByNode : public schedules::Wire {
  public:
   // Keeps references.
-  ByNode(schedules::Wire& by_rank, const NodeMap& map, Traffic* traffic, const Speakers& speakers)
+  ByNode(schedules::Wire& by_rank, const NodeMap& map, Traffic* traffic, const LeaderMap& speakers)
       : by_rank_(by_rank), map_(map), traffic_(traffic), speakers_(speakers) {}
 
   Ticket send(int node, std::span<const std::byte> bytes) override {
@@ -61,20 +61,21 @@ class ByNode : public schedules::Wire {
   schedules::Wire& by_rank_;
   const NodeMap& map_;
   Traffic* traffic_;
-  Speakers speakers_;
+  LeaderMap speakers_;
 };
 
 // A schedule in progress on a rank that communicates for its node. advance() never blocks, so that
 // the node can work meanwhile.
-class Crossing {
+class InterNodeTransfer {
  public:
   // piece_bytes: size of the pieces into which messages are cut; 0: they are not cut. Keeps
   // references to the schedule and to what by_node refers to.
-  Crossing(const schedules::Schedule& schedule, int node, const schedules::CallData& data,
-           const memory::Reduction& reduction, const ByNode& by_node, std::size_t piece_bytes)
+  InterNodeTransfer(const schedules::Schedule& schedule, int node, const schedules::CallData& data,
+                    const memory::Reduction& reduction, const ByNode& by_node,
+                    std::size_t piece_bytes)
       : by_node_(by_node), execution_(schedule, node, data, reduction, wire(piece_bytes)) {}
-  Crossing(const Crossing&) = delete;
-  Crossing& operator=(const Crossing&) = delete;
+  InterNodeTransfer(const InterNodeTransfer&) = delete;
+  InterNodeTransfer& operator=(const InterNodeTransfer&) = delete;
 
   // Makes progress. Returns true once this rank's part is complete.
   bool advance() { return execution_.advance(); }
@@ -198,10 +199,10 @@ class Team {
   void run(const Steps& steps);
   // Starts the schedule on a rank that communicates for its node.
   // own_blocks: the sizes to use if they differ between nodes.
-  std::unique_ptr<Crossing> start(const Speakers& speakers, const Demand& demand,
-                                  const schedules::CallData& data,
-                                  const memory::Reduction& reduction,
-                                  const schedules::Sizes* own_blocks = nullptr);
+  std::unique_ptr<InterNodeTransfer> start(const LeaderMap& speakers, const Demand& demand,
+                                           const schedules::CallData& data,
+                                           const memory::Reduction& reduction,
+                                           const schedules::Sizes* own_blocks = nullptr);
   // Starts a schedule between the first ranks (root_rank replaces the first rank of its node) and
   // waits for it.
   void between(const Demand& demand, const schedules::CallData& data,

@@ -24,26 +24,26 @@ class UnderWay {
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
   ~UnderWay() {
-    waiting_.keep_going(nullptr);
+    waiting_.set_pending_work(nullptr);
     static_cast<void>(crossing_.release());
   }
 
   // Starts a segment; null: there is none. It advances whenever this rank waits for its node.
-  void begin(std::unique_ptr<Crossing> crossing) {
+  void begin(std::unique_ptr<InterNodeTransfer> crossing) {
     crossing_ = std::move(crossing);
     if (crossing_ == nullptr) return;
     crossing_->advance();
-    waiting_.keep_going([this] { crossing_->advance(); });
+    waiting_.set_pending_work([this] { crossing_->advance(); });
   }
   void finish() {
     if (crossing_ == nullptr) return;
-    waiting_.keep_going(nullptr);
+    waiting_.set_pending_work(nullptr);
     internode::finish(std::move(crossing_), waiting_);
   }
 
  private:
   context::Waiting& waiting_;
-  std::unique_ptr<Crossing> crossing_;
+  std::unique_ptr<InterNodeTransfer> crossing_;
 };
 
 }  // namespace
@@ -102,7 +102,7 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
     node_part_.reduce_scatter(input + at(segment), joined(segment), node::Blocks::listed(blocks),
                               reduction);
   };
-  const auto start_between = [&](int segment) -> std::unique_ptr<Crossing> {
+  const auto start_between = [&](int segment) -> std::unique_ptr<InterNodeTransfer> {
     const std::size_t of_slice = own(segment, 1).bytes;
     if (of_slice == 0) return nullptr;
     schedules::CallData data;
@@ -142,7 +142,7 @@ void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sh
     node_part_.scatterv(buffer + sizes.offset(segment), node::Blocks::listed(blocks),
                         slice(segment), own(segment).bytes, speaker);
   };
-  const auto start_between = [&](int segment) -> std::unique_ptr<Crossing> {
+  const auto start_between = [&](int segment) -> std::unique_ptr<InterNodeTransfer> {
     const std::size_t of_slice = own(segment).bytes;
     if (of_slice == 0) return nullptr;
     schedules::CallData data;

@@ -202,7 +202,7 @@ void NodePart::join_blocks(const std::byte* input, std::byte* output, const node
   MessageBuffer all(bytes * static_cast<std::size_t>(ranks()));
   send_to_each(input, node::Blocks::listed(outgoing), all.data(), node::Blocks::even(bytes));
   if (bytes == 0) return;
-  const node::ReductionOrder& order = team_.group()->association();
+  const node::ReductionOrder& order = team_.group()->reduction_order();
   const auto of_place = [&](int place) {
     return all.data() + static_cast<std::size_t>(place) * bytes;
   };

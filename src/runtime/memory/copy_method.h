@@ -203,11 +203,11 @@ inline constexpr auto same_kernel_both_ends =
       return detail::is_shared(method) && method.in == method.out;
     }>();
 // For blocks that are reduced in place.
-inline constexpr auto joined_by_many =
+inline constexpr auto reduced_by_many =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_joined(method) && detail::is_shared(method);
     }>();
-inline constexpr auto joined_by_one =
+inline constexpr auto reduced_by_one =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_joined(method) && (detail::is_shared(method) || detail::is_taken(method));
     }>();

@@ -72,7 +72,7 @@ class ForkLine {
   bool open() noexcept;
   // Call after the fork, one in each process. No effect if not open.
   void wait_in_parent() noexcept;
-  void tell_in_child() noexcept;
+  void notify_parent() noexcept;
 
  private:
   FileDescriptor parents_;
@@ -156,7 +156,7 @@ class Heap {
   // set if the system cannot do that. Requires: whole pages of blocks of this heap.
   bool clear(Piece pages) noexcept;
   // With `checked`, reports accesses to freed memory, including those of peers.
-  void look_at_freed() const noexcept;
+  void check_freed() const noexcept;
   // Returns the usable size of the block; 0 if no block begins there.
   std::size_t bytes_of(const void* block) const noexcept;
 

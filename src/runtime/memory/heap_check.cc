@@ -64,7 +64,7 @@ void Heap::use_freed_again() {
   freed_.clear();
 }
 
-void Heap::look_at_freed() const noexcept {
+void Heap::check_freed() const noexcept {
   if (mutex_.is_forking_here()) return;
   const std::scoped_lock lock(mutex_);
   std::for_each(freed_.begin(), freed_.end(), [this](Piece freed) { look_at(freed); });

@@ -50,7 +50,7 @@ void ForkLine::wait_in_parent() noexcept {
   parents_ = FileDescriptor();
 }
 
-void ForkLine::tell_in_child() noexcept {
+void ForkLine::notify_parent() noexcept {
   if (!childs_.is_open()) return;
   parents_ = FileDescriptor();
   const char word = 0;
@@ -206,7 +206,7 @@ void Heap::after_fork_in_parent() noexcept {
 void Heap::after_fork_in_child() noexcept {
   if (at_fork_ != AtFork::nothing) {
     if (!map_all_anew() || !(blocks_.empty() || fill_child())) give_up_child();
-    line_.tell_in_child();
+    line_.notify_parent();
     file_.close();
     is_private_ = true;
     state_.is_shared = false;

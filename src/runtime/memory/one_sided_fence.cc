@@ -15,7 +15,7 @@ long membarrier(int command) { return syscall(SYS_membarrier, command, 0U, 0); }
 
 // A sandbox may forbid the system call, and a kernel with nohz_full CPUs does not support
 // MEMBARRIER_CMD_GLOBAL.
-bool OneSidedFence::is_to_be_had(Among among) {
+bool OneSidedFence::is_supported(Among among) {
   const long commands = membarrier(MEMBARRIER_CMD_QUERY);
   const int wanted =
       among == Among::threads ? MEMBARRIER_CMD_PRIVATE_EXPEDITED : MEMBARRIER_CMD_GLOBAL;

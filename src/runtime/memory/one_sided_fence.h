@@ -20,7 +20,7 @@ class OneSidedFence {
   };
 
   // Returns whether the kernel can make all of these threads execute a fence (membarrier).
-  static bool is_to_be_had(Among among);
+  static bool is_supported(Among among);
 
   // one_sided: if false, each side executes its own fence. All users of one handshake must agree.
   OneSidedFence(Among among, bool one_sided) : among_(among), one_sided_(one_sided) {}
@@ -33,7 +33,7 @@ class OneSidedFence {
     }
   }
   // Returns whether rare_side() still works: a sandbox may have been entered since.
-  bool has_rare_side() const { return !one_sided_ || is_to_be_had(among_); }
+  bool has_rare_side() const { return !one_sided_ || is_supported(among_); }
   // Requires: has_rare_side().
   void rare_side() const;
 

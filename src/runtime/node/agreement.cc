@@ -5,7 +5,7 @@
 
 namespace huddle::node {
 
-NoticeBoard::NoticeBoard(std::size_t most_bytes, context::Sequence start)
+SmallAllgather::SmallAllgather(std::size_t most_bytes, context::Sequence start)
     : stride_(slot_bytes(most_bytes)), call_(start) {}
 
 }  // namespace huddle::node

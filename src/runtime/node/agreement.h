@@ -11,10 +11,10 @@
 namespace huddle::node {
 
 // Allgather of a few bytes, by which the members of a team agree on something.
-class NoticeBoard {
+class SmallAllgather {
  public:
   // Requires: shared memory holds `start` everywhere.
-  NoticeBoard(std::size_t most_bytes, context::Sequence start);
+  SmallAllgather(std::size_t most_bytes, context::Sequence start);
 
   static std::size_t shared_bytes(std::size_t most_bytes) { return 2 * slot_bytes(most_bytes); }
 

@@ -37,7 +37,7 @@ class DirectReduce {
   };
 
   // Requires: shared memory holds `start` everywhere.
-  DirectReduce(const Parameters& parameters, const ReductionOrder& association,
+  DirectReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
@@ -193,7 +193,7 @@ class DirectReduce {
     };
     try {
       exposures_.with_all(w, [&] {
-        fold_ranks(w, to, spare_of(w.rank(), block_bytes_), association_, contribution, how);
+        fold_ranks(w, to, spare_of(w.rank(), block_bytes_), reduction_order_, contribution, how);
       });
     } catch (const Unread&) {
       // The failure is reported to all ranks at the end of the call.
@@ -241,7 +241,7 @@ class DirectReduce {
     return {Region::shared, owner, cells_offset_ + number % cells_ * block_bytes_};
   }
 
-  ReductionOrder association_;
+  ReductionOrder reduction_order_;
   std::size_t block_bytes_;
   context::Sequence cells_;
   SharedLayout carver_;

@@ -113,7 +113,7 @@ PairExchange::PairExchange(const Parameters& parameters, int ranks, context::Seq
   awaited_.reserve(turns_.size());
 }
 
-void PairExchange::fail(const PairChannels::Surprise& surprise, int rank) {
+void PairExchange::fail(const PairChannels::SizeMismatch& surprise, int rank) {
   throw context::SizesDiffer(fmt::format("rank {} sends {} bytes to rank {}, which expects {}",
                                          surprise.peer, surprise.sent_bytes, rank,
                                          surprise.expected_bytes));
@@ -122,7 +122,7 @@ void PairExchange::fail(const PairChannels::Surprise& surprise, int rank) {
 // Each rank decides how it writes to its own buffers, so this may differ between ranks.
 PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& incoming, int ranks) {
   Plan of_call = plan;
-  if (plan.past_caches_from != Plan::never && incoming.total(ranks) >= plan.past_caches_from) {
+  if (plan.nontemporal_from != Plan::never && incoming.total(ranks) >= plan.nontemporal_from) {
     of_call.results = memory::CopyKernel::nontemporal;
   }
   return of_call;

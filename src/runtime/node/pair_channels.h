@@ -34,7 +34,7 @@ namespace huddle::node {
 class PairChannels {
  public:
   // A received block whose size was not the expected one.
-  struct Surprise {
+  struct SizeMismatch {
     int peer = 0;
     std::size_t sent_bytes = 0;
     std::size_t expected_bytes = 0;
@@ -53,7 +53,7 @@ class PairChannels {
   // Returns whether a block was announced since the last call, or is still to come.
   bool was_unsettled() { return std::exchange(is_unsettled_, false); }
   // Returns the first block of unexpected size since the last call of this function.
-  std::optional<Surprise> surprise() { return std::exchange(surprise_, std::nullopt); }
+  std::optional<SizeMismatch> surprise() { return std::exchange(surprise_, std::nullopt); }
 
   // Returns whether the next tile can be filled without waiting, as far as this rank knows. With
   // ping-pong cells, a peer sends a tile only after it has drained the one a channel length before,
@@ -118,7 +118,7 @@ class PairChannels {
   // identically, including tiles of an unexpected size; if the numbers of tiles differ, all tiles
   // are drained before the next one is sent.
   template <context::SingleCopyContext W>
-  void go_on_in_step(W& w, const PairTurn& turn, const PairPlan& plan) {
+  void finish_ping_pong_turn(W& w, const PairTurn& turn, const PairPlan& plan) {
     Channel& between = channel(turn.out.peer);
     const context::Sequence sent = turn.out.tiles_moved(plan);
     const context::Sequence came = turn.in.tiles_moved(plan);
@@ -130,7 +130,7 @@ class PairChannels {
 
   // Returns whether this rank announced a block that could be neither read nor written.
   template <context::SingleCopyContext W>
-  bool was_in_vain(W& w, const PairStream& out) {
+  bool direct_copy_failed(W& w, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
     if (!std::exchange(to_peer.is_announced, false)) return false;
     const Address drained_flag = drained(out.peer, w.rank());
@@ -156,7 +156,7 @@ class PairChannels {
 
   // Prefetches the cells that this rank fills next, after it has sent a whole block.
   template <context::SingleCopyContext W>
-  void ask_ahead(W& w, const PairStream& out, const PairPlan& plan) {
+  void prefetch_cells(W& w, const PairStream& out, const PairPlan& plan) {
     const std::size_t bytes = std::min(plan.tile_bytes, out.block.bytes);
     if (out.is_announced || fits_behind_flag(bytes)) return;
     const context::Sequence next = channel(out.peer).filled / one;
@@ -306,7 +306,7 @@ class PairChannels {
   std::size_t cells_offset_;
   std::vector<Channel> channels_;  // by peer
   bool is_unsettled_ = false;
-  std::optional<Surprise> surprise_;
+  std::optional<SizeMismatch> surprise_;
 };
 
 }  // namespace huddle::node

@@ -50,7 +50,7 @@ class PairExchange {
   static int source(int rank, int ranks, int step, Order order);
 
  private:
-  [[noreturn]] static void fail(const PairChannels::Surprise& surprise, int rank);
+  [[noreturn]] static void fail(const PairChannels::SizeMismatch& surprise, int rank);
 
   static PairStream stream(int rank, int peer, const Blocks& blocks) {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
@@ -82,11 +82,11 @@ class PairExchange {
     move_own_unless(is_own_last);
     move_all(w, plan);
     if (plan.returns()) {
-      for (const PairTurn& turn : turns_) channels_.go_on_in_step(w, turn, plan);
+      for (const PairTurn& turn : turns_) channels_.finish_ping_pong_turn(w, turn, plan);
     }
     move_own_unless(!is_own_last);
     if (channels_.was_unsettled()) settle(w, plan);
-    if (plan.method->ownership == memory::LineOwnership::prefetched) ask_ahead(w, plan);
+    if (plan.method->ownership == memory::LineOwnership::prefetched) prefetch_cells(w, plan);
   }
 
   // Fills what can be filled before anything else: as in the turns, but without waiting.
@@ -171,7 +171,7 @@ class PairExchange {
   void settle(W& w, const Plan& plan) {
     for (PairTurn& turn : turns_) {
       turn.out.start_again();
-      if (!channels_.was_in_vain(w, turn.out)) turn.out.moved = turn.out.block.bytes;
+      if (!channels_.direct_copy_failed(w, turn.out)) turn.out.moved = turn.out.block.bytes;
     }
     for (PairTurn& turn : turns_) {
       turn.in.start_again();
@@ -183,11 +183,11 @@ class PairExchange {
   // Prefetches cells on a rank that received nothing. No peer waits for it, and the ranks that it
   // has sent to are reading meanwhile.
   template <context::SingleCopyContext W>
-  void ask_ahead(W& w, const Plan& plan) {
+  void prefetch_cells(W& w, const Plan& plan) {
     const bool has_read = std::any_of(turns_.begin(), turns_.end(),
                                       [](const PairTurn& turn) { return turn.in.block.bytes > 0; });
     if (has_read) return;
-    for (const PairTurn& turn : turns_) channels_.ask_ahead(w, turn.out, plan);
+    for (const PairTurn& turn : turns_) channels_.prefetch_cells(w, turn.out, plan);
   }
 
   PairChannels channels_;

@@ -47,7 +47,7 @@ struct PairPlan {
   memory::CopyMethod method = {};
   memory::CopyKernel results = memory::CopyKernel::plain;  // writes the output
   // A rank that receives at least this many bytes in total writes the output non-temporally.
-  std::size_t past_caches_from = never;
+  std::size_t nontemporal_from = never;
   // Sender: range of block sizes in bytes that are announced for the receiver to read.
   std::size_t announced_from = never;
   std::size_t announced_up_to = never;

@@ -33,7 +33,7 @@ class ExchangeReduce {
   };
 
   // Requires: the flags, at the beginning of shared memory, hold `start`.
-  ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
+  ExchangeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                  context::Sequence start);
 
   std::size_t shared_bytes() const { return slots_at() + slots * slot_stride_; }
@@ -44,7 +44,7 @@ class ExchangeReduce {
   template <context::Context W>
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, {}, [&](const Round& round) {
-      fold_ranks(w, output(w, round.offset), spare(w), association_, contributions(w, round),
+      fold_ranks(w, output(w, round.offset), spare(w), reduction_order_, contributions(w, round),
                  round.what);
       seen_ = round.number;
     });
@@ -69,7 +69,7 @@ class ExchangeReduce {
         if (rank == w.rank()) return Address{Region::input, rank, here.begin};
         return shown(w, rank, round) + at_in_slot(here.begin, round, part_of(rank));
       };
-      fold_ranks(w, output(w, here.begin - mine.begin), spare(w), association_, contribution,
+      fold_ranks(w, output(w, here.begin - mine.begin), spare(w), reduction_order_, contribution,
                  Join{here.bytes() / element_bytes, reduction});
     });
   }
@@ -213,7 +213,7 @@ class ExchangeReduce {
              round.what);
   }
 
-  ReductionOrder association_;
+  ReductionOrder reduction_order_;
   context::Sequence lines_;
   std::size_t slot_stride_;
   context::Sequence first_;  // rounds of all calls so far

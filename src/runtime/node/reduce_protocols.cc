@@ -8,17 +8,17 @@
 
 namespace huddle::node {
 
-ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrder& association,
+ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                                context::Sequence start)
-    : association_(association),
+    : reduction_order_(reduction_order),
       lines_(parameters.lines),
       slot_stride_(round_up(parameters.capacity_bytes, apart_bytes)),
       first_(start),
       seen_(start) {}
 
-TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& association,
+TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                        context::Sequence start)
-    : association_(association),
+    : reduction_order_(reduction_order),
       slot_stride_(slot_bytes(parameters.capacity_bytes)),
       slots_(static_cast<context::Sequence>(parameters.slots)),
       done_(carver_),
@@ -27,9 +27,9 @@ TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& assoc
       results_offset_(carver_.take(slots_ * slot_stride_)),
       round_(start) {}
 
-SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& association,
+SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                            int ranks, context::Sequence start)
-    : association_(association),
+    : reduction_order_(reduction_order),
       others_(static_cast<std::size_t>(ranks) - 1),
       slice_bytes_(parameters.slice_bytes),
       sets_(static_cast<context::Sequence>(parameters.sets)),
@@ -42,9 +42,9 @@ SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& a
       results_offset_(carver_.take(sets_ * slice_bytes_, page_bytes)),
       count_(start) {}
 
-DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& association,
+DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                            context::Sequence start)
-    : association_(association),
+    : reduction_order_(reduction_order),
       block_bytes_(parameters.block_bytes),
       cells_(static_cast<context::Sequence>(parameters.cells)),
       exposures_(carver_, 2, start),

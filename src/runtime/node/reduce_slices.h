@@ -47,7 +47,7 @@ class SlicedReduce {
   };
 
   // Requires: shared memory holds `start` everywhere.
-  SlicedReduce(const Parameters& parameters, const ReductionOrder& association, int ranks,
+  SlicedReduce(const Parameters& parameters, const ReductionOrder& reduction_order, int ranks,
                context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
@@ -174,8 +174,8 @@ class SlicedReduce {
     const Address target = join_target(w.rank(), part, job, spare);
     const Address block = target == spare.total ? target : target + at;
     fold_ranks(
-        w, block, spare, association_, [&](int rank) { return contribution(w, rank, part, at); },
-        how);
+        w, block, spare, reduction_order_,
+        [&](int rank) { return contribution(w, rank, part, at); }, how);
     hand_out(w, block, part, at, how.bytes(), job);
     if (job.plan.method->ownership == memory::LineOwnership::reader_takes)
       keep_contributions(w, part, at, how.bytes(), job);
@@ -286,7 +286,7 @@ class SlicedReduce {
     return part.number % sets_;  // NOLINT(clang-analyzer-core.DivideZero): there are some
   }
 
-  ReductionOrder association_;
+  ReductionOrder reduction_order_;
   std::size_t others_;
   std::size_t slice_bytes_;
   context::Sequence sets_;

@@ -36,7 +36,7 @@ class TreeReduce {
   };
 
   // Requires: shared memory holds `start` everywhere.
-  TreeReduce(const Parameters& parameters, const ReductionOrder& association,
+  TreeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
              context::Sequence start);
 
   std::size_t shared_bytes() const { return carver_.size(); }
@@ -102,8 +102,9 @@ class TreeReduce {
     // All previous readers of this slot must have finished.
     done_guard_.wait_for_others(w, round_ - slots_);
     const Address mine = slot_of(w.rank(), shown_offset_);
-    const int last =
-        leads(w.rank()) ? association_.first(association_.block_of(w.rank()) + 1) : w.rank() + 1;
+    const int last = leads(w.rank())
+                         ? reduction_order_.first(reduction_order_.block_of(w.rank()) + 1)
+                         : w.rank() + 1;
     const auto contribution = [&](int rank) {
       if (rank == w.rank()) return Address{Region::input, rank, offset};
       return arrived(w, slot_of(rank, shown_offset_), join.bytes());
@@ -116,9 +117,10 @@ class TreeReduce {
   template <context::Context W>
   void join_blocks(W& w, Address to, const Join& join) {
     const auto block_result = [&](int block) {
-      return arrived(w, slot_of(association_.first(block), shown_offset_), join.bytes());
+      return arrived(w, slot_of(reduction_order_.first(block), shown_offset_), join.bytes());
     };
-    fold_row(w, to, {Region::scratch, w.rank(), 0}, 0, association_.blocks(), block_result, join);
+    fold_row(w, to, {Region::scratch, w.rank(), 0}, 0, reduction_order_.blocks(), block_result,
+             join);
   }
 
   template <context::Context W>
@@ -151,10 +153,10 @@ class TreeReduce {
     if (leads(w.rank())) w.store_stamped(slot_of(w.rank(), results_offset_), round_);
   }
 
-  int leader_of(int rank) const { return association_.first(association_.block_of(rank)); }
+  int leader_of(int rank) const { return reduction_order_.first(reduction_order_.block_of(rank)); }
   bool leads(int rank) const { return rank == leader_of(rank); }
 
-  ReductionOrder association_;
+  ReductionOrder reduction_order_;
   std::size_t slot_stride_;
   context::Sequence slots_;
   SharedLayout carver_;

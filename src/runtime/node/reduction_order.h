@@ -73,13 +73,13 @@ void fold_row(W& w, context::Address to, context::Address spare, int first, int 
 
 // Like fold_row() over all ranks, block by block.
 template <context::Context W, class Item>
-void fold_ranks(W& w, context::Address to, const Spare& spare, const ReductionOrder& association,
-                const Item& item, const Join& join) {
+void fold_ranks(W& w, context::Address to, const Spare& spare,
+                const ReductionOrder& reduction_order, const Item& item, const Join& join) {
   const auto row = [&](int block, context::Address target, context::Address between) {
-    fold_row(w, target, between, association.first(block), association.first(block + 1), item,
-             join);
+    fold_row(w, target, between, reduction_order.first(block), reduction_order.first(block + 1),
+             item, join);
   };
-  const int blocks = association.blocks();
+  const int blocks = reduction_order.blocks();
   if (blocks == 1) return row(0, to, spare.total);
   row(0, spare.total, spare.total);
   for (int block = 1; block < blocks; ++block) {

@@ -16,9 +16,9 @@ namespace huddle::schedules {
 
 // Order in which a reduction combines contributions.
 enum class Order : std::uint8_t {
-  none,         // nothing is combined
-  association,  // the order of association.h: results do not depend on the algorithm
-  free,         // any order, for operators whose result does not depend on it
+  none,             // nothing is combined
+  reduction_order,  // the order of association.h: results do not depend on the algorithm
+  free,             // any order, for operators whose result does not depend on it
 };
 
 // The parameters of a Call that affect the schedule.

@@ -180,8 +180,8 @@ std::unique_ptr<Schedule> allreduce_halving(const Call& call) {
 
 namespace {
 
-// Slices: every rank reduces one slice (SliceJoin) and sends it to all others. Each contribution
-// and each result travels directly to the rank that needs it.
+// Slices: every rank reduces one slice (SliceReduction) and sends it to all others. Each
+// contribution and each result travels directly to the rank that needs it.
 class AllreduceSlices : public Schedule {
  public:
   explicit AllreduceSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
@@ -216,7 +216,7 @@ class AllreduceSlices : public Schedule {
  private:
   std::int64_t others() const { return ranks() - 1; }
 
-  SliceJoin slice_;
+  SliceReduction slice_;
 };
 
 }  // namespace

@@ -244,7 +244,7 @@ class Check {
     switch (proof_.order) {
       case Order::none:
         break;
-      case Order::association:
+      case Order::reduction_order:
         return brackets_.join(left, right);
       case Order::free:
         if (const auto term = contributors_.join(left, right)) return *term;
@@ -259,7 +259,7 @@ class Check {
     if (term == term_in_flight) return "what has not come";
     if (proof_.order == Order::none) return fmt::format("block {}", term - 1);
     const std::string whole =
-        proof_.order == Order::association ? brackets_.text(term) : contributors_.text(term);
+        proof_.order == Order::reduction_order ? brackets_.text(term) : contributors_.text(term);
     constexpr std::size_t most = 200;  // limit for readability
     return whole.size() <= most ? whole : whole.substr(0, most) + "...";
   }

@@ -120,7 +120,7 @@ std::unique_ptr<Schedule> reduce_scatter_halving(const Call& call) {
 
 namespace {
 
-// Every rank reduces its own block (SliceJoin): contributions travel directly to that rank.
+// Every rank reduces its own block (SliceReduction): contributions travel directly to that rank.
 class ReduceScatterSlices : public Schedule {
  public:
   explicit ReduceScatterSlices(const Call& call) : Schedule(call), slice_(call.ranks) {}
@@ -146,7 +146,7 @@ class ReduceScatterSlices : public Schedule {
   }
 
  private:
-  SliceJoin slice_;
+  SliceReduction slice_;
 };
 
 }  // namespace

@@ -5,17 +5,17 @@
 
 namespace huddle::schedules {
 
-SliceJoin::Node SliceJoin::leaf(int rank) const {
+SliceReduction::Node SliceReduction::leaf(int rank) const {
   if (folding_.is_paired(rank)) return {0, rank};
   return {1, folding_.seat_of(rank)};
 }
 
-int SliceJoin::first_rank(const Node& node) const {
+int SliceReduction::first_rank(const Node& node) const {
   if (node.height == 0) return node.number;
   return folding_.rank_at(node.number << (node.height - 1));
 }
 
-int SliceJoin::complete_after(int owner, const Node& node) const {
+int SliceReduction::complete_after(int owner, const Node& node) const {
   const int first = first_rank(node);
   const int end = first_rank({node.height, node.number + 1});
   const bool owner_is_inside = first < owner && owner < end;
@@ -23,14 +23,14 @@ int SliceJoin::complete_after(int owner, const Node& node) const {
   return (last - owner + ranks_) % ranks_;
 }
 
-Buffer SliceJoin::place(int owner, const Node& node) const {
+Buffer SliceReduction::place(int owner, const Node& node) const {
   if (node.height == top()) return Buffer::output;
   if (node == leaf(owner)) return Buffer::input;
   const bool waits = complete_after(owner, node) < complete_after(owner, parent(node));
   return schedules::scratch(waits ? 1 + 2 * node.height + node.number % 2 : 0);
 }
 
-void SliceJoin::join(int owner, int rank, Round& round) const {
+void SliceReduction::join(int owner, int rank, Round& round) const {
   const int now = (rank - owner + ranks_) % ranks_;
   for (Node node = leaf(rank); node.height < top(); node = parent(node)) {
     if (complete_after(owner, parent(node)) != now) return;

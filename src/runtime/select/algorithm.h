@@ -25,8 +25,8 @@ namespace huddle::select {
 std::vector<std::size_t> piece_sizes(std::size_t bytes, std::size_t capacity);
 
 struct Algorithm {
-  using Add = void(std::vector<Candidate>& list, const Prices& prices,
-                   const TeamResources& resources, const Request& request);
+  using Add = void(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
+                   const Request& request);
 
   std::string_view name;  // equals algorithm_name() of each of its plans
   std::string needs;      // requirements in words; empty if there are none
@@ -44,18 +44,18 @@ std::vector<Algorithm> algorithms(Operation operation, const TeamResources& reso
 
 std::vector<Algorithm> barrier_algorithms();
 
-double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
+double tree_barrier_ns(const Costs& costs, const node::Tree& tree,
                        const node::TreeBarrier::Parameters& parameters);
-double dissemination_ns(const Prices& prices,
+double dissemination_ns(const Costs& costs,
                         const node::DisseminationBarrier::Parameters& parameters);
 
 std::vector<Algorithm> bcast_algorithms(const TeamResources& resources);
 
-double inline_bcast_ns(const Prices& prices, const node::Tree& tree, int slots, std::size_t bytes);
+double inline_bcast_ns(const Costs& costs, const node::Tree& tree, int slots, std::size_t bytes);
 // Follows t(m, s) of Kurnosov and Tokmasheva, but predicts the copies in and out separately.
-double pipelined_bcast_ns(const Prices& prices, const node::Tree& tree, std::size_t queue_bytes,
+double pipelined_bcast_ns(const Costs& costs, const node::Tree& tree, std::size_t queue_bytes,
                           std::size_t bytes, std::size_t fragment_bytes, memory::CopyMethod method);
-double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layout,
+double segmented_bcast_ns(const Costs& costs, const node::SegmentedBcast& layout,
                           int readers_at_once, std::size_t bytes,
                           const node::SegmentedBcast::Plan& plan);
 
@@ -63,12 +63,12 @@ double segmented_bcast_ns(const Prices& prices, const node::SegmentedBcast& layo
 // blocks of a rank together.
 std::vector<Algorithm> reduce_algorithms(Operation operation, const TeamResources& resources);
 
-double exchange_ns(const Prices& prices, const Request& request,
+double exchange_ns(const Costs& costs, const Request& request,
                    const node::ExchangeReduce::Plan& plan);
 // to_all: predicts an allreduce instead of a reduce.
-double tree_reduce_ns(const Prices& prices, const node::ReductionOrder& association, int slots,
+double tree_reduce_ns(const Costs& costs, const node::ReductionOrder& reduction_order, int slots,
                       std::size_t bytes, const node::TreeReduce::Plan& plan, bool to_all);
-double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
+double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
                         const node::SlicedReduce::Plan& plan, node::ReductionTarget::Kind aim);
 
 // Sizes are those of one block.
@@ -79,24 +79,24 @@ std::vector<Algorithm> rooted_algorithms();
 // Operations in which each pair of ranks alone knows the size of its blocks. There is one plan for
 // all sizes; its time is predicted for the size of the request.
 Algorithm uneven_algorithm();
-Candidate uneven_candidate(const Prices& prices, const TeamResources& resources,
+Candidate uneven_candidate(const Costs& costs, const TeamResources& resources,
                            const Request& request);
 
 // Predicts the copy of a rank's own block if `results` is the kernel that writes it.
-double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results);
-double slots_allgather_ns(const Prices& prices, const Request& request,
+double own_ns(const Costs& costs, const Request& request, memory::CopyKernel results);
+double slots_allgather_ns(const Costs& costs, const Request& request,
                           const node::SlotExchange::Plan& plan);
-double doubling_ns(const Prices& prices, const Request& request,
+double doubling_ns(const Costs& costs, const Request& request,
                    const node::DoublingExchange::Plan& plan);
-double slots_alltoall_ns(const Prices& prices, const Request& request,
+double slots_alltoall_ns(const Costs& costs, const Request& request,
                          const node::SlotExchange::Plan& plan);
-double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request,
+double pairs_alltoall_ns(const Costs& costs, int cells, const Request& request,
                          const node::PairExchange::Plan& plan);
 // The same for any operation in which each pair of ranks alone knows the size of its blocks.
-double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
+double pairs_uneven_ns(const Costs& costs, int cells, const Request& request,
                        const node::PairExchange::Plan& plan);
 // Predicts a gather or scatter in which the root serves one rank after the other.
-double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
+double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
                        const node::PairExchange::Plan& plan);
 
 // Returns the single-copy algorithms of an operation, in which ranks read from or write to each
@@ -109,16 +109,16 @@ Algorithm announced_algorithm();
 
 // In the following functions `by` selects how blocks are copied.
 // Predicts an operation in which every rank reads one block of request.bytes from every other rank.
-double direct_blocks_ns(const Prices& prices, const Request& request, const PeerCopy& by);
+double direct_blocks_ns(const Costs& costs, const Request& request, const PeerCopy& by);
 // Predicts a gather in which the root reads all blocks.
-double direct_gather_ns(const Prices& prices, const Request& request, const PeerCopy& by);
+double direct_gather_ns(const Costs& costs, const Request& request, const PeerCopy& by);
 // Predicts a bcast or scatter that the receivers read from the root, or a gather that the senders
 // write to the root.
-double direct_by_others_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+double direct_by_others_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                            const node::DirectExchange::Plan& plan);
 // Predicts an operation with pairwise block sizes in which all blocks are announced.
-double announced_ns(const Prices& prices, const Request& request, const PeerCopy& by);
-double direct_reduce_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+double announced_ns(const Costs& costs, const Request& request, const PeerCopy& by);
+double direct_reduce_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                         const node::DirectReduce::Plan& plan);
 
 }  // namespace huddle::select

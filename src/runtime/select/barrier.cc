@@ -33,30 +33,30 @@ std::string_view name(Release release) {
 }
 
 // Time until `rank` has the reports of its subtree, children first.
-double gathered_ns(const Prices& prices, const node::Tree& tree, int rank, int flags_per_line) {
+double gathered_ns(const Costs& costs, const node::Tree& tree, int rank, int flags_per_line) {
   const auto children = tree.children(rank);
   double slowest = 0;
   for (const int child : children) {
-    slowest = std::max(slowest, gathered_ns(prices, tree, child, flags_per_line));
+    slowest = std::max(slowest, gathered_ns(costs, tree, child, flags_per_line));
   }
-  return slowest + prices.flags_ns(children, rank, flags_per_line);
+  return slowest + costs.flags_ns(children, rank, flags_per_line);
 }
 
 // If each child has a flag of its own, the parent must take a line back from each child, as if each
 // child wrote one. An announced flag is a single line for all children.
-double release_ns(const Prices& prices, const node::Tree& tree, int rank,
+double release_ns(const Costs& costs, const node::Tree& tree, int rank,
                   const node::TreeBarrier::Parameters& parameters) {
   const auto children = tree.children(rank);
   double slowest = 0;
   for (const int child : children) {
-    slowest = std::max(slowest, release_ns(prices, tree, child, parameters));
+    slowest = std::max(slowest, release_ns(costs, tree, child, parameters));
   }
   switch (parameters.release) {
     case Release::announced:
-      return slowest + prices.line_to_ns(rank, children);
+      return slowest + costs.line_to_ns(rank, children);
     case Release::same_line:
     case Release::own_queue:
-      return slowest + prices.flags_ns(children, rank, parameters.flags_per_line);
+      return slowest + costs.flags_ns(children, rank, parameters.flags_per_line);
   }
   return slowest;
 }
@@ -79,57 +79,57 @@ void add_dissemination(std::vector<Candidate>& list,
 
 // In a dissemination barrier every rank waits for all others before it can return, so it has no
 // gather phase to stop after.
-void add_disseminations(std::vector<Candidate>& list, const Prices& prices, const TeamResources&,
+void add_disseminations(std::vector<Candidate>& list, const Costs& costs, const TeamResources&,
                         const Request& request) {
   if (request.barrier_phase != BarrierPhase::both) return;
-  const int ranks = prices.ranks();
+  const int ranks = costs.ranks();
   for (int radix = 2;; radix *= 2) {
     const node::DisseminationBarrier::Parameters parameters{std::min(radix, ranks), 1};
-    add_dissemination(list, parameters, dissemination_ns(prices, parameters));
+    add_dissemination(list, parameters, dissemination_ns(costs, parameters));
     if (radix >= ranks) break;
   }
   // All flags in one line: all ranks fetch that line. Two ranks contend for a line that both write.
   const node::DisseminationBarrier::Parameters together{ranks, std::min(ranks, flags_in_line)};
   add_dissemination(list, together,
-                    ranks == 2 ? prices.shared_line_ns(0, 1) : dissemination_ns(prices, together));
+                    ranks == 2 ? costs.shared_line_ns(0, 1) : dissemination_ns(costs, together));
 }
 
-void add_tree_barriers_of(std::vector<Candidate>& list, const Prices& prices,
+void add_tree_barriers_of(std::vector<Candidate>& list, const Costs& costs,
                           const node::Shape& shape) {
-  const node::Tree tree = node::tree(shape, prices.locality(), 0);
+  const node::Tree tree = node::tree(shape, costs.locality(), 0);
   for (const Release release : releases) {
     for (const int per_line : flags_per_line_choices(tree.degree())) {
       const node::TreeBarrier::Parameters parameters{per_line, release};
       list.push_back(
           {TreeBarrierPlan{shape, parameters},
            fmt::format("{}, {}, flags a line: {}", node::name(shape), name(release), per_line),
-           tree_barrier_ns(prices, tree, parameters)});
+           tree_barrier_ns(costs, tree, parameters)});
     }
   }
 }
 
-double phase_ns(const Prices& prices, const TreeBarrierPlan& plan, BarrierPhase phase) {
-  const node::Tree tree = node::tree(plan.shape, prices.locality(), 0);
+double phase_ns(const Costs& costs, const TreeBarrierPlan& plan, BarrierPhase phase) {
+  const node::Tree tree = node::tree(plan.shape, costs.locality(), 0);
   switch (phase) {
     case BarrierPhase::both:
-      return tree_barrier_ns(prices, tree, plan.parameters);
+      return tree_barrier_ns(costs, tree, plan.parameters);
     case BarrierPhase::gather:
-      return gathered_ns(prices, tree, tree.root(), plan.parameters.flags_per_line);
+      return gathered_ns(costs, tree, tree.root(), plan.parameters.flags_per_line);
     case BarrierPhase::release:
-      return release_ns(prices, tree, tree.root(), plan.parameters);
+      return release_ns(costs, tree, tree.root(), plan.parameters);
   }
   return 0;
 }
 
 // Both phases of one barrier use the same tree. A request for one phase gets the tree on which the
 // two together are cheapest, so that two requests give the same plan.
-void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
+void add_tree_barriers(std::vector<Candidate>& list, const Costs& costs,
                        const TeamResources& resources, const Request& request) {
   std::vector<Candidate> trees;
-  for (const node::Shape& shape : resources.shapes) add_tree_barriers_of(trees, prices, shape);
+  for (const node::Shape& shape : resources.shapes) add_tree_barriers_of(trees, costs, shape);
   if (request.barrier_phase != BarrierPhase::both && !trees.empty()) {
     Candidate best = cheapest(trees);
-    best.ns = phase_ns(prices, std::get<TreeBarrierPlan>(best.plan), request.barrier_phase);
+    best.ns = phase_ns(costs, std::get<TreeBarrierPlan>(best.plan), request.barrier_phase);
     trees = {std::move(best)};
   }
   list.insert(list.end(), std::make_move_iterator(trees.begin()),
@@ -138,17 +138,17 @@ void add_tree_barriers(std::vector<Candidate>& list, const Prices& prices,
 
 }  // namespace
 
-double tree_barrier_ns(const Prices& prices, const node::Tree& tree,
+double tree_barrier_ns(const Costs& costs, const node::Tree& tree,
                        const node::TreeBarrier::Parameters& parameters) {
-  return gathered_ns(prices, tree, tree.root(), parameters.flags_per_line) +
-         release_ns(prices, tree, tree.root(), parameters);
+  return gathered_ns(costs, tree, tree.root(), parameters.flags_per_line) +
+         release_ns(costs, tree, tree.root(), parameters);
 }
 
 // In each round a rank waits for the flags of radix - 1 other ranks while the same number of ranks
 // reads its own flag.
-double dissemination_ns(const Prices& prices,
+double dissemination_ns(const Costs& costs,
                         const node::DisseminationBarrier::Parameters& parameters) {
-  const int ranks = prices.ranks();
+  const int ranks = costs.ranks();
   double sum = 0;
   for (int distance = 1; distance < ranks; distance *= parameters.radix) {
     double slowest = 0;
@@ -160,8 +160,8 @@ double dissemination_ns(const Prices& prices,
         listeners.push_back((rank + step * distance) % ranks);
       }
       const double queue_ns =
-          prices.line_to_ns(rank, listeners) - prices.line_ns(rank, listeners.front());
-      slowest = std::max(slowest, prices.flags_ns(heard, rank, parameters.flags_per_line) +
+          costs.line_to_ns(rank, listeners) - costs.line_ns(rank, listeners.front());
+      slowest = std::max(slowest, costs.flags_ns(heard, rank, parameters.flags_per_line) +
                                       std::max(0.0, queue_ns));
     }
     sum += slowest;

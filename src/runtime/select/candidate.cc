@@ -100,7 +100,7 @@ std::string_view level_of(const machine::Topology& topology, const machine::CpuS
 // a node together sustain them at the rate of their copies.
 double memory_ns(const Request& request, const node::RankLocality& locality,
                  const machine::CostModel& model) {
-  if (is_known_to_pairs_only(request.operation)) return 0;
+  if (has_pairwise_sizes(request.operation)) return 0;
   struct Share {
     double copied_bytes = 0;
     int ranks = 0;
@@ -229,10 +229,10 @@ double no_less(double ns, double least_ns) {
 
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
                                   const machine::CostModel& model, const TeamResources& resources) {
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   std::vector<Candidate> list;
   for (const Algorithm& one : algorithms(request.operation, resources)) {
-    one.add(list, prices, resources, request);
+    one.add(list, costs, resources, request);
   }
   drop_unpriced(list);
   const double least_ns = memory_ns(request, locality, model);

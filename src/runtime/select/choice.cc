@@ -45,7 +45,7 @@ std::optional<Choice> choose(const Request& request, const node::RankLocality& l
   where_mapped.mapped = true;
   const auto mapped = preferred(where_mapped, locality, model, resources);
   if (!mapped || !is_direct(mapped->plan)) return choice;
-  choice.asking_ns = Prices(model, locality).meeting_ns();
+  choice.asking_ns = Costs(model, locality).synchronization_ns();
   const std::string_view forced = resources.forcing.algorithm_for(request);
   const bool only_mapped = is_by(forced, *mapped) && !is_by(forced, *usual);
   if (only_mapped || mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;

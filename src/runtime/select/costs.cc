@@ -104,7 +104,7 @@ bool past_the_caches(CopyMethod method) { return method->in == CopyKernel::nonte
 
 }  // namespace
 
-Prices::Prices(const machine::CostModel& model, const node::RankLocality& locality)
+Costs::Costs(const machine::CostModel& model, const node::RankLocality& locality)
     : model_(model), locality_(locality) {
   const std::set<int> processors(locality.pus.begin(), locality.pus.end());
   processors_ = static_cast<double>(processors.size());
@@ -115,37 +115,37 @@ Prices::Prices(const machine::CostModel& model, const node::RankLocality& locali
   }
 }
 
-std::vector<int> Prices::pus(std::span<const int> ranks) const {
+std::vector<int> Costs::pus(std::span<const int> ranks) const {
   std::vector<int> pus;
   for (const int rank : ranks) pus.push_back(pu(rank));
   return pus;
 }
 
-double Prices::line_to_ns(int from, std::span<const int> readers) const {
+double Costs::line_to_ns(int from, std::span<const int> readers) const {
   double turn = 0;
   for (const int reader : readers) turn = std::max(turn, turn_ns(reader));
   return model_.line_to_readers_ns(pu(from), pus(readers)) + turn;
 }
 
-double Prices::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
+double Costs::flags_ns(std::span<const int> writers, int reader, int flags_a_line) const {
   if (writers.empty()) return 0;
   return model_.flags_ns(pus(writers), pu(reader), flags_a_line) + turn_ns(reader);
 }
 
 // Several readers of a line get it one after the other.
-double Prices::queue_ns(int from, std::span<const int> readers) const {
+double Costs::queue_ns(int from, std::span<const int> readers) const {
   if (readers.empty()) return 0;
   double alone_ns = 0;
   for (const int reader : readers) alone_ns = std::max(alone_ns, line_ns(from, reader));
   return std::max(0.0, line_to_ns(from, readers) - alone_ns);
 }
 
-double Prices::meeting_ns() const {
+double Costs::synchronization_ns() const {
   const std::vector<int> others = others_than(0);
   return flags_ns(others, 0, 1) + queue_ns(0, others);
 }
 
-double Prices::rest_ns(std::size_t bytes, int from, int to) const {
+double Costs::rest_ns(std::size_t bytes, int from, int to) const {
   const std::size_t all = bytes + node::payload_offset;
   if (all <= node::line_bytes || pu(from) == pu(to)) return 0;
   const auto read = [&](std::size_t size) {
@@ -154,14 +154,14 @@ double Prices::rest_ns(std::size_t bytes, int from, int to) const {
   return read(all) - read(node::line_bytes);
 }
 
-double Prices::copy_ns(machine::Copy copy, CopyMethod method) const {
+double Costs::copy_ns(machine::Copy copy, CopyMethod method) const {
   copy.read = curves_of(method).read;
   copy.write = curves_of(method).write;
   return model_.copy_ns(copy);
 }
 
-double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others,
-                           CopyMethod method) const {
+double Costs::copy_out_ns(std::size_t bytes, int from, int to, int others,
+                          CopyMethod method) const {
   return copy_ns({.bytes = static_cast<double>(bytes),
                   .copier = pu(to),
                   .peer = pu(from),
@@ -172,7 +172,7 @@ double Prices::copy_out_ns(std::size_t bytes, int from, int to, int others,
 }
 
 // A reader of a ring waits only for data, so the ring bounds the read of non-temporal stores.
-double Prices::read_ns(std::size_t bytes, int from, int to, int others, CopyMethod method) const {
+double Costs::read_ns(std::size_t bytes, int from, int to, int others, CopyMethod method) const {
   const double cached_ns = copy_out_ns(bytes, from, to, others, method);
   if (const auto own = curves_of(method).own) {
     return std::max(cached_ns,
@@ -197,16 +197,16 @@ double share_of_ns(double block, double all, PassNs pass) {
 
 }  // namespace
 
-double Prices::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
-                        int to) const {
+double Costs::share_ns(HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
+                       int to) const {
   const auto pass = [&](double size) { return model_.handoff_ns(size, pu(from), pu(to), kind); };
   const auto block = static_cast<double>(bytes);
   const double all = std::max(block, static_cast<double>(buffers_bytes));
   return share_of_ns(block, all, pass);
 }
 
-double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                        CopyMethod method) const {
+double Costs::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                       CopyMethod method) const {
   const double ns = share_ns(curves_of(method).write, bytes, buffers_bytes, rank, reader);
   if (!method.is_at_hand()) return ns;
   // The reader has the lines cached as well, so that a write to lines shared by readers is an upper
@@ -214,16 +214,16 @@ double Prices::write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, 
   return std::min(ns, write_ns(bytes, buffers_bytes, rank, reader, method.where_readers_share()));
 }
 
-double Prices::read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
-                             CopyMethod method) const {
+double Costs::read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
+                            CopyMethod method) const {
   const double all = static_cast<double>(std::max(bytes, of_bytes));
   return share_of_ns(static_cast<double>(bytes), all, [&](double size) {
     return read_ns(static_cast<std::size_t>(size), from, to, others, method);
   });
 }
 
-double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
-                       CopyMethod method) const {
+double Costs::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
+                      CopyMethod method) const {
   if (node::fits_behind_flag(bytes)) return 0;
   const double ns = write_ns(bytes, buffers_bytes, rank, reader, method);
   // Non-temporal stores complete before the flag is written.
@@ -231,17 +231,17 @@ double Prices::show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, i
   return std::max(0.0, ns - write_ns(node::line_bytes, buffers_bytes, rank, reader, method));
 }
 
-double Prices::stream_ns(std::size_t bytes, int from, int to, CopyMethod method) const {
+double Costs::stream_ns(std::size_t bytes, int from, int to, CopyMethod method) const {
   return select::ring_ns(model_, method, static_cast<double>(bytes), pu(from), pu(to));
 }
 
-CopyMethod Prices::copy_method_for(std::size_t bytes, int from, int to,
-                                   memory::CopyMethods allowed) const {
+CopyMethod Costs::copy_method_for(std::size_t bytes, int from, int to,
+                                  memory::CopyMethods allowed) const {
   return select::copy_method_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
 }
 
-double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
-                              machine::Target target) const {
+double Costs::copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
+                             machine::Target target) const {
   const machine::Copy copy = {.bytes = static_cast<double>(bytes),
                               .copier = pu(0),
                               .peer = pu(farthest_from(0)),
@@ -255,17 +255,17 @@ double Prices::copy_mapped_ns(std::size_t bytes, int others, machine::Source sou
   return least_ns;
 }
 
-double Prices::path_ns(std::string_view path, std::size_t bytes, int others) const {
+double Costs::path_ns(std::string_view path, std::size_t bytes, int others) const {
   return model_.path_ns(path, static_cast<double>(bytes), others, pu(0), pu(farthest_from(0)));
 }
 
-double Prices::fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const {
+double Costs::fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const {
   return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
                                     machine::Target::own_cache)
                    : path_ns(by.name, bytes, others);
 }
 
-double Prices::fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) const {
+double Costs::fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) const {
   return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::peer_wrote,
                                     machine::Target::peer_cached)
                    : path_ns(by.name, bytes, others) + dearer_to_write_ns(bytes);
@@ -273,13 +273,13 @@ double Prices::fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by)
 
 // Through the kernel it is the same work as a fetch, except that the written lines must be taken
 // from the peer.
-double Prices::push_ns(std::size_t bytes, int others, const PeerCopy& by) const {
+double Costs::push_ns(std::size_t bytes, int others, const PeerCopy& by) const {
   return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::own_cache,
                                     machine::Target::peer_cached)
                    : path_ns(by.name, bytes, others) + dearer_to_write_ns(bytes);
 }
 
-double Prices::dearer_to_write_ns(std::size_t bytes) const {
+double Costs::dearer_to_write_ns(std::size_t bytes) const {
   const int far = farthest_from(0);
   const double write_alone_ns = write_ns(bytes, bytes, 0, far, CopyKernel::plain);
   return std::max(0.0, write_alone_ns - read_ns(bytes, far, 0, 0));
@@ -298,7 +298,7 @@ double paced_ns(std::size_t bytes, std::size_t data_bytes, CopyNs copy_ns) {
 
 }  // namespace
 
-double Prices::copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const {
+double Costs::copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const {
   return model_.copy_ns({.bytes = bytes,
                          .copier = pu(0),
                          .peer = pu(0),
@@ -307,7 +307,7 @@ double Prices::copy_by_all_ns(double bytes, machine::Source source, machine::Tar
                          .others = static_cast<int>(processors_) - 1});
 }
 
-double Prices::move_ns(std::size_t bytes, std::size_t all_bytes, CopyKernel kernel) const {
+double Costs::move_ns(std::size_t bytes, std::size_t all_bytes, CopyKernel kernel) const {
   const auto target =
       kernel == CopyKernel::nontemporal ? machine::Target::memory : machine::Target::own_cache;
   return paced_ns(bytes, share_of_processor(all_bytes), [&](double size) {
@@ -315,7 +315,7 @@ double Prices::move_ns(std::size_t bytes, std::size_t all_bytes, CopyKernel kern
   });
 }
 
-CopyKernel Prices::kernel_of_results(std::size_t all_bytes) const {
+CopyKernel Costs::kernel_of_results(std::size_t all_bytes) const {
   using machine::Source;
   using machine::Target;
   const auto size = static_cast<double>(std::max<std::size_t>(share_of_processor(all_bytes), 1));
@@ -325,13 +325,13 @@ CopyKernel Prices::kernel_of_results(std::size_t all_bytes) const {
   return past_ns + read_ns < 2 * cached_ns ? CopyKernel::nontemporal : CopyKernel::plain;
 }
 
-double Prices::join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const {
+double Costs::reduce_ns(std::size_t bytes, std::size_t data_bytes, int rank) const {
   return paced_ns(bytes, data_bytes, [&](double size) {
     return model_.copy_ns({.bytes = size, .copier = pu(rank), .peer = pu(rank)});
   });
 }
 
-int Prices::farthest_from(int rank) const {
+int Costs::farthest_from(int rank) const {
   int farthest = rank == 0 ? 1 : 0;
   for (int other = 0; other < ranks(); ++other) {
     if (other != rank && line_ns(rank, other) > line_ns(rank, farthest)) farthest = other;
@@ -339,15 +339,15 @@ int Prices::farthest_from(int rank) const {
   return farthest;
 }
 
-std::vector<int> Prices::others_than(int rank) const {
+std::vector<int> Costs::others_than(int rank) const {
   std::vector<int> others(static_cast<std::size_t>(ranks()));
   std::iota(others.begin(), others.end(), 0);
   others.erase(others.begin() + rank);
   return others;
 }
 
-CopyMethod Prices::block_copy_method_for(const Piece& piece, int from, int to,
-                                         memory::CopyMethods allowed) const {
+CopyMethod Costs::block_copy_method_for(const Piece& piece, int from, int to,
+                                        memory::CopyMethods allowed) const {
   const auto ns = [&](CopyMethod method) {
     return write_ns(piece.bytes, piece.buffers_bytes, from, to, method) +
            read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, method);
@@ -364,13 +364,13 @@ CopyMethod Prices::block_copy_method_for(const Piece& piece, int from, int to,
              : streaming;
 }
 
-std::vector<double> times_down(const Prices& prices, const node::Tree& tree) {
+std::vector<double> times_down(const Costs& costs, const node::Tree& tree) {
   std::vector<double> times(static_cast<std::size_t>(tree.ranks()), 0);
   std::vector<int> ready = {tree.root()};
   for (std::size_t next = 0; next < ready.size(); ++next) {
     const int parent = ready[next];
     const auto children = tree.children(parent);
-    const double step_ns = prices.line_to_ns(parent, children);
+    const double step_ns = costs.line_to_ns(parent, children);
     for (const int child : children) {
       times[static_cast<std::size_t>(child)] = times[static_cast<std::size_t>(parent)] + step_ns;
       ready.push_back(child);

@@ -65,9 +65,9 @@ struct PeerCopy {
   bool mapped = false;
 };
 
-class Prices {
+class Costs {
  public:
-  Prices(const machine::CostModel& model, const node::RankLocality& locality);
+  Costs(const machine::CostModel& model, const node::RankLocality& locality);
 
   int ranks() const { return locality_.ranks(); }
   const node::RankLocality& locality() const { return locality_; }
@@ -88,7 +88,7 @@ class Prices {
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
   // Time until every rank has seen the flags of all others; each flag is in a line of its own,
   // which all others read.
-  double meeting_ns() const;
+  double synchronization_ns() const;
 
   // Time that data behind a flag add to the flag: that of the lines after the first.
   double rest_ns(std::size_t bytes, int from, int to) const;
@@ -114,7 +114,7 @@ class Prices {
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyMethod method) const;
   // Time to reduce a block of this rank's data into another. The data come from the cache that
   // holds all data_bytes.
-  double join_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
+  double reduce_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
 
   // Time of a step that takes one rank `ns` if at_once ranks perform it at the same time: ranks
   // that share a hardware thread run one after the other. (Times that have a parameter `others`
@@ -212,7 +212,7 @@ inline double ceil_div(std::size_t all, std::size_t part) {
 
 // Returns when each rank receives a flag that goes down the tree: a parent signals all its children
 // at the same time.
-std::vector<double> times_down(const Prices& prices, const node::Tree& tree);
+std::vector<double> times_down(const Costs& costs, const node::Tree& tree);
 double last(const std::vector<double>& times);
 
 }  // namespace huddle::select

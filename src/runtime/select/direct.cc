@@ -24,79 +24,79 @@ using node::PairExchange;
 
 // Two synchronizations: at the start every rank learns where the peers' data lie, and at the end
 // that no peer accesses its data any more.
-double both_meetings_ns(const Prices& prices) { return 2 * prices.meeting_ns(); }
+double both_meetings_ns(const Costs& costs) { return 2 * costs.synchronization_ns(); }
 
-double others_of(const Prices& prices) { return static_cast<double>(prices.ranks() - 1); }
+double others_of(const Costs& costs) { return static_cast<double>(costs.ranks() - 1); }
 
 // Calls add(by) for each method of copying that the machine file has figures for and that is not
 // refused: the mapped buffers of the request, or each path.
 template <class Add>
-void for_each_peer_copy(const Prices& prices, const TeamResources& resources,
-                        const Request& request, Add add) {
+void for_each_peer_copy(const Costs& costs, const TeamResources& resources, const Request& request,
+                        Add add) {
   if (request.mapped) {
     if (resources.heap_refusal.empty()) add(PeerCopy::of_mapped());
     return;
   }
   for (std::size_t number = 0; number < resources.paths.size(); ++number) {
     const PathState& path = resources.paths[number];
-    if (!path.refusal.empty() || !std::isfinite(prices.path_ns(path.name, 1, 0))) continue;
+    if (!path.refusal.empty() || !std::isfinite(costs.path_ns(path.name, 1, 0))) continue;
     add(PeerCopy{path.name, static_cast<single_copy::PathNumber>(number)});
   }
 }
 
-double plain_own_ns(const Prices& prices, const Request& request) {
-  return own_ns(prices, request, memory::CopyKernel::plain);
+double plain_own_ns(const Costs& costs, const Request& request) {
+  return own_ns(costs, request, memory::CopyKernel::plain);
 }
 
 // Time of a block that a rank copies from or to a peer while `others` do so as well. It is
 // by_itself_ns, unless the caches or memory that hold all data are slower.
-double among_all_ns(const Prices& prices, const Request& request, int others, double by_itself_ns) {
-  const std::size_t all_bytes = data_bytes(request, prices.ranks());
-  const double moved_ns = prices.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
-  return std::max(by_itself_ns, prices.in_turns_ns(moved_ns, others + 1));
+double among_all_ns(const Costs& costs, const Request& request, int others, double by_itself_ns) {
+  const std::size_t all_bytes = data_bytes(request, costs.ranks());
+  const double moved_ns = costs.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
+  return std::max(by_itself_ns, costs.in_turns_ns(moved_ns, others + 1));
 }
 
 // Time to read a block from a peer into this rank's buffer.
-double fetched_ns(const Prices& prices, const Request& request, const PeerCopy& by, int others) {
-  return among_all_ns(prices, request, others, prices.fetch_ns(request.bytes, others, by));
+double fetched_ns(const Costs& costs, const Request& request, const PeerCopy& by, int others) {
+  return among_all_ns(costs, request, others, costs.fetch_ns(request.bytes, others, by));
 }
 
-void add_blocks(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_blocks(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                 const Request& request) {
-  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+  for_each_peer_copy(costs, resources, request, [&](const PeerCopy& by) {
     list.push_back({DirectExchangePlan{{}, by.path}, std::string(by.name),
-                    direct_blocks_ns(prices, request, by)});
+                    direct_blocks_ns(costs, request, by)});
   });
 }
 
-void add_gather(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_gather(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                 const Request& request) {
-  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+  for_each_peer_copy(costs, resources, request, [&](const PeerCopy& by) {
     list.push_back({DirectExchangePlan{{}, by.path}, std::string(by.name),
-                    direct_gather_ns(prices, request, by)});
+                    direct_gather_ns(costs, request, by)});
   });
 }
 
 // For operations in which all ranks but the root copy, from the root or to it.
 template <class PlanOfIt>
-void add_by_others(std::vector<Candidate>& list, const Prices& prices,
-                   const TeamResources& resources, const Request& request) {
-  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
+void add_by_others(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
+                   const Request& request) {
+  for_each_peer_copy(costs, resources, request, [&](const PeerCopy& by) {
     const auto add = [&](int at_once, const std::string& words) {
       const DirectExchange::Plan plan{at_once};
       list.push_back(
-          {PlanOfIt{plan, by.path}, words, direct_by_others_ns(prices, request, by, plan)});
+          {PlanOfIt{plan, by.path}, words, direct_by_others_ns(costs, request, by, plan)});
     };
     add(0, std::string(by.name));
-    for (int at_once = 1; at_once < prices.ranks() - 1; at_once *= 2) {
+    for (int at_once = 1; at_once < costs.ranks() - 1; at_once *= 2) {
       add(at_once, fmt::format("{}, {} at a time", by.name, at_once));
     }
   });
 }
 
 // Adds plans that read a block, reduce it, and then reuse its place.
-void add_reduce_by(std::vector<Candidate>& list, const Prices& prices,
-                   const TeamResources& resources, const Request& request, const PeerCopy& by) {
+void add_reduce_by(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
+                   const Request& request, const PeerCopy& by) {
   for (std::size_t block = node::page_bytes; block <= resources.direct_reduce.block_bytes;
        block *= 2) {
     if (block < request.element_bytes) continue;
@@ -105,20 +105,20 @@ void add_reduce_by(std::vector<Candidate>& list, const Prices& prices,
     const auto add = [&](DirectReduce::Results results, std::string_view more) {
       const DirectReduce::Plan plan{block, results};
       list.push_back({DirectReducePlan{plan, by.path}, fmt::format("{}{}", words, more),
-                      direct_reduce_ns(prices, request, by, plan)});
+                      direct_reduce_ns(costs, request, by, plan)});
     };
     add(DirectReduce::Results::are_read, "");
     if (request.operation == Operation::allreduce) {
       add(DirectReduce::Results::are_written, ", results written");
     }
-    if (block * static_cast<std::size_t>(prices.ranks()) >= request.bytes) break;
+    if (block * static_cast<std::size_t>(costs.ranks()) >= request.bytes) break;
   }
 }
 
-void add_reduce(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_reduce(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                 const Request& request) {
-  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
-    add_reduce_by(list, prices, resources, request, by);
+  for_each_peer_copy(costs, resources, request, [&](const PeerCopy& by) {
+    add_reduce_by(list, costs, resources, request, by);
   });
 }
 
@@ -144,39 +144,39 @@ SizeRange range_of(Pays pays) {
 
 // Time of the flags of each pair, in both directions: where the block lies, and that it has been
 // read.
-double announced_flags_ns(const Prices& prices) {
-  return 2 * prices.flags_ns(prices.others_than(0), 0, 1);
+double announced_flags_ns(const Costs& costs) {
+  return 2 * costs.flags_ns(costs.others_than(0), 0, 1);
 }
 
-double read_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
-  const double begin_ns = plain_own_ns(prices, request) + announced_flags_ns(prices);
-  const int others = prices.ranks() - 1;
+double read_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
+  const double begin_ns = plain_own_ns(costs, request) + announced_flags_ns(costs);
+  const int others = costs.ranks() - 1;
   if (request.operation == Operation::scatterv) {
-    return begin_ns + fetched_ns(prices, request, by, others - 1);
+    return begin_ns + fetched_ns(costs, request, by, others - 1);
   }
   const int at_once = request.operation == Operation::gatherv ? 0 : others;
-  return begin_ns + others_of(prices) * fetched_ns(prices, request, by, at_once);
+  return begin_ns + others_of(costs) * fetched_ns(costs, request, by, at_once);
 }
 
 // In a gather only the root would read, so the senders may write instead, all at the same time. One
 // more flag contains the target address. The root copies its own block meanwhile.
-double written_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+double written_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
-  return announced_flags_ns(prices) + prices.line_ns(0, prices.farthest_from(0)) +
-         std::max(plain_own_ns(prices, request),
-                  prices.push_ns(request.bytes, prices.ranks() - 2, by));
+  return announced_flags_ns(costs) + costs.line_ns(0, costs.farthest_from(0)) +
+         std::max(plain_own_ns(costs, request),
+                  costs.push_ns(request.bytes, costs.ranks() - 2, by));
 }
 
-PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Prices& prices,
+PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Costs& costs,
                                         const TeamResources& resources, const Request& request,
                                         const PeerCopy& by) {
   const auto of_size = [&](std::size_t bytes) { return Request{request.operation, bytes, 1}; };
   const SizeRange announced = range_of([&](std::size_t bytes) {
-    return announced_ns(prices, of_size(bytes), by) <
-           pairs_uneven_ns(prices, resources.pair_exchange.cells, of_size(bytes), plan);
+    return announced_ns(costs, of_size(bytes), by) <
+           pairs_uneven_ns(costs, resources.pair_exchange.cells, of_size(bytes), plan);
   });
   const SizeRange written = range_of([&](std::size_t bytes) {
-    return written_ns(prices, of_size(bytes), by) < read_ns(prices, of_size(bytes), by);
+    return written_ns(costs, of_size(bytes), by) < read_ns(costs, of_size(bytes), by);
   });
   plan.announced_from = announced.from;
   plan.announced_up_to = announced.up_to;
@@ -208,17 +208,17 @@ struct Announcement {
 
 // One choice serves blocks of all sizes, so there is a single plan. Its path is the one that is
 // cheaper for the smallest blocks that both paths would announce.
-std::optional<Announcement> best_announcement(const Prices& prices, const TeamResources& resources,
+std::optional<Announcement> best_announcement(const Costs& costs, const TeamResources& resources,
                                               const Request& request,
                                               const PairExchange::Plan& tiles) {
   std::optional<Announcement> best;
-  for_each_peer_copy(prices, resources, request, [&](const PeerCopy& by) {
-    const auto plan = with_announced_sizes(tiles, prices, resources, request, by);
+  for_each_peer_copy(costs, resources, request, [&](const PeerCopy& by) {
+    const auto plan = with_announced_sizes(tiles, costs, resources, request, by);
     if (plan.announced_from == PairExchange::Plan::never) return;
     const auto is_cheaper = [&](const Announcement& than) {
       const std::size_t bytes = std::max(plan.announced_from, than.plan.announced_from);
       const Request of_both{request.operation, bytes, 1};
-      return announced_ns(prices, of_both, by) < announced_ns(prices, of_both, than.by);
+      return announced_ns(costs, of_both, by) < announced_ns(costs, of_both, than.by);
     };
     if (!best || is_cheaper(*best)) best = Announcement{plan, by};
   });
@@ -226,18 +226,18 @@ std::optional<Announcement> best_announcement(const Prices& prices, const TeamRe
 }
 
 // The plan announces the same blocks whether or not buffers are mapped.
-void add_announced(std::vector<Candidate>& list, const Prices& prices,
-                   const TeamResources& resources, const Request& request) {
-  const Candidate tiles = uneven_candidate(prices, resources, request);
+void add_announced(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
+                   const Request& request) {
+  const Candidate tiles = uneven_candidate(costs, resources, request);
   Request anywhere = request;
   anywhere.mapped = false;
   const auto best =
-      best_announcement(prices, resources, anywhere, std::get<PairExchange::Plan>(tiles.plan));
+      best_announcement(costs, resources, anywhere, std::get<PairExchange::Plan>(tiles.plan));
   if (!best) return;
   list.push_back(
       {AnnouncedPlan{best->plan, best->by.path},
        fmt::format("{}, else {}", announced_text(best->plan, best->by), tiles.parameters),
-       best->plan.announces(request.bytes) ? announced_ns(prices, request, best->by) : tiles.ns});
+       best->plan.announces(request.bytes) ? announced_ns(costs, request, best->by) : tiles.ns});
 }
 
 std::string leave_and(std::string_view more = {}) {
@@ -246,73 +246,73 @@ std::string leave_and(std::string_view more = {}) {
 
 }  // namespace
 
-double announced_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
+double announced_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   const PeerCopy read_by = request.mapped ? PeerCopy::of_mapped() : by;
-  return std::min(read_ns(prices, request, read_by), written_ns(prices, request, by));
+  return std::min(read_ns(costs, request, read_by), written_ns(costs, request, by));
 }
 
-double direct_blocks_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
-  return both_meetings_ns(prices) + plain_own_ns(prices, request) +
-         others_of(prices) * fetched_ns(prices, request, by, prices.ranks() - 1);
+double direct_blocks_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
+  return both_meetings_ns(costs) + plain_own_ns(costs, request) +
+         others_of(costs) * fetched_ns(costs, request, by, costs.ranks() - 1);
 }
 
-double direct_gather_ns(const Prices& prices, const Request& request, const PeerCopy& by) {
-  return both_meetings_ns(prices) + plain_own_ns(prices, request) +
-         others_of(prices) * fetched_ns(prices, request, by, 0);
+double direct_gather_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
+  return both_meetings_ns(costs) + plain_own_ns(costs, request) +
+         others_of(costs) * fetched_ns(costs, request, by, 0);
 }
 
 namespace {
 
-double copied_by_others_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+double copied_by_others_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                            int others) {
   if (request.operation == Operation::gather) {
-    return among_all_ns(prices, request, others, prices.push_ns(request.bytes, others, by));
+    return among_all_ns(costs, request, others, costs.push_ns(request.bytes, others, by));
   }
-  if (!request.root_moved) return fetched_ns(prices, request, by, others);
-  return among_all_ns(prices, request, others, prices.fetch_again_ns(request.bytes, others, by));
+  if (!request.root_moved) return fetched_ns(costs, request, by, others);
+  return among_all_ns(costs, request, others, costs.fetch_again_ns(request.bytes, others, by));
 }
 
 }  // namespace
 
-double direct_by_others_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+double direct_by_others_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                            const DirectExchange::Plan& plan) {
-  const int others = prices.ranks() - 1;
+  const int others = costs.ranks() - 1;
   const int at_once = plan.at_once == 0 ? others : std::min(plan.at_once, others);
   const double waves =
       ceil_div(static_cast<std::size_t>(others), static_cast<std::size_t>(at_once));
-  return both_meetings_ns(prices) + waves * copied_by_others_ns(prices, request, by, at_once - 1) +
-         (waves - 1) * prices.line_ns(0, prices.farthest_from(0));
+  return both_meetings_ns(costs) + waves * copied_by_others_ns(costs, request, by, at_once - 1) +
+         (waves - 1) * costs.line_ns(0, costs.farthest_from(0));
 }
 
 namespace {
 
 // Time to reduce one rank's slice of all peers' data block by block.
-double joined_slices_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+double joined_slices_ns(const Costs& costs, std::size_t slice, const DirectReduce::Plan& plan,
                         const Request& request, const PeerCopy& by) {
-  const int others = prices.ranks() - 1;
+  const int others = costs.ranks() - 1;
   const std::size_t block = std::min(plan.block_bytes, slice);
   const double blocks = ceil_div(slice, block);
   // Two blocks that were read, and their result.
   constexpr std::size_t blocks_at_hand = 3;
-  const double joined_again_ns = blocks * prices.join_ns(block, blocks_at_hand * block, 0);
+  const double joined_again_ns = blocks * costs.reduce_ns(block, blocks_at_hand * block, 0);
   if (!by.mapped) {
-    return others * (blocks * prices.fetch_ns(block, others, by) + joined_again_ns);
+    return others * (blocks * costs.fetch_ns(block, others, by) + joined_again_ns);
   }
   // The first slice is reduced with this rank's own data, all of which are read once: the caches
   // serve the part that they hold.
-  return others * (prices.fetch_ns(slice, others, by) +
-                   blocks * prices.line_ns(0, prices.farthest_from(0))) +
-         prices.join_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
+  return others * (costs.fetch_ns(slice, others, by) +
+                   blocks * costs.line_ns(0, costs.farthest_from(0))) +
+         costs.reduce_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
 // Time to write one rank's slice of the result to all peers, each of which has used its previous
 // result.
-double written_results_ns(const Prices& prices, std::size_t slice, const DirectReduce::Plan& plan,
+double written_results_ns(const Costs& costs, std::size_t slice, const DirectReduce::Plan& plan,
                           const PeerCopy& by) {
-  const int others = prices.ranks() - 1;
-  if (by.mapped) return prices.push_ns(slice, others, by);
+  const int others = costs.ranks() - 1;
+  if (by.mapped) return costs.push_ns(slice, others, by);
   const std::size_t block = std::min(plan.block_bytes, slice);
-  return ceil_div(slice, block) * prices.push_ns(block, others, by);
+  return ceil_div(slice, block) * costs.push_ns(block, others, by);
 }
 
 }  // namespace
@@ -320,35 +320,35 @@ double written_results_ns(const Prices& prices, std::size_t slice, const DirectR
 // A rank reduces its slice of all ranks' data. If all ranks need the result, each then reads the
 // peers' slices of it or writes its own slice to them. If one rank needs it, that rank fetches the
 // slices from shared memory, or the peers reduce into its mapped memory.
-double direct_reduce_ns(const Prices& prices, const Request& request, const PeerCopy& by,
+double direct_reduce_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                         const DirectReduce::Plan& plan) {
   const std::size_t mine =
-      std::max<std::size_t>(request.bytes / static_cast<std::size_t>(prices.ranks()), 1);
-  const double others = others_of(prices);
+      std::max<std::size_t>(request.bytes / static_cast<std::size_t>(costs.ranks()), 1);
+  const double others = others_of(costs);
   const double joined_ns =
-      both_meetings_ns(prices) + joined_slices_ns(prices, mine, plan, request, by);
+      both_meetings_ns(costs) + joined_slices_ns(costs, mine, plan, request, by);
   if (reduces_to_blocks(request.operation)) return joined_ns;
   if (plan.results == DirectReduce::Results::are_written) {
-    return joined_ns + others * written_results_ns(prices, mine, plan, by);
+    return joined_ns + others * written_results_ns(costs, mine, plan, by);
   }
   // A result replaces one that a peer has used. All inputs and results have passed through the
   // caches since it was last written. Apart from that, writing the result adds no time to the
   // reduction.
-  const int far = prices.farthest_from(0);
-  const double written_ns = prices.write_ns(mine, 2 * request.bytes, 0, far, {});
+  const int far = costs.farthest_from(0);
+  const double written_ns = costs.write_ns(mine, 2 * request.bytes, 0, far, {});
   const double rewritten_ns =
-      std::max(0.0, written_ns - prices.join_ns(mine, 2 * request.bytes, 0));
+      std::max(0.0, written_ns - costs.reduce_ns(mine, 2 * request.bytes, 0));
   if (request.operation == Operation::allreduce) {
-    return joined_ns + rewritten_ns + prices.meeting_ns() +
-           others * prices.fetch_ns(mine, prices.ranks() - 1, by);
+    return joined_ns + rewritten_ns + costs.synchronization_ns() +
+           others * costs.fetch_ns(mine, costs.ranks() - 1, by);
   }
   if (by.mapped) return joined_ns + rewritten_ns;
   const std::size_t block = std::min(plan.block_bytes, mine);
   // Each block of the result is published while the previous one is being read.
   const std::size_t buffers = 2 * block;
   return joined_ns + others * ceil_div(mine, block) *
-                         (prices.show_ns(block, buffers, far, 0, {}) + prices.line_ns(far, 0) +
-                          prices.read_ns(block, far, 0, 0));
+                         (costs.show_ns(block, buffers, far, 0, {}) + costs.line_ns(far, 0) +
+                          costs.read_ns(block, far, 0, 0));
 }
 
 Algorithm announced_algorithm() {

@@ -34,11 +34,11 @@ bool is_rooted(Operation operation) {
 
 // Returns the size of all data if each rank had the data of the rank with the most. A root has
 // blocks for all ranks, but only the caches of its own core.
-std::size_t bytes_of_fullest(const Prices& prices, const Request& request) {
-  const std::size_t all = data_bytes(request, prices.ranks());
+std::size_t bytes_of_fullest(const Costs& costs, const Request& request) {
+  const std::size_t all = data_bytes(request, costs.ranks());
   if (!is_rooted(request.operation)) return all;
-  const auto blocks = static_cast<std::size_t>(prices.ranks()) + 1;
-  return std::max(all, prices.if_every_processor_had(blocks * request.bytes));
+  const auto blocks = static_cast<std::size_t>(costs.ranks()) + 1;
+  return std::max(all, costs.if_every_processor_had(blocks * request.bytes));
 }
 
 // Size of all sources and of all results, and the kernel that writes the results.
@@ -48,16 +48,16 @@ struct Data {
   memory::CopyKernel results = memory::CopyKernel::plain;
 };
 // The buffers that the data pass through, buffers_bytes per rank, occupy the caches as well.
-Data data_of(const Prices& prices, const Request& request, memory::CopyKernel results,
+Data data_of(const Costs& costs, const Request& request, memory::CopyKernel results,
              std::size_t buffers_bytes) {
-  const std::size_t buffers = static_cast<std::size_t>(prices.ranks()) * buffers_bytes;
-  const std::size_t evenly = data_bytes(request, prices.ranks());
-  const std::size_t of_fullest = bytes_of_fullest(prices, request);
+  const std::size_t buffers = static_cast<std::size_t>(costs.ranks()) * buffers_bytes;
+  const std::size_t evenly = data_bytes(request, costs.ranks());
+  const std::size_t of_fullest = bytes_of_fullest(costs, request);
   return {(gathers_at_root(request.operation) ? evenly : of_fullest) + buffers,
           (scatters_from_root(request.operation) ? evenly : of_fullest) + buffers, results};
 }
-memory::CopyKernel kernel_of_results(const Prices& prices, const Request& request) {
-  return prices.kernel_of_results(data_bytes(request, prices.ranks()));
+memory::CopyKernel kernel_of_results(const Costs& costs, const Request& request) {
+  return costs.kernel_of_results(data_bytes(request, costs.ranks()));
 }
 std::string text_of_results(memory::CopyKernel results) {
   return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
@@ -69,7 +69,7 @@ struct Pair {
   int peer = 0;
 };
 // The pair for algorithms in which every rank exchanges data with every other.
-Pair farthest(const Prices& prices) { return {0, prices.farthest_from(0)}; }
+Pair farthest(const Costs& costs) { return {0, costs.farthest_from(0)}; }
 
 // Times of a rank that writes and of its peer that reads. Data in the flag's line arrive with the
 // flag.
@@ -77,18 +77,18 @@ struct Moved {
   double write_ns = 0;
   double read_ns = 0;
 };
-Moved moved(const Prices& prices, const Pair& pair, const Piece& piece, const AtOnce& at_once,
+Moved moved(const Costs& costs, const Pair& pair, const Piece& piece, const AtOnce& at_once,
             memory::CopyMethod method, const Data& data) {
   const auto [bytes, of_bytes, buffers_bytes] = piece;
   const double results_ns =
-      prices.in_turns_ns(prices.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
+      costs.in_turns_ns(costs.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const auto [rank, peer] = pair;
   // The writer must read its source: half of the time of a copy of its own data.
-  const double had_ns = prices.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
-  const double show_ns = prices.show_ns(bytes, buffers_bytes, rank, peer, method);
-  return {prices.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
-          std::max(prices.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, method),
+  const double had_ns = costs.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
+  const double show_ns = costs.show_ns(bytes, buffers_bytes, rank, peer, method);
+  return {costs.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
+          std::max(costs.read_share_ns(bytes, of_bytes, peer, rank, at_once.readers - 1, method),
                    results_ns)};
 }
 
@@ -103,7 +103,7 @@ struct Tiles {
 
   double ns() const { return count * (each.write_ns + each.read_ns); }
 };
-Tiles tiles_of(const Prices& prices, int cells, const Request& request, const AtOnce& at_once,
+Tiles tiles_of(const Costs& costs, int cells, const Request& request, const AtOnce& at_once,
                const PairExchange::Plan& plan) {
   const std::size_t all = std::max<std::size_t>(request.bytes, 1);
   const std::size_t tile = std::min(plan.tile_bytes, all);
@@ -113,11 +113,11 @@ Tiles tiles_of(const Prices& prices, int cells, const Request& request, const At
   const bool stays_in_channel = all > channel && plan.order != Order::as_ready;
   const std::size_t buffers =
       stays_in_channel ? channel
-                       : std::min(channel, all) * static_cast<std::size_t>(prices.ranks() - 1);
+                       : std::min(channel, all) * static_cast<std::size_t>(costs.ranks() - 1);
   const double count = ceil_div(all, tile);
   const auto by = [&](memory::CopyMethod method) {
-    return moved(prices, farthest(prices), {tile, all, buffers}, at_once, method,
-                 data_of(prices, request, plan.results, buffers));
+    return moved(costs, farthest(costs), {tile, all, buffers}, at_once, method,
+                 data_of(costs, request, plan.results, buffers));
   };
   Tiles tiles{count, std::ceil(count / cells), by(plan.method)};
   if (plan.method->ownership != memory::LineOwnership::prefetched) return tiles;
@@ -175,11 +175,11 @@ constexpr Ways ways_of_uneven_root[] = {{orders_of_uneven, memory::one_way},
 
 // Adds plans for pairs; price(plan) predicts their times.
 template <class Price>
-void add_pairs(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_pairs(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                const Request& request, std::span<const Ways> ways, memory::CopyKernel results,
                Price price) {
   const auto& parameters = resources.pair_exchange;
-  const int far = prices.farthest_from(0);
+  const int far = costs.farthest_from(0);
   for (const std::size_t tile : piece_sizes(request.bytes, parameters.tile_bytes)) {
     const std::size_t buffers = static_cast<std::size_t>(parameters.cells) * tile;
     for (const auto& [orders, lines] : ways) {
@@ -189,7 +189,7 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const TeamRes
       if (is_in_line && lines.front()->ownership == memory::LineOwnership::prefetched) continue;
       const auto method =
           is_in_line ? lines.front()
-                     : prices.block_copy_method_for({tile, request.bytes, buffers}, 0, far, lines);
+                     : costs.block_copy_method_for({tile, request.bytes, buffers}, 0, far, lines);
       for (const Order order : orders) {
         const PairExchange::Plan plan{tile, order, method, results};
         list.push_back({plan,
@@ -201,101 +201,100 @@ void add_pairs(std::vector<Candidate>& list, const Prices& prices, const TeamRes
   }
 }
 
-void add_slots_allgather(std::vector<Candidate>& list, const Prices& prices,
+void add_slots_allgather(std::vector<Candidate>& list, const Costs& costs,
                          const TeamResources& resources, const Request& request) {
-  const int far = prices.farthest_from(0);
+  const int far = costs.farthest_from(0);
   const std::size_t capacity = resources.slot_exchange.capacity_bytes;
-  const memory::CopyKernel results = kernel_of_results(prices, request);
-  const CopyMethods lines = prices.shown_to_all(memory::both_ways);
+  const memory::CopyKernel results = kernel_of_results(costs, request);
+  const CopyMethods lines = costs.shown_to_all(memory::both_ways);
   for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
-    const auto method = prices.block_copy_method_for(
+    const auto method = costs.block_copy_method_for(
         {round, request.bytes, SlotExchange::slots * round}, 0, far, lines);
     for (const auto order : {SlotExchange::Order::ring, SlotExchange::Order::neighbor_exchange}) {
       const SlotExchange::Plan plan{round, order, method, results};
       list.push_back({plan,
                       fmt::format("rounds of {}, {}, {}{}", size_text(static_cast<double>(round)),
                                   name(order), memory::name(method), text_of_results(results)),
-                      slots_allgather_ns(prices, request, plan)});
+                      slots_allgather_ns(costs, request, plan)});
     }
   }
 }
 
-void add_doubling(std::vector<Candidate>& list, const Prices& prices,
-                  const TeamResources& resources, const Request& request) {
-  const auto ranks = static_cast<std::size_t>(prices.ranks());
+void add_doubling(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
+                  const Request& request) {
+  const auto ranks = static_cast<std::size_t>(costs.ranks());
   if (request.bytes > resources.doubling_exchange.capacity_bytes / ranks) return;
   const std::size_t all = ranks * request.bytes;
   const DoublingExchange::Plan plan{
-      prices.block_copy_method_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
-                                   prices.farthest_from(0), memory::to_one_reader)};
-  list.push_back(
-      {plan, std::string(memory::name(plan.method)), doubling_ns(prices, request, plan)});
+      costs.block_copy_method_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
+                                  costs.farthest_from(0), memory::to_one_reader)};
+  list.push_back({plan, std::string(memory::name(plan.method)), doubling_ns(costs, request, plan)});
 }
 
-void add_slots_alltoall(std::vector<Candidate>& list, const Prices& prices,
+void add_slots_alltoall(std::vector<Candidate>& list, const Costs& costs,
                         const TeamResources& resources, const Request& request) {
   const std::size_t capacity = resources.slot_exchange.capacity_bytes;
-  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const auto ranks = static_cast<std::size_t>(costs.ranks());
   if (request.bytes > capacity / ranks) return;
   const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
-                                prices.ranks() == 2 ? memory::by_ping_pong : memory::CopyMethod(),
-                                kernel_of_results(prices, request)};
+                                costs.ranks() == 2 ? memory::by_ping_pong : memory::CopyMethod(),
+                                kernel_of_results(costs, request)};
   list.push_back({plan, "a slot for all" + text_of_results(plan.results),
-                  slots_alltoall_ns(prices, request, plan)});
+                  slots_alltoall_ns(costs, request, plan)});
 }
 
-void add_pairs_alltoall(std::vector<Candidate>& list, const Prices& prices,
+void add_pairs_alltoall(std::vector<Candidate>& list, const Costs& costs,
                         const TeamResources& resources, const Request& request) {
-  add_pairs(list, prices, resources, request, ways_of_all, kernel_of_results(prices, request),
+  add_pairs(list, costs, resources, request, ways_of_all, kernel_of_results(costs, request),
             [&](const PairExchange::Plan& plan) {
-              return pairs_alltoall_ns(prices, resources.pair_exchange.cells, request, plan);
+              return pairs_alltoall_ns(costs, resources.pair_exchange.cells, request, plan);
             });
 }
 
-void add_pairs_rooted(std::vector<Candidate>& list, const Prices& prices,
+void add_pairs_rooted(std::vector<Candidate>& list, const Costs& costs,
                       const TeamResources& resources, const Request& request) {
-  add_pairs(list, prices, resources, request, ways_of_root, kernel_of_results(prices, request),
+  add_pairs(list, costs, resources, request, ways_of_root, kernel_of_results(costs, request),
             [&](const PairExchange::Plan& plan) {
-              return pairs_rooted_ns(prices, resources.pair_exchange.cells, request, plan);
+              return pairs_rooted_ns(costs, resources.pair_exchange.cells, request, plan);
             });
 }
 
-void add_pairs_uneven(std::vector<Candidate>& list, const Prices& prices,
+void add_pairs_uneven(std::vector<Candidate>& list, const Costs& costs,
                       const TeamResources& resources, const Request& request) {
-  list.push_back(uneven_candidate(prices, resources, request));
+  list.push_back(uneven_candidate(costs, resources, request));
 }
 
 }  // namespace
 
-double own_ns(const Prices& prices, const Request& request, memory::CopyKernel results) {
-  return prices.own_ns(request.bytes, bytes_of_fullest(prices, request), results);
+double own_ns(const Costs& costs, const Request& request, memory::CopyKernel results) {
+  return costs.own_ns(request.bytes, bytes_of_fullest(costs, request), results);
 }
 
 // In each round every rank publishes its data, waits for the flags of all others, and reads the
 // data of all others while they read as well.
-double slots_allgather_ns(const Prices& prices, const Request& request,
+double slots_allgather_ns(const Costs& costs, const Request& request,
                           const SlotExchange::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const std::size_t round = std::min(plan.round_bytes, least);
-  const int others = prices.ranks() - 1;
-  const AtOnce all{prices.ranks(), prices.ranks()};
+  const int others = costs.ranks() - 1;
+  const AtOnce all{costs.ranks(), costs.ranks()};
   const std::size_t buffers = SlotExchange::slots * round;
-  const Data data = data_of(prices, request, plan.results, buffers);
-  const Moved one =
-      moved(prices, farthest(prices), {round, least, buffers}, all, plan.method, data);
-  return prices.own_ns(request.bytes, data.results_bytes, plan.results) +
-         ceil_div(least, round) * (one.write_ns + prices.meeting_ns() + others * one.read_ns);
+  const Data data = data_of(costs, request, plan.results, buffers);
+  const Moved one = moved(costs, farthest(costs), {round, least, buffers}, all, plan.method, data);
+  return costs.own_ns(request.bytes, data.results_bytes, plan.results) +
+         ceil_div(least, round) *
+             (one.write_ns + costs.synchronization_ns() + others * one.read_ns);
 }
 
 namespace {
 
 // Returns the rank that is farthest from the peer `distance` ranks after it, with that peer.
-Pair farthest_at(const Prices& prices, int distance) {
-  const auto pair_of = [&](int rank) { return Pair{rank, (rank + distance) % prices.ranks()}; };
+Pair farthest_at(const Costs& costs, int distance) {
+  const auto pair_of = [&](int rank) { return Pair{rank, (rank + distance) % costs.ranks()}; };
   Pair farthest = pair_of(0);
-  for (int rank = 1; rank < prices.ranks(); ++rank) {
+  for (int rank = 1; rank < costs.ranks(); ++rank) {
     const Pair pair = pair_of(rank);
-    if (prices.line_ns(pair.peer, rank) > prices.line_ns(farthest.peer, farthest.rank)) {
+    if (costs.line_ns(pair.peer, rank) > costs.line_ns(farthest.peer, farthest.rank)) {
       farthest = pair;
     }
   }
@@ -305,75 +304,74 @@ Pair farthest_at(const Prices& prices, int distance) {
 }  // namespace
 
 // In each round every rank writes a message, waits for the flag of another, and reads that one.
-double doubling_ns(const Prices& prices, const Request& request,
-                   const DoublingExchange::Plan& plan) {
+double doubling_ns(const Costs& costs, const Request& request, const DoublingExchange::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const std::size_t buffers =
-      DoublingExchange::calls_in_flight * least * static_cast<std::size_t>(prices.ranks());
-  const AtOnce all{prices.ranks(), prices.ranks()};
-  const Data data = data_of(prices, request, memory::CopyKernel::plain, buffers);
-  double sum = own_ns(prices, request, data.results);
-  for (const auto& [distance, blocks] : DoublingExchange::rounds(prices.ranks())) {
-    const auto [rank, peer] = farthest_at(prices, distance);
+      DoublingExchange::calls_in_flight * least * static_cast<std::size_t>(costs.ranks());
+  const AtOnce all{costs.ranks(), costs.ranks()};
+  const Data data = data_of(costs, request, memory::CopyKernel::plain, buffers);
+  double sum = own_ns(costs, request, data.results);
+  for (const auto& [distance, blocks] : DoublingExchange::rounds(costs.ranks())) {
+    const auto [rank, peer] = farthest_at(costs, distance);
     const std::size_t message = least * static_cast<std::size_t>(blocks);
     const Moved one =
-        moved(prices, {rank, peer}, {message, message, buffers}, all, plan.method, data);
-    sum += one.write_ns + prices.flags_ns({&peer, 1}, rank, 1) + one.read_ns;
+        moved(costs, {rank, peer}, {message, message, buffers}, all, plan.method, data);
+    sum += one.write_ns + costs.flags_ns({&peer, 1}, rank, 1) + one.read_ns;
   }
   return sum;
 }
 
-double slots_alltoall_ns(const Prices& prices, const Request& request,
+double slots_alltoall_ns(const Costs& costs, const Request& request,
                          const SlotExchange::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
-  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const auto ranks = static_cast<std::size_t>(costs.ranks());
   const std::size_t all = ranks * least;
   const std::size_t buffers = SlotExchange::slots * all;
-  const Data data = data_of(prices, request, plan.results, buffers);
-  const double little_ns = own_ns(prices, request, plan.results) + prices.meeting_ns();
+  const Data data = data_of(costs, request, plan.results, buffers);
+  const double little_ns = own_ns(costs, request, plan.results) + costs.synchronization_ns();
   if (node::fits_behind_flag(all)) return little_ns;
-  const Moved shown = moved(prices, farthest(prices), {all - least, all - least, buffers},
-                            {prices.ranks(), 1}, plan.method, data);
-  const int far = prices.farthest_from(0);
+  const Moved shown = moved(costs, farthest(costs), {all - least, all - least, buffers},
+                            {costs.ranks(), 1}, plan.method, data);
+  const int far = costs.farthest_from(0);
   // Blocks are requested only after the flags have arrived, so that nothing hides the latency of
   // the first line.
-  const double read_ns = std::max(prices.rest_ns(least + node::line_bytes, far, 0),
-                                  prices.move_ns(least, data.results_bytes, data.results));
-  return little_ns + shown.write_ns + prices.read_ns(node::line_bytes, far, 0, 0) +
-         prices.by_all_ns((prices.ranks() - 1) * read_ns);
+  const double read_ns = std::max(costs.rest_ns(least + node::line_bytes, far, 0),
+                                  costs.move_ns(least, data.results_bytes, data.results));
+  return little_ns + shown.write_ns + costs.read_ns(node::line_bytes, far, 0, 0) +
+         costs.by_all_ns((costs.ranks() - 1) * read_ns);
 }
 
 // Pairs take turns. In each turn both ranks write and read all tiles and wait for each other's
 // flags. With the order as_ready, all tiles that fit into the channels are transferred at the same
 // time.
-double pairs_alltoall_ns(const Prices& prices, int cells, const Request& request,
+double pairs_alltoall_ns(const Costs& costs, int cells, const Request& request,
                          const PairExchange::Plan& plan) {
-  const Tiles tiles = tiles_of(prices, cells, request, {prices.ranks(), prices.ranks()}, plan);
-  const int far = prices.farthest_from(0);
-  const auto others = static_cast<double>(prices.ranks() - 1);
-  const double line_ns = prices.line_ns(far, 0);
+  const Tiles tiles = tiles_of(costs, cells, request, {costs.ranks(), costs.ranks()}, plan);
+  const int far = costs.farthest_from(0);
+  const auto others = static_cast<double>(costs.ranks() - 1);
+  const double line_ns = costs.line_ns(far, 0);
   // With the order `paired` a rank may have no peer in one of the turns.
-  const bool idles = plan.order == PairExchange::Order::paired && prices.ranks() > 2;
+  const bool idles = plan.order == PairExchange::Order::paired && costs.ranks() > 2;
   const double turns = idles ? others + 1 : others;
-  const double moves_ns = own_ns(prices, request, plan.results) + turns * tiles.ns();
+  const double moves_ns = own_ns(costs, request, plan.results) + turns * tiles.ns();
   if (plan.order != Order::as_ready) return moves_ns + turns * tiles.count * line_ns;
-  return moves_ns + tiles.channelfuls * prices.flags_ns(prices.others_than(0), 0, 1) +
-         turns * (tiles.count - tiles.channelfuls) * prices.written_line_ns(far, 0);
+  return moves_ns + tiles.channelfuls * costs.flags_ns(costs.others_than(0), 0, 1) +
+         turns * (tiles.count - tiles.channelfuls) * costs.written_line_ns(far, 0);
 }
 
-double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
+double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   const bool to_root = gathers_at_root(request.operation);
-  const std::vector<int> others = prices.others_than(0);
-  const int peers = prices.ranks() - 1;
+  const std::vector<int> others = costs.others_than(0);
+  const int peers = costs.ranks() - 1;
   const AtOnce at_once =
       to_root ? AtOnce{.writers = peers, .readers = 1} : AtOnce{.writers = 1, .readers = peers};
-  const Tiles tiles = tiles_of(prices, cells, request, at_once, plan);
+  const Tiles tiles = tiles_of(costs, cells, request, at_once, plan);
   const auto turns = static_cast<double>(others.size());
   const double root_ns = to_root ? tiles.each.read_ns : tiles.each.write_ns;
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
   const double flags_ns =
-      to_root ? prices.flags_ns(others, 0, 1) : prices.line_ns(0, prices.farthest_from(0));
+      to_root ? costs.flags_ns(others, 0, 1) : costs.line_ns(0, costs.farthest_from(0));
   // If the root is the bottleneck, it moves all data, before or after one tile of a peer. If a tile
   // takes a peer longer than the root needs for a tile of each peer, a peer moves all its data,
   // before or after one tile of the root.
@@ -381,17 +379,16 @@ double pairs_rooted_ns(const Prices& prices, int cells, const Request& request,
       std::max(turns * tiles.count * root_ns + peer_ns, root_ns + tiles.count * peer_ns);
   // The first tiles' flags are transferred at the same time. Each later tile has a flag of its own:
   // the receiver waits for it, or with the order as_ready finds it written.
-  const int far = prices.farthest_from(0);
+  const int far = costs.farthest_from(0);
   const bool is_there = plan.order == Order::as_ready;
   const double waits_ns = is_there ? (tiles.channelfuls - 1) * flags_ns : 0;
   const double later = is_there ? tiles.count - tiles.channelfuls : tiles.count - 1;
-  const double line_ns = is_there ? prices.written_line_ns(far, 0) : prices.line_ns(far, 0);
+  const double line_ns = is_there ? costs.written_line_ns(far, 0) : costs.line_ns(far, 0);
   const double more_ns = waits_ns + turns * later * line_ns;
   // While others read, a rank that has finished sending prefetches lines.
   const double senders_ns =
       (to_root ? 1 : turns) * (tiles.count * tiles.each.write_ns + tiles.asking_ns);
-  return own_ns(prices, request, plan.results) +
-         std::max(senders_ns, flags_ns + moved_ns + more_ns);
+  return own_ns(costs, request, plan.results) + std::max(senders_ns, flags_ns + moved_ns + more_ns);
 }
 
 std::vector<Algorithm> allgather_algorithms(const TeamResources& resources) {
@@ -413,27 +410,27 @@ std::vector<Algorithm> rooted_algorithms() {
   return {described<PairExchange::Plan>("", add_pairs_rooted)};
 }
 
-double pairs_uneven_ns(const Prices& prices, int cells, const Request& request,
+double pairs_uneven_ns(const Costs& costs, int cells, const Request& request,
                        const PairExchange::Plan& plan) {
   PairExchange::Plan of_call = plan;
-  of_call.results = kernel_of_results(prices, request);
-  return is_rooted(request.operation) ? pairs_rooted_ns(prices, cells, request, of_call)
-                                      : pairs_alltoall_ns(prices, cells, request, of_call);
+  of_call.results = kernel_of_results(costs, request);
+  return is_rooted(request.operation) ? pairs_rooted_ns(costs, cells, request, of_call)
+                                      : pairs_alltoall_ns(costs, cells, request, of_call);
 }
 
 namespace {
 
 // Returns the size of a rank's output from which non-temporal stores are faster. A rank knows only
 // its own output: it assumes that the others receive the same amount, or nothing in a gather.
-std::size_t past_caches_from(const Prices& prices, Operation operation) {
+std::size_t nontemporal_from(const Costs& costs, Operation operation) {
   constexpr std::size_t largest = std::size_t{1} << 30;
   const bool all_get_some = operation != Operation::gatherv;
   const auto all_bytes = [&](std::size_t gotten) {
-    return 2 * gotten * static_cast<std::size_t>(all_get_some ? prices.ranks() : 1);
+    return 2 * gotten * static_cast<std::size_t>(all_get_some ? costs.ranks() : 1);
   };
   std::size_t from = PairExchange::Plan::never;
   for (std::size_t gotten = largest; gotten >= node::page_bytes; gotten /= 2) {
-    if (prices.kernel_of_results(all_bytes(gotten)) == memory::CopyKernel::plain) break;
+    if (costs.kernel_of_results(all_bytes(gotten)) == memory::CopyKernel::plain) break;
     from = gotten;
   }
   return from;
@@ -443,26 +440,26 @@ std::size_t past_caches_from(const Prices& prices, Operation operation) {
 
 // The plan that is best for large blocks also serves small ones: a small block is a single small
 // tile under any plan and is sent first.
-Candidate uneven_candidate(const Prices& prices, const TeamResources& resources,
+Candidate uneven_candidate(const Costs& costs, const TeamResources& resources,
                            const Request& request) {
   const int cells = resources.pair_exchange.cells;
   const std::size_t much = 2 * static_cast<std::size_t>(cells) * resources.pair_exchange.tile_bytes;
   const Request of_much{request.operation, much, 1};
   std::vector<Candidate> tilings;
-  add_pairs(tilings, prices, resources, of_much,
+  add_pairs(tilings, costs, resources, of_much,
             is_rooted(request.operation) ? std::span<const Ways>(ways_of_uneven_root)
                                          : std::span<const Ways>(ways_of_uneven),
             memory::CopyKernel::plain, [&](const PairExchange::Plan& plan) {
-              return pairs_uneven_ns(prices, cells, of_much, plan);
+              return pairs_uneven_ns(costs, cells, of_much, plan);
             });
   Candidate chosen = cheapest(tilings);
   auto& plan = std::get<PairExchange::Plan>(chosen.plan);
-  plan.past_caches_from = past_caches_from(prices, request.operation);
-  if (plan.past_caches_from != PairExchange::Plan::never) {
+  plan.nontemporal_from = nontemporal_from(costs, request.operation);
+  if (plan.nontemporal_from != PairExchange::Plan::never) {
     chosen.parameters += fmt::format(", past the caches from {} on",
-                                     size_text(static_cast<double>(plan.past_caches_from)));
+                                     size_text(static_cast<double>(plan.nontemporal_from)));
   }
-  chosen.ns = pairs_uneven_ns(prices, cells, request, plan);
+  chosen.ns = pairs_uneven_ns(costs, cells, request, plan);
   return chosen;
 }
 

@@ -20,7 +20,7 @@ Explanation explain(const Request& request, const node::RankLocality& locality,
   rounded.bytes = largest_in(size_class_of(request.bytes));
   explanation.forced = resources.forcing.algorithm_for(rounded);
   const bool moves = request.operation == Operation::barrier || request.bytes > 0 ||
-                     is_known_to_pairs_only(request.operation);
+                     has_pairwise_sizes(request.operation);
   if (locality.ranks() > 1 && moves) {
     explanation.candidates = select::candidates(rounded, locality, model, resources);
   }

@@ -106,7 +106,7 @@ struct Traits {
   bool reduces = false;  // combines elements instead of only moving them
   // Each pair of ranks alone knows how much data it moves, so that no choice can depend on the
   // size.
-  bool is_known_to_pairs_only = false;
+  bool has_pairwise_sizes = false;
 };
 // Indexed by Operation.
 inline constexpr std::array<Traits, 17> all_traits = [] {
@@ -159,8 +159,8 @@ constexpr std::string_view name(Operation operation) { return traits_of(operatio
 // Finds an operation by its name or by its MPI name: "bcast", "MPI_Bcast".
 std::optional<Operation> operation_named(std::string_view word);
 
-constexpr bool is_known_to_pairs_only(Operation operation) {
-  return traits_of(operation).is_known_to_pairs_only;
+constexpr bool has_pairwise_sizes(Operation operation) {
+  return traits_of(operation).has_pairwise_sizes;
 }
 constexpr Operation regular_form(Operation operation) { return traits_of(operation).regular_form; }
 constexpr bool reduces(Operation operation) { return traits_of(operation).reduces; }

@@ -34,10 +34,10 @@ struct Block {
 };
 
 // Time until all ranks have published a block in one of their slots.
-double show_ns(const Prices& prices, std::size_t bytes, std::size_t slots,
+double show_ns(const Costs& costs, std::size_t bytes, std::size_t slots,
                memory::CopyMethod method) {
-  const int far = prices.farthest_from(0);
-  return prices.by_all_ns(prices.show_ns(bytes, slots * bytes, 0, far, method));
+  const int far = costs.farthest_from(0);
+  return costs.by_all_ns(costs.show_ns(bytes, slots * bytes, 0, far, method));
 }
 
 ReductionTarget::Kind aim_of(Operation operation) {
@@ -51,46 +51,45 @@ ReductionTarget::Kind aim_of(Operation operation) {
 // Contributions are reduced in place, so readers do not take ownership of their lines. A prefix
 // reduction reads only the contributions of lower ranks, and lines that no rank has read do not
 // return.
-memory::CopyMethod copy_method_of_exchange(const Prices& prices, std::size_t bytes,
+memory::CopyMethod copy_method_of_exchange(const Costs& costs, std::size_t bytes,
                                            Operation operation) {
   const memory::CopyMethods methods =
       ReductionTarget{aim_of(operation)}.is_of_prefixes()
-          ? memory::joined_by_many
-          : prices.shown_to_all(memory::joined_both_ways, memory::joined_by_many);
-  return prices.block_copy_method_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
-                                      prices.farthest_from(0), methods);
+          ? memory::reduced_by_many
+          : costs.shown_to_all(memory::joined_both_ways, memory::reduced_by_many);
+  return costs.block_copy_method_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
+                                     costs.farthest_from(0), methods);
 }
 
 // `reader` reduces the contributions of `writers` with its own. It requests data outside the flag's
 // line after it has seen the flag, so that nothing hides the latency of the first line. Data
 // written by non-temporal stores are read from memory.
-double join_all_ns(const Prices& prices, const std::vector<int>& writers, int reader,
+double join_all_ns(const Costs& costs, const std::vector<int>& writers, int reader,
                    const Block& block, memory::CopyMethod shown_by = {}) {
   const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
   double ns = 0;
   for (const int writer : writers) {
-    const double rest_ns = prices.rest_ns(block.bytes, writer, reader);
-    ns += is_in_caches
-              ? rest_ns
-              : std::max(rest_ns, prices.read_ns(block.bytes, writer, reader, 0, shown_by));
-    ns += prices.join_ns(block.bytes, block.data_bytes, reader);
+    const double rest_ns = costs.rest_ns(block.bytes, writer, reader);
+    ns += is_in_caches ? rest_ns
+                       : std::max(rest_ns, costs.read_ns(block.bytes, writer, reader, 0, shown_by));
+    ns += costs.reduce_ns(block.bytes, block.data_bytes, reader);
   }
   if (writers.empty() || block.is_behind_flag) return ns;
-  return ns + prices.read_ns(node::line_bytes, writers.front(), reader, 0);
+  return ns + costs.read_ns(node::line_bytes, writers.front(), reader, 0);
 }
-double gather_ns(const Prices& prices, const std::vector<int>& writers, int reader,
+double gather_ns(const Costs& costs, const std::vector<int>& writers, int reader,
                  const Block& block) {
-  return prices.flags_ns(writers, reader, 1) + join_all_ns(prices, writers, reader, block);
+  return costs.flags_ns(writers, reader, 1) + join_all_ns(costs, writers, reader, block);
 }
 
-std::vector<int> members_but_first(const ReductionOrder& association, int block) {
-  return row(association.first(block) + 1, association.first(block + 1));
+std::vector<int> members_but_first(const ReductionOrder& reduction_order, int block) {
+  return row(reduction_order.first(block) + 1, reduction_order.first(block + 1));
 }
 
-std::vector<int> leaders_but_first(const ReductionOrder& association) {
+std::vector<int> leaders_but_first(const ReductionOrder& reduction_order) {
   std::vector<int> leaders;
-  for (int block = 1; block < association.blocks(); ++block) {
-    leaders.push_back(association.first(block));
+  for (int block = 1; block < reduction_order.blocks(); ++block) {
+    leaders.push_back(reduction_order.first(block));
   }
   return leaders;
 }
@@ -103,70 +102,70 @@ struct Round {
 };
 
 // Returns how many ranks reduce the blocks' results.
-int joiners(const Prices& prices, const ReductionOrder& association, TreeReduce::Top top) {
+int joiners(const Costs& costs, const ReductionOrder& reduction_order, TreeReduce::Top top) {
   switch (top) {
     case TreeReduce::Top::first_rank:
       return 1;
     case TreeReduce::Top::leaders:
-      return association.blocks();
+      return reduction_order.blocks();
     case TreeReduce::Top::everybody:
-      return prices.ranks();
+      return costs.ranks();
   }
   return 1;
 }
 
 // Time for `readers` to get the result that `joiner` publishes.
-double handed_on_ns(const Prices& prices, int joiner, const std::vector<int>& readers,
+double handed_on_ns(const Costs& costs, int joiner, const std::vector<int>& readers,
                     const Block& block) {
   if (readers.empty()) return 0;
   const int last = readers.back();
-  return prices.line_to_ns(joiner, readers) +
-         prices.by_all_ns(prices.rest_ns(block.bytes, joiner, last) +
-                          prices.join_ns(block.bytes, block.data_bytes, last));
+  return costs.line_to_ns(joiner, readers) +
+         costs.by_all_ns(costs.rest_ns(block.bytes, joiner, last) +
+                         costs.reduce_ns(block.bytes, block.data_bytes, last));
 }
 
-Round tree_round(const Prices& prices, const ReductionOrder& association, const Block& block,
+Round tree_round(const Costs& costs, const ReductionOrder& reduction_order, const Block& block,
                  int slots_in_turn, TreeReduce::Top top, bool to_all) {
-  const int far = prices.farthest_from(0);
-  const double shown_ns = show_ns(prices, block.bytes, static_cast<std::size_t>(slots_in_turn),
+  const int far = costs.farthest_from(0);
+  const double shown_ns = show_ns(costs, block.bytes, static_cast<std::size_t>(slots_in_turn),
                                   memory::CopyKernel::plain);
-  const std::vector<int> leaders = leaders_but_first(association);
-  const std::vector<int> others = prices.others_than(0);
+  const std::vector<int> leaders = leaders_but_first(reduction_order);
+  const std::vector<int> others = costs.others_than(0);
   double leader_works_ns = 0;
   double members_take_ns = 0;
-  for (int i = 0; i < association.blocks(); ++i) {
-    const std::vector<int> members = members_but_first(association, i);
-    const int leader = association.first(i);
-    leader_works_ns = std::max(leader_works_ns, gather_ns(prices, members, leader, block));
-    members_take_ns = std::max(members_take_ns, handed_on_ns(prices, leader, members, block));
+  for (int i = 0; i < reduction_order.blocks(); ++i) {
+    const std::vector<int> members = members_but_first(reduction_order, i);
+    const int leader = reduction_order.first(i);
+    leader_works_ns = std::max(leader_works_ns, gather_ns(costs, members, leader, block));
+    members_take_ns = std::max(members_take_ns, handed_on_ns(costs, leader, members, block));
   }
-  const double join_ns = prices.join_ns(block.bytes, block.data_bytes, 0);
-  const double joins_ns = join_all_ns(prices, leaders, 0, block) + join_ns;
+  const double reduce_ns = costs.reduce_ns(block.bytes, block.data_bytes, 0);
+  const double joins_ns = join_all_ns(costs, leaders, 0, block) + reduce_ns;
   const double top_works_ns =
-      prices.flags_ns(leaders, 0, 1) +
-      prices.in_turns_ns(joins_ns, to_all ? joiners(prices, association, top) : 1);
+      costs.flags_ns(leaders, 0, 1) +
+      costs.in_turns_ns(joins_ns, to_all ? joiners(costs, reduction_order, top) : 1);
   // Members publish their data for their leader; a leader publishes its block's result if other
   // ranks need it.
-  const bool members_show = association.blocks() < prices.ranks();
+  const bool members_show = reduction_order.blocks() < costs.ranks();
   const bool leaders_show = !leaders.empty() || (to_all && top == TreeReduce::Top::everybody);
   const int shows = (members_show ? 1 : 0) + (leaders_show ? 1 : 0);
   Round round{.alone_ns = leader_works_ns + shows * shown_ns + top_works_ns,
               .busy_ns = leader_works_ns + shown_ns + top_works_ns};
   if (!to_all) return round;
   // The busiest rank also has to publish the result.
-  const double share_ns = shown_ns + join_ns + prices.line_ns(0, far);
+  const double share_ns = shown_ns + reduce_ns + costs.line_ns(0, far);
   switch (top) {
     case TreeReduce::Top::first_rank:
-      round.alone_ns += shown_ns + handed_on_ns(prices, 0, others, block);
+      round.alone_ns += shown_ns + handed_on_ns(costs, 0, others, block);
       round.busy_ns += share_ns;
       break;
     case TreeReduce::Top::leaders:
-      round.alone_ns += prices.queue_ns(0, leaders) + shown_ns + members_take_ns;
+      round.alone_ns += costs.queue_ns(0, leaders) + shown_ns + members_take_ns;
       round.busy_ns += share_ns;
       break;
     case TreeReduce::Top::everybody:
       // All ranks read the lines of the blocks instead of one rank.
-      round.alone_ns += prices.queue_ns(0, others) + (leaders.empty() ? prices.line_ns(0, far) : 0);
+      round.alone_ns += costs.queue_ns(0, others) + (leaders.empty() ? costs.line_ns(0, far) : 0);
       break;
   }
   return round;
@@ -198,44 +197,45 @@ std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacit
 
 // Only an allreduce has a choice. If there is one block, or one per rank, `leaders` equals
 // first_rank or `everybody`.
-std::vector<TreeReduce::Top> tops_for(const ReductionOrder& association, Operation operation) {
+std::vector<TreeReduce::Top> tops_for(const ReductionOrder& reduction_order, Operation operation) {
   using Top = TreeReduce::Top;
   if (operation == Operation::reduce) return {Top::first_rank};
-  const int ranks = association.first(association.blocks());
-  const bool have_leaders = association.blocks() > 1 && association.blocks() < ranks;
+  const int ranks = reduction_order.first(reduction_order.blocks());
+  const bool have_leaders = reduction_order.blocks() > 1 && reduction_order.blocks() < ranks;
   if (!have_leaders) return {Top::first_rank, Top::everybody};
   return {Top::first_rank, Top::leaders, Top::everybody};
 }
 
-void add_tree(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_tree(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
               const Request& request) {
-  const ReductionOrder association(prices.locality());
+  const ReductionOrder reduction_order(costs.locality());
   const bool to_all = request.operation == Operation::allreduce;
   const std::size_t capacity = resources.tree_reduce.capacity_bytes;
-  for (const TreeReduce::Top top : tops_for(association, request.operation)) {
+  for (const TreeReduce::Top top : tops_for(reduction_order, request.operation)) {
     for (const std::size_t round : round_sizes(request, capacity)) {
       const TreeReduce::Plan plan{round, top};
-      list.push_back({plan,
-                      fmt::format("{}, rounds of {}, {}", counted(association.blocks(), "block"),
-                                  size_text(static_cast<double>(round)), name(top)),
-                      tree_reduce_ns(prices, association, resources.tree_reduce.slots,
-                                     request.bytes, plan, to_all)});
+      list.push_back(
+          {plan,
+           fmt::format("{}, rounds of {}, {}", counted(reduction_order.blocks(), "block"),
+                       size_text(static_cast<double>(round)), name(top)),
+           tree_reduce_ns(costs, reduction_order, resources.tree_reduce.slots, request.bytes, plan,
+                          to_all)});
     }
   }
 }
 
-void add_exchange(std::vector<Candidate>& list, const Prices& prices,
-                  const TeamResources& resources, const Request& request) {
+void add_exchange(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
+                  const Request& request) {
   for (const std::size_t round : round_sizes(request, resources.exchange.capacity_bytes)) {
     // The cheapest method for one reader may not be the cheapest for many.
     std::vector<Candidate> manners;
     for (memory::CopyMethod method :
-         {memory::CopyMethod(), copy_method_of_exchange(prices, round, request.operation)}) {
+         {memory::CopyMethod(), copy_method_of_exchange(costs, round, request.operation)}) {
       const node::ExchangeReduce::Plan plan{round, method};
       manners.push_back({plan,
                          fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
                                      memory::name(method)),
-                         exchange_ns(prices, request, plan)});
+                         exchange_ns(costs, request, plan)});
     }
     list.push_back(cheapest(manners));
   }
@@ -278,38 +278,37 @@ bool comes_back_to_all(Results results, ReductionTarget::Kind aim) {
 // Lines that return with results are in the writer's cache when it writes them again. Any other
 // contribution has a single reader, which may take ownership. Non-temporal stores are not used for
 // lines in which results return.
-memory::CopyMethod copy_method_of_slices(const Prices& prices, std::size_t slice,
-                                         std::size_t buffers, Results results,
-                                         ReductionTarget::Kind aim) {
+memory::CopyMethod copy_method_of_slices(const Costs& costs, std::size_t slice, std::size_t buffers,
+                                         Results results, ReductionTarget::Kind aim) {
   if (comes_back_to_all(results, aim)) return {};
-  const memory::CopyMethod method = prices.block_copy_method_for(
-      {slice, slice, buffers}, 0, prices.farthest_from(0), memory::joined_by_one);
+  const memory::CopyMethod method = costs.block_copy_method_for(
+      {slice, slice, buffers}, 0, costs.farthest_from(0), memory::reduced_by_one);
   const bool is_taken = method->ownership == memory::LineOwnership::reader_takes;
   return results == Results::returned && !is_taken ? memory::CopyMethod() : method;
 }
 
-void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_sliced(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                 const Request& request, Results results) {
   const auto& parameters = resources.sliced_reduce;
-  const auto ranks = static_cast<std::size_t>(prices.ranks());
+  const auto ranks = static_cast<std::size_t>(costs.ranks());
   const ReductionTarget::Kind aim = aim_of(request.operation);
   for (std::size_t slice = node::line_bytes; slice <= parameters.slice_bytes; slice *= 2) {
     if (slice < request.element_bytes) continue;
     const std::size_t buffers = static_cast<std::size_t>(parameters.sets) * slice * ranks;
-    const SlicedReduce::Plan plan{
-        slice, copy_method_of_slices(prices, slice, buffers, results, aim), results};
+    const SlicedReduce::Plan plan{slice, copy_method_of_slices(costs, slice, buffers, results, aim),
+                                  results};
     list.push_back({plan,
                     fmt::format("slices of {}, {}, {}", size_text(static_cast<double>(slice)),
                                 name(results), memory::name(plan.method)),
-                    sliced_reduce_ns(prices, parameters.sets, request.bytes, plan, aim)});
+                    sliced_reduce_ns(costs, parameters.sets, request.bytes, plan, aim)});
     if (slice * ranks >= request.bytes) break;
   }
 }
-void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamResources& resources,
+void add_sliced(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                 const Request& request) {
-  add_sliced(list, prices, resources, request, Results::returned);
+  add_sliced(list, costs, resources, request, Results::returned);
   if (is_whole(request.operation)) {
-    add_sliced(list, prices, resources, request, Results::in_one_place);
+    add_sliced(list, costs, resources, request, Results::in_one_place);
   }
 }
 
@@ -318,27 +317,27 @@ void add_sliced(std::vector<Candidate>& list, const Prices& prices, const TeamRe
 // Every rank reads the lines of all others, so each line has ranks() - 1 readers. In each round a
 // rank publishes its data, waits for the flags, and reduces all contributions. In a reduction to
 // blocks it reduces only its own block, which it does not publish.
-double exchange_ns(const Prices& prices, const Request& request,
+double exchange_ns(const Costs& costs, const Request& request,
                    const node::ExchangeReduce::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const double rounds = ceil_div(least, round_bytes);
   const bool is_of_blocks = reduces_to_blocks(request.operation);
-  const std::size_t own = round_bytes / static_cast<std::size_t>(prices.ranks());
-  const double shown_ns = show_ns(prices, is_of_blocks ? round_bytes - own : round_bytes,
+  const std::size_t own = round_bytes / static_cast<std::size_t>(costs.ranks());
+  const double shown_ns = show_ns(costs, is_of_blocks ? round_bytes - own : round_bytes,
                                   node::ExchangeReduce::slots, plan.method);
   const Block joined{is_of_blocks ? own : round_bytes, least, node::fits_behind_flag(round_bytes)};
-  const double joins_ns = join_all_ns(prices, prices.others_than(0), 0, joined, plan.method);
-  return rounds * (shown_ns + prices.meeting_ns() + prices.by_all_ns(joins_ns));
+  const double joins_ns = join_all_ns(costs, costs.others_than(0), 0, joined, plan.method);
+  return rounds * (shown_ns + costs.synchronization_ns() + costs.by_all_ns(joins_ns));
 }
 
-double tree_reduce_ns(const Prices& prices, const ReductionOrder& association, int slots,
+double tree_reduce_ns(const Costs& costs, const ReductionOrder& reduction_order, int slots,
                       std::size_t bytes, const TreeReduce::Plan& plan, bool to_all) {
   const std::size_t least = std::max<std::size_t>(bytes, 1);
   const std::size_t round_bytes = std::min(plan.round_bytes, least);
   const double rounds = ceil_div(least, round_bytes);
   const Round round =
-      tree_round(prices, association, {round_bytes, least, node::fits_behind_flag(round_bytes)},
+      tree_round(costs, reduction_order, {round_bytes, least, node::fits_behind_flag(round_bytes)},
                  slots, plan.top, to_all);
   return round.alone_ns + (rounds - 1) * round.busy_ns;
 }
@@ -356,27 +355,27 @@ std::size_t data_of_all(std::size_t ranks, std::size_t bytes, ReductionTarget::K
 // faster than the caches or memory provide its own data. In each chunk it waits for the peers'
 // flags: for published data, for results, and if results have a place of their own, until that has
 // been read. The first data are requested after their flag has arrived.
-double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
+double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
                         const SlicedReduce::Plan& plan, ReductionTarget::Kind aim) {
   const bool returned = plan.results == Results::returned;
-  const auto ranks = static_cast<std::size_t>(prices.ranks());
-  const int far = prices.farthest_from(0);
-  const int others = prices.ranks() - 2;
+  const auto ranks = static_cast<std::size_t>(costs.ranks());
+  const int far = costs.farthest_from(0);
+  const int others = costs.ranks() - 2;
   const std::size_t mine = bytes / ranks;
   const std::size_t theirs = mine * (ranks - 1);
   const std::size_t chunk = std::min(plan.slice_bytes * ranks, std::max<std::size_t>(bytes, 1));
   const std::size_t places = chunk / ranks * (returned ? ranks - 1 : ranks);
   const std::size_t buffers = static_cast<std::size_t>(sets) * places;
   const double moved_ns =
-      prices.move_ns(theirs, data_of_all(ranks, bytes, aim), memory::CopyKernel::plain);
-  const double shown_ns = prices.by_all_ns(
+      costs.move_ns(theirs, data_of_all(ranks, bytes, aim), memory::CopyKernel::plain);
+  const double shown_ns = costs.by_all_ns(
       std::max(moved_ns, comes_back_to_all(plan.results, aim)
-                             ? prices.write_ns(theirs, buffers, 0, far, memory::by_ping_pong)
-                             : prices.write_ns(theirs, buffers, 0, far, plan.method)));
-  const double join_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
-                                  prices.read_ns(theirs, far, 0, others, plan.method));
+                             ? costs.write_ns(theirs, buffers, 0, far, memory::by_ping_pong)
+                             : costs.write_ns(theirs, buffers, 0, far, plan.method)));
+  const double reduce_ns = std::max(moved_ns / static_cast<double>(ranks - 1),
+                                    costs.read_ns(theirs, far, 0, others, plan.method));
   const auto fetched_ns = [&](int at_once) {
-    return prices.read_ns(theirs, far, 0, at_once, plan.method->in);
+    return costs.read_ns(theirs, far, 0, at_once, plan.method->in);
   };
   const auto [fetch_ns, result_bytes] = [&]() -> std::pair<double, std::size_t> {
     switch (aim) {
@@ -391,11 +390,11 @@ double sliced_reduce_ns(const Prices& prices, int sets, std::size_t bytes,
     }
     return {};
   }();
-  const double result_ns = prices.by_all_ns(prices.write_ns(
+  const double result_ns = costs.by_all_ns(costs.write_ns(
       result_bytes, buffers, 0, far, returned ? memory::by_ping_pong : plan.method->in));
-  const double flags_ns = prices.flags_ns(prices.others_than(0), 0, 1);
+  const double flags_ns = costs.flags_ns(costs.others_than(0), 0, 1);
   const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk) + 1;
-  return shown_ns + join_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
+  return shown_ns + reduce_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
 
 std::vector<Algorithm> reduce_algorithms(Operation operation, const TeamResources& resources) {

@@ -25,7 +25,7 @@ namespace huddle::select {
 struct Setting {
   const node::RankLocality& locality;
   const TeamResources& resources;
-  const node::ReductionOrder& association;
+  const node::ReductionOrder& reduction_order;
   int rank = 0;
 
   int ranks() const { return locality.ranks(); }
@@ -145,7 +145,7 @@ struct Registration<node::ExchangeReduce::Plan> {
   static constexpr std::string_view name = "exchange";
 
   static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan&, const Setting& at) {
-    return {at.resources.exchange, at.association, context::first_sequence};
+    return {at.resources.exchange, at.reduction_order, context::first_sequence};
   }
   template <context::Context W>
   static void run(node::ExchangeReduce& protocol, W& w, const node::ExchangeReduce::Plan& plan,
@@ -159,7 +159,7 @@ struct Registration<node::TreeReduce::Plan> {
   static constexpr std::string_view name = "blocks";
 
   static node::TreeReduce protocol(const node::TreeReduce::Plan&, const Setting& at) {
-    return {at.resources.tree_reduce, at.association, context::first_sequence};
+    return {at.resources.tree_reduce, at.reduction_order, context::first_sequence};
   }
   template <context::Context W>
   static void run(node::TreeReduce& protocol, W& w, const node::TreeReduce::Plan& plan,
@@ -173,7 +173,7 @@ struct Registration<node::SlicedReduce::Plan> {
   static constexpr std::string_view name = "slices";
 
   static node::SlicedReduce protocol(const node::SlicedReduce::Plan&, const Setting& at) {
-    return {at.resources.sliced_reduce, at.association, at.ranks(), context::first_sequence};
+    return {at.resources.sliced_reduce, at.reduction_order, at.ranks(), context::first_sequence};
   }
   template <context::Context W>
   static void run(node::SlicedReduce& protocol, W& w, const node::SlicedReduce::Plan& plan,
@@ -304,7 +304,7 @@ struct Registration<DirectReducePlan> {
   static constexpr std::string_view name = "direct";
 
   static node::DirectReduce protocol(const DirectReducePlan&, const Setting& at) {
-    return {at.resources.direct_reduce, at.association, context::first_sequence};
+    return {at.resources.direct_reduce, at.reduction_order, context::first_sequence};
   }
   template <context::SingleCopyContext W>
   static void run(node::DirectReduce& protocol, W& w, const DirectReducePlan& plan,

@@ -68,16 +68,16 @@ constexpr std::size_t least_queue = 4 * queue_sets * node::page_bytes;
 // reading blocks of that size.
 std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes) {
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   const std::size_t most = std::max(least_queue, std::bit_floor(most_bytes));
-  const int far = prices.farthest_from(0);
+  const int far = costs.farthest_from(0);
   std::size_t best = least_queue;
   double best_pace = 0;
   for (std::size_t queue = least_queue; queue <= most; queue *= 2) {
-    const memory::CopyMethod method = prices.block_copy_method_for(
-        {queue, queue, queue}, 0, far, prices.shown_to_all(memory::to_one_reader));
-    const double fill_ns = prices.write_ns(queue, queue, 0, far, method);
-    const double drain_ns = prices.read_ns(queue, 0, far, 0, method);
+    const memory::CopyMethod method = costs.block_copy_method_for(
+        {queue, queue, queue}, 0, far, costs.shown_to_all(memory::to_one_reader));
+    const double fill_ns = costs.write_ns(queue, queue, 0, far, method);
+    const double drain_ns = costs.read_ns(queue, 0, far, 0, method);
     const double pace = static_cast<double>(queue) / std::max(fill_ns, drain_ns);
     if (pace <= best_pace) continue;
     best = queue;

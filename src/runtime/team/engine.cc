@@ -81,7 +81,7 @@ Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
       resources_(selection_inputs.resources()),
       waiting_(waiting),
       peer_access_(reach),
-      association_(selection_inputs.association()) {}
+      reduction_order_(selection_inputs.reduction_order()) {}
 
 // All allocations, including those of the protocol's private memory, are within the step that the
 // ranks agree on: if a rank failed later, the others would wait for it forever.

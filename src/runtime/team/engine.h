@@ -84,7 +84,7 @@ class Engine {
   void set_peers(Instance& instance) const;
   // The parameters from which this rank's protocols are constructed.
   select::Setting setting() const {
-    return {locality_, resources_, association_, team_memory_.rank()};
+    return {locality_, resources_, reduction_order_, team_memory_.rank()};
   }
 
   TeamMemory& team_memory_;
@@ -92,7 +92,7 @@ class Engine {
   const select::TeamResources& resources_;
   context::Waiting& waiting_;
   const PeerAccess& peer_access_;
-  const node::ReductionOrder& association_;
+  const node::ReductionOrder& reduction_order_;
 
   std::vector<Entry> entries_;
 };

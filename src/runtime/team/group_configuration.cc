@@ -106,7 +106,7 @@ GroupConfiguration::GroupConfiguration(const AgreedConfiguration& agreed, const 
       locality_(node::locality(machine(context).topology,
                                processors_of(cpu_bindings_, machine(context).topology))),
       resources_(select::team_resources(locality_, queue_bytes_)),
-      association_(locality_),
+      reduction_order_(locality_),
       has_one_sided_fence_(all_have_one_sided_fence(agreed.statements)),
       is_forcing_unlike_(agreed.forcing_text.has_value()) {
   resources_.forcing =
@@ -122,8 +122,8 @@ std::uint64_t GroupConfiguration::digest() const {
     digest.add(*numbers);
   }
   for (const std::vector<int>& level : locality_.group_of) digest.add(level);
-  for (int block = 0; block <= association_.blocks(); ++block) {
-    digest.add(static_cast<std::uint64_t>(association_.first(block)));
+  for (int block = 0; block <= reduction_order_.blocks(); ++block) {
+    digest.add(static_cast<std::uint64_t>(reduction_order_.first(block)));
   }
   for (const node::Shape& shape : resources_.shapes) {
     digest.add(static_cast<std::uint64_t>(shape.kind));

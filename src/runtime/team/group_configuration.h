@@ -117,7 +117,7 @@ class GroupConfiguration {
   const machine::CostModel& model() const { return model_; }
   const node::RankLocality& locality() const { return locality_; }
   const select::TeamResources& resources() const { return resources_; }
-  const node::ReductionOrder& association() const { return association_; }
+  const node::ReductionOrder& reduction_order() const { return reduction_order_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
   // Whether the ranks were configured to force different algorithms; resources() has those in
   // effect.
@@ -148,7 +148,7 @@ class GroupConfiguration {
   machine::CostModel model_;
   node::RankLocality locality_;
   select::TeamResources resources_;
-  node::ReductionOrder association_;
+  node::ReductionOrder reduction_order_;
   bool has_one_sided_fence_;
   bool is_forcing_unlike_;
   std::vector<std::shared_ptr<Peer>> peers_;
@@ -175,7 +175,7 @@ class SelectionInputs {
   const std::vector<CpuBinding>& cpu_bindings() const { return group_->cpu_bindings(); }
   const machine::CostModel& model() const { return group_->model(); }
   const node::RankLocality& locality() const { return group_->locality(); }
-  const node::ReductionOrder& association() const { return group_->association(); }
+  const node::ReductionOrder& reduction_order() const { return group_->reduction_order(); }
   bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
   const select::TeamResources& resources() const { return resources_; }
 

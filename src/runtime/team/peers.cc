@@ -124,7 +124,7 @@ Peers::Peers(std::shared_ptr<memory::Arena> arena, DescriptorRoute route)
 Peers::~Peers() = default;
 
 std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, const Bring& bring) {
-  return Joining(*this, bootstrap).run(bring);
+  return TeamSetUp(*this, bootstrap).run(bring);
 }
 
 std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, std::size_t piece_bytes) {

@@ -113,7 +113,7 @@ class Members {
   std::vector<pollfd> processes_;      // by rank
 };
 
-class Joining;
+class TeamSetUp;
 
 enum class DescriptorRoute {
   proc_first,  // opened through /proc; sent if that is refused
@@ -147,12 +147,12 @@ class Peers {
   // Returns the number of teams that this process has left and peers have not, so that this
   // process's pieces and the peers' arenas are kept.
   std::size_t departed_teams() const;
-  // Frees some departed teams that the peers have left by now. Joining and leaving also do this.
+  // Frees some departed teams that the peers have left by now. TeamSetUp and leaving also do this.
   void free_departed();
 
  private:
   friend class Members;
-  friend class Joining;
+  friend class TeamSetUp;
 
   std::shared_ptr<Peer> find(const memory::ArenaId& id);
   std::shared_ptr<Peer> keep(const memory::ArenaId& id, std::shared_ptr<Peer> peer);

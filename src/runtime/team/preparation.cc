@@ -124,7 +124,7 @@ AgreedConfiguration agree_on_configuration(const Bootstrap& bootstrap, const Con
       forcing.size(),
       std::hash<std::string>()(forcing),
       context.heap().has_value(),
-      memory::OneSidedFence::is_to_be_had(memory::OneSidedFence::Among::processes)};
+      memory::OneSidedFence::is_supported(memory::OneSidedFence::Among::processes)};
   gather_to(std::span(room.statements), bootstrap, mine);
   AgreedConfiguration agreed{std::move(room.statements), {}, {}};
   const std::vector<RankStatement>& all = agreed.statements;
@@ -168,7 +168,7 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
 }
 
 void decline_in_known_group(const Bootstrap& bootstrap) {
-  Joining::decline(bootstrap);
+  TeamSetUp::decline(bootstrap);
   throw FailureError("this rank has no memory to make a team");
 }
 

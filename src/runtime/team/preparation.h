@@ -89,7 +89,7 @@ struct Preparation {
   Preparation(Peers& peers, const Bootstrap& bootstrap);
 
   AgreementBuffers agreement;
-  Joining joining;
+  TeamSetUp joining;
 };
 
 // Collective. Allocates the memory for team set-up and exchanges greetings. All ranks throw the

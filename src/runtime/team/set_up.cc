@@ -26,26 +26,26 @@ constexpr std::chrono::seconds exchange_limit{30};
 
 }  // namespace
 
-Joining::Joining(Peers& peers, const Bootstrap& bootstrap)
+TeamSetUp::TeamSetUp(Peers& peers, const Bootstrap& bootstrap)
     : peers_(peers),
       bootstrap_(bootstrap),
       rank_(static_cast<std::size_t>(bootstrap.rank)),
       ranks_(static_cast<std::size_t>(bootstrap.ranks)) {}
 
-Joining::Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
-                 std::uint64_t decisions)
-    : Joining(peers, bootstrap) {
+TeamSetUp::TeamSetUp(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
+                     std::uint64_t decisions)
+    : TeamSetUp(peers, bootstrap) {
   group_ = &group;
   decisions_ = decisions;
 }
 
-Joining::~Joining() {
+TeamSetUp::~TeamSetUp() {
   if (is_done_) return;
   if (card_.presence.ticket != 0) peers_.presence_.leave(card_.presence);
   peers_.arena_->free(card_.piece);
 }
 
-std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
+std::unique_ptr<Members> TeamSetUp::run(const Peers::Bring& bring) {
   if (group_ != nullptr) return run_in_known_group(bring);
   card_.trouble = Trouble::of([&] {
     take_memory();
@@ -66,7 +66,7 @@ std::unique_ptr<Members> Joining::run(const Peers::Bring& bring) {
 
 // The presence entry and the piece are kept in card_, so that the destructor frees them if this
 // fails.
-std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
+std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
   mine.decisions = decisions_;
   mine.trouble = Trouble::of([&] { fill_offer(bring); });
@@ -86,21 +86,21 @@ std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) 
   return std::move(members_);
 }
 
-void Joining::decline(const Bootstrap& bootstrap) {
+void TeamSetUp::decline(const Bootstrap& bootstrap) {
   Offer mine;
   mine.trouble = Trouble("it has no memory to make a team");
   with_room_by_rank<Offer>(bootstrap.ranks,
                            [&](std::span<Offer> offers) { gather_to(offers, bootstrap, mine); });
 }
 
-void Joining::fill_offer(const Peers::Bring& bring) {
+void TeamSetUp::fill_offer(const Peers::Bring& bring) {
   peers_.free_departed();
   members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
   card_.presence = peers_.presence_.enter();
   card_.piece = bring(*peers_.arena_);
 }
 
-void Joining::take_memory() {
+void TeamSetUp::take_memory() {
   if (has_memory_) return;
   cards_.resize(ranks_);
   addresses_.resize(ranks_);
@@ -113,7 +113,7 @@ void Joining::take_memory() {
   has_memory_ = true;
 }
 
-void Joining::fill_card(const Peers::Bring& bring) {
+void TeamSetUp::fill_card(const Peers::Bring& bring) {
   card_.process = peers_.me_;
   card_.process.user = geteuid();
   if (card_.process.pid != static_cast<std::uint32_t>(getpid())) {
@@ -129,7 +129,7 @@ void Joining::fill_card(const Peers::Bring& bring) {
 }
 
 // All ranks check the same cards, so either all throw or none does.
-void Joining::check_cards() const {
+void TeamSetUp::check_cards() const {
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     if (on_two_machines(cards_[0].process, cards_[rank].process)) {
       throw FailureError(
@@ -143,7 +143,7 @@ void Joining::check_cards() const {
 }
 
 // Makes one allgather.
-void Joining::reach_all() {
+void TeamSetUp::reach_all() {
   const Trouble trouble = Trouble::of([&] {
     for (std::size_t rank = 0; rank < ranks_; ++rank) reach(rank);
   });
@@ -157,13 +157,13 @@ void Joining::reach_all() {
   }
 }
 
-Trouble Joining::trouble_of(std::size_t rank) const {
+Trouble TeamSetUp::trouble_of(std::size_t rank) const {
   Trouble trouble;
   std::memcpy(&trouble, &reports_[rank * report_bytes()], sizeof trouble);
   return trouble;
 }
 
-bool Joining::anybody_needs_anything() const {
+bool TeamSetUp::anybody_needs_anything() const {
   for (std::size_t who = 0; who < ranks_; ++who) {
     for (std::size_t whose = 0; whose < ranks_; ++whose) {
       if (needs(who, whose)) return true;
@@ -172,7 +172,7 @@ bool Joining::anybody_needs_anything() const {
   return false;
 }
 
-void Joining::reach(std::size_t rank) {
+void TeamSetUp::reach(std::size_t rank) {
   const BusinessCard& card = cards_[rank];
   reached_[rank] = peers_.find(card.arena);
   if (reached_[rank]) return;
@@ -188,7 +188,7 @@ void Joining::reach(std::size_t rank) {
 }
 
 // Makes two more allgathers: one of the socket names and one of the results.
-void Joining::exchange() {
+void TeamSetUp::exchange() {
   std::optional<DescriptorSocket> door;
   Address mine;
   mine.trouble = Trouble::of([&] { mine.name = door.emplace().name(); });
@@ -197,7 +197,7 @@ void Joining::exchange() {
   agree(troubles_, bootstrap_, [&] { receive_needed(*door); });
 }
 
-void Joining::receive_needed(const DescriptorSocket& door) {
+void TeamSetUp::receive_needed(const DescriptorSocket& door) {
   std::vector<DescriptorSocket::Name> names;
   for (const Address& address : addresses_) names.push_back(address.name);
   ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), cards_, names, {}, {}};

@@ -69,17 +69,17 @@ void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadl
 class GroupConfiguration;
 
 // Sets up one team. Keeps references to the arguments of its constructors.
-class Joining {
+class TeamSetUp {
  public:
-  Joining(Peers& peers, const Bootstrap& bootstrap);
+  TeamSetUp(Peers& peers, const Bootstrap& bootstrap);
   // For a group whose ranks all know its configuration and peers: run() is then one allgather.
   // `decisions` is the digest of the decisions that the team is to use.
-  Joining(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
-          std::uint64_t decisions);
+  TeamSetUp(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
+            std::uint64_t decisions);
   // Frees what was allocated for the team, unless the team was set up.
-  ~Joining();
-  Joining(const Joining&) = delete;
-  Joining& operator=(const Joining&) = delete;
+  ~TeamSetUp();
+  TeamSetUp(const TeamSetUp&) = delete;
+  TeamSetUp& operator=(const TeamSetUp&) = delete;
 
   // Allocates all memory that the later steps need. If a rank failed after the last step, the
   // others would have a team and wait for it forever. run() calls this if the caller has not, and

@@ -31,7 +31,7 @@ context::WaitingSettings waiting_settings(const machine::CostModel& model,
   const std::size_t processors = context.machine().topology.pus.cpus().size();
   settings.crowded =
       is_crowded(by_rank, rank) || is_crowded_by_all(mine, context.processes_here(), processors);
-  settings.own_processor = has_own_processor(by_rank, rank);
+  settings.has_exclusive_core = has_own_processor(by_rank, rank);
   const double wake_ns = model.system_ns(machine::SystemCall::futex_wake);
   if (std::isfinite(wake_ns)) settings.wake_ns = wake_ns;
   return settings;
@@ -95,12 +95,12 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
 Team::Team(Context& context, const Bootstrap& bootstrap,
            const std::shared_ptr<GroupConfiguration>& group, const DecisionBook::Edition& known)
     : Team(context, bootstrap, group, known.decisions,
-           Joining(context.peers(), bootstrap, *group, known.digest)) {}
+           TeamSetUp(context.peers(), bootstrap, *group, known.digest)) {}
 
 // Nothing may fail after team_memory_ is constructed, because the peers then rely on this rank.
 Team::Team(Context& context, const Bootstrap& bootstrap,
            const std::shared_ptr<GroupConfiguration>& group, std::shared_ptr<const Decisions> known,
-           Joining&& joining)
+           TeamSetUp&& joining)
     : rank_(bootstrap.rank),
       ranks_(bootstrap.ranks),
       team_memory_(context.peers(), bootstrap, joining, [&] { selection_inputs_.emplace(group); }),
@@ -242,7 +242,7 @@ void Team::gather_to_root(Operation operation, const void* input, std::size_t by
   run({.operation = operation,
        .input = input,
        .output = output,
-       .count = is_known_to_pairs_only(operation) ? 0 : bytes,
+       .count = has_pairwise_sizes(operation) ? 0 : bytes,
        .root = root,
        .outgoing = node::Blocks::only(root, bytes),
        .incoming = is_root ? blocks : node::Blocks(),
@@ -264,7 +264,7 @@ void Team::scatter_from_root(Operation operation, const void* input, const node:
   run({.operation = operation,
        .input = input,
        .output = output,
-       .count = is_known_to_pairs_only(operation) ? 0 : bytes,
+       .count = has_pairwise_sizes(operation) ? 0 : bytes,
        .root = root,
        .outgoing = is_root ? blocks : node::Blocks(),
        .incoming = node::Blocks::only(root, bytes),
@@ -352,7 +352,7 @@ void Team::compare_idle_calls() {
 }
 
 void Team::run(const Call& call) {
-  const bool is_idle = call.count == 0 && !is_known_to_pairs_only(call.operation);
+  const bool is_idle = call.count == 0 && !has_pairwise_sizes(call.operation);
   if (ranks_ == 1) return is_idle ? void() : run_alone(call);
   begin_call(call);  // even if it is idle, because on another rank it may move data
   if (is_idle) return compare_idle_calls();

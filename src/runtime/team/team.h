@@ -152,7 +152,7 @@ class Team {
        const std::shared_ptr<GroupConfiguration>& group, const DecisionBook::Edition& known);
   Team(Context& context, const Bootstrap& bootstrap,
        const std::shared_ptr<GroupConfiguration>& group, std::shared_ptr<const Decisions> known,
-       Joining&& joining);
+       TeamSetUp&& joining);
   void gather_to_all(select::Operation operation, const void* input, void* output,
                      const node::Blocks& blocks, std::size_t largest);
   void gather_to_root(select::Operation operation, const void* input, std::size_t bytes,

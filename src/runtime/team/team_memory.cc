@@ -25,7 +25,7 @@ bool has_root(select::Operation operation) {
 
 std::string size_of(const CallArguments& arguments) {
   if (arguments.operation == select::Operation::barrier) return {};
-  if (select::is_known_to_pairs_only(arguments.operation)) return {};
+  if (select::has_pairwise_sizes(arguments.operation)) return {};
   return fmt::format(" of {} bytes", arguments.bytes);
 }
 
@@ -99,7 +99,7 @@ std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_
 
 // Layout of the first piece: the notice board, the common start, the last word and the call
 // records.
-const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
+const std::size_t start_at = node::SmallAllgather::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
 // The records are written at each call, so they have cache lines of their own.
 const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);
@@ -116,7 +116,7 @@ CallRecords& records_of(std::byte* piece) {
 }  // namespace
 
 // Nothing may fail after members_ is constructed, because the peers then rely on this rank.
-TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
+TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, TeamSetUp& joining,
                        const std::function<void()>& prepare)
     : peers_(peers),
       members_(join(bootstrap, joining, prepare)),
@@ -128,7 +128,7 @@ TeamMemory::TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joinin
   }
 }
 
-std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, Joining& joining,
+std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, TeamSetUp& joining,
                                           const std::function<void()>& prepare) {
   const auto bring = [&](memory::Arena& arena) {
     const auto ranks = static_cast<std::size_t>(bootstrap.ranks);

@@ -116,10 +116,10 @@ class TeamMemory {
 
   // Collective. All ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
-      : TeamMemory(peers, bootstrap, Joining(peers, bootstrap)) {}
+      : TeamMemory(peers, bootstrap, TeamSetUp(peers, bootstrap)) {}
   // The same for a set-up that has begun with `joining`. `prepare` may throw: it is part of the
   // step that the ranks agree on.
-  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
+  TeamMemory(Peers& peers, const Bootstrap& bootstrap, TeamSetUp& joining,
              const std::function<void()>& prepare);
   TeamMemory(const TeamMemory&) = delete;
   TeamMemory& operator=(const TeamMemory&) = delete;
@@ -182,7 +182,7 @@ class TeamMemory {
   std::vector<std::byte*> allocate(const std::function<Memory()>& prepare);
 
  private:
-  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining&& joining)
+  TeamMemory(Peers& peers, const Bootstrap& bootstrap, TeamSetUp&& joining)
       : TeamMemory(peers, bootstrap, joining, [] {}) {}
   struct Fence {
     const memory::OneSidedFence& fence;
@@ -191,7 +191,7 @@ class TeamMemory {
   };
 
   bool has_given_up(int rank) const;
-  std::unique_ptr<Members> join(const Bootstrap& bootstrap, Joining& joining,
+  std::unique_ptr<Members> join(const Bootstrap& bootstrap, TeamSetUp& joining,
                                 const std::function<void()>& prepare);
   void show_and_read(std::span<const std::byte> mine);
 
@@ -199,7 +199,7 @@ class TeamMemory {
   std::vector<std::byte*> board_memory_;
   std::vector<std::byte> notices_;  // of all ranks
   std::unique_ptr<Members> members_;
-  node::NoticeBoard board_;
+  node::SmallAllgather board_;
   node::CommonStart start_;
   context::ProtocolContext context_;
 };

@@ -106,7 +106,7 @@ class CallProgress {
 
 protocols::model::Outcome predict(const Question& question, const select::Plan& plan) {
   const int ranks = question.locality.ranks();
-  const node::ReductionOrder association(question.locality);
+  const node::ReductionOrder reduction_order(question.locality);
   const memory::Reduction reduction{nullptr, nullptr, question.request.element_bytes, true};
   const int before = calls_before(question.request, ranks,
                                   static_cast<std::size_t>(question.resources.inline_bcast.slots));
@@ -124,7 +124,7 @@ protocols::model::Outcome predict(const Question& question, const select::Plan& 
         [&]<class Plan>(const Plan& of_plan) {
           using Algorithm = select::Registration<Plan>;
           auto protocol = Algorithm::protocol(
-              of_plan, {question.locality, question.resources, association, w.rank()});
+              of_plan, {question.locality, question.resources, reduction_order, w.rank()});
           for (int call = 0; call <= before; ++call) {
             w.caller_wrote({Region::input, w.rank(), 0}, of_rank.input_bytes);
             w.caller_read({Region::output, w.rank(), 0}, of_rank.output_bytes);

@@ -124,8 +124,8 @@ std::string method_text(const Plan& plan, int measurements) {
       measurements, most_repetitions);
 }
 
-void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic<bool>& stop,
-               Findings& findings) {
+void carry_out(const Plan& plan, MeasuringThreads& crew, Watcher& watcher,
+               const std::atomic<bool>& stop, Findings& findings) {
   const StepRun::Advance advance = [&watcher](double share) { watcher.advance(share); };
   for (std::size_t i = 0; i < plan.steps.size() && !stop.load(); ++i) {
     watcher.begin_step(plan, i);
@@ -140,7 +140,7 @@ void carry_out(const Plan& plan, Crew& crew, Watcher& watcher, const std::atomic
 
 }  // namespace
 
-bool is_fuller(const Machine& machine, const Plan& plan) {
+bool contains_more(const Machine& machine, const Plan& plan) {
   if (!calibrated(machine)) return false;
   const bool was_full = calibration_of(machine) == machine::Calibration::full;
   const std::size_t measured_pus = machine.pairs ? machine.pairs->pus.size() : 0;
@@ -155,7 +155,7 @@ Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& 
   findings.machine.topology = topology;
   findings.machine.provenance = provenance_of_this_machine();
   {
-    Crew crew(everyone(plan));
+    MeasuringThreads crew(everyone(plan));
     carry_out(plan, crew, watcher, stop, findings);
   }
   Outcome outcome;

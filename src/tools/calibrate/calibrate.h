@@ -40,6 +40,6 @@ Outcome calibrate(const machine::Topology& topology, const Plan& plan, Watcher& 
 
 // Returns whether `machine` contains more than this plan would measure: results of a full run
 // instead of a quick one, or more hardware threads.
-bool is_fuller(const machine::Machine& machine, const Plan& plan);
+bool contains_more(const machine::Machine& machine, const Plan& plan);
 
 }  // namespace huddle::calibrate

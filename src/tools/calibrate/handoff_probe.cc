@@ -100,7 +100,7 @@ struct HandoffProbe::Conversation {
   std::function<void(Count)> read;
 };
 
-HandoffProbe::HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_bytes)
+HandoffProbe::HandoffProbe(MeasuringThreads& crew, int writer, int reader, std::size_t most_bytes)
     : crew_(crew), writer_(writer), reader_(reader) {
   const std::size_t room = handoff_room(most_bytes);
   crew_.run(std::array{writer, reader}, [&](std::size_t who) {

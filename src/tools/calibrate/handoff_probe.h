@@ -27,7 +27,7 @@ class HandoffProbe {
  public:
   // Throws FailureError if there is no memory.
   // Requires: `writer` and `reader` are different hardware threads of the crew.
-  HandoffProbe(Crew& crew, int writer, int reader, std::size_t most_bytes);
+  HandoffProbe(MeasuringThreads& crew, int writer, int reader, std::size_t most_bytes);
 
   // All measurements require 64 <= bytes <= most_bytes.
   //
@@ -60,7 +60,7 @@ class HandoffProbe {
   void vary_source(const Layout& layout, std::uint32_t round) const;
   bool arrived(const Layout& layout, std::uint32_t round) const;
 
-  Crew& crew_;
+  MeasuringThreads& crew_;
   int writer_;
   int reader_;
   memory::PageBuffer source_;  // of the writer

@@ -57,7 +57,8 @@ void answer(const std::atomic<Count>& heard, std::atomic<Count>& said) {
 }
 
 template <class Lines>
-Samples time_ping_pong(Crew& crew, int a, int b, const Extent& extent, const Budget& budget) {
+Samples time_ping_pong(MeasuringThreads& crew, int a, int b, const Extent& extent,
+                       const Budget& budget) {
   const Placed<Lines> lines(crew, a);
   Samples samples;
   const std::array<int, 2> pus = {a, b};
@@ -125,7 +126,7 @@ std::vector<double> write_flag(Flag& flag, std::span<const Reader> readers, cons
 
 }  // namespace
 
-Samples time_line(Crew& crew, int a, int b, LineUse use, const Extent& extent,
+Samples time_line(MeasuringThreads& crew, int a, int b, LineUse use, const Extent& extent,
                   const Budget& budget) {
   switch (use) {
     case LineUse::own_lines:
@@ -136,7 +137,7 @@ Samples time_line(Crew& crew, int a, int b, LineUse use, const Extent& extent,
   return {};
 }
 
-Samples time_readers(Crew& crew, std::span<const int> pus, const Extent& extent,
+Samples time_readers(MeasuringThreads& crew, std::span<const int> pus, const Extent& extent,
                      const Budget& budget) {
   const Placed<Flag> flag(crew, pus.front());
   const Placed<Reader> readers(crew, pus.front(), pus.size() - 1);
@@ -148,7 +149,7 @@ Samples time_readers(Crew& crew, std::span<const int> pus, const Extent& extent,
   return samples;
 }
 
-Samples time_packed_flags(Crew& crew, std::span<const int> pus, const Extent& extent,
+Samples time_packed_flags(MeasuringThreads& crew, std::span<const int> pus, const Extent& extent,
                           const Budget& budget) {
   const Placed<Calls> calls(crew, pus.front());
   auto& packed = calls->packed;

@@ -24,18 +24,18 @@ enum class LineUse {
 };
 
 // Returns half the round-trip time between two hardware threads. A sample is the mean of a batch.
-Samples time_line(Crew& crew, int a, int b, LineUse use, const Extent& extent,
+Samples time_line(MeasuringThreads& crew, int a, int b, LineUse use, const Extent& extent,
                   const Budget& budget);
 
 // Returns the time from the store of pus[0] until the last of the others, which all spin on it, has
 // seen it. Includes two readings of the clock, which cancel out in the difference between two
 // numbers of readers.
-Samples time_readers(Crew& crew, std::span<const int> pus, const Extent& extent,
+Samples time_readers(MeasuringThreads& crew, std::span<const int> pus, const Extent& extent,
                      const Budget& budget);
 
 // Returns the time until pus[0] has seen the answers of all others to its flag. All answers are in
 // one cache line.
-Samples time_packed_flags(Crew& crew, std::span<const int> pus, const Extent& extent,
+Samples time_packed_flags(MeasuringThreads& crew, std::span<const int> pus, const Extent& extent,
                           const Budget& budget);
 
 // Number of flags of four bytes in a cache line.

@@ -40,7 +40,8 @@ void store(std::byte* data, std::size_t line, std::size_t next) {
 
 }  // namespace
 
-MemoryProbe::MemoryProbe(Crew& crew, int pu, std::size_t bytes, int numa_node, const Budget& budget)
+MemoryProbe::MemoryProbe(MeasuringThreads& crew, int pu, std::size_t bytes, int numa_node,
+                         const Budget& budget)
     : crew_(crew), pu_(pu), buffer_(bytes, numa_node) {
   crew_.run(std::array{pu}, [&](std::size_t) { lay_out(budget); });
 }
@@ -104,7 +105,7 @@ std::byte* in_heap(memory::Heap& heap, std::size_t bytes) {
 
 }  // namespace
 
-ArrayProbe::ArrayProbe(Crew& crew, int pu, machine::ArrayPlace place, std::size_t bytes)
+ArrayProbe::ArrayProbe(MeasuringThreads& crew, int pu, machine::ArrayPlace place, std::size_t bytes)
     : crew_(crew), pu_(pu), random_(seed) {
   std::byte* data = nullptr;
   switch (place) {
@@ -166,7 +167,7 @@ std::size_t repeats_for(std::size_t bytes) {
   return std::max<std::size_t>(1, bytes_a_sample / std::max<std::size_t>(1, bytes));
 }
 
-CopyProbe::CopyProbe(Crew& crew, std::span<const int> pus, std::size_t most_bytes)
+CopyProbe::CopyProbe(MeasuringThreads& crew, std::span<const int> pus, std::size_t most_bytes)
     : crew_(crew), pus_(pus.begin(), pus.end()), buffers_(pus.size()) {
   crew_.run(pus_, [&](std::size_t who) {
     buffers_[who] = {memory::PageBuffer(most_bytes), memory::PageBuffer(most_bytes)};

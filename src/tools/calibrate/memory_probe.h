@@ -25,7 +25,8 @@ class MemoryProbe {
  public:
   // Uses memory of `numa_node` (PageBuffer::where_touched: the node of `pu`). Most of the time goes
   // into the layout of the chase, which is shorter if the budget is exhausted.
-  MemoryProbe(Crew& crew, int pu, std::size_t bytes, int numa_node, const Budget& budget);
+  MemoryProbe(MeasuringThreads& crew, int pu, std::size_t bytes, int numa_node,
+              const Budget& budget);
 
   Samples time_loads(const Extent& extent, const Budget& budget);
 
@@ -38,7 +39,7 @@ class MemoryProbe {
  private:
   void lay_out(const Budget& budget);
 
-  Crew& crew_;
+  MeasuringThreads& crew_;
   int pu_;
   memory::PageBuffer buffer_;
   std::size_t lines_ = 0;  // in the chase
@@ -50,7 +51,7 @@ class MemoryProbe {
 class ArrayProbe {
  public:
   // Allocates `bytes` in total and touches them on `pu`. Throws FailureError if there is no memory.
-  ArrayProbe(Crew& crew, int pu, machine::ArrayPlace place, std::size_t bytes);
+  ArrayProbe(MeasuringThreads& crew, int pu, machine::ArrayPlace place, std::size_t bytes);
 
   // Times loads at random addresses that do not depend on earlier loads.
   Samples time_loads(const Extent& extent, const Budget& budget);
@@ -58,7 +59,7 @@ class ArrayProbe {
   Samples time_stream(const Extent& extent, const Budget& budget);
 
  private:
-  Crew& crew_;
+  MeasuringThreads& crew_;
   int pu_;
   memory::PageBuffer buffer_;           // if the place is the program
   std::unique_ptr<memory::Heap> heap_;  // if the place is the shared heap
@@ -72,7 +73,7 @@ class CopyProbe {
  public:
   // Allocates two buffers per hardware thread, which touches them. Throws FailureError if there is
   // no memory.
-  CopyProbe(Crew& crew, std::span<const int> pus, std::size_t most_bytes);
+  CopyProbe(MeasuringThreads& crew, std::span<const int> pus, std::size_t most_bytes);
 
   // Requires: bytes <= most_bytes.
   Samples time(std::size_t bytes, memory::CopyKernel kernel, const Extent& extent,
@@ -83,7 +84,7 @@ class CopyProbe {
     memory::PageBuffer source;
     memory::PageBuffer target;
   };
-  Crew& crew_;
+  MeasuringThreads& crew_;
   std::vector<int> pus_;
   std::vector<Buffers> buffers_;
 };

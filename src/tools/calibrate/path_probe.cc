@@ -49,7 +49,8 @@ void check(single_copy::ErrorNumber error, std::string_view what) {
 
 }  // namespace
 
-PeerProcess::PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle) : buffer_(bytes) {
+PeerProcess::PeerProcess(MeasuringThreads& crew, int pu, std::size_t bytes, Idle idle)
+    : buffer_(bytes) {
   // A child runs, and places its memory, on the hardware thread of the thread that forks it.
   crew.run(std::array{pu}, [this, idle](std::size_t) { start(idle); });
 }
@@ -136,8 +137,8 @@ void vary(std::span<std::byte> data, std::uint32_t round) {
 
 }  // namespace
 
-PathProbe::PathProbe(Crew& crew, const single_copy::PeerPath& path, std::span<const Pair> pairs,
-                     std::size_t most_bytes)
+PathProbe::PathProbe(MeasuringThreads& crew, const single_copy::PeerPath& path,
+                     std::span<const Pair> pairs, std::size_t most_bytes)
     : crew_(crew), path_(path), readers_(pairs.size()), targets_(pairs.size()) {
   for (const Pair& pair : pairs) members_.push_back(pair.first);
   for (const Pair& pair : pairs) {

@@ -28,7 +28,7 @@ class PeerProcess {
   // Returns once the child has filled its memory on hardware thread `pu` of the crew. The child
   // must not outlive the crew; it is killed when this process ends. Throws FailureError if the
   // child cannot be started.
-  PeerProcess(Crew& crew, int pu, std::size_t bytes, Idle idle = Idle::sleeps);
+  PeerProcess(MeasuringThreads& crew, int pu, std::size_t bytes, Idle idle = Idle::sleeps);
   ~PeerProcess();
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
@@ -72,7 +72,7 @@ class PathProbe {
   // reader's own cache. Throws FailureError if there is no memory or no process. Keeps a reference
   // to `path`.
   // Requires: no reader occurs twice.
-  PathProbe(Crew& crew, const single_copy::PeerPath& path, std::span<const Pair> pairs,
+  PathProbe(MeasuringThreads& crew, const single_copy::PeerPath& path, std::span<const Pair> pairs,
             std::size_t most_bytes);
 
   // Returns why the path cannot be measured; empty if it can.
@@ -85,7 +85,7 @@ class PathProbe {
   void write_anew(std::size_t who, std::size_t bytes, std::uint32_t round) const;
   void check_arrival(std::uint32_t round) const;
 
-  Crew& crew_;
+  MeasuringThreads& crew_;
   const single_copy::PeerPath& path_;
   std::size_t readers_;
   std::vector<int> members_;          // hardware threads: all readers, then those that only write

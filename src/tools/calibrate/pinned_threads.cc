@@ -51,7 +51,7 @@ void pin(std::thread& thread, int pu) {
 }  // namespace
 
 // A sleeping thread and the work that it has to do.
-class Crew::Member {
+class MeasuringThreads::Member {
  public:
   explicit Member(int pu) : pu_(pu), thread_([this] { serve(); }) {
     try {
@@ -130,20 +130,20 @@ class Crew::Member {
   std::thread thread_;  // last member, because the thread uses all of the above
 };
 
-Crew::Crew(std::span<const int> pus) {
+MeasuringThreads::MeasuringThreads(std::span<const int> pus) {
   for (const int pu : pus) members_.emplace(pu, std::make_unique<Member>(pu));
 }
 
-Crew::~Crew() = default;
+MeasuringThreads::~MeasuringThreads() = default;
 
-Crew::Member& Crew::member(int pu) const {
+MeasuringThreads::Member& MeasuringThreads::member(int pu) const {
   const auto found = members_.find(pu);
   if (found == members_.end()) throw FailureError(fmt::format("no thread measures cpu {}", pu));
   return *found->second;
 }
 
-std::vector<ThreadUse> Crew::run(std::span<const int> pus,
-                                 const std::function<void(std::size_t)>& work) {
+std::vector<ThreadUse> MeasuringThreads::run(std::span<const int> pus,
+                                             const std::function<void(std::size_t)>& work) {
   // Looks all of them up before any starts, because running threads wait for each other.
   std::vector<Member*> chosen;
   for (const int pu : pus) chosen.push_back(&member(pu));

@@ -25,14 +25,14 @@
 namespace huddle::calibrate {
 
 // One thread for each hardware thread that takes part in a calibration.
-class Crew {
+class MeasuringThreads {
  public:
   // Throws FailureError that names a hardware thread on which threads may not run.
   // Requires: `pus` contains no duplicates.
-  explicit Crew(std::span<const int> pus);
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit MeasuringThreads(std::span<const int> pus);
+  ~MeasuringThreads();
+  MeasuringThreads(const MeasuringThreads&) = delete;
+  MeasuringThreads& operator=(const MeasuringThreads&) = delete;
 
   // Runs work(i) on the thread of pus[i], all at the same time, and waits for all. Rethrows the
   // first exception of a thread.
@@ -80,7 +80,7 @@ template <class T>
 class Placed {
  public:
   static_assert(std::is_trivially_destructible_v<T>);
-  Placed(Crew& crew, int pu, std::size_t count = 1) : pages_(count * sizeof(T)) {
+  Placed(MeasuringThreads& crew, int pu, std::size_t count = 1) : pages_(count * sizeof(T)) {
     crew.run(std::array{pu}, [&](std::size_t) {
       for (std::size_t i = 0; i < count; ++i) new (pages_.data() + i * sizeof(T)) T();
     });

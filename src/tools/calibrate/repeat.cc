@@ -62,7 +62,7 @@ std::vector<double> time_until(Ending& ending, const Extent& extent, const Budge
 
 }  // namespace
 
-Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
+Samples time_together(MeasuringThreads& crew, std::span<const int> pus, std::size_t repeat,
                       const Extent& extent, const Budget& budget,
                       const std::function<void(std::size_t, std::size_t)>& work) {
   std::vector<std::vector<double>> each(pus.size());
@@ -87,8 +87,8 @@ Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
   return samples;
 }
 
-Samples time_prepared(Crew& crew, int pu, const Prepared& prepared, const Extent& extent,
-                      const Budget& budget) {
+Samples time_prepared(MeasuringThreads& crew, int pu, const Prepared& prepared,
+                      const Extent& extent, const Budget& budget) {
   Samples samples;
   samples.threads = crew.run(std::array{pu}, [&](std::size_t) {
     const Progress progress(extent, budget);
@@ -151,7 +151,7 @@ std::vector<double> take_part(std::size_t who, const Rounds& rounds, Gate& gate,
 
 }  // namespace
 
-Samples time_rounds(Crew& crew, std::span<const int> pus, const Rounds& rounds,
+Samples time_rounds(MeasuringThreads& crew, std::span<const int> pus, const Rounds& rounds,
                     const Extent& extent, const Budget& budget) {
   std::vector<std::vector<double>> each(pus.size());
   Gate gate(pus.size());

@@ -16,7 +16,7 @@ namespace huddle::calibrate {
 // Runs the work on all `pus` at the same time and stops them together, so that every sample has the
 // same contention. A sample is the mean of `repeat` executions; work(who, repeat) executes the work
 // `repeat` times.
-Samples time_together(Crew& crew, std::span<const int> pus, std::size_t repeat,
+Samples time_together(MeasuringThreads& crew, std::span<const int> pus, std::size_t repeat,
                       const Extent& extent, const Budget& budget,
                       const std::function<void(std::size_t who, std::size_t repeat)>& work);
 
@@ -26,8 +26,8 @@ struct Prepared {
   std::function<void()> work;
   std::size_t pieces = 1;
 };
-Samples time_prepared(Crew& crew, int pu, const Prepared& prepared, const Extent& extent,
-                      const Budget& budget);
+Samples time_prepared(MeasuringThreads& crew, int pu, const Prepared& prepared,
+                      const Extent& extent, const Budget& budget);
 
 // Rounds of two phases, separated by barriers: in the first phase all threads prepare, in the
 // second the first `timed` threads work. A sample is the time of work() divided by `pieces`. The
@@ -38,7 +38,7 @@ struct Rounds {
   std::function<void(std::size_t who, std::uint32_t round)> prepare;
   std::function<void(std::size_t who, std::uint32_t round)> work;
 };
-Samples time_rounds(Crew& crew, std::span<const int> pus, const Rounds& rounds,
+Samples time_rounds(MeasuringThreads& crew, std::span<const int> pus, const Rounds& rounds,
                     const Extent& extent, const Budget& budget);
 
 }  // namespace huddle::calibrate

@@ -40,7 +40,7 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-DoubtBook::Page& DoubtBook::page(const std::string& step) {
+MeasurementLog::Page& MeasurementLog::page(const std::string& step) {
   const auto found = std::find_if(pages_.begin(), pages_.end(),
                                   [&step](const Page& page) { return page.step == step; });
   if (found != pages_.end()) return *found;
@@ -49,8 +49,8 @@ DoubtBook::Page& DoubtBook::page(const std::string& step) {
   return fresh;
 }
 
-void DoubtBook::record(const std::string& step, const std::string& detail,
-                       const Measured& measured) {
+void MeasurementLog::record(const std::string& step, const std::string& detail,
+                            const Measured& measured) {
   Page& here = page(step);
   ++here.measurements;
   ++measurements_;
@@ -71,17 +71,17 @@ void DoubtBook::record(const std::string& step, const std::string& detail,
   here.worst_detail = detail;
 }
 
-void DoubtBook::add(const std::string& step, const std::string& why) {
+void MeasurementLog::add(const std::string& step, const std::string& why) {
   page(step).remarks.push_back(why);
 }
 
-int DoubtBook::doubtful() const {
+int MeasurementLog::doubtful() const {
   int sum = 0;
   for (const Page& page : pages_) sum += page.unsteady + page.without_samples;
   return sum;
 }
 
-std::string DoubtBook::why(const Page& page) {
+std::string MeasurementLog::why(const Page& page) {
   std::vector<std::string> parts = page.remarks;
   if (page.without_samples > 0) {
     parts.push_back(fmt::format("{} of {} measurements had no time left", page.without_samples,
@@ -95,7 +95,7 @@ std::string DoubtBook::why(const Page& page) {
   return joined(parts);
 }
 
-std::vector<machine::Doubt> DoubtBook::doubts() const {
+std::vector<machine::Doubt> MeasurementLog::doubts() const {
   std::vector<machine::Doubt> doubts;
   for (const auto& [pu, blame] : blame_) {
     if (blame.disturbed == 0) continue;

@@ -122,7 +122,7 @@ Measured measure(const Tolerance& tolerance, const Budget& budget,
 
 // Records all measurements, and summarizes at the end which are doubtful and which hardware threads
 // were disturbed: a few sentences instead of one per measurement.
-class DoubtBook {
+class MeasurementLog {
  public:
   // Records one measurement of a step, for example "copy, 1 core alone" and "64K".
   void record(const std::string& step, const std::string& detail, const Measured& measured);

@@ -31,7 +31,7 @@ struct Findings {
   std::map<Pair, Summary> lines;
   std::string sampling;                // how the pairs were chosen
   std::optional<double> near_copy_ns;  // time of a copy from the reference core's own memory
-  DoubtBook doubts;
+  MeasurementLog doubts;
   std::vector<std::string> notes;
 };
 
@@ -40,7 +40,8 @@ class StepRun {
   using Advance = std::function<void(double share)>;
 
   // Keeps references. The time limit of the step starts now.
-  StepRun(const Step& step, Crew& crew, const std::atomic<bool>& stop, const Advance& advance)
+  StepRun(const Step& step, MeasuringThreads& crew, const std::atomic<bool>& stop,
+          const Advance& advance)
       : step_(step), crew_(crew), budget_(step.limit_seconds, stop), advance_(advance) {}
 
   // Throws FailureError if the system refuses something that the step needs.
@@ -80,7 +81,7 @@ class StepRun {
   Budget next_share();
 
   const Step& step_;
-  Crew& crew_;
+  MeasuringThreads& crew_;
   Budget budget_;
   const Advance& advance_;
   std::size_t done_ = 0;  // number of measurements

@@ -65,7 +65,8 @@ class Segment {
   int file_;
 };
 
-Samples time_page_faults(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
+Samples time_page_faults(MeasuringThreads& crew, int pu, const Extent& extent,
+                         const Budget& budget) {
   PageBuffer pages;
   const auto prepare = [&] {
     pages = PageBuffer(pages_a_sample * page_bytes());
@@ -78,7 +79,7 @@ Samples time_page_faults(Crew& crew, int pu, const Extent& extent, const Budget&
 // Times yields to another process that also yields at once: each call returns after that process
 // has run. Without another process the call returns four times as fast. Does not use
 // time_together(), which would report the other process as interference.
-Samples time_yields(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
+Samples time_yields(MeasuringThreads& crew, int pu, const Extent& extent, const Budget& budget) {
   const PeerProcess other(crew, pu, page_bytes(), PeerProcess::Idle::yields);
   Samples samples;
   crew.run(std::array{pu}, [&](std::size_t) {
@@ -92,7 +93,7 @@ Samples time_yields(Crew& crew, int pu, const Extent& extent, const Budget& budg
   return samples;
 }
 
-Samples time_mapping(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
+Samples time_mapping(MeasuringThreads& crew, int pu, const Extent& extent, const Budget& budget) {
   const Segment segment(pages_a_sample * page_bytes());
   std::vector<std::byte*> mapped(mappings_a_sample, nullptr);
   const auto unmap_all = [&] {
@@ -107,7 +108,8 @@ Samples time_mapping(Crew& crew, int pu, const Extent& extent, const Budget& bud
 }
 
 // The pages exist and are written: each takes the fault that enters it into the page table.
-Samples time_mapped_pages(Crew& crew, int pu, const Extent& extent, const Budget& budget) {
+Samples time_mapped_pages(MeasuringThreads& crew, int pu, const Extent& extent,
+                          const Budget& budget) {
   const Segment segment(pages_a_sample * page_bytes());
   std::byte* at = nullptr;
   const auto prepare = [&] {
@@ -165,7 +167,8 @@ std::vector<double> time_wakes(Bed& own, Bed& other, const Extent& extent, const
   return samples;
 }
 
-Samples time_futex(Crew& crew, int pu, int other, const Extent& extent, const Budget& budget) {
+Samples time_futex(MeasuringThreads& crew, int pu, int other, const Extent& extent,
+                   const Budget& budget) {
   Bed waker;
   Bed sleeper;
   Samples samples;
@@ -187,7 +190,7 @@ Samples time_futex(Crew& crew, int pu, int other, const Extent& extent, const Bu
 
 }  // namespace
 
-Samples time_system_call(Crew& crew, machine::SystemCall call, int pu, int other,
+Samples time_system_call(MeasuringThreads& crew, machine::SystemCall call, int pu, int other,
                          const Extent& extent, const Budget& budget) {
   using machine::SystemCall;
   switch (call) {

@@ -12,7 +12,7 @@ namespace huddle::calibrate {
 
 // Times one call, or one page. `pu` makes the calls; `other` is the thread that a futex wakes, and
 // may be the same. Throws FailureError if the system refuses the call.
-Samples time_system_call(Crew& crew, machine::SystemCall call, int pu, int other,
+Samples time_system_call(MeasuringThreads& crew, machine::SystemCall call, int pu, int other,
                          const Extent& extent, const Budget& budget);
 
 }  // namespace huddle::calibrate

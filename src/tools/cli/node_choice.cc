@@ -14,7 +14,7 @@
 #include "runtime/select/choice.h"
 #include "runtime/select/operation.h"
 #include "runtime/single_copy/peer_memory.h"
-#include "tools/cli/machine_argument.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/doctor/siblings.h"
 
 namespace huddle::cli {

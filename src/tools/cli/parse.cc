@@ -27,7 +27,7 @@ std::string option_part(const std::string& word) { return word.substr(0, word.fi
 using FlagValues = std::map<std::string, std::string>;
 
 // Rejects an empty value: "--machine $NODE" with an empty NODE must not mean "no --machine".
-std::string refuse_nothing(const std::string& value) {
+std::string reject_empty(const std::string& value) {
   return value.empty() ? "the value is empty; is a variable not set?" : std::string();
 }
 
@@ -52,7 +52,7 @@ void declare_setting(CLI::App& app, const settings::Setting& setting, FlagValues
          settings::flag_name(key),
          [&values, key](const std::string& value) { values[key] = value; },
          std::string(setting.help))
-      ->check(refuse_nothing)
+      ->check(reject_empty)
       ->type_name(std::string(setting.placeholder))
       ->take_last()
       ->group(group);
@@ -80,7 +80,7 @@ class ParserOptions : public Options {
   }
   void text(const std::string& names, std::string& target, const std::string& placeholder,
             const std::string& help) override {
-    app_.add_option(names, target, help)->check(refuse_nothing)->type_name(placeholder);
+    app_.add_option(names, target, help)->check(reject_empty)->type_name(placeholder);
   }
   void optional_text(const std::string& names, std::string& target, const std::string& fallback,
                      const std::string& placeholder, const std::string& help) override {
@@ -103,7 +103,7 @@ class ParserOptions : public Options {
     declare_setting(app_, settings::setting_named(key), values_, options_heading);
   }
   void positional(const std::string& name, std::string& target, const std::string& help) override {
-    app_.add_option(name, target, help)->check(refuse_nothing)->type_name("");
+    app_.add_option(name, target, help)->check(reject_empty)->type_name("");
   }
   void rest(const std::string& name, std::vector<std::string>& target,
             const std::string& help) override {

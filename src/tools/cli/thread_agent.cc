@@ -22,7 +22,7 @@
 #include "model/machine/topology.h"
 #include "placement/threads/child_processes.h"
 #include "placement/threads/page_faults.h"
-#include "tools/cli/machine_argument.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/launch/preload.h"
 #include "tools/picture/facts.h"
 
@@ -64,7 +64,7 @@ std::string read_word(const FileDescriptor& from, int most_ms) {
 struct Setting {
   const Context& context;
   const AgentRequest& request;
-  MachineInQuestion machine;
+  SelectedMachine machine;
   machine::CpuSet allowed;
   threads::Identity program = {};
   std::string job = {};
@@ -199,7 +199,7 @@ void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, 
   uninterrupted([&] { return ::waitpid(between, nullptr, 0); });
 }
 
-std::string why_not(const AgentRequest& request, const MachineInQuestion& machine,
+std::string why_not(const AgentRequest& request, const SelectedMachine& machine,
                     const machine::CpuSet& allowed) {
   if (request.library.empty())
     return "libhuddle_threads.so is not there; is the installation whole?";
@@ -223,7 +223,7 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
     return StartedAgent{.note = "threads are left alone: " + why};
   };
   const machine::Discovery here = machine::discover_this_machine();
-  MachineInQuestion machine = machine_in_question(context, here.topology);
+  SelectedMachine machine = machine_in_question(context, here.topology);
   if (const std::string why = why_not(request, machine, here.allowed); !why.empty()) {
     return none(why);
   }

@@ -13,7 +13,7 @@
 #include "model/machine/topology.h"
 #include "placement/threads/recording.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/picture/facts.h"
 
@@ -90,7 +90,7 @@ class WatchCommand : public Command {
     }
     const threads::Binding binding = binding_named(bind_);
     const machine::Discovery here = machine::discover_this_machine();
-    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const SelectedMachine machine = machine_in_question(context, here.topology);
     const machine::CostModel model(machine.loaded.machine);
     threads::AgentOptions options{.first_interval_ms = interval_ms_};
     if (as_printed_) options.counting = threads::Counting::newcomers;
@@ -182,7 +182,7 @@ class WatchCommand : public Command {
   }
 
   // Throws InputError for the description of another machine, which does not apply to threads here.
-  static void check_move(const MachineInQuestion& machine, const machine::Discovery& here) {
+  static void check_move(const SelectedMachine& machine, const machine::Discovery& here) {
     if (!machine.is_here()) throw InputError("--move: " + machine.difference());
     if (here.allowed.count() < 2) {
       throw FailureError("one processor may be used only: threads have nowhere to go");

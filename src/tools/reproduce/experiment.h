@@ -59,10 +59,10 @@ struct Seated {
   Seated(const machine::Machine& machine, std::vector<int> pus)
       : model(machine),
         locality(node::locality(machine.topology, std::move(pus))),
-        prices(model, locality) {}
+        costs(model, locality) {}
   // One rank per hardware thread.
   explicit Seated(const machine::Machine& machine) : Seated(machine, machine.topology.pus.cpus()) {}
-  // `prices` refers to `locality`.
+  // `costs` refers to `locality`.
   Seated(const Seated&) = delete;
   Seated& operator=(const Seated&) = delete;
 
@@ -74,7 +74,7 @@ struct Seated {
 
   machine::CostModel model;
   node::RankLocality locality;
-  select::Prices prices;
+  select::Costs costs;
 };
 
 // Maximum relative deviation from an estimate.

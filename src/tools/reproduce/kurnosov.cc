@@ -85,27 +85,27 @@ constexpr Design coll_sm{four_ary, figures_fragment, 4, 2, true};
 // several sets, the next one is filled meanwhile.
 double design_ns(const Machine& machine, const Design& design, std::size_t message) {
   const Seated seated(machine);
-  const select::Prices& prices = seated.prices;
+  const select::Costs& costs = seated.costs;
   constexpr int root = 0;
-  const int far = prices.farthest_from(root);
-  const int others = prices.ranks() - 2;
+  const int far = costs.farthest_from(root);
+  const int others = costs.ranks() - 2;
   const node::Tree tree = node::tree(design.notices, seated.locality, root);
-  const std::vector<int> readers = prices.others_than(root);
+  const std::vector<int> readers = costs.others_than(root);
   const std::size_t queue = design.fragment * design.buffers * design.sets;
 
   const double fill_ns =
-      prices.write_ns(design.fragment, queue, root, far, memory::CopyKernel::plain);
-  const double read_ns = prices.read_ns(design.fragment, root, far, others);
+      costs.write_ns(design.fragment, queue, root, far, memory::CopyKernel::plain);
+  const double read_ns = costs.read_ns(design.fragment, root, far, others);
   // A parent writes a word for each of its children, each in its own cache line.
-  const double notices_ns = prices.flags_ns(tree.children(root), root, 1);
-  const double down_ns = select::last(select::times_down(prices, tree));
-  const double counted_down_ns = prices.flags_ns(readers, root, static_cast<int>(readers.size()));
+  const double notices_ns = costs.flags_ns(tree.children(root), root, 1);
+  const double down_ns = select::last(select::times_down(costs, tree));
+  const double counted_down_ns = costs.flags_ns(readers, root, static_cast<int>(readers.size()));
   // A rank that forwards data reads them into its own buffer, whose previous contents its children
   // have cached, and copies them from there to its output.
   const double hand_on_ns = design.data_follow
-                                ? prices.fetch_again_ns(design.fragment, tree.degree() - 1,
-                                                        select::PeerCopy::of_mapped()) +
-                                      prices.join_ns(design.fragment, design.fragment, root)
+                                ? costs.fetch_again_ns(design.fragment, tree.degree() - 1,
+                                                       select::PeerCopy::of_mapped()) +
+                                      costs.reduce_ns(design.fragment, design.fragment, root)
                                 : 0;
   const double through_ns = hand_on_ns * (tree.depth() - 1);
 
@@ -152,7 +152,7 @@ OfMachine simulated(const Design& ours, const Design& other) {
 // Returns the time that huddle's own cost model predicts for a pipeline.
 double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                    std::size_t fragment) {
-  return select::pipelined_bcast_ns(seated.prices, node::tree(shape, seated.locality, 0), queue,
+  return select::pipelined_bcast_ns(seated.costs, node::tree(shape, seated.locality, 0), queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 

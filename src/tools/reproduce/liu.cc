@@ -73,14 +73,14 @@ double rank_counts_with(bool (*is_so)(const Machine& machine, int ranks), const 
 
 // Returns the time of KNEM relative to CMA while this number of ranks is active.
 double knem_by_cma(const machine::CostModel& model, int ranks) {
-  return ucx::way_ns(model, "knem", ucx::judged_bytes, ranks) /
-         ucx::way_ns(model, "cma", ucx::judged_bytes, ranks);
+  return ucx::communication_cost_ns(model, "knem", ucx::judged_bytes, ranks) /
+         ucx::communication_cost_ns(model, "cma", ucx::judged_bytes, ranks);
 }
 
 // Returns the time of a message through shared memory relative to the card, for active `ranks`.
 double shared_memory_by_card(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
-  return ucx::way_ns(model, ucx::shared_memory, four_megabytes, ranks) /
+  return ucx::communication_cost_ns(model, ucx::shared_memory, four_megabytes, ranks) /
          model.message_ns(four_megabytes, ranks - 1);
 }
 

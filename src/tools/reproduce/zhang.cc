@@ -31,7 +31,7 @@ constexpr Barrier three_levels{{Shape::Kind::levels, 1}, Release::same_line};
 
 double barrier_ns(const Machine& machine, const Barrier& barrier) {
   const Seated seated(machine);
-  return select::tree_barrier_ns(seated.prices, node::tree(barrier.shape, seated.locality, 0),
+  return select::tree_barrier_ns(seated.costs, node::tree(barrier.shape, seated.locality, 0),
                                  {1, barrier.release});
 }
 
@@ -87,7 +87,7 @@ double bcast_ns(const Machine& machine, const Reading& reading, std::size_t byte
   return with_best_segments(
       seated, reading,
       [&](const node::RankLocality&, const node::SegmentedBcast& layout, std::size_t segment) {
-        return select::segmented_bcast_ns(seated.prices, layout, reading.at_once, bytes,
+        return select::segmented_bcast_ns(seated.costs, layout, reading.at_once, bytes,
                                           {segment, memory::CopyKernel::plain});
       });
 }
@@ -126,7 +126,7 @@ OfMachine simulated_bcasts(const Reading& ours, std::size_t bytes) {
 // Returns the predicted time of a pairwise exchange of blocks, tile by tile.
 double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
   constexpr int cells = 4;
-  return select::pairs_alltoall_ns(seated.prices, cells,
+  return select::pairs_alltoall_ns(seated.costs, cells,
                                    {.operation = select::Operation::alltoall, .bytes = bytes},
                                    {.tile_bytes = tile, .order = node::PairOrder::paired});
 }

@@ -125,7 +125,7 @@ class Adviser {
   }
 
   std::optional<double> rate_by(std::string_view way) const {
-    const double ns = way_ns(model_, way, judged_bytes, question_.ranks);
+    const double ns = communication_cost_ns(model_, way, judged_bytes, question_.ranks);
     if (!std::isfinite(ns) || ns <= 0) return std::nullopt;
     return judged_bytes / ns * ns_per_s;
   }

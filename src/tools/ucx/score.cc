@@ -54,7 +54,8 @@ std::vector<std::string> ways_of(const machine::Machine& machine) {
   return ways;
 }
 
-double way_ns(const machine::CostModel& model, std::string_view way, double bytes, int ranks) {
+double communication_cost_ns(const machine::CostModel& model, std::string_view way, double bytes,
+                             int ranks) {
   return way == shared_memory ? copied_ns(model, bytes, ranks)
                               : model.path_ns(way, bytes, ranks - 1);
 }

@@ -54,7 +54,8 @@ std::vector<std::string> ways_of(const machine::Machine& machine);
 
 // Returns the time in ns of one message while `ranks` ranks receive one each; infinity for a way
 // that the machine does not have.
-double way_ns(const machine::CostModel& model, std::string_view way, double bytes, int ranks);
+double communication_cost_ns(const machine::CostModel& model, std::string_view way, double bytes,
+                             int ranks);
 
 // The unit that UCX prints and reads as MB and MBps.
 inline constexpr double ucx_mb = 1048576;

@@ -52,7 +52,7 @@ TEST_F(BinderTest, RecordSufficesToRestore) {
   bind(10, "0-3");
   bind(11, "4-7");
   bind(10, "2");
-  const KeptState kept = read_kept_state(log_);
+  const SavedState kept = read_kept_state(log_);
   EXPECT_EQ(kept.claims().text(), "2,4");
   EXPECT_EQ(give_back(kept, masks_), 2);
   EXPECT_EQ(masks_.text(10), "0-7");
@@ -197,7 +197,7 @@ TEST_F(BinderTest, ReusedThreadIdIsNotTouched) {
   EXPECT_EQ(bind(11, "0-3"), Outcome::gone);
   masks_.end(10);
   EXPECT_EQ(bind(10, "4-7"), Outcome::gone);
-  const KeptState kept = read_kept_state(log_);
+  const SavedState kept = read_kept_state(log_);
   EXPECT_EQ(give_back(kept, masks_), 0);
   EXPECT_EQ(masks_.text(11), "3-7");
 }
@@ -222,7 +222,7 @@ TEST_F(BinderTest, EndedThreadsAreForgotten) {
   EXPECT_EQ(binder_.give_back(), 0);
 }
 
-TEST(KeptState, IncompleteLineIsIgnored) {
+TEST(SavedState, IncompleteLineIsIgnored) {
   const std::string all = agent_line({4, 5}) + guardian_line({6, 7}) + program_line({10, 1}) +
                           bind_line({.thread = {10, 1},
                                      .process = 10,
@@ -237,7 +237,7 @@ TEST(KeptState, IncompleteLineIsIgnored) {
   EXPECT_EQ(read_kept_state(all).guardian, (Identity{6, 7}));
 }
 
-TEST(KeptState, DamagedLineEndsTheRecord) {
+TEST(SavedState, DamagedLineEndsTheRecord) {
   const CpuSet all = CpuSet::parse("0-7");
   const std::string good = bind_line({{10, 1}, 10, all, all, CpuSet::parse("0"), 0});
   ASSERT_EQ(read_kept_state(good).bound.size(), 1U);

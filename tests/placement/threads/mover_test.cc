@@ -463,7 +463,7 @@ class SharedAgentTest : public MoverTest {
     EXPECT_EQ(answer, ready_word);
     return agent;
   }
-  std::vector<KeptState> agents() const {
+  std::vector<SavedState> agents() const {
     const StateFolder::Lock lock = StateFolder(folder_).lock();
     return StateFolder(folder_).living();
   }
@@ -481,7 +481,7 @@ TEST_F(SharedAgentTest, LivesUntilLastProgramEnds) {
     const pid_t agent = serve(*first, before_);
     EXPECT_EQ(status_of(serve(*second, before_)), joined);
     EXPECT_TRUE(comes_true([&] { return first->is_bound() && second->is_bound(); }));
-    const std::vector<KeptState> all = agents();
+    const std::vector<SavedState> all = agents();
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all.front().agent.number, agent);
     EXPECT_TRUE(all.front().programs.contains(first->process()));

@@ -117,7 +117,7 @@ class NumaBalancingTest : public ::testing::Test {
       if (begins_anew && look % 20 == 0) balancing.reset();
     }
   }
-  std::vector<KeptState> agents() const {
+  std::vector<SavedState> agents() const {
     const StateFolder::Lock lock = StateFolder(folder()).lock();
     return StateFolder(folder()).living();
   }
@@ -327,7 +327,7 @@ TEST_F(NumaBalancingTest, IsRestoredWhicheverProcessIsKilled) {
     const StateFolder state(folder());
     if (victim == KilledProcess::both) ::kill(agent, SIGSTOP);
     if (victim != KilledProcess::agent) {
-      for (const KeptState& one : state.living()) {
+      for (const SavedState& one : state.living()) {
         if (one.guardian.number > 0) ::kill(one.guardian.number, SIGKILL);
       }
     }

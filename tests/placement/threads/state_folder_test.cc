@@ -57,7 +57,7 @@ TEST(StateFile, AppendsWholeLinesOnly) {
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const bool second = file.add("program 22 7\n");
-    const KeptState kept = read_kept_state(text_in(file.descriptor()));
+    const SavedState kept = read_kept_state(text_in(file.descriptor()));
     file.remove();
     const bool is_whole = kept.programs.size() == 1 && kept.programs.contains(22);
     ::_exit(!first && second && is_whole ? 0 : 1);

@@ -48,7 +48,7 @@ class Company {
 Waiting in_company() {
   const Company company;
   Waiting waiting({.wake_ns = wake_ns}, nullptr, nullptr);
-  while (!std::isfinite(waiting.spin_ns())) waiting.look_for_company();
+  while (!std::isfinite(waiting.spin_ns())) waiting.detect_competition();
   return waiting;
 }
 
@@ -59,7 +59,7 @@ TEST(Waiting, SpinsWithoutLimitOnUnsharedCore) {
 
 TEST(Waiting, NeverSpinsIfOversubscribed) {
   Waiting waiting({.crowded = true, .wake_ns = wake_ns}, nullptr, nullptr);
-  waiting.learn_price(slice_ns);
+  waiting.record_first_yield(slice_ns);
   EXPECT_EQ(waiting.spin_ns(), 0);
 }
 
@@ -72,11 +72,11 @@ TEST(Waiting, AdvancesOwnPendingWork) {
     int own = 0;
     Waiting waiting({.wake_ns = wake_ns},
                     with_others ? ProgressCallback([&] { ++others; }) : nullptr, nullptr);
-    waiting.keep_going([&] { ++own; });
+    waiting.set_pending_work([&] { ++own; });
     Wait wait(waiting);
     while (own < 3) wait.spend();
     EXPECT_EQ(others, with_others ? 3 : 0);
-    waiting.keep_going(nullptr);
+    waiting.set_pending_work(nullptr);
     EXPECT_EQ(waiting.has_progress(), with_others);
   }
 }
@@ -84,10 +84,10 @@ TEST(Waiting, AdvancesOwnPendingWork) {
 // Another program takes the core for a time slice now and then; most yields return at once.
 TEST(Waiting, RemembersTimeSlicesOfOtherPrograms) {
   Waiting waiting = in_company();
-  for (int i = 0; i < 100; ++i) waiting.learn_price(i % 10 == 0 ? slice_ns : 500);
+  for (int i = 0; i < 100; ++i) waiting.record_first_yield(i % 10 == 0 ? slice_ns : 500);
   EXPECT_GT(waiting.spin_ns(), 10 * wake_ns);
   EXPECT_LT(waiting.spin_ns(), slice_ns);
-  for (int i = 0; i < 100; ++i) waiting.learn_price(500);
+  for (int i = 0; i < 100; ++i) waiting.record_first_yield(500);
   EXPECT_LT(waiting.spin_ns(), wake_ns);
 }
 
@@ -95,13 +95,13 @@ TEST(Waiting, RemembersTimeSlicesOfOtherPrograms) {
 TEST(Waiting, EstimateExcludesSpinningOfOtherRank) {
   constexpr double work_ns = 20'000;
   Waiting waiting = in_company();
-  for (int i = 0; i < 1000; ++i) waiting.learn_price(work_ns + waiting.spin_ns());
+  for (int i = 0; i < 1000; ++i) waiting.record_first_yield(work_ns + waiting.spin_ns());
   EXPECT_NEAR(waiting.spin_ns(), work_ns, 1);
 }
 
 TEST(Waiting, SpinsWithoutLimitAgainOnceCoreIsUnshared) {
   Waiting waiting = in_company();
-  for (int i = 0; i < 1000; ++i) waiting.gave_core_away(500);
+  for (int i = 0; i < 1000; ++i) waiting.record_yield(500);
   EXPECT_TRUE(std::isinf(waiting.spin_ns()));
 }
 

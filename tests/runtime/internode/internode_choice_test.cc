@@ -142,10 +142,10 @@ TEST(Choice, SecondDirectionCostsTheMeasuredShare) {
   EXPECT_EQ(network.second_way_percent, 25);
   const schedules::Sizes sizes = schedules::Sizes::equal(1 << 20);
   const auto one_way_ns = static_cast<double>(network.message_ns + network.ns_per_mib);
-  const auto join_ns = static_cast<double>(network.joining_ns_per_mib);
-  EXPECT_GT(join_ns, 0);
+  const auto reduce_ns = static_cast<double>(network.joining_ns_per_mib);
+  EXPECT_GT(reduce_ns, 0);
   EXPECT_NEAR(static_cast<double>(predicted_ns(*exchange, sizes, network)),
-              one_way_ns + static_cast<double>(network.ns_per_mib) / 4 + join_ns, 10);
+              one_way_ns + static_cast<double>(network.ns_per_mib) / 4 + reduce_ns, 10);
 }
 
 // Each sender has 1 GB/s until the card is at its limit, and the card needs time for each message.

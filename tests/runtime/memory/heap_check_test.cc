@@ -96,10 +96,10 @@ TEST(CheckedHeapDeathTest, DetectsPeerAccessAfterFree) {
         volatile std::byte* const theirs = peers.base() + (block - heap.facts().base);
         theirs[0] = std::byte{1};
         if (*block != std::byte{1} || !heap.free(block)) std::exit(1);
-        heap.look_at_freed();
+        heap.check_freed();
         std::fputs("so far", stderr);
         theirs[50'000] = std::byte{1};
-        heap.look_at_freed();
+        heap.check_freed();
       },
       ::testing::KilledBySignal(SIGABRT),
       "so farhuddle: heap: a peer has touched memory after it was freed");

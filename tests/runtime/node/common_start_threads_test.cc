@@ -28,10 +28,10 @@ constexpr int common_starts = 200;
 std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
   Threads<CommonStart> threads(ranks, [](int) { return CommonStart(0, context::first_sequence); });
   std::vector<int> started(static_cast<std::size_t>(ranks), common_starts);
-  threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& world_for) {
+  threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& context_for) {
     std::mt19937 chance(seed + static_cast<unsigned>(rank));
     const int asks_from = static_cast<int>(chance() % (2 * common_starts));
-    NativeContext w = world_for(nullptr, nullptr);
+    NativeContext w = context_for(nullptr, nullptr);
     for (int call = 0; call < common_starts; ++call) {
       int& own = started[static_cast<std::size_t>(rank)];
       if (start.has_started(w, call >= asks_from, Fence{fence}) && own == common_starts) own = call;
@@ -56,7 +56,7 @@ TEST(CommonStartThreads, AllRanksStartTogether) {
 
 TEST(CommonStartThreads, AllRanksStartTogetherWithOneSidedFence) {
   for (const auto among : {OneSidedFence::Among::processes, OneSidedFence::Among::threads}) {
-    if (OneSidedFence::is_to_be_had(among)) expect_one_start(OneSidedFence(among, true));
+    if (OneSidedFence::is_supported(among)) expect_one_start(OneSidedFence(among, true));
   }
 }
 

@@ -212,12 +212,13 @@ Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
 TEST(Counted, OnlyPureSendersPrefetch) {
   for (const auto& [pages, asked] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 0}, {9, 0}}) {
     const Counts counts = counts_of_asking(static_cast<std::size_t>(pages) * page_bytes, 0);
-    EXPECT_EQ(counts.of[0].asked_bytes, 0U);
-    EXPECT_EQ(counts.of[1].asked_bytes, 8U * static_cast<std::size_t>(asked) * page_bytes) << pages;
+    EXPECT_EQ(counts.of[0].prefetched_bytes, 0U);
+    EXPECT_EQ(counts.of[1].prefetched_bytes, 8U * static_cast<std::size_t>(asked) * page_bytes)
+        << pages;
   }
-  EXPECT_EQ(counts_of_asking(1000, 0).of[1].asked_bytes, 8000U);
-  EXPECT_EQ(counts_of_asking(most_in_line, 0).of[1].asked_bytes, 0U);
-  EXPECT_EQ(counts_of_asking(page_bytes, page_bytes).of[1].asked_bytes, 0U);
+  EXPECT_EQ(counts_of_asking(1000, 0).of[1].prefetched_bytes, 8000U);
+  EXPECT_EQ(counts_of_asking(most_in_line, 0).of[1].prefetched_bytes, 0U);
+  EXPECT_EQ(counts_of_asking(page_bytes, page_bytes).of[1].prefetched_bytes, 0U);
 }
 
 // Two blocks of two ranks: one line from each member to its leader and back, and one between the
@@ -242,8 +243,10 @@ TEST(Counted, LeadersMoveOneLineEachWay) {
 
 // Counts an allreduce of `count` elements on 4 ranks.
 Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
-  const ReductionOrder association(unknown_locality(4));
-  const auto reduce = [&](int) { return SlicedReduce({1024, 4}, association, 4, first_sequence); };
+  const ReductionOrder reduction_order(unknown_locality(4));
+  const auto reduce = [&](int) {
+    return SlicedReduce({1024, 4}, reduction_order, 4, first_sequence);
+  };
   return counts_of(
       {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountedContext& w) {
         protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
@@ -355,8 +358,10 @@ TEST(Counted, LargeBlocksArePulledAndSmallOnesCopied) {
 TEST(Counted, DirectReduceMovesSliceAndResultsOnce) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
-  const ReductionOrder association(unknown_locality(4));
-  const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
+  const ReductionOrder reduction_order(unknown_locality(4));
+  const auto protocol = [&](int) {
+    return DirectReduce({1024, 2}, reduction_order, first_sequence);
+  };
   const auto to_all = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.allreduce(w, count, bracketed, {1024});
   };
@@ -387,8 +392,10 @@ TEST(Counted, DirectReduceMovesSliceAndResultsOnce) {
 TEST(Counted, DirectReduceCopiesNoReachableData) {
   constexpr std::size_t count = 4096;
   constexpr std::size_t quarter = count * sizeof(Bracketed) / 4;
-  const ReductionOrder association(unknown_locality(4));
-  const auto protocol = [&](int) { return DirectReduce({1024, 2}, association, first_sequence); };
+  const ReductionOrder reduction_order(unknown_locality(4));
+  const auto protocol = [&](int) {
+    return DirectReduce({1024, 2}, reduction_order, first_sequence);
+  };
   const Calls calls{4, 4 * quarter, 1, true};
   const auto to_all = [&](DirectReduce& reduce, CountedContext& w) {
     reduce.allreduce(w, count, bracketed, {1024});

@@ -235,8 +235,8 @@ TEST_P(DirectProcesses, WrittenGather) {
 TEST_P(DirectProcesses, ReductionsInPlace) {
   using Results = DirectReduce::Results;
   EXPECT_TRUE(on_processes(ranks(), [&](Rank& me) {
-    const ReductionOrder association(unknown_locality(me.ranks));
-    DirectReduce protocol({4096, 2}, association, first_sequence);
+    const ReductionOrder reduction_order(unknown_locality(me.ranks));
+    DirectReduce protocol({4096, 2}, reduction_order, first_sequence);
     const auto given = [](int rank, int call, std::size_t i) {
       return Bracketed{static_cast<std::uint64_t>(rank) * 1000003 + i * 17 +
                        static_cast<std::uint64_t>(call)};
@@ -257,7 +257,8 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
       }
       if (root >= 0 && root != me.rank) continue;
       for (std::size_t i = 0; i < count; ++i) {
-        good &= data[i] == joined_by(association, [&](int rank) { return given(rank, call, i); });
+        good &=
+            data[i] == joined_by(reduction_order, [&](int rank) { return given(rank, call, i); });
       }
     }
     return good;

@@ -31,10 +31,11 @@ Bytes contributions(int rank, std::size_t count) {
 }
 
 Bytes direct_joined(int ranks, std::size_t from, std::size_t count) {
-  const ReductionOrder association(unknown_locality(ranks));
+  const ReductionOrder reduction_order(unknown_locality(ranks));
   std::vector<Bracketed> all;
   for (std::size_t i = from; i < from + count; ++i) {
-    all.push_back(joined_by(association, [&](int rank) { return direct_contribution(rank, i); }));
+    all.push_back(
+        joined_by(reduction_order, [&](int rank) { return direct_contribution(rank, i); }));
   }
   return bytes_of(all);
 }

@@ -37,11 +37,11 @@ TEST(KeepingUp, NewRootWorksAfterAnotherRootsManyCalls) {
     return PipelinedBcast({{chain}, 1, set_cells, 2}, unknown_locality(ranks), rank,
                           first_sequence);
   });
-  threads.run([](int rank, PipelinedBcast& bcast, const auto& world_for) {
+  threads.run([](int rank, PipelinedBcast& bcast, const auto& context_for) {
     for (int call = 0; call < all_calls; ++call) {
       const int root = call / calls_of_a_root;
       int number = rank == root ? call : -1;
-      NativeContext w = world_for(&number, &number);
+      NativeContext w = context_for(&number, &number);
       bcast.run(w, sizeof number, root, {0, sizeof number, CopyKernel::plain});
       EXPECT_EQ(number, call) << "rank " << rank;
     }

@@ -49,8 +49,8 @@ template <class Barrier>
 void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& make) {
   std::vector<std::atomic<int>> entered(static_cast<std::size_t>(ranks));
   Threads<Barrier> threads(ranks, make);
-  threads.run([&](int rank, Barrier& barrier, const auto& world_for) {
-    NativeContext w = world_for(nullptr, nullptr);
+  threads.run([&](int rank, Barrier& barrier, const auto& context_for) {
+    NativeContext w = context_for(nullptr, nullptr);
     for (int call = 1; call <= thread_calls; ++call) {
       entered[static_cast<std::size_t>(rank)].store(call, std::memory_order_relaxed);
       barrier.run(w);
@@ -96,13 +96,13 @@ template <class Bcast>
 void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
                       const std::function<Bcast(int)>& make, const auto& run) {
   Threads<Bcast> threads(ranks, make);
-  threads.run([&](int rank, Bcast& bcast, const auto& world_for) {
+  threads.run([&](int rank, Bcast& bcast, const auto& context_for) {
     for (int call = 0; call < thread_calls; ++call) {
       const std::size_t bytes = sizes[static_cast<std::size_t>(call) % sizes.size()];
       const int root = call * 5 % ranks;
       const auto wanted = thread_message(bytes, call);
       auto buffer = rank == root ? wanted : std::vector<unsigned char>(bytes, 0);
-      NativeContext w = world_for(buffer.data(), buffer.data());
+      NativeContext w = context_for(buffer.data(), buffer.data());
       run(bcast, w, bytes, root);
       ASSERT_EQ(buffer, wanted) << "rank " << rank << " call " << call;
     }
@@ -157,8 +157,8 @@ Bracketed thread_contribution(int rank, std::size_t i, int call) {
   return {static_cast<std::uint64_t>(rank) * 1000003 + i * 17 + static_cast<std::uint64_t>(call)};
 }
 
-Bracketed thread_joined(const ReductionOrder& association, std::size_t i, int call) {
-  return joined_by(association, [&](int rank) { return thread_contribution(rank, i, call); });
+Bracketed thread_joined(const ReductionOrder& reduction_order, std::size_t i, int call) {
+  return joined_by(reduction_order, [&](int rank) { return thread_contribution(rank, i, call); });
 }
 
 template <class Reduce>
@@ -167,9 +167,9 @@ void expect_reduction(
     const std::function<Reduce(int)>& make,
     const std::function<void(Reduce&, NativeContext&, std::size_t, int root)>& reduce,
     bool to_all) {
-  const ReductionOrder association(locality);
+  const ReductionOrder reduction_order(locality);
   Threads<Reduce> threads(locality.ranks(), make);
-  threads.run([&](int rank, Reduce& protocol, const auto& world_for) {
+  threads.run([&](int rank, Reduce& protocol, const auto& context_for) {
     for (int call = 0; call < thread_calls; ++call) {
       const std::size_t count = counts[static_cast<std::size_t>(call) % counts.size()];
       const int root = call * 3 % locality.ranks();
@@ -178,11 +178,11 @@ void expect_reduction(
       std::vector<Bracketed> result(count);
       const bool in_place = call % 2 == 0;
       std::vector<Bracketed>& out = in_place ? mine : result;
-      NativeContext w = world_for(mine.data(), out.data());
+      NativeContext w = context_for(mine.data(), out.data());
       reduce(protocol, w, count, root);
       if (!to_all && rank != root) continue;
       for (std::size_t i = 0; i < count; ++i) {
-        ASSERT_EQ(out[i].value, thread_joined(association, i, call).value)
+        ASSERT_EQ(out[i].value, thread_joined(reduction_order, i, call).value)
             << "rank " << rank << " call " << call << " element " << i;
       }
     }
@@ -259,7 +259,7 @@ template <class Protocol>
 void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(int)>& make,
                      const auto& run) {
   Threads<Protocol> threads(ranks, make);
-  threads.run([&](int rank, Protocol& protocol, const auto& world_for) {
+  threads.run([&](int rank, Protocol& protocol, const auto& context_for) {
     for (int call = 0; call < thread_calls; ++call) {
       const auto append = [&](std::vector<unsigned char>& all, std::vector<Block>& blocks, int from,
                               int to) {
@@ -276,7 +276,7 @@ void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(
         append(wanted, incoming, other, rank);
       }
       std::vector<unsigned char> output(wanted.size(), 0);
-      NativeContext w = world_for(input.data(), output.data());
+      NativeContext w = context_for(input.data(), output.data());
       run(protocol, w, Blocks::listed(outgoing), Blocks::listed(incoming));
       ASSERT_EQ(output, wanted) << "rank " << rank << " call " << call;
     }

@@ -53,13 +53,14 @@ memory::Reduction product_of() {
 inline const memory::Reduction bracketed = product_of<Bracketed>();
 
 // Returns the expected result of a reduction of given(rank) over all ranks: an independent
-// implementation of the association.
+// implementation of the reduction_order.
 template <class Given>
-Bracketed joined_by(const ReductionOrder& association, Given given) {
+Bracketed joined_by(const ReductionOrder& reduction_order, Given given) {
   Bracketed total;
-  for (int block = 0; block < association.blocks(); ++block) {
-    Bracketed part = given(association.first(block));
-    for (int rank = association.first(block) + 1; rank < association.first(block + 1); ++rank) {
+  for (int block = 0; block < reduction_order.blocks(); ++block) {
+    Bracketed part = given(reduction_order.first(block));
+    for (int rank = reduction_order.first(block) + 1; rank < reduction_order.first(block + 1);
+         ++rank) {
       part = part * given(rank);
     }
     total = block == 0 ? part : total * part;

@@ -14,7 +14,7 @@ using memory::CopyKernel;
 TEST(PairExchange, WritesLargeResultsNontemporally) {
   const std::vector<Block> blocks = {{0, 100}, {100, 0}, {200, 50}};
   const auto results_of = [&](std::size_t from) {
-    const PairExchange::Plan plan{.past_caches_from = from};
+    const PairExchange::Plan plan{.nontemporal_from = from};
     return PairExchange::with_results(plan, Blocks::listed(blocks), 3).results;
   };
   EXPECT_EQ(results_of(150), CopyKernel::nontemporal);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Model-checks the reductions with an operator that gives a different result for each association.
+// Model-checks the reductions with an operator that gives a different result for each
+// reduction_order.
 #include "checked.h"
 #include "operators.h"
 #include "runtime/node/agreement.h"
@@ -23,8 +24,8 @@ Bracketed given(int rank, std::size_t call, std::size_t i) {
   return {1000 * static_cast<std::uint64_t>(rank + 1) + 10 * call + i};
 }
 
-Bracketed reduced(const ReductionOrder& association, std::size_t call, std::size_t i) {
-  return joined_by(association, [&](int rank) { return given(rank, call, i); });
+Bracketed reduced(const ReductionOrder& reduction_order, std::size_t call, std::size_t i) {
+  return joined_by(reduction_order, [&](int rank) { return given(rank, call, i); });
 }
 
 template <class Element>
@@ -41,7 +42,7 @@ template <class Make, class Run>
 Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run run) {
   std::size_t most = 1;
   for (const ReduceCall& reduce : calls) most = std::max(most, reduce.count);
-  const ReductionOrder association(unknown_locality(ranks));
+  const ReductionOrder reduction_order(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
                   return bytes_of(calls[call].count,
@@ -50,7 +51,7 @@ Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run r
                 [=](int rank, std::size_t call) {
                   if (calls[call].root >= 0 && calls[call].root != rank) return Bytes{};
                   return bytes_of(calls[call].count,
-                                  [&](std::size_t i) { return reduced(association, call, i); });
+                                  [&](std::size_t i) { return reduced(reduction_order, call, i); });
                 }};
   return job_of(ranks, script, make,
                 [calls, run](auto& protocol, CheckedContext& w, std::size_t call) {
@@ -171,7 +172,7 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
   for (std::size_t call = 0; call < calls.size(); ++call) {
     most = std::max(most, before(call, ranks));
   }
-  const ReductionOrder association(unknown_locality(ranks));
+  const ReductionOrder reduction_order(unknown_locality(ranks));
   Script script{calls.size(), most * sizeof(Bracketed),
                 [=](int rank, std::size_t call) {
                   return bytes_of(before(call, ranks),
@@ -179,7 +180,7 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
                 },
                 [=](int rank, std::size_t call) {
                   return bytes_of(calls[call][static_cast<std::size_t>(rank)], [&](std::size_t i) {
-                    return reduced(association, call, before(call, rank) + i);
+                    return reduced(reduction_order, call, before(call, rank) + i);
                   });
                 }};
   return job_of(
@@ -303,9 +304,9 @@ TEST(ReduceChecked, NoticeBoardInEveryOrder) {
                     }
                     return all;
                   }};
-    struct Board : NoticeBoard {
-      using NoticeBoard::NoticeBoard;
-      static std::size_t shared_bytes() { return NoticeBoard::shared_bytes(notice); }
+    struct Board : SmallAllgather {
+      using SmallAllgather::SmallAllgather;
+      static std::size_t shared_bytes() { return SmallAllgather::shared_bytes(notice); }
     };
     return job_of(
         ranks, script, [](int) { return Board(notice, just_below_wrap); },

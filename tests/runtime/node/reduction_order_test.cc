@@ -19,10 +19,10 @@ namespace huddle::node {
 namespace {
 
 // Returns the first rank of each block.
-std::vector<int> starts(const ReductionOrder& association) {
+std::vector<int> starts(const ReductionOrder& reduction_order) {
   std::vector<int> starts;
-  for (int block = 0; block < association.blocks(); ++block) {
-    starts.push_back(association.first(block));
+  for (int block = 0; block < reduction_order.blocks(); ++block) {
+    starts.push_back(reduction_order.first(block));
   }
   return starts;
 }

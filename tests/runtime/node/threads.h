@@ -45,12 +45,13 @@ class RankMemory {
   std::unique_ptr<std::byte, Free> data_;
 };
 
-// Runs work(rank, protocol, world_for) on a thread per rank. world_for() returns a call's context.
+// Runs work(rank, protocol, context_for) on a thread per rank. context_for() returns a call's
+// context.
 template <class Protocol>
 class Threads {
  public:
   using WorldFor = std::function<NativeContext(const void* input, void* output)>;
-  using Work = std::function<void(int rank, Protocol& protocol, const WorldFor& world_for)>;
+  using Work = std::function<void(int rank, Protocol& protocol, const WorldFor& context_for)>;
 
   Threads(int ranks, const std::function<Protocol(int rank)>& make) : ranks_(ranks) {
     for (int rank = 0; rank < ranks; ++rank) {

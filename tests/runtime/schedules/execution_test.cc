@@ -24,7 +24,7 @@ namespace huddle::schedules::test {
 namespace {
 
 class Moving : public ::testing::TestWithParam<Algorithm> {};
-class Joining : public ::testing::TestWithParam<Algorithm> {};
+class TeamSetUp : public ::testing::TestWithParam<Algorithm> {};
 
 SeededWires seeded(const Job& job, std::minstd_rand& random) {
   return {job.ranks(), static_cast<unsigned>(random())};
@@ -86,7 +86,7 @@ TEST(Alltoallv, MovesRealData) {
   }
 }
 
-TEST_P(Joining, ReducesRealDataInOrder) {
+TEST_P(TeamSetUp, ReducesRealDataInOrder) {
   const Algorithm& algorithm = GetParam();
   std::minstd_rand random(20261124);
   const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
@@ -108,7 +108,7 @@ bool changes_with_order(memory::Type type, memory::Operator op) {
   return rounds && (op == memory::Operator::sum || op == memory::Operator::product);
 }
 
-TEST_P(Joining, SupportsAllTypesAndOperators) {
+TEST_P(TeamSetUp, SupportsAllTypesAndOperators) {
   const Algorithm& algorithm = GetParam();
   std::minstd_rand random(20261124);
   for (const memory::TypeFacts& facts : memory::type_facts) {
@@ -132,7 +132,7 @@ TEST_P(Joining, SupportsAllTypesAndOperators) {
   }
 }
 
-// Sums that depend on rounding, NaN and -0: all algorithms that keep the association return the
+// Sums that depend on rounding, NaN and -0: all algorithms that keep the reduction_order return the
 // same bits, for any root and any partition of the data.
 TEST(Bits, DoNotDependOnTheAlgorithm) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);
@@ -153,7 +153,7 @@ TEST(Bits, DoNotDependOnTheAlgorithm) {
       inputs.emplace_back(bytes, bytes + sizeof values);
     }
     for (const Algorithm& algorithm : algorithms()) {
-      if (algorithm.order != Order::association) continue;
+      if (algorithm.order != Order::reduction_order) continue;
       const int root = static_cast<int>(random() % static_cast<unsigned>(ranks));
       const Job job = reduction_job(algorithm, {.ranks = ranks, .root = root}, elements, sum);
       SCOPED_TRACE(told(algorithm, job.call));
@@ -163,7 +163,8 @@ TEST(Bits, DoNotDependOnTheAlgorithm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Net, Moving, ::testing::ValuesIn(algorithms_that_join(false)), test_name);
-INSTANTIATE_TEST_SUITE_P(Net, Joining, ::testing::ValuesIn(algorithms_that_join(true)), test_name);
+INSTANTIATE_TEST_SUITE_P(Net, TeamSetUp, ::testing::ValuesIn(algorithms_that_join(true)),
+                         test_name);
 
 }  // namespace
 }  // namespace huddle::schedules::test

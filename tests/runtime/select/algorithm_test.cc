@@ -27,7 +27,7 @@ struct Here {
         model(machine),
         locality(node::locality(machine.topology, pus(ranks))),
         provided(team_resources(locality, model, queue_bytes)),
-        prices(model, locality) {}
+        costs(model, locality) {}
 
   std::vector<int> pus(int ranks) const {
     std::vector<int> first = machine::first_pu_of_cores(machine.topology);
@@ -36,7 +36,7 @@ struct Here {
   }
   std::vector<Candidate> plans(const Algorithm& one, const Request& request) const {
     std::vector<Candidate> list;
-    one.add(list, prices, provided, request);
+    one.add(list, costs, provided, request);
     return list;
   }
 
@@ -44,7 +44,7 @@ struct Here {
   machine::CostModel model;
   node::RankLocality locality;
   TeamResources provided;
-  Prices prices;
+  Costs costs;
 };
 
 // Calls check(here, operation, algorithm) for each algorithm of each operation.

@@ -192,7 +192,7 @@ TEST(Choice, GatherPushesIfThereAreSeveralSenders) {
   everywhere([](const node::RankLocality& locality, const auto& model,
                 const TeamResources& resources) {
     if (model.machine().paths.empty()) return;
-    const Prices prices(model, locality);
+    const Costs costs(model, locality);
     const int others = locality.ranks() - 1;
     for (std::size_t bytes = 1024; bytes <= (std::size_t{1} << 24); bytes *= 4) {
       const auto list = candidates({Operation::gather, bytes, 1}, locality, model, resources);
@@ -202,14 +202,14 @@ TEST(Choice, GatherPushesIfThereAreSeveralSenders) {
       }
       // At most the time of all writing at the same time or of the root's memory, and at least that
       // of an undisturbed write.
-      const double moves_ns = written_ns - 2 * prices.meeting_ns();
+      const double moves_ns = written_ns - 2 * costs.synchronization_ns();
       const std::size_t data = data_bytes({Operation::gather, bytes, 1}, locality.ranks());
       const double moved_ns =
-          prices.in_turns_ns(prices.move_ns(bytes, data, memory::CopyKernel::plain), others);
+          costs.in_turns_ns(costs.move_ns(bytes, data, memory::CopyKernel::plain), others);
       const double memory = memory_ns({Operation::gather, bytes, 1}, locality, model);
-      EXPECT_LE(moves_ns, std::max({moved_ns, prices.push_ns(bytes, others - 1, by_cma), memory}) *
+      EXPECT_LE(moves_ns, std::max({moved_ns, costs.push_ns(bytes, others - 1, by_cma), memory}) *
                               (1 + 1e-9));
-      EXPECT_GE(moves_ns, prices.push_ns(bytes, 0, by_cma) * (1 - 1e-9));
+      EXPECT_GE(moves_ns, costs.push_ns(bytes, 0, by_cma) * (1 - 1e-9));
     }
   });
 }
@@ -246,7 +246,7 @@ TEST(Choice, OnlyGathervWritesAnnouncedBlocks) {
   int offers = 0;
   everywhere([&](const node::RankLocality& locality, const auto& model,
                  const TeamResources& resources) {
-    const Prices prices(model, locality);
+    const Costs costs(model, locality);
     for (const Operation operation :
          {Operation::alltoallv, Operation::alltoallw, Operation::gatherv, Operation::scatterv}) {
       SCOPED_TRACE(name(operation));
@@ -256,9 +256,9 @@ TEST(Choice, OnlyGathervWritesAnnouncedBlocks) {
       if (plan == nullptr || !plan->pairs.has_written(much)) continue;
       ++offers;
       EXPECT_EQ(operation, Operation::gatherv);
-      EXPECT_LT(prices.path_ns(by_cma.name, much, locality.ranks() - 2),
-                prices.own_ns(much, much, memory::CopyKernel::plain) +
-                    (locality.ranks() - 1) * prices.path_ns(by_cma.name, much, 0));
+      EXPECT_LT(costs.path_ns(by_cma.name, much, locality.ranks() - 2),
+                costs.own_ns(much, much, memory::CopyKernel::plain) +
+                    (locality.ranks() - 1) * costs.path_ns(by_cma.name, much, 0));
     }
   });
   EXPECT_GT(offers, 0);
@@ -302,14 +302,14 @@ TEST(Choice, RootAnswersIfItWasTheOnlyReader) {
 TEST(Choice, MemoryIsBounded) {
   everywhere([](const node::RankLocality& locality, const auto&, const TeamResources& resources) {
     const node::PipelinedBcast bcast(resources.pipelined_bcast, locality, 0, 0);
-    const node::ReductionOrder association(locality);
-    const node::SlicedReduce slices(resources.sliced_reduce, association, locality.ranks(), 0);
-    const node::TreeReduce blocks(resources.tree_reduce, association, 0);
-    const node::ExchangeReduce exchange(resources.exchange, association, 0);
+    const node::ReductionOrder reduction_order(locality);
+    const node::SlicedReduce slices(resources.sliced_reduce, reduction_order, locality.ranks(), 0);
+    const node::TreeReduce blocks(resources.tree_reduce, reduction_order, 0);
+    const node::ExchangeReduce exchange(resources.exchange, reduction_order, 0);
     const node::PairExchange pairs(resources.pair_exchange, locality.ranks(), 0);
     const node::SlotExchange slots(resources.slot_exchange, 0, locality.ranks(), 0);
     const node::DoublingExchange doubling(resources.doubling_exchange, 0, locality.ranks(), 0);
-    const node::DirectReduce direct(resources.direct_reduce, association, 0);
+    const node::DirectReduce direct(resources.direct_reduce, reduction_order, 0);
     const node::DirectExchange direct_exchange(resources.direct_exchange, locality.ranks(), 0);
     const std::size_t flags = static_cast<std::size_t>(locality.ranks()) * 1024 + (1 << 16);
     EXPECT_LE(direct.shared_bytes(), choice_queue_bytes + flags);
@@ -352,11 +352,11 @@ TEST(Choice, TwoRanksReturnResults) {
   everywhere(
       [](const node::RankLocality& locality, const auto& model, const TeamResources& resources) {
         if (locality.ranks() > 2) return;
-        const Prices prices(model, locality);
+        const Costs costs(model, locality);
         for (std::size_t bytes = 4096; bytes <= (std::size_t{1} << 26); bytes *= 4) {
           const auto ns = [&](SlicedReduce::Results results) {
             const SlicedReduce::Plan plan{4096, memory::CopyKernel::plain, results};
-            return sliced_reduce_ns(prices, resources.sliced_reduce.sets, bytes, plan,
+            return sliced_reduce_ns(costs, resources.sliced_reduce.sets, bytes, plan,
                                     node::ReductionTarget::Kind::to_all);
           };
           EXPECT_LE(ns(SlicedReduce::Results::returned), ns(SlicedReduce::Results::in_one_place))
@@ -367,16 +367,16 @@ TEST(Choice, TwoRanksReturnResults) {
 
 // The cost of writing a line that this rank has just read is the measured one, but at most that of
 // a line that the peer has read, which is also used if there is no measurement.
-TEST(Prices, ReturnedLinesCostAtMostAsMuchAsCachedOnes) {
+TEST(Costs, ReturnedLinesCostAtMostAsMuchAsCachedOnes) {
   using machine::HandoffKind;
   auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/i7-6700.toml");
   constexpr std::size_t bytes = 1 << 16;
   const auto priced = [&] {
     const machine::CostModel model(machine);
     const node::RankLocality locality = seats_on(machine, 2);
-    const Prices prices(model, locality);
-    return std::pair(prices.write_ns(bytes, bytes, 0, 1, memory::by_ping_pong),
-                     prices.write_ns(bytes, bytes, 0, 1, memory::CopyKernel::plain));
+    const Costs costs(model, locality);
+    return std::pair(costs.write_ns(bytes, bytes, 0, 1, memory::by_ping_pong),
+                     costs.write_ns(bytes, bytes, 0, 1, memory::CopyKernel::plain));
   };
   std::erase_if(machine.handoff,
                 [](const auto& curve) { return curve.kind == HandoffKind::write_ping_pong; });
@@ -401,9 +401,9 @@ TEST(Choice, LevelsBeatAFlatBarrierAcrossSockets) {
   const auto machine = machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/dawning-5000a.toml");
   const machine::CostModel model(machine);
   const node::RankLocality locality = seats_on(machine, machine::core_count(machine.topology));
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   const auto ns = [&](node::Shape::Kind kind) {
-    return tree_barrier_ns(prices, node::tree({kind, 1}, locality, 0), {});
+    return tree_barrier_ns(costs, node::tree({kind, 1}, locality, 0), {});
   };
   EXPECT_LT(ns(node::Shape::Kind::levels), ns(node::Shape::Kind::flat));
 }

@@ -41,7 +41,7 @@ CopyKernel kernel_of_results(const Machine& machine, double all_bytes,
                              const std::vector<int>& pus) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, pus);
-  return Prices(model, locality).kernel_of_results(static_cast<std::size_t>(all_bytes));
+  return Costs(model, locality).kernel_of_results(static_cast<std::size_t>(all_bytes));
 }
 
 TEST(KernelOfResults, IsNontemporalIfCachesAreTooSmall) {
@@ -77,7 +77,7 @@ Candidate chosen(Operation operation, std::size_t bytes) {
 // If no rank knows the total size, each decides by the size of its own output.
 TEST(KernelOfResults, DependsOnOwnOutputIfBlocksDiffer) {
   const auto from = [](Operation operation) {
-    return std::get<node::PairExchange::Plan>(chosen(operation, 4096).plan).past_caches_from;
+    return std::get<node::PairExchange::Plan>(chosen(operation, 4096).plan).nontemporal_from;
   };
   EXPECT_EQ(from(Operation::alltoallv), std::size_t{32} << 20);
   EXPECT_EQ(from(Operation::scatterv), std::size_t{32} << 20);
@@ -106,11 +106,11 @@ TEST(PairsAlltoall, IsNoFasterThanItsMemory) {
   }
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   const Request request{Operation::alltoall, std::size_t{40} << 20, 1};
   const node::PairExchange::Plan plan{1 << 20, node::PairExchange::Order::paired, {}, {}};
-  const double moved_ns = prices.move_ns(request.bytes, data_bytes(request, 2), CopyKernel::plain);
-  EXPECT_GT(pairs_alltoall_ns(prices, 4, request, plan), 2.4 * moved_ns);
+  const double moved_ns = costs.move_ns(request.bytes, data_bytes(request, 2), CopyKernel::plain);
+  EXPECT_GT(pairs_alltoall_ns(costs, 4, request, plan), 2.4 * moved_ns);
 }
 
 // Reads take `longer` times as long as on four_cores(), and writes to lines in the writer's cache
@@ -136,13 +136,13 @@ Gathered gathered(std::size_t bytes, double reads_longer) {
   const Machine machine = four_cores_that_read(reads_longer);
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   const auto ns = [&](memory::CopyMethod method) {
     const node::PairExchange::Plan plan{tile, node::PairExchange::Order::staggered, method, {}};
-    return pairs_rooted_ns(prices, 4, {Operation::gather, bytes, 1}, plan);
+    return pairs_rooted_ns(costs, 4, {Operation::gather, bytes, 1}, plan);
   };
   return {ns(CopyKernel::plain), ns(memory::by_prefetch),
-          prices.write_ns(tile, tile, 0, 1, CopyKernel::plain)};
+          costs.write_ns(tile, tile, 0, 1, CopyKernel::plain)};
 }
 
 // A rank that prefetched has the lines in its cache when it writes. The prefetch takes as long as
@@ -160,14 +160,14 @@ TEST(PairsRooted, AccountForAllBlocksOfTheRoot) {
   const Machine machine = four_cores();
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   constexpr std::size_t bytes = 14 << 20;
   for (const Operation operation : {Operation::gather, Operation::scatter}) {
     const Request request{operation, bytes, 1};
-    EXPECT_EQ(own_ns(prices, request, CopyKernel::plain),
-              prices.own_ns(bytes, 2 * 3 * bytes, CopyKernel::plain));
-    EXPECT_GT(own_ns(prices, request, CopyKernel::plain),
-              1.5 * prices.own_ns(bytes, 2 * 2 * bytes, CopyKernel::plain));
+    EXPECT_EQ(own_ns(costs, request, CopyKernel::plain),
+              costs.own_ns(bytes, 2 * 3 * bytes, CopyKernel::plain));
+    EXPECT_GT(own_ns(costs, request, CopyKernel::plain),
+              1.5 * costs.own_ns(bytes, 2 * 2 * bytes, CopyKernel::plain));
   }
 }
 
@@ -192,11 +192,11 @@ Mapped mapped_where_slow(const std::vector<HandoffKind>& slow) {
   }
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2, 3});
-  const Prices prices(model, locality);
+  const Costs costs(model, locality);
   constexpr std::size_t bytes = 1 << 16;
-  return {prices.fetch_ns(bytes, 0, PeerCopy::of_mapped()),
-          prices.fetch_again_ns(bytes, 0, PeerCopy::of_mapped()),
-          prices.push_ns(bytes, 0, PeerCopy::of_mapped())};
+  return {costs.fetch_ns(bytes, 0, PeerCopy::of_mapped()),
+          costs.fetch_again_ns(bytes, 0, PeerCopy::of_mapped()),
+          costs.push_ns(bytes, 0, PeerCopy::of_mapped())};
 }
 
 TEST(CopyOfMapped, UsesTheFasterKernel) {

@@ -28,12 +28,12 @@ auto on_slow_writers(double writing_is_slower, Predict predict) {
   const machine::CostModel model(machine);
   const node::RankLocality locality =
       node::locality(machine.topology, machine::first_pu_of_cores(machine.topology));
-  return predict(Prices(model, locality));
+  return predict(Costs(model, locality));
 }
 
 double by_others_ns(const Request& request, double writing_is_slower) {
-  return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
-    return direct_by_others_ns(prices, request, PeerCopy::of_mapped(), {});
+  return on_slow_writers(writing_is_slower, [&](const Costs& costs) {
+    return direct_by_others_ns(costs, request, PeerCopy::of_mapped(), {});
   });
 }
 
@@ -42,8 +42,8 @@ using Results = node::DirectReduce::Results;
 double reduced_ns(Operation operation, double writing_is_slower,
                   Results results = Results::are_read) {
   const Request request{operation, 1 << 20, 4, true};
-  return on_slow_writers(writing_is_slower, [&](const Prices& prices) {
-    return direct_reduce_ns(prices, request, PeerCopy::of_mapped(), {.results = results});
+  return on_slow_writers(writing_is_slower, [&](const Costs& costs) {
+    return direct_reduce_ns(costs, request, PeerCopy::of_mapped(), {.results = results});
   });
 }
 
@@ -89,10 +89,10 @@ TEST(DirectReduction, ReduceScatterWritesUnsharedLines) {
 // Each rank reads the others' data and its own.
 TEST(DirectReduction, TakesLongerThanReadingItsInputs) {
   const Request request{Operation::reduce_scatter_block, 4 << 20, 4, true};
-  on_slow_writers(1, [&](const Prices& prices) {
-    const double read_ns = 3 * prices.fetch_ns(1 << 20, 3, PeerCopy::of_mapped());
-    EXPECT_GT(direct_reduce_ns(prices, request, PeerCopy::of_mapped(), {}),
-              read_ns + prices.join_ns(1 << 20, 4 << 20, 0));
+  on_slow_writers(1, [&](const Costs& costs) {
+    const double read_ns = 3 * costs.fetch_ns(1 << 20, 3, PeerCopy::of_mapped());
+    EXPECT_GT(direct_reduce_ns(costs, request, PeerCopy::of_mapped(), {}),
+              read_ns + costs.reduce_ns(1 << 20, 4 << 20, 0));
   });
 }
 

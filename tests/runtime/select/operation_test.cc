@@ -28,7 +28,7 @@ TEST(Operation, EqualsItsRegularFormExceptForSizes) {
   for (const Operation operation : operations) {
     const Operation regular = regular_form(operation);
     EXPECT_EQ(regular_form(regular), regular) << name(operation);
-    EXPECT_FALSE(is_known_to_pairs_only(regular)) << name(operation);
+    EXPECT_FALSE(has_pairwise_sizes(regular)) << name(operation);
     EXPECT_EQ(traits_of(operation).in, traits_of(regular).in) << name(operation);
     EXPECT_EQ(traits_of(operation).out, traits_of(regular).out) << name(operation);
     EXPECT_EQ(reduces(operation), reduces(regular)) << name(operation);

@@ -27,7 +27,7 @@ double exchange_by(const node::ExchangeReduce::Plan& plan, std::size_t bytes,
   }
   const machine::CostModel model(machine);
   const node::RankLocality at = node::locality(machine.topology, locality);
-  return exchange_ns(Prices(model, at), {Operation::allreduce, bytes}, plan);
+  return exchange_ns(Costs(model, at), {Operation::allreduce, bytes}, plan);
 }
 
 constexpr std::size_t bytes = 65536;
@@ -59,7 +59,7 @@ double slices_ns(std::size_t data_bytes, double times_as_long) {
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});
   const node::SlicedReduce::Plan plan{65536, {}, node::SlicedReduce::Results::returned};
-  return sliced_reduce_ns(Prices(model, locality), 2, data_bytes, plan,
+  return sliced_reduce_ns(Costs(model, locality), 2, data_bytes, plan,
                           node::ReductionTarget::Kind::to_each);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that reckon with other prices, as another library of mathematics or other flags of a
+// Ranks that reckon with other costs, as another library of mathematics or other flags of a
 // compiler would make them: they run what one of them has chosen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -144,7 +144,7 @@ bool goes(Operation operation, const Setting& s, int from, int to) {
 }
 
 bool is_uneven(Operation operation) {
-  return operation == Operation::allgatherv || select::is_known_to_pairs_only(operation);
+  return operation == Operation::allgatherv || select::has_pairwise_sizes(operation);
 }
 
 Trial moving_trial(Operation operation, const Setting& s) {
@@ -175,7 +175,7 @@ Trial moving_trial(Operation operation, const Setting& s) {
   }
   std::size_t largest = 0;
   for (int from = 0; from < s.ranks; ++from) largest = std::max(largest, matrix.count(from, 0));
-  trial.call.count = select::is_known_to_pairs_only(operation) ? 0 : largest * number_bytes;
+  trial.call.count = select::has_pairwise_sizes(operation) ? 0 : largest * number_bytes;
   return trial;
 }
 

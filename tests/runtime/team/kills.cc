@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using How = RankEnd::How;
 
 void survive(const Bootstrap& bootstrap, const Life& life, unsigned int seed) {
-  const Holdings before = current_holdings();
+  const CacheContents before = current_holdings();
   bool has_heard = false;
   try {
     life(bootstrap, seed);
@@ -30,7 +30,7 @@ void survive(const Bootstrap& bootstrap, const Life& life, unsigned int seed) {
     has_heard = true;
   }
   EXPECT_TRUE(has_heard);
-  Holdings after = current_holdings();
+  CacheContents after = current_holdings();
   EXPECT_LE(after.sockets, before.sockets);  // the bootstrap's own are closed when it fails
   after.sockets = before.sockets;
   EXPECT_EQ(after, before);
@@ -82,7 +82,7 @@ std::chrono::milliseconds kill_some(const Life& life, std::chrono::microseconds 
 }  // namespace
 
 void expect_nothing_left_by_deaths(const Life& life, std::chrono::microseconds latest) {
-  const Holdings before = current_holdings();
+  const CacheContents before = current_holdings();
   const Effort effort = Effort::asked_for();
   const auto begin = std::chrono::steady_clock::now();
   std::chrono::milliseconds sum{0};

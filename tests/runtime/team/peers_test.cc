@@ -142,7 +142,7 @@ TEST(Peers, MapEachOtherOnceForAllTeams) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     const auto first = peers.join(bootstrap, 1000);
-    const Holdings with_one = current_holdings();
+    const CacheContents with_one = current_holdings();
     std::vector<std::unique_ptr<Members>> more;
     for (int i = 0; i < 10; ++i) {
       more.push_back(peers.join(bootstrap, 1000));

@@ -48,15 +48,15 @@ ContextOptions small_options() {
 // Ranks as processes, as users have them, and as threads, of which TSan sees both sides.
 enum class As { processes, threads };
 
-struct Crew {
+struct MeasuringThreads {
   int ranks;
   As as;
 };
-void PrintTo(const Crew& crew, std::ostream* out) {
+void PrintTo(const MeasuringThreads& crew, std::ostream* out) {
   *out << crew.ranks << (crew.as == As::processes ? " processes" : " threads");
 }
 
-class Teams : public testing::TestWithParam<Crew> {
+class Teams : public testing::TestWithParam<MeasuringThreads> {
  protected:
   static void run(const RankFunction& function) {
     const auto [ranks, as] = GetParam();
@@ -136,18 +136,19 @@ TEST_P(Teams, FromNothingToVeryMuch) {
   });
 }
 
-std::string name_of_crew(const testing::TestParamInfo<Crew>& info) {
+std::string name_of_crew(const testing::TestParamInfo<MeasuringThreads>& info) {
   return std::to_string(info.param.ranks) +
          (info.param.as == As::processes ? "Processes" : "Threads");
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Teams,
-                         testing::Values(Crew{1, As::processes}, Crew{2, As::processes},
-                                         Crew{3, As::processes}, Crew{5, As::processes},
-                                         Crew{8, As::processes}, Crew{13, As::processes},
-                                         Crew{17, As::processes}, Crew{2, As::threads},
-                                         Crew{3, As::threads}, Crew{7, As::threads}),
-                         name_of_crew);
+INSTANTIATE_TEST_SUITE_P(
+    Ranks, Teams,
+    testing::Values(MeasuringThreads{1, As::processes}, MeasuringThreads{2, As::processes},
+                    MeasuringThreads{3, As::processes}, MeasuringThreads{5, As::processes},
+                    MeasuringThreads{8, As::processes}, MeasuringThreads{13, As::processes},
+                    MeasuringThreads{17, As::processes}, MeasuringThreads{2, As::threads},
+                    MeasuringThreads{3, As::threads}, MeasuringThreads{7, As::threads}),
+    name_of_crew);
 
 }  // namespace
 }  // namespace huddle::team

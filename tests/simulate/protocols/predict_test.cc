@@ -58,9 +58,9 @@ template <class OfPlan>
 void expect_lines_as_counted(const Team& team, const Request& request, const OfPlan& plan,
                              const std::string& words) {
   const int ranks = team.locality.ranks();
-  const node::ReductionOrder association(team.locality);
+  const node::ReductionOrder reduction_order(team.locality);
   const auto setting = [&](int rank) {
-    return select::Setting{team.locality, team.resources, association, rank};
+    return select::Setting{team.locality, team.resources, reduction_order, rank};
   };
   const select::Call call{.operation = request.operation, .count = request.bytes};
   constexpr int calls = 3;

@@ -49,7 +49,7 @@ class BusyLoop {
 };
 
 Measured measure_line(int a, int b) {
-  Crew crew(std::array{a, b});
+  MeasuringThreads crew(std::array{a, b});
   return measure(Tolerance{}, ample(), [&](const Budget& budget) {
     // The duration of a full calibration: many time slices of the scheduler.
     return time_line(crew, a, b, LineUse::own_lines, {.least = 32, .seconds = 0.06}, budget);
@@ -67,7 +67,7 @@ TEST(BusyLoop, IsDetectedAndCoreIsReported) {
     const std::string cpu = "cpu " + std::to_string(busy);
     EXPECT_THAT(measured.verdict.reasons, Contains(HasSubstr("something else ran on " + cpu)));
 
-    DoubtBook book;
+    MeasurementLog book;
     book.record("line latency", "these two", measured);
     EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::what, cpu)));
     EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::why, HasSubstr(cpu))));

@@ -86,7 +86,7 @@ Step memory_step() {
 Findings carry_out(const Step& step, const machine::Topology& topology, double setup_seconds = 0) {
   Findings findings;
   findings.machine.topology = topology;
-  Crew crew(step.pus);
+  MeasuringThreads crew(step.pus);
   const StepRun::Advance ignore = [](double) {};
   StepRun run(step, crew, never_stop, ignore);
   const Budget setup(setup_seconds, never_stop);
@@ -109,15 +109,15 @@ TEST(IsFuller, ConsidersFullRunAndHardwareThreads) {
   const Plan quick = make_plan(here.topology, {here.allowed, true, little_memory});
   const Plan narrow = make_plan(here.topology, {two, false, little_memory});
   machine::Machine machine = machine::generic_machine(here.topology);
-  EXPECT_FALSE(is_fuller(machine, quick)) << "nothing in it was measured";
+  EXPECT_FALSE(contains_more(machine, quick)) << "nothing in it was measured";
   machine.line.front().origin = Origin::measured;
   machine.pairs = machine::LinePairs{{0, 1, 2, 3}, std::vector<double>(16, 50), "every pair"};
   machine.provenance.method = "full calibration: ...";
-  EXPECT_TRUE(is_fuller(machine, quick));
-  EXPECT_TRUE(is_fuller(machine, narrow));
-  EXPECT_FALSE(is_fuller(machine, full));
+  EXPECT_TRUE(contains_more(machine, quick));
+  EXPECT_TRUE(contains_more(machine, narrow));
+  EXPECT_FALSE(contains_more(machine, full));
   machine.provenance.method = "quick calibration: ...";
-  EXPECT_FALSE(is_fuller(machine, quick));
+  EXPECT_FALSE(contains_more(machine, quick));
 }
 
 // A chase of this size fits into the cache.

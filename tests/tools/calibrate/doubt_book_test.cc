@@ -23,15 +23,15 @@ Measured unsteady(double badness, const std::string& reason) {
   return measured;
 }
 
-TEST(DoubtBook, HasNoDoubtsAboutSteadyResults) {
-  DoubtBook book;
+TEST(MeasurementLog, HasNoDoubtsAboutSteadyResults) {
+  MeasurementLog book;
   book.record("copy", "64", steady());
   EXPECT_TRUE(book.doubts().empty());
   EXPECT_EQ(book.measurements(), 1);
 }
 
-TEST(DoubtBook, ReportsWorstMeasurementOfStep) {
-  DoubtBook book;
+TEST(MeasurementLog, ReportsWorstMeasurementOfStep) {
+  MeasurementLog book;
   book.record("copy", "64", unsteady(2, "it spread"));
   book.record("copy", "4K", unsteady(7, "it drifted"));
   book.record("copy", "1M", unsteady(3, "it was late"));
@@ -44,8 +44,8 @@ TEST(DoubtBook, ReportsWorstMeasurementOfStep) {
             "3 of 4 measurements unsteady; the worst, 4K (attempts: 3): it drifted");
 }
 
-TEST(DoubtBook, CountsMeasurementsWithoutTime) {
-  DoubtBook book;
+TEST(MeasurementLog, CountsMeasurementsWithoutTime) {
+  MeasurementLog book;
   book.record("copy", "64", steady());
   book.record("copy", "4K", Measured{});
   EXPECT_EQ(book.doubtful(), 1);
@@ -53,8 +53,8 @@ TEST(DoubtBook, CountsMeasurementsWithoutTime) {
   EXPECT_EQ(book.doubts().front().why, "1 of 2 measurements had no time left");
 }
 
-TEST(DoubtBook, ReportsDisturbedHardwareThreads) {
-  DoubtBook book;
+TEST(MeasurementLog, ReportsDisturbedHardwareThreads) {
+  MeasurementLog book;
   Measured measured = steady();
   measured.threads = {ThreadUse{0, 100, 100, 0}, ThreadUse{3, 100, 40, 7}};
   book.record("line", "0 - 3", measured);
@@ -67,8 +67,8 @@ TEST(DoubtBook, ReportsDisturbedHardwareThreads) {
             "something else ran on it in 1 of 1 measurements, for up to 60 % of the time");
 }
 
-TEST(DoubtBook, KeepsFailures) {
-  DoubtBook book;
+TEST(MeasurementLog, KeepsFailures) {
+  MeasurementLog book;
   book.add("copy, 2 cores", "cannot get 1G of memory");
   ASSERT_EQ(book.doubts().size(), 1U);
   EXPECT_EQ(book.doubts().front().why, "cannot get 1G of memory");

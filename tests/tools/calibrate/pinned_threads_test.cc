@@ -16,9 +16,9 @@
 namespace huddle::calibrate {
 namespace {
 
-TEST(Crew, RunsWorkOnItsHardwareThread) {
+TEST(MeasuringThreads, RunsWorkOnItsHardwareThread) {
   const std::vector<int> pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   std::vector<int> ran(pus.size(), -1);
   const auto uses = crew.run(pus, [&](std::size_t who) { ran[who] = sched_getcpu(); });
   EXPECT_EQ(ran, pus);
@@ -26,17 +26,17 @@ TEST(Crew, RunsWorkOnItsHardwareThread) {
   for (std::size_t i = 0; i < pus.size(); ++i) EXPECT_EQ(uses[i].pu, pus[i]);
 }
 
-TEST(Crew, ReusesThreads) {
+TEST(MeasuringThreads, ReusesThreads) {
   const std::array pus = {cores_here().front()};
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   int calls = 0;
   for (int i = 0; i < 100; ++i) crew.run(pus, [&](std::size_t) { ++calls; });
   EXPECT_EQ(calls, 100);
 }
 
-TEST(Crew, ReportsCpuTime) {
+TEST(MeasuringThreads, ReportsCpuTime) {
   const std::array pus = {cores_here().front()};
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const auto uses = crew.run(pus, [](std::size_t) {
     const double until = now_ns() + 5 * ns_per_ms;
     while (now_ns() < until) continue;
@@ -46,9 +46,9 @@ TEST(Crew, ReportsCpuTime) {
   EXPECT_LE(taken_away(uses.front()), 1);
 }
 
-TEST(Crew, RethrowsErrors) {
+TEST(MeasuringThreads, RethrowsErrors) {
   const std::array pus = {cores_here().front()};
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   EXPECT_THROW(crew.run(pus, [](std::size_t) { throw FailureError("no"); }), FailureError);
   crew.run(pus, [](std::size_t) {});  // still works
 }
@@ -57,7 +57,7 @@ TEST(Crew, RethrowsErrors) {
 TEST(TimeTogether, EndsIfOneFailsBeforeStart) {
   HUDDLE_NEED_CORES(2);
   const std::vector<int> pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const auto work = [](std::size_t who, std::size_t) {
     if (who == 0) throw FailureError("a peer is gone");
   };
@@ -67,7 +67,7 @@ TEST(TimeTogether, EndsIfOneFailsBeforeStart) {
 TEST(TimeTogether, EndsIfOneFailsLater) {
   HUDDLE_NEED_CORES(2);
   const std::vector<int> pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   int calls = 0;
   const auto work = [&](std::size_t who, std::size_t) {
     if (who == 0 && ++calls == 3) throw FailureError("a peer is gone");
@@ -78,7 +78,7 @@ TEST(TimeTogether, EndsIfOneFailsLater) {
 TEST(TimeRounds, EndsIfOneFails) {
   HUDDLE_NEED_CORES(2);
   const std::vector<int> pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const auto nothing = [](std::size_t, std::uint32_t) {};
   const auto work = [](std::size_t who, std::uint32_t round) {
     if (who == 1 && round == 3) throw FailureError("a peer is gone");
@@ -90,7 +90,7 @@ TEST(TimeRounds, EndsIfOneFails) {
 // The others continue until the late one has a few samples, too.
 TEST(TimeTogether, HasSamplesOfEveryCore) {
   const std::vector<int> pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const auto work = [](std::size_t who, std::size_t) {
     const double until = now_ns() + (who == 0 ? 1e6 : 1e3);
     while (now_ns() < until) continue;
@@ -103,7 +103,7 @@ TEST(TimeTogether, HasSamplesOfEveryCore) {
 
 TEST(Placed, IsPlacedByTheThreadThatUsesIt) {
   const std::vector<int> pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const Placed<Flag> flags(crew, pus.back(), 3);
   ASSERT_EQ(flags.all().size(), 3U);
   // In pages of its own, far apart, and not on a stack.
@@ -112,19 +112,19 @@ TEST(Placed, IsPlacedByTheThreadThatUsesIt) {
   for (const Flag& flag : flags.all()) EXPECT_EQ(flag.value.load(), 0U);
 }
 
-TEST(Crew, ReportsMissingHardwareThread) {
+TEST(MeasuringThreads, ReportsMissingHardwareThread) {
   const std::array nowhere = {100000};
   try {
-    const Crew crew(nowhere);
+    const MeasuringThreads crew(nowhere);
     FAIL() << "a thread on cpu 100000";
   } catch (const FailureError& error) {
     EXPECT_NE(std::string(error.what()).find("cpu 100000"), std::string::npos) << error.what();
   }
 }
 
-TEST(Crew, RejectsHardwareThreadWithoutThread) {
+TEST(MeasuringThreads, RejectsHardwareThreadWithoutThread) {
   const std::vector<int> none;
-  Crew crew(none);
+  MeasuringThreads crew(none);
   EXPECT_THROW(crew.run(std::array{0}, [](std::size_t) {}), FailureError);
 }
 

@@ -30,7 +30,7 @@ void expect_samples(const Samples& samples, std::size_t count, std::string_view 
 TEST(LineProbe, TimesBothUses) {
   HUDDLE_NEED_CORES(2);
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   for (const LineUse use : {LineUse::own_lines, LineUse::shared_line}) {
     const Samples samples = time_line(crew, pus[0], pus[1], use, few, ample());
     expect_samples(samples, few.least, "line");
@@ -41,7 +41,7 @@ TEST(LineProbe, TimesBothUses) {
 TEST(LineProbe, TimesReadersAndWriters) {
   HUDDLE_NEED_CORES(2);
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   expect_samples(time_readers(crew, pus, few, ample()), few.least, "readers");
   expect_samples(time_packed_flags(crew, pus, few, ample()), few.least, "writers");
 }
@@ -49,7 +49,7 @@ TEST(LineProbe, TimesReadersAndWriters) {
 TEST(LineProbe, EndsWhenStopped) {
   HUDDLE_NEED_CORES(2);
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const std::atomic<bool> stop{true};
   EXPECT_TRUE(
       time_line(crew, pus[0], pus[1], LineUse::own_lines, Extent{}, Budget(600, stop)).ns.empty());
@@ -57,7 +57,7 @@ TEST(LineProbe, EndsWhenStopped) {
 
 TEST(ArrayProbe, TimesBothPlaces) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   for (const auto place : {machine::ArrayPlace::program, machine::ArrayPlace::heap}) {
     ArrayProbe probe(crew, pus.front(), place, 1 << 20);
     expect_samples(probe.time_loads(few, ample()), few.least, "loads");
@@ -67,7 +67,7 @@ TEST(ArrayProbe, TimesBothPlaces) {
 
 TEST(CopyProbe, TimesOneAndAllCores) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   CopyProbe alone(crew, std::span(pus).first(1), 1 << 20);
   for (const CopyKernel kernel : memory::copy_kernels) {
     expect_samples(alone.time(1 << 20, kernel, few, ample()), few.least, "copy");
@@ -89,7 +89,7 @@ TEST(CopyProbe, RepeatsSmallCopies) {
 TEST(HandoffProbe, TransfersWholeBlocks) {
   HUDDLE_NEED_CORES(2);
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   HandoffProbe probe(crew, pus[0], pus[1], 1 << 18);
   // Throws if a block is incomplete.
   for (const std::size_t bytes : {64, 100, 1024, 16 << 10, (16 << 10) + 1, 1 << 18}) {
@@ -107,7 +107,7 @@ TEST(HandoffProbe, TransfersWholeBlocks) {
 
 TEST(PathProbe, ReadsMemoryOfOtherProcess) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const PeerProcess peer(crew, pus.front(), 1 << 16);
   for (const auto& path : single_copy::peer_paths()) {
     SCOPED_TRACE(path.name);
@@ -121,7 +121,7 @@ TEST(PathProbe, ReadsMemoryOfOtherProcess) {
 
 TEST(PathProbe, ReadsNewlyWrittenData) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const PeerProcess peer(crew, pus.front(), 1 << 16);
   for (const auto& path : single_copy::peer_paths()) {
     SCOPED_TRACE(path.name);
@@ -139,7 +139,7 @@ TEST(PathProbe, ReadsNewlyWrittenData) {
 // Throws if the data is not that of the current round.
 TEST(PathProbe, TimesAllCoresTogether) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   std::vector<Pair> ring;
   for (std::size_t i = 0; i < pus.size(); ++i) ring.emplace_back(pus[i], pus[(i + 1) % pus.size()]);
   const auto paths = single_copy::peer_paths();
@@ -154,7 +154,7 @@ TEST(PathProbe, TimesAllCoresTogether) {
 
 TEST(PathProbe, HasWriterForSingleReader) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const std::array pairs = {Pair(pus.front(), pus.back())};
   const auto paths = single_copy::peer_paths();
   PathProbe probe(crew, paths.front(), pairs, 1 << 16);
@@ -166,7 +166,7 @@ TEST(PathProbe, HasWriterForSingleReader) {
 
 TEST(SystemProbe, TimesEveryCall) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   for (std::size_t i = 0; i < machine::system_call_names.size(); ++i) {
     const auto call = static_cast<machine::SystemCall>(i);
     expect_samples(time_system_call(crew, call, pus.front(), pus.back(), few, ample()), few.least,
@@ -177,7 +177,7 @@ TEST(SystemProbe, TimesEveryCall) {
 // The time that a rank on an oversubscribed core waits: another process runs during each call.
 TEST(SystemProbe, YieldsToAnotherProcess) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   const auto switches = [] {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
@@ -192,7 +192,7 @@ TEST(SystemProbe, YieldsToAnotherProcess) {
 
 TEST(SystemProbe, WakesThreadOnSameCore) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   expect_samples(
       time_system_call(crew, machine::SystemCall::futex_wake, pus[0], pus[0], few, ample()),
       few.least, "futex on one core");
@@ -200,7 +200,7 @@ TEST(SystemProbe, WakesThreadOnSameCore) {
 
 TEST(MemoryProbe, ChaseVisitsEveryLine) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   MemoryProbe probe(crew, pus.front(), 1 << 20, memory::PageBuffer::where_touched, ample());
   EXPECT_EQ(probe.cycle_lines(), (std::size_t{1} << 20) / 64);
   expect_samples(probe.time_loads(few, ample()), few.least, "loads");
@@ -208,7 +208,7 @@ TEST(MemoryProbe, ChaseVisitsEveryLine) {
 
 TEST(MemoryProbe, ChaseIsCompleteEvenWithoutTime) {
   const auto pus = cores_here();
-  Crew crew(pus);
+  MeasuringThreads crew(pus);
   MemoryProbe probe(crew, pus.front(), 1 << 20, memory::PageBuffer::where_touched,
                     Budget(0, never_stop));
   EXPECT_LT(probe.cycle_lines(), (std::size_t{1} << 20) / 64);

@@ -29,7 +29,7 @@ TEST(AlgorithmWords, AreTheExistingAlgorithms) {
     const std::vector<std::string_view> known(words.algorithms.begin(), words.algorithms.end());
     EXPECT_THAT(known, ::testing::UnorderedElementsAreArray(names)) << words.operation;
     const bool has_size =
-        *operation != select::Operation::barrier && !select::is_known_to_pairs_only(*operation);
+        *operation != select::Operation::barrier && !select::has_pairwise_sizes(*operation);
     EXPECT_EQ(words.has_size, has_size) << words.operation;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "tools/cli/machine_argument.h"
+#include "tools/cli/selected_machine.h"
 
 #include <gtest/gtest.h>
 

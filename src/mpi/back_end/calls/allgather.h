@@ -20,7 +20,7 @@ struct AnyAllgather : ForAll<Side, Output> {
     const bool refused = this->is_refused_alias(this->input.address,
                                                 this->output.block(communicator.rank).place.address,
                                                 this->input.bytes());
-    return refused ? Route::for_judgement : passed;
+    return refused ? Route::invalid_arguments : passed;
   }
   // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const {

@@ -17,7 +17,7 @@ Route AlltoallCall::objection(const Process& process, const Communicator& commun
   const bool is_refused = !input.is_in_place() &&
                           (input.bytes() != output.bytes() ||
                            is_refused_alias(input.address, output.address, bytes(communicator)));
-  return is_refused ? Route::for_judgement : passed;
+  return is_refused ? Route::invalid_arguments : passed;
 }
 
 Route AlltoallCall::take(const Process& process, Communicator& communicator) const {
@@ -53,7 +53,7 @@ Route AnyAlltoallv::objection(const Process& process, const Communicator& commun
   const Route passed = ForAll::objection(process, communicator);
   if (passed != Route::huddle || input.is_in_place()) return passed;
   const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
-  return is_refused ? Route::for_judgement : passed;
+  return is_refused ? Route::invalid_arguments : passed;
 }
 
 bool AnyAlltoallv::is_truncated(const Communicator& communicator) const {

@@ -13,7 +13,7 @@ namespace huddle::mpi {
 
 Route GatherCall::take(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
-  if (is_wrong_at_root(communicator)) return take_for_nothing(process, communicator);
+  if (is_wrong_at_root(communicator)) return take_part_and_discard(process, communicator);
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
@@ -31,13 +31,13 @@ Route GatherCall::take(const Process& process, Communicator& communicator) const
 
 // The other ranks cannot detect the error and have entered the call: the root takes part with a
 // temporary buffer and discards the result.
-Route GatherCall::take_for_nothing(const Process& process, Communicator& communicator) const {
+Route GatherCall::take_part_and_discard(const Process& process, Communicator& communicator) const {
   Dense mine(process.real(), comm, given());
   mine.fetch();
   std::vector<std::byte> aside(input.bytes_of_all(communicator.ranks));
   communicator.with_team(
       [&](auto& team) { team.gather(mine.data(), aside.data(), input.bytes(), root); });
-  return Route::for_judgement;
+  return Route::invalid_arguments;
 }
 
 int GatherCall::native(const UnderlyingMpi& real) const {
@@ -55,7 +55,7 @@ std::size_t GathervCall::bytes(const Communicator& communicator) const {
 
 // A root with invalid counts does not know the sizes of the blocks, so it cannot take part.
 Route GathervCall::objection(const Process& process, const Communicator& communicator) const {
-  if (is_wrong_at_root(communicator)) return Route::for_judgement;
+  if (is_wrong_at_root(communicator)) return Route::invalid_arguments;
   return AnyGather::objection(process, communicator);
 }
 

@@ -32,7 +32,7 @@ struct AnyGather {
     const bool is_right = input.is_in_place()
                               ? is_root(communicator) && !is_wrong_at_root(communicator)
                               : input.is_right(communicator.ranks);
-    return communicator.has_rank(root) && is_right ? Route::huddle : Route::for_judgement;
+    return communicator.has_rank(root) && is_right ? Route::huddle : Route::invalid_arguments;
   }
 
   // Returns whether the other ranks have sent by the time that this rank detects an error.
@@ -62,7 +62,7 @@ struct AnyGather {
   Route verdict_of_root() const {
     const bool is_refused =
         !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
-    return is_refused ? Route::for_judgement : Route::huddle;
+    return is_refused ? Route::invalid_arguments : Route::huddle;
   }
   Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
 };
@@ -80,7 +80,7 @@ struct GatherCall : AnyGather<Side> {
   int native(const UnderlyingMpi& real) const;
 
  private:
-  Route take_for_nothing(const Process& process, Communicator& communicator) const;
+  Route take_part_and_discard(const Process& process, Communicator& communicator) const;
 };
 
 struct GathervCall : AnyGather<ListedSide> {
@@ -116,7 +116,7 @@ struct AnyScatter {
     const bool has_output =
         output.is_in_place() ? is_root(communicator) : output.is_right(communicator.ranks);
     const bool fine = communicator.has_rank(root) && has_input && has_output;
-    return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::for_judgement;
+    return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::invalid_arguments;
   }
 
   // Returns whether the root's own block is larger than its output.

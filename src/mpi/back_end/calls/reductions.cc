@@ -20,7 +20,7 @@ constexpr Count wrong_count = -1;
 
 Route AnyReduceScatter::objection_to(const Process& process, Count gotten) const {
   const bool fine = is_right(process, gotten) && !is_refused_alias();
-  return fine ? Route::huddle : Route::for_judgement;
+  return fine ? Route::huddle : Route::invalid_arguments;
 }
 
 Route AnyReduceScatter::take_blocks(const Process& process, Communicator& communicator,
@@ -72,7 +72,7 @@ void ReduceScatterCall::look(const Process& process, Communicator& communicator)
 }
 
 Route ReduceScatterCall::objection(const Process& process, const Communicator& communicator) const {
-  return count < 0 ? Route::for_judgement : objection_to(process, blocks[communicator.rank]);
+  return count < 0 ? Route::invalid_arguments : objection_to(process, blocks[communicator.rank]);
 }
 
 Route ReduceScatterCall::take(const Process& process, Communicator& communicator) const {
@@ -97,7 +97,7 @@ Written ReduceScatterCall::written(const Communicator& communicator) const {
 
 Route ScanCall::objection(const Process& process, const Communicator& /*communicator*/) const {
   const bool fine = is_right(process, count) && !is_refused_alias();
-  return fine ? Route::huddle : Route::for_judgement;
+  return fine ? Route::huddle : Route::invalid_arguments;
 }
 
 Route ScanCall::take(const Process& process, Communicator& communicator) const {
@@ -120,7 +120,7 @@ Written ScanCall::written(const Communicator& /*communicator*/) const {
 Route ExscanCall::objection(const Process& process, const Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
   const bool fine = is_right(process, is_first ? 0 : count) && !is_refused_alias();
-  return fine ? Route::huddle : Route::for_judgement;
+  return fine ? Route::huddle : Route::invalid_arguments;
 }
 
 Route ExscanCall::take(const Process& process, Communicator& communicator) const {

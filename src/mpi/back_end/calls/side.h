@@ -197,7 +197,7 @@ struct ForAll {
     const int ranks = communicator.ranks;
     const bool fine = !output.is_in_place() && output.is_right(ranks) &&
                       (input.is_in_place() || input.is_right(ranks));
-    return fine ? Route::huddle : Route::for_judgement;
+    return fine ? Route::huddle : Route::invalid_arguments;
   }
 
   std::vector<Part> read(const Communicator& communicator) const {

@@ -106,7 +106,7 @@ std::string value_of(const char* variable) {
 
 }  // namespace
 
-Profiler::Profiler(const huddle_door& door)
+Profiler::Profiler(const huddle_stub_interface& door)
     : mpi_(door.real),
       sizes_(mpi_, door.real),
       world_comm_(handle<Comm>(comm_world, door.real)),

@@ -145,7 +145,7 @@ class Peers {
 
 class Profiler {
  public:
-  explicit Profiler(const huddle_door& door);
+  explicit Profiler(const huddle_stub_interface& door);
 
   const Mpi& mpi() const { return mpi_; }
 

@@ -40,7 +40,7 @@ bool is_on_page(const void* address) {
   huddle::heap::start_at_once_if_asked();
 }
 
-[[gnu::destructor]] void look_once_more() { process_malloc.look_at_freed(); }
+[[gnu::destructor]] void look_once_more() { process_malloc.check_freed(); }
 
 }  // namespace
 

@@ -29,7 +29,7 @@ namespace huddle::heap {
 
 // Throws FailureError in processes in which large blocks must not come from the heap: those with a
 // sanitizer or with a malloc of their own.
-void throw_if_in_the_way();
+void throw_if_unsupported();
 
 namespace {
 
@@ -80,7 +80,7 @@ const link_map* library_of_malloc() {
 
 }  // namespace
 
-void throw_if_in_the_way() {
+void throw_if_unsupported() {
   for (const auto& [name, title] : sanitizers) {
     if (dlsym(RTLD_DEFAULT, name) == nullptr) continue;
     throw FailureError(fmt::format("{} keeps books of all memory; there is no shared heap", title));
@@ -224,7 +224,7 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
 // Throws if the heap cannot be used. Blocks that the C library itself holds during a fork are
 // smaller than a page, and so never come from the heap.
 void ProcessMalloc::open(const huddle_heap_wish& wish) {
-  throw_if_in_the_way();
+  throw_if_unsupported();
   const System system;
   check_overcommit(system);
   const std::size_t copied =
@@ -242,9 +242,9 @@ void ProcessMalloc::open(const huddle_heap_wish& wish) {
   large_.store(large, std::memory_order_release);
 }
 
-void ProcessMalloc::look_at_freed() const noexcept {
+void ProcessMalloc::check_freed() const noexcept {
   if (const Large* const large = large_.load(std::memory_order_acquire)) {
-    large->heap.look_at_freed();
+    large->heap.check_freed();
   }
 }
 

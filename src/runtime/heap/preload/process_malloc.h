@@ -112,7 +112,7 @@ class ProcessMalloc {
   const huddle_heap& start(const huddle_heap_wish& wish) noexcept;
 
   // In checked mode, reports accesses to freed memory when the process ends.
-  void look_at_freed() const noexcept;
+  void check_freed() const noexcept;
 
   // To be called around every fork; see memory::Heap.
   void before_fork() noexcept;

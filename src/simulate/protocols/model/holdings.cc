@@ -6,14 +6,14 @@
 
 namespace huddle::protocols::model {
 
-Holdings::Holdings(const Figures& figures)
+CacheContents::CacheContents(const Figures& figures)
     : figures_(figures),
       pieces_(static_cast<std::size_t>(figures.ranks()) * 4),
       taken_in_(figures.caches().size()) {}
 
 // Returns the piece that begins at `line`, or the first one after it. Cuts a piece that contains
 // it.
-Holdings::Pieces::iterator Holdings::cut(Pieces& pieces, std::int64_t line) {
+CacheContents::Pieces::iterator CacheContents::cut(Pieces& pieces, std::int64_t line) {
   auto at = pieces.lower_bound(line);
   if (at == pieces.begin() || (at != pieces.end() && at->first == line)) return at;
   const auto before = std::prev(at);
@@ -23,12 +23,12 @@ Holdings::Pieces::iterator Holdings::cut(Pieces& pieces, std::int64_t line) {
   return pieces.emplace_hint(at, line, std::move(behind));
 }
 
-bool Holdings::has(const Piece& piece, int cache) const {
+bool CacheContents::has(const Piece& piece, int cache) const {
   return std::any_of(piece.holders.begin(), piece.holders.end(),
                      [&](const Holder& holder) { return holder.cache == cache && is_in(holder); });
 }
 
-int Holdings::own_cache_with(const Piece& piece, int rank) const {
+int CacheContents::own_cache_with(const Piece& piece, int rank) const {
   const auto& mine = figures_.caches_of(rank);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (has(piece, mine[i])) return static_cast<int>(i);
@@ -36,7 +36,7 @@ int Holdings::own_cache_with(const Piece& piece, int rank) const {
   return -1;
 }
 
-int Holdings::peer_with(const Piece& piece, int rank, bool nearest) const {
+int CacheContents::peer_with(const Piece& piece, int rank, bool nearest) const {
   int best = -1;
   for (const Holder& holder : piece.holders) {
     if (!is_in(holder)) continue;
@@ -57,7 +57,7 @@ int Holdings::peer_with(const Piece& piece, int rank, bool nearest) const {
   return best;
 }
 
-void Holdings::keep_alone(std::int64_t first, Piece& piece, int rank) {
+void CacheContents::keep_alone(std::int64_t first, Piece& piece, int rank) {
   const auto& mine = figures_.caches_of(rank);
   std::erase_if(piece.holders, [&](const Holder& holder) {
     return std::find(mine.begin(), mine.end(), holder.cache) == mine.end();
@@ -65,7 +65,7 @@ void Holdings::keep_alone(std::int64_t first, Piece& piece, int rank) {
   take_in(piece, rank, lines_bytes(first, piece));
 }
 
-void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
+void CacheContents::take_in(Piece& piece, int rank, std::uint64_t bytes) {
   for (const int cache : figures_.caches_of(rank)) {
     if (has(piece, cache)) continue;
     std::erase_if(piece.holders, [&](const Holder& holder) { return !is_in(holder); });
@@ -78,7 +78,7 @@ void Holdings::take_in(Piece& piece, int rank, std::uint64_t bytes) {
   }
 }
 
-void Holdings::own(int rank, context::Address place, std::size_t bytes) {
+void CacheContents::own(int rank, context::Address place, std::size_t bytes) {
   each(place, bytes, [&](std::size_t, std::int64_t first, Piece& piece) {
     note_written(piece, rank);
     keep_alone(first, piece, rank);

@@ -157,7 +157,7 @@ void Run::begin_report() {
 
 Run::Line& Run::line(context::Address flag) {
   auto& lines = lines_[static_cast<std::size_t>(flag.owner)];
-  const auto [known, is_new] = lines.try_emplace(flag.offset / Holdings::line_bytes);
+  const auto [known, is_new] = lines.try_emplace(flag.offset / CacheContents::line_bytes);
   if (is_new) {
     known->second.values.fill(job_.first);
     known->second.has.resize(ranks_.size());
@@ -167,9 +167,9 @@ Run::Line& Run::line(context::Address flag) {
 
 Run::Line* Run::line_around(context::Address place, std::size_t bytes) {
   if (place.region != context::Region::shared) return nullptr;
-  if (place.offset % Holdings::line_bytes + bytes > Holdings::line_bytes) return nullptr;
+  if (place.offset % CacheContents::line_bytes + bytes > CacheContents::line_bytes) return nullptr;
   auto& lines = lines_[static_cast<std::size_t>(place.owner)];
-  const auto known = lines.find(place.offset / Holdings::line_bytes);
+  const auto known = lines.find(place.offset / CacheContents::line_bytes);
   return known == lines.end() ? nullptr : &known->second;
 }
 
@@ -312,7 +312,7 @@ void Run::add_load(int rank, int resource, double bytes) {
 namespace {
 
 // Merges consecutive ranges that were found on the same side.
-void join_alike(std::vector<Holdings::Found>& found) {
+void join_alike(std::vector<CacheContents::Found>& found) {
   std::size_t last = 0;
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (found[i].side == found[last].side) {
@@ -327,7 +327,7 @@ void join_alike(std::vector<Holdings::Found>& found) {
 }  // namespace
 
 void Run::find_read(int rank, context::Address place, std::size_t bytes,
-                    std::vector<Holdings::Found>& found) {
+                    std::vector<CacheContents::Found>& found) {
   found.clear();
   if (Line* flags = line_around(place, bytes)) {
     look_at(rank, *flags);
@@ -342,7 +342,7 @@ void Run::find_read(int rank, context::Address place, std::size_t bytes,
 }
 
 void Run::find_written(int rank, context::Address place, std::size_t bytes,
-                       memory::CopyKernel kernel, std::vector<Holdings::Found>& found) {
+                       memory::CopyKernel kernel, std::vector<CacheContents::Found>& found) {
   found.clear();
   if (Line* flags = line_around(place, bytes)) {
     take_over(rank, *flags);
@@ -362,8 +362,8 @@ void Run::do_copy(int rank, int owner, memory::CopyKernel kernel) {
   std::size_t from = 0;
   std::size_t to = 0;
   while (from < found_from_.size() && to < found_to_.size()) {
-    Holdings::Found& source = found_from_[from];
-    Holdings::Found& target = found_to_[to];
+    CacheContents::Found& source = found_from_[from];
+    CacheContents::Found& target = found_to_[to];
     const std::size_t bytes = std::min(source.bytes, target.bytes);
     work.alone_ns += figures_.copy_ns(rank, source.side, target.side, bytes, kernel);
     figures_.loads_of_read(rank, source.side, bytes, add);
@@ -380,7 +380,7 @@ void Run::copy(int rank, context::Address to, context::Address from, std::size_t
   if (bytes == 0) return;
   if (left && *left != to && *left != from) {
     find_read(rank, *left, bytes, found_left_);
-    for (const Holdings::Found& one : found_left_) {
+    for (const CacheContents::Found& one : found_left_) {
       if (one.side.where == Side::Where::own_cache) continue;
       of(rank).work.alone_ns += figures_.copy_ns(rank, one.side, nearest, one.bytes, kernel);
       figures_.loads_of_read(rank, one.side, one.bytes,
@@ -389,7 +389,8 @@ void Run::copy(int rank, context::Address to, context::Address from, std::size_t
   }
   find_read(rank, from, bytes, found_from_);
   if (takes) {
-    for (Holdings::Found& one : found_from_) one.side.manner = machine::HandoffKind::read_and_own;
+    for (CacheContents::Found& one : found_from_)
+      one.side.manner = machine::HandoffKind::read_and_own;
     own(rank, from, bytes);
   }
   find_written(rank, to, bytes, kernel, found_to_);

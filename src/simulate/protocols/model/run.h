@@ -27,11 +27,11 @@ namespace huddle::protocols::model {
 // Tracks which caches hold which lines of the ranks' data, without their contents and in ranges
 // instead of single lines. Caches are finite and evict in FIFO order; a range leaves each cache
 // independently.
-class Holdings {
+class CacheContents {
  public:
   static constexpr std::size_t line_bytes = 64;
 
-  explicit Holdings(const Figures& figures);
+  explicit CacheContents(const Figures& figures);
 
   // A part of a place and where it was found.
   struct Found {
@@ -118,7 +118,7 @@ class Holdings {
 };
 
 template <class Visit>
-void Holdings::each(context::Address place, std::size_t bytes, Visit visit) {
+void CacheContents::each(context::Address place, std::size_t bytes, Visit visit) {
   if (bytes == 0) return;
   constexpr auto line_size = static_cast<std::int64_t>(line_bytes);
   const auto line = [](std::int64_t at) {
@@ -148,8 +148,8 @@ void Holdings::each(context::Address place, std::size_t bytes, Visit visit) {
 }
 
 template <class Count>
-void Holdings::read(int rank, context::Address place, std::size_t bytes, std::vector<Found>& found,
-                    Count count) {
+void CacheContents::read(int rank, context::Address place, std::size_t bytes,
+                         std::vector<Found>& found, Count count) {
   each(place, bytes, [&](std::size_t n, std::int64_t first, Piece& piece) {
     const int own = own_cache_with(piece, rank);
     Side side{Side::Where::own_cache, own, {}};
@@ -172,8 +172,8 @@ void Holdings::read(int rank, context::Address place, std::size_t bytes, std::ve
 }
 
 template <class Count>
-void Holdings::write(int rank, context::Address place, std::size_t bytes, bool past, bool by_pages,
-                     std::vector<Found>& found, Count count) {
+void CacheContents::write(int rank, context::Address place, std::size_t bytes, bool past,
+                          bool by_pages, std::vector<Found>& found, Count count) {
   using machine::HandoffKind;
   each(place, bytes, [&](std::size_t n, std::int64_t first, Piece& piece) {
     const int own = own_cache_with(piece, rank);
@@ -233,7 +233,7 @@ class Run {
 
   // A cache line that contains flags, and possibly data next to them.
   struct Line {
-    std::array<context::Sequence, Holdings::line_bytes / sizeof(context::Sequence)> values{};
+    std::array<context::Sequence, CacheContents::line_bytes / sizeof(context::Sequence)> values{};
     int writer = -1;
     int writer_before = -1;
     std::vector<char> has;  // by rank: has it since the last write
@@ -266,7 +266,7 @@ class Run {
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   Line& line(context::Address flag);
   static std::size_t slot(context::Address flag) {
-    return flag.offset % Holdings::line_bytes / sizeof(context::Sequence);
+    return flag.offset % CacheContents::line_bytes / sizeof(context::Sequence);
   }
   bool is_held(const context::AwaitedFlag& one) {
     return one.until.holds(line(one.flag).values[slot(one.flag)]);
@@ -290,9 +290,9 @@ class Run {
   // otherwise null.
   Line* line_around(context::Address place, std::size_t bytes);
   void find_read(int rank, context::Address place, std::size_t bytes,
-                 std::vector<Holdings::Found>& found);
+                 std::vector<CacheContents::Found>& found);
   void find_written(int rank, context::Address place, std::size_t bytes, memory::CopyKernel kernel,
-                    std::vector<Holdings::Found>& found);
+                    std::vector<CacheContents::Found>& found);
   void do_copy(int rank, int owner, memory::CopyKernel kernel);
   void add_load(int rank, int resource, double bytes);
   void count_lines(int from, int to, std::size_t lines) {
@@ -306,7 +306,7 @@ class Run {
 
   const Job& job_;
   Figures figures_;
-  Holdings holdings_;
+  CacheContents holdings_;
   Sharing sharing_;
   context::Fibers fibers_;
   std::vector<Rank> ranks_;
@@ -319,7 +319,7 @@ class Run {
   double origin_ns_ = 0;
   std::vector<std::size_t> lines_between_;
   std::vector<Span> spans_;
-  std::vector<Holdings::Found> found_from_, found_to_, found_left_;
+  std::vector<CacheContents::Found> found_from_, found_to_, found_left_;
   std::exception_ptr error_;
 };
 

@@ -50,7 +50,7 @@ struct Bar {
   double limit = 1;
 };
 
-struct Judgement {
+struct Requirement {
   std::string what;
   std::size_t subject = 0;          // index of an entry
   std::vector<std::size_t> rivals;  // the fastest of them is used
@@ -66,7 +66,7 @@ struct Comparison {
   Binding binding;
   std::size_t bytes = 0;  // size of each rank's buffers
   std::vector<Entry> entries;
-  std::vector<Judgement> judgements;
+  std::vector<Requirement> judgements;
   bool in_heap = false;  // allocate the buffers in the heap, so that other ranks can map them
 };
 

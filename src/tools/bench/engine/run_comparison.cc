@@ -25,7 +25,7 @@
 namespace huddle::bench {
 namespace {
 
-double ratio(const Judgement& judgement, double subject_ns, double rival_ns) {
+double ratio(const Requirement& judgement, double subject_ns, double rival_ns) {
   switch (judgement.bar.kind) {
     case Bar::Kind::time_at_most:
       return subject_ns / rival_ns;
@@ -47,7 +47,7 @@ bool holds(const Bar& bar, double ratio) {
 
 }  // namespace
 
-Verdict judge(const Judgement& judgement, const std::vector<EntryResult>& entries) {
+Verdict judge(const Requirement& judgement, const std::vector<EntryResult>& entries) {
   const auto median = [&](std::size_t entry) { return median_of(entries[entry].ns); };
   Verdict verdict{.what = judgement.what,
                   .subject = judgement.subject,
@@ -279,7 +279,7 @@ Result collect(const Comparison& comparison, const Common& common) {
     result.entries.push_back(std::move(one));
   }
   if (result.rounds == 0) return result;
-  for (const Judgement& judgement : comparison.judgements) {
+  for (const Requirement& judgement : comparison.judgements) {
     result.verdicts.push_back(judge(judgement, result.entries));
   }
   return result;

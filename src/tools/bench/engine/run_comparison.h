@@ -17,7 +17,7 @@ namespace huddle::bench {
 // best median, the same in all rounds. The best of each round would be a rival that cannot be
 // chosen in advance.
 // Requires: every entry has the same number of values, at least one.
-Verdict judge(const Judgement& judgement, const std::vector<EntryResult>& entries);
+Verdict judge(const Requirement& judgement, const std::vector<EntryResult>& entries);
 
 struct RunOptions {
   machine::Machine machine;  // the machine for the teams' choices

@@ -30,7 +30,7 @@ Forecast::Forecast(const machine::Machine& machine, const Binding& binding, bool
     : model(machine),
       locality(node::locality(machine.topology, binding.counted_for())),
       resources(select::team_resources(locality, model, team::ContextOptions().queue_bytes)),
-      prices(model, locality) {
+      costs(model, locality) {
   if (!may_read) resources.refuse_paths("no rank may read another one's memory here");
 }
 
@@ -45,7 +45,7 @@ std::vector<select::Candidate> Forecast::best_of_each(const select::Request& req
   std::vector<select::Candidate> best;
   for (const select::Algorithm& one : select::algorithms(request.operation, resources)) {
     std::vector<select::Candidate> plans;
-    one.add(plans, prices, resources, request);
+    one.add(plans, costs, resources, request);
     if (!plans.empty()) best.push_back(select::cheapest(plans));
   }
   return best;

@@ -46,7 +46,7 @@ struct Forecast {
   machine::CostModel model;
   node::RankLocality locality;
   select::TeamResources resources;
-  select::Prices prices;
+  select::Costs costs;
 };
 
 // Empty: the team chooses.

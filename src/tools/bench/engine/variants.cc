@@ -98,7 +98,7 @@ class BcastVariants {
     each_shape([&](int number, const Shape& shape) {
       add(fmt::format("in the flag's line, {}", node::name(shape)),
           std::make_unique<TeamOperation>(calls(), select::InlineBcastPlan{number}),
-          select::inline_bcast_ns(forecast_.prices, forecast_.tree(shape), slots,
+          select::inline_bcast_ns(forecast_.costs, forecast_.tree(shape), slots,
                                   comparison_.bytes));
     });
   }
@@ -126,7 +126,7 @@ class BcastVariants {
                       fragment_text(cells), node::name(shape)),
           std::make_unique<TeamOperation>(calls(),
                                           PipelinedBcast::Plan{number, cells, CopyKernel::plain}),
-          select::pipelined_bcast_ns(forecast_.prices, forecast_.tree(shape),
+          select::pipelined_bcast_ns(forecast_.costs, forecast_.tree(shape),
                                      cells_of_all * queue.cell_bytes, comparison_.bytes,
                                      static_cast<std::size_t>(cells) * queue.cell_bytes,
                                      CopyKernel::plain));
@@ -146,7 +146,7 @@ class BcastVariants {
                     size_text(static_cast<double>(plan.segment_bytes)), readers_at_once),
         std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.locality, crowded_, parameters,
                                                         plan),
-        select::segmented_bcast_ns(forecast_.prices, layout, readers_at_once, comparison_.bytes,
+        select::segmented_bcast_ns(forecast_.costs, layout, readers_at_once, comparison_.bytes,
                                    plan));
   }
 
@@ -231,7 +231,7 @@ Comparison barrier_variants(const machine::Machine& machine, const Binding& bind
   add(choice, TeamBarrier(), forecast.cheapest_ns({.operation = select::Operation::barrier}));
   for (const auto& [name, plan] : papers_barriers(forecast.has_levels())) {
     add(name, TeamBarrier(plan),
-        select::tree_barrier_ns(forecast.prices, forecast.tree(plan.shape), plan.parameters));
+        select::tree_barrier_ns(forecast.costs, forecast.tree(plan.shape), plan.parameters));
   }
   return comparison;
 }

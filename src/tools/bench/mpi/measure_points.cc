@@ -177,7 +177,7 @@ constexpr int selection_rounds = 5;
 // An MPI that takes this many times as long as the best is dropped, either after the first batch,
 // which is also the warm-up, or after two rounds.
 constexpr double hopeless_at_first = 4;
-constexpr double hopeless = 1.5;
+constexpr double elimination_factor = 1.5;
 constexpr int rounds_before_hopeless = 2;
 // Number of repetitions for a point below the bar.
 constexpr int tries_again = 5;
@@ -230,7 +230,8 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   running = within(hopeless_at_first, running, selection.median_ns);
   std::vector<std::vector<std::vector<double>>> batches(jobs.size());
   for (int round = 0; round < selection_rounds; ++round) {
-    if (round == rounds_before_hopeless) running = within(hopeless, running, selection.median_ns);
+    if (round == rounds_before_hopeless)
+      running = within(elimination_factor, running, selection.median_ns);
     for (const std::size_t i : running) {
       batches[i].push_back(batch_of(Side::native, *jobs[i], point, timing));
       selection.median_ns[i] = middle_ns(batches[i]);

@@ -17,8 +17,8 @@
 #include "tools/calibrate/cores_and_sizes.h"
 #include "tools/cli/bench/bench_options.h"
 #include "tools/cli/bench/bench_report.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/selected_machine.h"
 
 namespace huddle::cli {
 
@@ -60,7 +60,7 @@ constexpr int quick_rounds = 3;
 
 // Throws UsageError for the file of another machine, which would lead to other choices.
 machine::LoadedMachine file_of_here(const Context& context, const machine::Topology& here) {
-  MachineInQuestion machine = machine_in_question(context, here);
+  SelectedMachine machine = machine_in_question(context, here);
   if (machine.is_here()) return std::move(machine.loaded);
   throw UsageError(machine.difference() + "; only what is here can be timed");
 }

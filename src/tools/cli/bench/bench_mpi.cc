@@ -24,8 +24,8 @@
 #include "tools/cli/bench/bench_options.h"
 #include "tools/cli/bench/bench_report.h"
 #include "tools/cli/document_json.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/launch/preload.h"
 
@@ -344,7 +344,7 @@ std::string bench_mpi_text(const MpiBenchReport& report, int columns) {
 ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
   const Console& console = context.console;
   const machine::Discovery discovery = machine::discover_this_machine();
-  const MachineInQuestion machine = machine_in_question(context, discovery.topology);
+  const SelectedMachine machine = machine_in_question(context, discovery.topology);
   if (!machine.is_here()) {
     throw UsageError(machine.difference() + "; only what is here can be timed");
   }

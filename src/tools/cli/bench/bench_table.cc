@@ -24,9 +24,9 @@
 #include "tools/cli/bench/bench_options.h"
 #include "tools/cli/bench/bench_report.h"
 #include "tools/cli/document_json.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/terminal_text.h"
 
 namespace huddle::cli {
@@ -157,8 +157,7 @@ BenchTableReport report_of(machine::LoadedMachine loaded, bench::Binding binding
 
 // Starts no ranks, so it also works for other machines.
 ExitCode predict(const Context& context, const EngineBenchOptions& options) {
-  MachineInQuestion machine =
-      machine_in_question(context, machine::discover_this_machine().topology);
+  SelectedMachine machine = machine_in_question(context, machine::discover_this_machine().topology);
   const bench::Binding binding{ranks_of(options),
                                first_pu_of_cores(machine.loaded.machine.topology)};
   BenchTableReport report = report_of(std::move(machine.loaded), binding, options);

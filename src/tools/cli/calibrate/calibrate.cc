@@ -23,8 +23,8 @@
 #include "tools/calibrate/plan.h"
 #include "tools/cli/calibrate/calibrate_report.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/selected_machine.h"
 
 namespace huddle::cli {
 namespace {
@@ -81,7 +81,7 @@ void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return;
   const auto there = sound_machine(file);
-  if (!there || !calibrate::is_fuller(*there, plan)) return;
+  if (!there || !calibrate::contains_more(*there, plan)) return;
   throw UsageError(fmt::format(
       "{} holds a fuller calibration; --force replaces it, --output FILE keeps both", file));
 }

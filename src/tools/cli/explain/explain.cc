@@ -20,8 +20,8 @@
 #include "simulate/protocols/predict.h"
 #include "tools/cli/command.h"
 #include "tools/cli/explain/explain_report.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/node_choice.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/picture/facts.h"
 
@@ -267,7 +267,7 @@ class ExplainCommand : public Command {
       return subject;
     }
     const machine::Discovery here = machine::discover_this_machine();
-    const MachineInQuestion in_question = machine_in_question(context, here.topology);
+    const SelectedMachine in_question = machine_in_question(context, here.topology);
     picture::Subject subject{in_question.loaded.machine, std::nullopt, in_question.loaded.path,
                              in_question.is_here()};
     if (in_question.is_here()) subject.allowed = here.allowed;

@@ -15,9 +15,9 @@
 #include "placement/mapping/emit.h"
 #include "placement/mapping/method.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/machine_list.h"
 #include "tools/cli/map/map_report.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/picture/facts.h"
 
 namespace huddle::cli {
@@ -166,7 +166,7 @@ class MapCommand : public Command {
     }
     const bool is_named = !settings::find(context.settings, "machine").value.empty();
     const machine::Discovery here = machine::discover_this_machine();
-    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const SelectedMachine machine = machine_in_question(context, here.topology);
     if (matrix_.empty()) {
       print_map_corpus(&machine.loaded.machine, context.console);
       return ExitCode::fine;
@@ -262,7 +262,7 @@ class MapCommand : public Command {
   }
 
   static std::vector<std::string> notes(const mapping::CommMatrix& matrix,
-                                        const MachineInQuestion& machine,
+                                        const SelectedMachine& machine,
                                         const machine::CostModel& model,
                                         const mapping::SlotTree& tree) {
     std::vector<std::string> all = matrix.notes;

@@ -10,8 +10,8 @@
 #include "common/file.h"
 #include "common/settings/settings.h"
 #include "model/machine/topology.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/profile/profile_kinds.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/launch/preload.h"
 #include "tools/launch/program.h"
@@ -41,7 +41,7 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   program.observer = profile.observer;
   program.splits_huge = profile.splits_huge;
   const machine::Discovery here = machine::discover_this_machine();
-  const MachineInQuestion machine = machine_in_question(context, here.topology);
+  const SelectedMachine machine = machine_in_question(context, here.topology);
   const machine::CostModel model(machine.loaded.machine);
   const threads::AgentOptions options{.rounds = rounds_if(profile.allows_sysctl)};
   threads::Agent agent(

@@ -18,8 +18,8 @@
 #include "model/machine/machine_file.h"
 #include "placement/threads/state_folder.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/run/run_compare.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/thread_agent.h"
 #include "tools/launch/inspect.h"
 #include "tools/launch/launch_plan.h"
@@ -29,7 +29,7 @@ namespace huddle::cli {
 namespace {
 
 // Returns whether a summary is requested.
-bool wants_a_word(const launch::Request& request) {
+bool wants_summary(const launch::Request& request) {
   const std::string& summary = settings::find(request.settings, "summary").value;
   return summary == "on" || summary == "times" ||
          settings::find(request.settings, "stats").value == "on";
@@ -49,7 +49,7 @@ bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) 
                          const StartedAgent& agent) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> lines = launch::changed_environment(request.environment, plan.changes);
-  if (wants_a_word(request) && calls_mpi_itself(plan, request)) {
+  if (wants_summary(request) && calls_mpi_itself(plan, request)) {
     std::error_code error;
     lines.push_back(fmt::format("{}={} {}", launch::program_variable, ::getpid(),
                                 std::filesystem::canonical(plan.program, error).string()));

@@ -53,7 +53,7 @@ std::string schedule_json(const ShownSchedule& shown) {
   root["ranks"] = shown.call.ranks;
   root["root"] = has_root(shown.algorithm.operation) ? Json(shown.call.root) : Json(nullptr);
   root["blocks"] = shown.blocks;
-  root["in_one_association"] = shown.algorithm.order == schedules::Order::association;
+  root["in_one_association"] = shown.algorithm.order == schedules::Order::reduction_order;
   root["in_place"] = shown.algorithm.in_place;
   root["equal_blocks"] = shown.algorithm.equal_blocks;
   root["all_rounds"] = shown.all_rounds;

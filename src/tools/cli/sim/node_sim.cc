@@ -14,9 +14,9 @@
 #include "model/machine/topology.h"
 #include "runtime/select/algorithm.h"
 #include "simulate/protocols/predict.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/sim/sim_report.h"
 #include "tools/cli/terminal_text.h"
 
@@ -139,7 +139,7 @@ class SimulationProgress {
 
 }  // namespace
 
-double AgainstPrices::agreeing() const {
+double ModelComparison::agreeing() const {
   const auto agree =
       std::count_if(points.begin(), points.end(), [](const Compared& one) { return one.agrees(); });
   return points.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(points.size());
@@ -166,7 +166,7 @@ void NodeSim::run(const Context& context, const Words& words) const {
     if (!words.operation.empty()) {
       throw UsageError("--against-prices is of every operation: leave OPERATION and SIZE out");
     }
-    const AgainstPrices compared = against_prices(context, words.ranks);
+    const ModelComparison compared = against_prices(context, words.ranks);
     console.print(words.json ? against_prices_json(compared)
                              : against_prices_text(compared, console));
     return;
@@ -182,7 +182,7 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
       colon == std::string::npos ? algorithm_ : words.operation.substr(colon + 1);
   select::Request request = node_request("sim", words.operation.substr(0, colon), words.size);
   check_root(request.operation, words.root);
-  const MachineInQuestion machine =
+  const SelectedMachine machine =
       machine_in_question(context, machine::discover_this_machine().topology);
   const machine::Machine& described = machine.loaded.machine;
   const node::RankLocality locality =
@@ -203,13 +203,13 @@ NodeSimulated NodeSim::simulated(const Context& context, const Words& words) con
   return result;
 }
 
-AgainstPrices NodeSim::against_prices(const Context& context, int ranks) const {
-  const MachineInQuestion machine =
+ModelComparison NodeSim::against_prices(const Context& context, int ranks) const {
+  const SelectedMachine machine =
       machine_in_question(context, machine::discover_this_machine().topology);
   const machine::Machine& described = machine.loaded.machine;
   const machine::CostModel model(described);
   const int most = ranks > 0 ? ranks : core_count(described.topology);
-  AgainstPrices result{described.name, {}, 0};
+  ModelComparison result{described.name, {}, 0};
   SimulationProgress progress(context.console, "every operation");
   std::vector<int> numbers;
   for (int number = std::min(4, most); number < most; number *= 2) numbers.push_back(number);
@@ -293,7 +293,7 @@ std::string node_sim_text(const NodeSimulated& simulated, const Console& console
   return text;
 }
 
-std::string against_prices_text(const AgainstPrices& compared, const Console& console) {
+std::string against_prices_text(const ModelComparison& compared, const Console& console) {
   const int columns = std::min(console.columns, most_table_columns);
   Table table(
       {fmt::format("further apart than {}", agree_within), "predicted", "simulated", "ratio"}, {});

@@ -81,7 +81,7 @@ std::string node_sim_json(const NodeSimulated& simulated) {
   return json_text(document);
 }
 
-std::string against_prices_json(const AgainstPrices& compared) {
+std::string against_prices_json(const ModelComparison& compared) {
   Json document = json_document(node_sim_json_schema, "sim");
   document["machine"] = compared.machine;
   document["agreeing"] = compared.agreeing();

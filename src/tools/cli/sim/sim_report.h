@@ -70,7 +70,7 @@ struct Compared {
   bool agrees() const { return ratio() <= agree_within && 1 / ratio() <= agree_within; }
 };
 
-struct AgainstPrices {
+struct ModelComparison {
   std::string machine;
   std::vector<Compared> points;
   int left_out = 0;         // points whose simulation would take too long
@@ -91,7 +91,7 @@ class NodeSim {
 
  private:
   NodeSimulated simulated(const Context& context, const Words& words) const;
-  AgainstPrices against_prices(const Context& context, int ranks) const;
+  ModelComparison against_prices(const Context& context, int ranks) const;
 
   std::string bind_, algorithm_, trace_;
   bool against_prices_ = false;
@@ -99,7 +99,7 @@ class NodeSim {
 
 std::string node_sim_text(const NodeSimulated& simulated, const Console& console);
 std::string node_sim_json(const NodeSimulated& simulated);
-std::string against_prices_text(const AgainstPrices& compared, const Console& console);
-std::string against_prices_json(const AgainstPrices& compared);
+std::string against_prices_text(const ModelComparison& compared, const Console& console);
+std::string against_prices_json(const ModelComparison& compared);
 
 }  // namespace huddle::cli

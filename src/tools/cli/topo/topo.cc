@@ -19,8 +19,8 @@
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/machine_list.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/topo/topo_report.h"
 #include "tools/launch/program.h"
 #include "tools/picture/picture.h"
@@ -124,7 +124,7 @@ bool meant_for_this_machine(const settings::Resolved& setting) {
 // hardware threads is not known.
 Subject this_or_named(const Context& context) {
   const machine::Discovery discovery = machine::discover_this_machine();
-  MachineInQuestion machine = machine_in_question(context, discovery.topology);
+  SelectedMachine machine = machine_in_question(context, discovery.topology);
   if (!machine.is_here() && meant_for_this_machine(settings::find(context.settings, "machine"))) {
     context.console.note("warning: " + machine.difference());
   }

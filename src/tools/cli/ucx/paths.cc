@@ -14,7 +14,7 @@
 #include "common/text.h"
 #include "model/machine/topology.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/cli/ucx/ucx_report.h"
 #include "tools/ucx/score.h"
@@ -118,7 +118,7 @@ class PathsCommand : public Command {
 
   ExitCode run(const Context& context) override {
     const machine::Discovery here = machine::discover_this_machine();
-    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const SelectedMachine machine = machine_in_question(context, here.topology);
     const machine::Machine& described = machine.loaded.machine;
     const machine::CostModel model(described);
     Paths paths{.machine = described.name,
@@ -139,7 +139,7 @@ class PathsCommand : public Command {
   static PathPoint point_of(const machine::CostModel& model, double bytes, int ranks) {
     PathPoint point{bytes, {}, 0, {}};
     for (const std::string& way : ucx::ways_of(model.machine())) {
-      const double ns = ucx::way_ns(model, way, bytes, ranks);
+      const double ns = ucx::communication_cost_ns(model, way, bytes, ranks);
       if (std::isfinite(ns)) point.ways.push_back({way, ns});
     }
     if (point.ways.empty()) {
@@ -157,11 +157,11 @@ class PathsCommand : public Command {
                   rated.end());
       const auto path = ucx::best_path(rated, ucx::judged_bytes, ranks);
       if (!path) continue;
-      const double eager_ns = ucx::way_ns(model, ucx::shared_memory, bytes, ranks);
+      const double eager_ns = ucx::communication_cost_ns(model, ucx::shared_memory, bytes, ranks);
       const bool is_eager = bytes < ucx::eager_below_bytes(kind.version) && std::isfinite(eager_ns);
       const std::string_view taken = is_eager ? ucx::shared_memory : *path;
-      point.ucx.push_back(
-          {kind.from_version, std::string(taken), ucx::way_ns(model, taken, bytes, ranks)});
+      point.ucx.push_back({kind.from_version, std::string(taken),
+                           ucx::communication_cost_ns(model, taken, bytes, ranks)});
     }
     return point;
   }

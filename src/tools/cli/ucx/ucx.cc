@@ -18,8 +18,8 @@
 #include "common/text.h"
 #include "model/machine/topology.h"
 #include "tools/cli/command.h"
-#include "tools/cli/machine_argument.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/selected_machine.h"
 #include "tools/cli/ucx/ucx_report.h"
 #include "tools/launch/preload.h"
 #include "tools/ucx/library.h"
@@ -116,7 +116,7 @@ class UcxCommand : public Command {
       throw UsageError("a program, --mpi, --rank-counts and --dry-run belong to --check");
     }
     const machine::Discovery here = machine::discover_this_machine();
-    const MachineInQuestion machine = machine_in_question(context, here.topology);
+    const SelectedMachine machine = machine_in_question(context, here.topology);
     if (machine.loaded.path.empty()) {
       throw FailureError("nothing was measured on this machine: run 'huddle calibrate' first");
     }
@@ -135,7 +135,7 @@ class UcxCommand : public Command {
 
  private:
   // Returns none if the machine or the requested version is not here.
-  std::optional<ucx::Tool> tool_for(const MachineInQuestion& machine) const {
+  std::optional<ucx::Tool> tool_for(const SelectedMachine& machine) const {
     if (!machine.is_here()) {
       if (for_.empty()) {
         throw UsageError(machine.difference() +
@@ -168,7 +168,7 @@ class UcxCommand : public Command {
     return std::nullopt;
   }
 
-  UcxAdvice advice(const MachineInQuestion& machine,
+  UcxAdvice advice(const SelectedMachine& machine,
                    const std::optional<ucx::Library>& library) const {
     const machine::Machine& described = machine.loaded.machine;
     const machine::CostModel model(described);
@@ -204,7 +204,7 @@ class UcxCommand : public Command {
   }
 
   ExitCode check(const Console& console, const ucx::Tool& tool, const ucx::Library& library,
-                 const MachineInQuestion& machine, const UcxAdvice& given) const {
+                 const SelectedMachine& machine, const UcxAdvice& given) const {
     UcxCheck check;
     check.given = given;
     check.devices = library.devices;
@@ -243,7 +243,7 @@ class UcxCommand : public Command {
   }
 
   // Times collectives that consist of large messages between all pairs of ranks.
-  UcxRuns timed(const Console& console, const MachineInQuestion& machine, int ranks,
+  UcxRuns timed(const Console& console, const SelectedMachine& machine, int ranks,
                 UcxAdvice& given) const {
     const char* const search_path = std::getenv("PATH");
     std::error_code error;

@@ -18,7 +18,7 @@ TEST(EngineComparisons, CoverTheEnginesBars) {
   std::set<std::string> bars;
   for (const Comparison& comparison : engine_comparisons({3, 5, 7}, {})) {
     EXPECT_EQ(comparison.binding.pus, (std::vector<int>{3, 5}));
-    for (const Judgement& judgement : comparison.judgements) {
+    for (const Requirement& judgement : comparison.judgements) {
       bars.insert(judgement.what);
       EXPECT_FALSE(comparison.entries.at(judgement.subject).bare);
       ASSERT_FALSE(judgement.rivals.empty());

@@ -40,7 +40,7 @@ TEST(Judge, ComparesWithTheRivalThatIsBestOverall) {
 }
 
 TEST(Judge, ComparesRatesByMovedBytes) {
-  const Judgement judgement{"x", 0, {1}, at_least_half, 1500, 1000};
+  const Requirement judgement{"x", 0, {1}, at_least_half, 1500, 1000};
   const Verdict verdict = judge(judgement, {entry({300}), entry({100})});
   EXPECT_THAT(verdict.ratios, ElementsAre(0.5));
   EXPECT_TRUE(verdict.holds);

@@ -21,7 +21,7 @@ Profiler& profiler() { return *the_profiler; }
 
 }  // namespace huddle::profile
 
-HUDDLE_EXPORT int huddle_enter(const huddle_door* door) {
+HUDDLE_EXPORT int huddle_enter(const huddle_stub_interface* door) {
   try {
     the_profiler = new Profiler(*door);
     return 0;

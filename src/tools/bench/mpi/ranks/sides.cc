@@ -73,7 +73,7 @@ void* open_first(const std::string& candidates, int mode) {
 }
 
 void* open_back_end(const std::string& path, const char* mpi_path) {
-  static huddle_door door{};
+  static huddle_stub_interface door{};
   door = {find_counted, mpi_path, nullptr, 0};
   void* back_end = open_library(path, RTLD_NOW | RTLD_LOCAL);
   huddle_enter_function* enter = nullptr;

@@ -135,7 +135,7 @@ void Ranks::find_hosts() {
 }
 
 void Ranks::measure(bool quick) {
-  if (is_speaker()) {
+  if (is_reporting_rank()) {
     std::size_t runs = 1;
     for (std::size_t rank = 1; rank < host_of_.size(); ++rank) {
       runs += host_of_[rank] != host_of_[rank - 1] ? 1 : 0;
@@ -153,11 +153,11 @@ void Ranks::measure(bool quick) {
   begin_step(step_senders);
   measure_senders();
   measure_calls(quick);
-  if (is_speaker()) say(word_done, "");
+  if (is_reporting_rank()) say(word_done, "");
 }
 
 void Ranks::begin_step(std::string_view name) const {
-  if (is_speaker()) say(word_step, std::string(name));
+  if (is_reporting_rank()) say(word_step, std::string(name));
 }
 
 // Sleeps between tests, so that waiting ranks do not occupy hardware threads of measured ones.
@@ -210,7 +210,7 @@ void Ranks::measure_messages() {
         if (is_last) break;
       }
       if (bytes == both_ways_bytes) whole_one_way_ns_ = middle(one_way);
-      if (is_speaker()) say(word_message, line(bytes, middle(one_way), spread(one_way)));
+      if (is_reporting_rank()) say(word_message, line(bytes, middle(one_way), spread(one_way)));
     } else if (rank_ == second) {
       do {
         receive(data, bytes, first);
@@ -248,7 +248,7 @@ void Ranks::measure_both_ways() {
         // The first exchange is the warm-up.
         if (i > 0) both_ways.push_back(std::max(ns, other_ns) - later_ns);
       }
-      if (is_speaker()) say(word_both, line(piece_bytes, middle(both_ways)));
+      if (is_reporting_rank()) say(word_both, line(piece_bytes, middle(both_ways)));
     } else if (rank_ == second) {
       while (true) {
         receive(word, word.size(), first);
@@ -315,7 +315,7 @@ void Ranks::measure_cpu() {
   }
   meet();
   const double most_ns = slowest(busy_ns);
-  if (is_speaker()) say(word_cpu, line(most_ns));
+  if (is_reporting_rank()) say(word_cpu, line(most_ns));
 }
 
 // Measures all ranks of the first host sending to the second: small messages, then large ones.
@@ -347,7 +347,7 @@ void Ranks::measure_senders() {
   const double little_ns = stream(8, small_messages);
   const std::size_t much = message_bytes.back();
   const double much_ns = stream(much, large_messages);
-  if (!is_speaker()) return;
+  if (!is_reporting_rank()) return;
   say(word_gap, line(little_ns / small_messages / pairs));
   say(word_rate, line(static_cast<double>(much) * large_messages * pairs / much_ns));
 }
@@ -401,7 +401,7 @@ void Ranks::measure_call(Operation operation, std::size_t bytes) {
     ns.push_back(sample());
     sum_ns += ns.back() * in_a_row;
   }
-  if (!is_speaker()) return;
+  if (!is_reporting_rank()) return;
   const std::size_t of_request = select::request_of(operation, bytes, ranks_).bytes;
   say(word_call,
       line(select::name(operation), is_barrier ? 1 : of_request, middle(ns), spread(ns)));

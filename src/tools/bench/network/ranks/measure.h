@@ -25,7 +25,7 @@ class Ranks {
 
  private:
   void find_hosts();
-  bool is_speaker() const { return rank_ == 0; }
+  bool is_reporting_rank() const { return rank_ == 0; }
   void begin_step(std::string_view name) const;
   // Waits for all ranks in a barrier in which waiting ranks sleep.
   void meet() const;

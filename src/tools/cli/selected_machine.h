@@ -14,7 +14,7 @@
 
 namespace huddle::cli {
 
-struct MachineInQuestion {
+struct SelectedMachine {
   machine::LoadedMachine loaded;
   std::string theirs;  // fingerprint of the described machine
   std::string ours;    // fingerprint of the machine that runs the command
@@ -27,7 +27,7 @@ struct MachineInQuestion {
 
 // Returns the machine that the setting `machine` names, else the file found for this machine, else
 // a generic model of it.
-MachineInQuestion machine_in_question(const Context& context, const machine::Topology& here);
+SelectedMachine machine_in_question(const Context& context, const machine::Topology& here);
 
 // A machine without a machine file, described with --xml or --synthetic.
 class DescribedMachine {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 
-#include "tools/cli/machine_argument.h"
+#include "tools/cli/selected_machine.h"
 
 #include <fmt/format.h>
 #include <filesystem>
@@ -17,7 +17,7 @@
 
 namespace huddle::cli {
 
-std::string MachineInQuestion::difference() const {
+std::string SelectedMachine::difference() const {
   return fmt::format("{} describes {}, and this machine is {}", loaded.path, theirs, ours);
 }
 
@@ -35,7 +35,7 @@ machine::LoadedMachine loaded_machine(const std::string& named, const machine::T
 
 }  // namespace
 
-MachineInQuestion machine_in_question(const Context& context, const machine::Topology& here) {
+SelectedMachine machine_in_question(const Context& context, const machine::Topology& here) {
   const std::string& named = settings::find(context.settings, "machine").value;
   machine::LoadedMachine loaded = loaded_machine(named, here);
   std::string theirs = fingerprint(loaded.machine.topology);
@@ -76,7 +76,7 @@ bool wants_heap(const Context& context, const machine::Machine& machine) {
 bool wants_heap(const Context& context) {
   if (const auto is_on = said(context)) return *is_on;
   try {
-    const MachineInQuestion here =
+    const SelectedMachine here =
         machine_in_question(context, machine::discover_this_machine().topology);
     return here.is_here() && select::heap_pays(here.loaded.machine);
   } catch (const Error&) {
