@@ -214,7 +214,7 @@ bool InterNode::have_all_told(int ranks) {
   const std::optional<int> own = presence_.own_rank();
   if (first && first != own) {
     if (!key_space_->has_told(*first, kind_)) return false;
-    if (const std::optional<bool> heard = roll_call_.hear(hearing_limit)) return *heard;
+    if (const std::optional<bool> heard = presence_.hear(hearing_limit)) return *heard;
   }
   bool all_here = true;
   for (int rank = 0; all_here && rank < ranks; ++rank) {

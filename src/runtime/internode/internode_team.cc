@@ -102,7 +102,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   });
 }
 
-// Each part is reduced as in an allreduce, on any root (schedules/association.h).
+// Each part is reduced as in an allreduce, on any root (schedules/reduction_tree.h).
 void Team::reduce(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction, int root) {
   if (count == 0) return;
