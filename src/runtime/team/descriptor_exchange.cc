@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The exchange of file descriptors that joining.h declares.
 #include "runtime/team/joining.h"
 
 #include <fmt/format.h>

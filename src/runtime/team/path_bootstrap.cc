@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The rendezvous of path_bootstrap(): rank 0 listens at an abstract socket, and the others connect.
 #include "runtime/team/socket_bootstrap.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What this process still holds of others: descriptors and mappings, as the kernel lists them.
+// Counts the descriptors and mappings of other processes' memory that this process has, according
+// to the kernel.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace huddle::team {
 
-// An arena's file, of either kind.
+// Returns whether the text names the file of an arena, of either kind.
 inline bool names_arena(const std::string& text) {
   return text.find("memfd:huddle") != std::string::npos ||
          text.find("/dev/shm/#") != std::string::npos;
@@ -48,7 +49,7 @@ inline Holdings current_holdings() {
   return now;
 }
 
-// Files with our name on them where named shared memory would be.
+// Returns the number of files of huddle in the folder of named shared memory.
 inline long named_files() {
   const std::filesystem::directory_iterator files("/dev/shm");
   return std::count_if(begin(files), end(files), [](const auto& file) {
