@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The fabric file: TOML with a schema version (docs/machine-file.md), or Slurm's topology.conf.
+// Reads fabric files: TOML with a schema version (docs/machine-file.md), or Slurm's topology.conf.
 #pragma once
 
 #include <string>

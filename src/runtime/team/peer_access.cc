@@ -34,7 +34,7 @@ std::uint64_t word_of(const ProcessIdentity& process, const void* address) {
   return ((process.start_time * odd) ^ process.pid) * odd ^ place;
 }
 
-// Returns the trouble of the lowest rank that has any, or an empty Trouble.
+// Returns the error of the lowest rank that has one, or an empty Trouble.
 Trouble first_of(std::span<const Trouble> by_rank) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     if (by_rank[rank].is_any()) return Trouble::of_rank(rank, by_rank[rank]);

@@ -36,7 +36,7 @@ class TeamPool {
   explicit TeamPool(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   // Removes and returns the team of these members with the lowest number in which this rank's CPU
-  // binding is unchanged. Returns an entry without a team if there is none.
+  // binding is unchanged, or an entry without a team.
   Entry take(std::span<const int> members, const CpuBinding& here);
   // Adds a team. Ignores an entry whose team is null or lost. If the limit is exceeded, destroys
   // the teams that have been cached longest.

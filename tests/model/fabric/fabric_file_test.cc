@@ -120,7 +120,7 @@ TEST(FabricFile, RejectsCycles) {
   text +=
       "[[switch]]\nname = \"a\"\nswitches = \"b\"\ngb_per_s = 1\nlatency_ns = 0\norigin = "
       "\"estimated\"\n[[switch]]\nname = \"b\"\nswitches = \"leaf0\"\n";
-  expect_refused(text, "f.toml:", "hangs from");  // two above it
+  expect_refused(text, "f.toml:", "hangs from");  // it has two parents
   text = damaged(text, "leaf[0-1]", "leaf1");
   expect_refused(text, "f.toml:", "lies below itself");
 }

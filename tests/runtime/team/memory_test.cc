@@ -28,7 +28,9 @@ ContextOptions options(const char* machine) {
   ContextOptions options;
   options.machine = machine::generic_machine(machine::discover_from_synthetic(machine).topology);
   options.arena.cap_bytes = std::size_t{1} << 26;
-  options.progress = [a = 1L, b = 2L, c = 3L] { static_cast<void>(a + b + c); };  // not a small one
+  options.progress = [a = 1L, b = 2L, c = 3L] {
+    static_cast<void>(a + b + c);
+  };  // too large to be stored inline
   return options;
 }
 
