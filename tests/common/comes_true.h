@@ -10,8 +10,7 @@
 
 namespace huddle::test {
 
-// Evaluates a condition repeatedly until it is true. Returns false after 20 s, which is long enough
-// even on a busy machine.
+// Waits until a condition is true. Returns false after 20 s, long enough even on a busy machine.
 inline bool comes_true(const std::function<bool()>& what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!what()) {

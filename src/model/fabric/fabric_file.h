@@ -28,8 +28,7 @@ struct Cluster {
 };
 
 // Reads a fabric and its machine. A `machine_path` that is not empty overrides the machine that the
-// fabric names. Throws InputError if a file is invalid, no machine is named, or the machine lacks
-// the network.
+// fabric names. Throws InputError if a file is invalid or the machine or its network is missing.
 Cluster load_cluster(const std::string& path, const std::string& machine_path);
 
 // Returns the fabrics of the user, of the site and those installed with huddle, sorted by name.

@@ -53,8 +53,7 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   const auto ranks = static_cast<std::size_t>(team_memory.ranks());
   std::vector<Showing> showings;
   std::vector<Trouble> copying;  // this rank's, by path
-  // In the team's memory, which remains when a rank leaves early, because peers may still write
-  // there.
+  // In the team's memory, which outlives this rank, because peers may still write there.
   const std::vector<std::byte*> notes = team_memory.allocate([&] {
     showings.resize(ranks);
     views_.resize(ranks);
@@ -101,8 +100,7 @@ PeerAccess::Showing PeerAccess::showing(const std::byte* notes) const {
   return mine;
 }
 
-// Permits peers to access this process's memory for as long as the team exists. They do not do so
-// between calls.
+// Lets peers access this process's memory while the team exists; they do so only during calls.
 void PeerAccess::let_others_reach() {
   if (!single_copy::yama_asks(System())) return;
   peers_.tracing_permits().take();

@@ -20,9 +20,8 @@
 
 namespace huddle::team {
 
-// Thread-safe. The contents may differ between ranks because of threads or slow ranks. The caller
-// of take() must compare its team with those that the other ranks took, and put it back if they
-// differ.
+// Thread-safe. The contents may differ between ranks because of threads or slow ranks, so the
+// caller of take() must put the team back unless all ranks took the same one.
 class TeamPool {
  public:
   struct Entry {

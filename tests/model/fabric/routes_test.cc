@@ -81,8 +81,7 @@ TEST(Routes, UseTheRouterOfTheCableInADragonfly) {
   const Way group = way(fabric, 0, 7);
   EXPECT_THAT(group.names, ElementsAre("node 0 out", "leaf 0.0 to leaf 0.3, link 1", "node 7 in"));
   // Pod 0's links to pod 2 are its fourth to sixth, distributed over four routers: link 23 % 3 = 2
-  // is at router 1. Conversely pod 0 is the first neighbour of pod 2, so the other end is at router
-  // 2.
+  // is at router 1. Pod 0 is pod 2's first neighbour: the other end is at router 2.
   const Way far = way(fabric, 0, 23);
   EXPECT_THAT(far.names,
               ElementsAre("node 0 out", "leaf 0.0 to leaf 0.1, link 1", "pod 0 to pod 2, link 2",
@@ -99,8 +98,7 @@ TEST(Routes, DistributeCablesBetweenGroupsOverAllLeaves) {
           links + "[[level]]\nname = \"group\"\nof = 2\nwiring = \"through\"\n" + links +
           "[[level]]\nname = \"top\"\nof = 5\nwiring = \"direct\"\n" + links,
       "x");
-  // Group 0 has four leaves and one cable to each of four other groups: the last cable is at the
-  // last leaf, which has node 6.
+  // Group 0 has four leaves and four cables, one per other group: the last one is at node 6's leaf.
   EXPECT_THAT(way(fabric, 6, 32).names,
               ElementsAre("node 6 out", "group 0 to group 4", "node 32 in"));
 }

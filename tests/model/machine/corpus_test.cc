@@ -262,8 +262,7 @@ TEST(CorpusAllowed, DoesNotAffectTheFingerprint) {
   EXPECT_EQ(fingerprint(whole.topology), fingerprint(topology_of("cgroup-half-of-2x8")));
 }
 
-// The file is truncated before the first object, because hwloc 2.9 leaks memory if it is truncated
-// later.
+// Truncated before the first object, because hwloc 2.9 leaks memory if it is truncated later.
 TEST(CorpusDamaged, FilesAreNamedInTheError) {
   const test::Scratch scratch;
   const std::string whole = read_text(topologies_folder() + "i7-6700.xml");

@@ -94,8 +94,7 @@ TEST_P(InferKnown, ToleratesVariationBetweenPairs) {
 INSTANTIATE_TEST_SUITE_P(Machines, InferKnown, testing::ValuesIn(kinds()),
                          [](const auto& test) { return test.param.name; });
 
-// Returns a random tree of up to four levels, with parts of any size and with or without lone
-// cores.
+// Returns a random tree of up to four levels, with parts of any size and possibly lone cores.
 Hidden random_tree(int levels, Random& random) {
   const auto pick = [&random](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests that the files in machines/ are valid, complete enough for all predictions, and consistent
-// with the publications.
+// The files in machines/ are valid, sufficient for all predictions, and true to their sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,8 +113,7 @@ TEST_P(PaperMachine, HasMonotoneCurves) {
   for (const CopyCurve& copy : machine_.copy) {
     expect_rising(copy.curve, "copy " + copy.level);
     const std::vector<double> speeds = rates(copy.curve);
-    // A larger working set is never faster. The tolerance of 5 % is for the fixed cost, which is
-    // spread over more bytes.
+    // A larger working set is never faster, except by its smaller share of the fixed cost: 5 %.
     for (std::size_t i = 1; i < speeds.size(); ++i) {
       EXPECT_LE(speeds[i], 1.05 * speeds[i - 1]) << copy.level << " " << copy.curve.bytes[i];
     }
@@ -256,8 +254,7 @@ TEST(Dawning5000A, MatchesThePublishedDropBeyondTheSharedCache) {
   EXPECT_DOUBLE_EQ(crowded_ns, model.copy_ns(copy)) << "a private L2 does not feel neighbours";
 }
 
-// Returns the bandwidth of 16 processes with `a_socket` processes per socket. STREAM counts each
-// copied byte twice.
+// Returns the rate of 16 processes, `a_socket` per socket. STREAM counts a copied byte twice.
 double stream_mb_per_s(const CostModel& model, int a_socket) {
   const double bytes = 64 << 20;
   const Copy copy{bytes, 0, 0, Source::own_cache, Target::own_cache, a_socket - 1, "l3"};

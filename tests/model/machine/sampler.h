@@ -53,8 +53,7 @@ inline int count(const Hidden& hidden) {
   return sum;
 }
 
-// Returns the tree that inference must find, with the numbers of its cores and the hidden
-// latencies.
+// Returns the tree that inference must find, with its cores' numbers and hidden latencies.
 inline Cluster numbered(const Hidden& hidden, const std::vector<int>& numbers, std::size_t& next) {
   Cluster cluster;
   cluster.one_way_ns = hidden.one_way_ns;

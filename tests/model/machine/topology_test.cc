@@ -34,8 +34,7 @@ TEST(Topology, RepeatedLevelsAreNotJoiningLevels) {
 }
 
 TEST(Topology, UnevenLevelsAreJoiningLevels) {
-  // Two cores share an L2 and two have one each; the L3 is still the joining level of all other
-  // pairs.
+  // Two cores share an L2 and two have one each; the L3 joins all other pairs.
   Topology topology;
   topology.pus = CpuSet::parse("0-3");
   topology.levels = {{"l2", {CpuSet::parse("0-1"), CpuSet::parse("2"), CpuSet::parse("3")}, {}},

@@ -34,8 +34,7 @@ using How = RankEnd::How;
 constexpr int apart_rank = 1;            // the rank in another namespace or on another machine
 constexpr std::chrono::seconds soon{5};  // a tenth of the shortest deadline; usually 10 ms
 
-// Moves this process to new namespaces, in which its user has this number. Returns false if the
-// system does not permit it.
+// Enters new namespaces, in which the user has this number. Returns false if that is not allowed.
 bool leave_for_new(int namespaces, uid_t number = geteuid()) {
   const uid_t user = geteuid();
   if (unshare(CLONE_NEWUSER | namespaces) != 0) return false;
@@ -90,8 +89,7 @@ TEST_F(Apart, RankOnAnotherMachineFailsAllRanks) {
   }));
 }
 
-// If machines have equal boot ids (snapshots of a virtual machine), the sockets show the
-// difference.
+// Machines may have equal boot ids (snapshots of a virtual machine); sockets distinguish them.
 TEST_F(Apart, UnreachableRankFailsAllRanks) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
     if (bootstrap.rank == apart_rank) {

@@ -179,8 +179,7 @@ Trial moving_trial(Operation operation, const Setting& s) {
   return trial;
 }
 
-// Returns the result of a reduction of `count` numbers on this rank, before it is split into
-// blocks.
+// Returns the result of a reduction on this rank, before it is split into blocks.
 Numbers joined(Operation operation, const Setting& s, std::size_t count) {
   switch (operation) {
     case Operation::scan:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One rank runs out of a resource during team set-up: every rank gets the same error and can
-// continue.
+// A rank runs out of a resource during team set-up: all ranks get the same error and can continue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>

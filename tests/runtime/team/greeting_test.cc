@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks with different builds of the library: all get an error before they exchange data whose size
-// may differ.
+// Ranks with different builds: all get an error before they exchange data of different sizes.
 #include "runtime/team/preparation.h"
 
 #include <gmock/gmock.h>

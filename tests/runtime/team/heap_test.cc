@@ -228,8 +228,8 @@ TEST(Heap, WorksForARootThatIsWrittenTo) {
   }));
 }
 
-// Stores to lines that peers have cached are slow in this model; a receiver that was the root
-// before has to make such stores.
+// In this model stores to lines that peers have cached are slow, as on a receiver that was the
+// root.
 TEST(Heap, WorksForBroadcastsWithAFixedRoot) {
   expect_fine(run_ranks(2, [](const Bootstrap& bootstrap) {
     HeapRank rank(Reading::refused);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The operations through the public functions, in place and out of place, by the plan that the team
-// chooses.
+// The operations by the plans that the team chooses, in place and out of place.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,8 +11,7 @@
 
 namespace huddle::team {
 
-// An endless activity of the ranks, which is the same on all of them for equal seeds. It ends with
-// a FailureError.
+// An endless activity, equal on all ranks for equal seeds. It ends with a FailureError.
 using Life = std::function<void(const Bootstrap&, unsigned int seed)>;
 
 // Kills some ranks of each of many teams, each within `latest` of the start. Checks that the others

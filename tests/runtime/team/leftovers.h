@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Counts the descriptors and mappings of other processes' memory that this process has, according
-// to the kernel.
+// Counts this process's descriptors and mappings of other processes, as the kernel lists them.
 #pragma once
 
 #include <algorithm>

@@ -39,9 +39,8 @@ struct Outcome {
   bool had_memory = true;
 };
 
-// Returns the outcome of a set-up in which allocation number `given` fails on one rank. The
-// bootstrap is reused, so that a rank that omitted one of its steps would be detected in the next
-// set-up.
+// Returns the outcome of a set-up in which allocation `given` fails on one rank. The bootstrap is
+// reused, so the next set-up would detect a rank that omitted a step.
 Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
   std::optional<Team> team;
   if (place.rank == rank_without_memory) allow({given});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams whose ranks read and write each other's memory: all ranks can, one rank cannot, or access
-// is lost during a call.
+// Teams whose ranks access each other's memory: all can, one cannot, or one loses access.
 #include "runtime/team/peer_access.h"
 
 #include <fmt/format.h>
@@ -161,8 +160,7 @@ bool may_read_directly(const Team& team) {
                      [](const auto& candidate) { return select::is_direct(candidate.plan); });
 }
 
-// Returns whether the system prevents processes from reading each other's memory. These tests are
-// then skipped.
+// Returns whether the system prevents reads of other processes; then these tests are skipped.
 bool system_refuses() {
   static const bool refuses = [] {
     const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
@@ -330,8 +328,7 @@ void expect_right_alltoall_by_pairs(Team& team) {
   exercise(team, node::PairExchange::Plan{}, Operation::alltoall, 100, 5);
 }
 
-// A block that its receiver cannot read arrives another way: no call fails, and the other ranks
-// continue to read.
+// A block that its receiver cannot read arrives another way. No call fails; others still read.
 TEST(PeerAccess, AnnouncedBlocksArriveIfTheyCannotBeRead) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_fine(run_ranks(access_ranks, [](const Bootstrap& bootstrap) {
@@ -371,8 +368,7 @@ TEST(PeerAccess, BlocksOfAGatherArriveIfTheyCannotBeWritten) {
   }));
 }
 
-// Only a rank that expects another size gets an error. No rank waits in vain, and the team remains
-// usable.
+// Only a rank that expects another size gets an error, and the team remains usable.
 TEST(PeerAccess, OnlyTheRankThatExpectsAnotherSizeFails) {
   constexpr int root = 1;
   for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
@@ -482,8 +478,7 @@ class Late : public single_copy::PeerMemory {
   const Scene& scene_;
 };
 
-// One rank dies while another is about to write: the root does not return before that write has
-// ended.
+// One rank dies while another is about to write: the root returns only after that write.
 TEST(PeerAccess, RootReturnsAfterAllWritesToItHaveEnded) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   void* const shared =

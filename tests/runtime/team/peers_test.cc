@@ -27,8 +27,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using How = RankEnd::How;
 
-// Returns a function that allocates a piece of `bytes` bytes, all of which contain the rank's
-// number.
+// Returns a function that allocates `bytes` bytes, all of which contain the rank's number.
 Peers::Bring bring(std::size_t bytes, int rank) {
   return [bytes, rank](memory::Arena& arena) {
     const memory::Piece piece = arena.allocate(bytes);

@@ -65,8 +65,7 @@ TEST(Questions, EarlyRequestTakesEffectImmediately) {
   }));
 }
 
-// Roots run ahead of the others as far as the team permits, and several ranks may request votes at
-// the same time.
+// Roots run ahead as far as the team permits, and several ranks may request votes at once.
 void run_ahead(const Bootstrap& bootstrap, unsigned seed) {
   constexpr int calls = 60;
   Context context(two_core_options());

@@ -65,8 +65,7 @@ inline constexpr std::chrono::seconds rank_limit{30};
 std::vector<RankEnd> run_ranks(int ranks, const RankFunction& function,
                                std::chrono::milliseconds limit = rank_limit);
 
-// The same with threads of this process. They cannot be killed, so a rank that hangs blocks the
-// test.
+// The same with threads. They cannot be killed, so a rank that hangs blocks the test.
 std::vector<RankEnd> run_thread_ranks(int ranks, const RankFunction& function);
 
 }  // namespace huddle::team

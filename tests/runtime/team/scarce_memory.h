@@ -19,13 +19,12 @@ struct Allowance {
   bool is_any() const { return number == any_number; }
 };
 
-// Sets the allowance of this thread. Returns the rest of the previous one, which is any_number if
-// all its failures have occurred.
+// Sets this thread's allowance. Returns the rest of the last one: any_number after its failures.
 Allowance allow(Allowance allowance);
 
-// Runs `action` once on this thread, before the allocation that follows `number` others. This
-// simulates another thread that runs between two steps of a function. Does nothing if a sanitizer
-// has its own operators.
+// Runs `action` once on this thread, before the allocation that follows `number` others, to
+// simulate another thread between two steps of a function. Does nothing if a sanitizer owns
+// operator new.
 void before_allocation(long number, std::function<void()> action);
 // Cancels the action. Returns whether it had not run yet.
 bool cancel_action();

@@ -205,8 +205,7 @@ class ScarceLife {
   std::optional<Team> team_;
 };
 
-// The number of repetitions: from the environment variable REFUSALS, or one that suits a run of all
-// tests.
+// The number of repetitions: from the variable REFUSALS, or a default for a run of all tests.
 struct ScarceEffort {
   long long lives = 300;
   std::chrono::seconds limit = 60s;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Memory for protocols that are set up later: either all ranks get it, or none does and all of it
-// is freed.
+// Memory for protocols that are set up later: all ranks get it, or none does and all is freed.
 #include "runtime/team/team_memory.h"
 
 #include <gmock/gmock.h>

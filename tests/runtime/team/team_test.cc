@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams of processes and threads: checks every operation by every plan that could be chosen for it
-// against a serial reference.
+// Every operation by every plan that could be chosen, against a serial reference.
 #include "runtime/team/team.h"
 
 #include <gtest/gtest.h>
