@@ -114,7 +114,7 @@ namespace {
 // the threshold is half way to it: the root of 1.3. It also excludes distances on a mesh.
 constexpr double smallest_ratio = 1.14;
 
-// The maximum probability that some group of this size would be that much nearer by chance.
+// Steps that chance alone would cause with a higher probability are no levels.
 constexpr double chance = 1e-4;
 
 // A step must also have this number of spreads, whatever the size of the group: on a mesh the

@@ -113,7 +113,7 @@ TEST_P(PaperMachine, HasMonotoneCurves) {
   for (const CopyCurve& copy : machine_.copy) {
     expect_rising(copy.curve, "copy " + copy.level);
     const std::vector<double> speeds = rates(copy.curve);
-    // A larger working set is never faster, except by its smaller share of the fixed cost: 5 %.
+    // A larger working set is never faster, but spreads the fixed cost over more bytes: 5 %.
     for (std::size_t i = 1; i < speeds.size(); ++i) {
       EXPECT_LE(speeds[i], 1.05 * speeds[i - 1]) << copy.level << " " << copy.curve.bytes[i];
     }

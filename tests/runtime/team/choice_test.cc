@@ -46,7 +46,7 @@ double last_place(std::minstd_rand& random, double price) {
   return std::nextafter(price, random() % 2 == 0 ? far : 0);
 }
 
-// Changes the cost by a factor of up to 64, so that hardly any choice stays the same.
+// Changes the cost by a factor between 1/64 and 64, so that hardly any choice stays the same.
 double wild(std::minstd_rand& random, double price) {
   return price * std::exp2(static_cast<double>(random() % 1200) / 100 - 6);
 }
