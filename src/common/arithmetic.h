@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Units, and arithmetic helpers without dependencies.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// File descriptors and temporary folders with owners, and functions that read and write whole
-// files.
+// Owners of file descriptors and temporary folders; functions that read and write whole files.
 #pragma once
 
 #include <stdlib.h>
@@ -39,8 +38,7 @@ class FileDescriptor {
     if (number_ >= 0) ::close(number_);
   }
 
-  // Closes it now. Returns whether that succeeded: network file systems may report a full disk
-  // here.
+  // Closes it now. Returns whether that succeeded: network file systems report a full disk here.
   bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
   // Gives up ownership without closing it.
@@ -57,8 +55,7 @@ class FileDescriptor {
 // other word is a name that is searched for in known folders.
 bool is_toml_path(std::string_view word);
 
-// Limit for huddle's own files; the largest (a machine with 1,024 cores, every pair) has about 10
-// MB.
+// Limit for huddle's own files. The largest (1,024 cores, every pair) has about 10 MB.
 inline constexpr std::size_t most_file_bytes = std::size_t{64} << 20;
 
 // The path that stands for standard input.
@@ -67,8 +64,7 @@ inline constexpr std::string_view standard_input = "-";
 // Returns the name of a file for messages: its path, or "standard input".
 std::string input_name(const std::string& path);
 
-// Reads a regular file, a pipe, or standard input if the path is "-". Throws an InputError that
-// names the file.
+// Reads a file, a pipe, or standard input for "-". Throws an InputError that names the file.
 std::string read_text(const std::string& path, std::size_t most_bytes = most_file_bytes);
 
 // Writes the text to a file. A regular file is replaced atomically: the text goes to a temporary

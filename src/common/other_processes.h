@@ -11,8 +11,7 @@
 
 namespace huddle {
 
-// Returns a null-terminated argument vector for exec() and similar functions. The pointers refer to
-// `words`.
+// Returns an argument vector for exec() and similar functions that refers to `words`.
 inline std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
   for (std::string& word : words) all.push_back(word.data());
@@ -31,11 +30,9 @@ struct ProgramOutput {
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                          std::chrono::milliseconds wait);
 
-// A pidfd always refers to the same process, whereas a process id may be reused after the process
-// has been reaped.
+// A pidfd always refers to the same process, but the id of a reaped process may be reused.
 
-// Returns whether the process of a pidfd is dead. Returns false for -1, for a closed descriptor and
-// for one of another kind.
+// Returns whether the process of a pidfd is dead; false for -1 and descriptors that are no pidfds.
 bool is_dead(int pidfd);
 
 // Returns whether the id of the pidfd's process may have been reused, which is impossible while the

@@ -33,8 +33,8 @@ bool System::exists(std::string_view path) const {
   return std::filesystem::exists(at(path), ignored);
 }
 
-// Uses system calls directly because ranks read dozens of such files at start-up, and a stream
-// takes several times as long.
+// Ranks read dozens of such files at start-up, and streams are several times slower than these
+// calls.
 std::optional<std::string> System::read(std::string_view path) const {
   const int file = open(at(path).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -117,8 +117,7 @@ std::string chosen_word(std::string_view line) {
 
 namespace {
 
-// cgroup v1 represents "no limit" by the largest multiple of the page size. This threshold is above
-// the memory of any machine.
+// cgroup v1 represents "no limit" by the largest multiple of the page size. No machine has 4 EB.
 constexpr double no_memory_limit_bytes = 4e18;
 
 // A cgroup hierarchy and the position of this process in it.
@@ -155,8 +154,7 @@ std::optional<std::string> path_in(const Proc& proc, std::string_view controller
   return std::nullopt;
 }
 
-// Returns the path relative to the mount's root. Inside a container only a part of the tree is
-// mounted.
+// Returns the path relative to the mount's root. Containers mount only a part of the tree.
 std::string below_root(const std::string& path, const std::string& root) {
   if (root == "/") return path == "/" ? "" : path;
   return path.starts_with(root) ? path.substr(root.size()) : std::string();

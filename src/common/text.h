@@ -27,8 +27,7 @@ std::string collective_word(std::string_view word);
 // Formats a size: 64, 48K, 32M, 1.5G (powers of 1024).
 std::string size_text(double bytes);
 
-// Parses a size in bytes: 64, 48K, 1.5M, 64KiB, 2gb. Returns nothing if the text is not a size or
-// not a whole number of bytes.
+// Parses a size in bytes: 64, 48K, 1.5M, 64KiB, 2gb. Returns nothing if it is invalid.
 std::optional<std::size_t> size_from(std::string_view text);
 
 // Splits the text at each separator. An empty text has one empty part.
@@ -44,8 +43,7 @@ std::string time_text(double ns);
 // file or the environment must not control the terminal.
 std::string printable(std::string_view utf8);
 
-// Returns the number of columns that the text takes in a terminal (UTF-8, one column per
-// character).
+// Returns the width of the text in a terminal (UTF-8, one column per character).
 std::size_t display_width(std::string_view utf8);
 
 }  // namespace huddle

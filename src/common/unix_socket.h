@@ -18,8 +18,7 @@
 
 namespace huddle {
 
-// An abstract socket address: a name without a file, which vanishes with its last socket. Truncated
-// to 107 bytes.
+// An abstract socket name, which vanishes with its last socket. Truncated to 107 bytes.
 struct AbstractAddress {
   explicit AbstractAddress(std::string_view name);
 

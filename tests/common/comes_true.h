@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What another process brings about, sooner or later.
+// Waits for conditions that another process makes true.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace huddle::test {
 
-// Asks again and again, for as long as a machine that is full of other work may take.
+// Waits until a condition is true. Returns false after 20 s, long enough even on a busy machine.
 inline bool comes_true(const std::function<bool()>& what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!what()) {

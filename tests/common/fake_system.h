@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A machine that consists of the files a test has written.
+// A System that consists of the files that a test has written.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace huddle {
 
 class FakeSystem {
  public:
-  // `path` is absolute, as on the machine that is played.
+  // `path` is absolute, as on the simulated machine.
   FakeSystem& file(std::string_view path, std::string_view text) {
     scratch_.write(path.substr(1), text);
     return *this;

@@ -38,7 +38,7 @@ TEST_F(File, ReadsBackWhatWasWritten) {
   EXPECT_EQ(entries(), 1) << "nothing but the file stays";
 }
 
-TEST_F(File, ALinkKeepsPointingAtTheFile) {
+TEST_F(File, WritingThroughALinkKeepsTheLink) {
   write_text("old", folder_ / "target");
   fs::create_symlink("target", folder_ / "link");
   write_text("new", folder_ / "link");
@@ -46,7 +46,7 @@ TEST_F(File, ALinkKeepsPointingAtTheFile) {
   EXPECT_EQ(read_text(folder_ / "target"), "new");
 }
 
-TEST_F(File, APipeIsWrittenIntoAndReadFrom) {
+TEST_F(File, WritesToAndReadsFromAPipe) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   std::string got;
@@ -57,7 +57,7 @@ TEST_F(File, APipeIsWrittenIntoAndReadFrom) {
   EXPECT_TRUE(fs::is_fifo(pipe)) << "not replaced by a file";
 }
 
-TEST_F(File, SaysWhatItCannotDo) {
+TEST_F(File, ErrorsContainTheReason) {
   EXPECT_THAT([&] { read_text(folder_ / "nothing"); },
               ThrowsMessage<InputError>(HasSubstr("No such file")));
   EXPECT_THAT([&] { read_text(folder_); }, ThrowsMessage<InputError>(HasSubstr("directory")));

@@ -11,7 +11,7 @@
 namespace huddle {
 namespace {
 
-TEST(ForcedChoices, AreReadWithTheirSizes) {
+TEST(ForcedChoices, AreParsedWithTheirSizes) {
   const auto choices = forced_choices("MPI_Bcast:Pipelined,allreduce:4K-1M:slices,scan:4K-:slices");
   ASSERT_EQ(choices.size(), 3U);
   EXPECT_EQ(choices[0], (ForcedChoice{"bcast", "pipelined"}));
@@ -22,14 +22,14 @@ TEST(ForcedChoices, AreReadWithTheirSizes) {
   EXPECT_TRUE(forced_choices("").empty());
 }
 
-TEST(ForcedChoices, AreWrittenSoThatTheyCanBeReadAgain) {
+TEST(ForcedChoices, TextParsesToTheSameChoices) {
   for (const char* const text : {"", "bcast:pipelined", "bcast:4097-1048576:slots,scan:-8:slices",
                                  "allreduce:4096-:slices"}) {
     EXPECT_EQ(text_of(forced_choices(text)), text);
   }
 }
 
-TEST(ForcedChoices, AreRefusedWhereTheyMakeNoSense) {
+TEST(ForcedChoices, InvalidTextIsRejected) {
   for (const char* const text :
        {"bcast", "bcast:", ":inline", "bcast:1:2:inline", ",", "bcast:inline,", "bcast:4K:inline",
         "bcast:-:inline", "bcast:4X-8:inline", "bcast:8-4:inline"}) {

@@ -9,7 +9,7 @@
 namespace huddle {
 namespace {
 
-TEST(Median, IsTheMiddle) {
+TEST(Median, IsTheMiddleValueOrTheMeanOfTwo) {
   EXPECT_EQ(median_of(std::vector<double>{3}), 3);
   EXPECT_EQ(median_of(std::vector<double>{9, 1, 5}), 5);
   EXPECT_EQ(median_of(std::vector<double>{9, 1, 5, 6}), 5.5);

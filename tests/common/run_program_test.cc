@@ -13,14 +13,14 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds long_enough{20000};
 
-TEST(RunProgram, KeepsBothStreams) {
+TEST(RunProgram, ReturnsBothStreams) {
   const auto output = run_program({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, long_enough);
   ASSERT_TRUE(output.has_value());
   EXPECT_EQ(output->text, "out\nerr\n");
   EXPECT_FALSE(output->too_slow);
 }
 
-TEST(RunProgram, GivesNoInput) {
+TEST(RunProgram, ProgramHasNoInput) {
   const auto output = run_program({"/bin/cat"}, long_enough);
   ASSERT_TRUE(output.has_value());
   EXPECT_EQ(output->text, "");
@@ -31,7 +31,7 @@ TEST(RunProgram, SaysWhenThereIsNoSuchProgram) {
   EXPECT_EQ(run_program({"/no/such/program"}, long_enough), std::nullopt);
 }
 
-TEST(RunProgram, EndsWhatTakesTooLongAndItsChildren) {
+TEST(RunProgram, KillsASlowProgramAndItsChildren) {
   const auto start = std::chrono::steady_clock::now();
   const auto output =
       run_program({"/bin/sh", "-c", "echo begun; sleep 600 & wait"}, milliseconds(200));
@@ -41,7 +41,7 @@ TEST(RunProgram, EndsWhatTakesTooLongAndItsChildren) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, long_enough);
 }
 
-TEST(RunProgram, KeepsOnlyTheBeginningOfALongStory) {
+TEST(RunProgram, TruncatesLongOutput) {
   const auto output = run_program({"/bin/sh", "-c", "head -c 1000000 /dev/zero"}, long_enough);
   ASSERT_TRUE(output.has_value());
   EXPECT_LE(output->text.size(), 128U * 1024);

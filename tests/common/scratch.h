@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A folder of its own for one test, gone when the test ends.
+// A temporary folder for one test, which is removed at its end.
 #pragma once
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ class Scratch {
   const std::filesystem::path& folder() const { return folder_; }
   std::string path(std::string_view relative) const { return (folder_ / relative).string(); }
 
-  // Writes a file, making the folders above it, and says where it is.
+  // Writes a file and its missing parent folders, and returns its path.
   std::string write(std::string_view relative, std::string_view text) const {
     const std::filesystem::path file = folder_ / relative;
     std::filesystem::create_directories(file.parent_path());

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(System, ReadsBelowItsRoot) {
+TEST(System, ReadsFilesUnderItsRoot) {
   FakeSystem fake;
   fake.file("/proc/sys/kernel/numa_balancing", "1\n");
   EXPECT_TRUE(fake.system().exists("/proc/sys/kernel/numa_balancing"));
@@ -21,7 +21,7 @@ TEST(System, ReadsBelowItsRoot) {
   EXPECT_EQ(fake.system().number("/proc/sys/kernel/numa_balancing"), 1);
 }
 
-TEST(System, SaysNothingAboutWhatIsNotThere) {
+TEST(System, ReturnsNothingForMissingFiles) {
   const FakeSystem fake;
   EXPECT_FALSE(fake.system().exists("/proc"));
   EXPECT_EQ(fake.system().read("/proc/stat"), std::nullopt);
@@ -30,8 +30,8 @@ TEST(System, SaysNothingAboutWhatIsNotThere) {
   EXPECT_THAT(fake.system().list("/proc"), IsEmpty());
 }
 
-// It can be opened, and reading it fails: as with what /proc tells of a thread that has just ended.
-TEST(System, SaysNothingWhereReadingFails) {
+// The file can be opened but not read, like the /proc files of a thread that has just ended.
+TEST(System, ReturnsNothingIfReadingFails) {
   EXPECT_EQ(System().read("/proc/self/mem"), std::nullopt);
 }
 
@@ -52,7 +52,7 @@ TEST(System, ReadsThisMachineWithoutARoot) {
   EXPECT_TRUE(System().read("/proc/self/status").has_value());
 }
 
-TEST(WholeNumber, TakesNothingElse) {
+TEST(WholeNumber, RejectsOtherText) {
   EXPECT_EQ(whole_number("-1"), -1);
   EXPECT_EQ(whole_number("max"), std::nullopt);
   EXPECT_EQ(whole_number("12 "), std::nullopt);

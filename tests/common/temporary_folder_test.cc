@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(TemporaryFolder, IsRemovedWithItsContent) {
+TEST(TemporaryFolder, IsRemovedWithItsContents) {
   fs::path path;
   {
     std::error_code error;
@@ -24,14 +24,14 @@ TEST(TemporaryFolder, IsRemovedWithItsContent) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(TemporaryFolder, CannotBeMadeInAFolderThatIsMissing) {
+TEST(TemporaryFolder, FailsInAMissingFolder) {
   std::error_code error;
   const TemporaryFolder folder("/proc/no-such-folder/huddle", error);
   EXPECT_EQ(error, std::errc::no_such_file_or_directory);
   EXPECT_TRUE(folder.path().empty());
 }
 
-TEST(TemporaryFolder, IsNotMadeAfterAnError) {
+TEST(TemporaryFolder, IsNotCreatedAfterAnError) {
   std::error_code error = std::make_error_code(std::errc::permission_denied);
   const TemporaryFolder folder(fs::path(testing::TempDir()) / "huddle-temporary", error);
   EXPECT_EQ(error, std::errc::permission_denied);

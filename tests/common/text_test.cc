@@ -12,13 +12,13 @@ namespace {
 
 const std::vector<std::string> commands = {"topo", "calibrate", "doctor", "config"};
 
-TEST(Nearest, FindsWhatWasMeant) {
+TEST(Nearest, CorrectsTypingErrors) {
   EXPECT_EQ(nearest("calibarte", commands), "calibrate");
   EXPECT_EQ(nearest("tpoo", commands), "topo");
   EXPECT_EQ(nearest("confg", commands), "config");
 }
 
-TEST(Nearest, StaysSilentWhenNothingIsNear) {
+TEST(Nearest, ReturnsNothingIfNothingIsNear) {
   EXPECT_EQ(nearest("broadcast", commands), "");
   EXPECT_EQ(did_you_mean("broadcast", commands), "");
   EXPECT_EQ(did_you_mean("topi", commands), "; did you mean 'topo'?");
@@ -38,7 +38,7 @@ TEST(Nearest, ShortWordsMatchOnlyIfOneEditApart) {
   EXPECT_EQ(nearest("opps", settings), "ops");
 }
 
-TEST(CollectiveWord, IsTheSameHoweverMpiIsSpelled) {
+TEST(CollectiveWord, IgnoresPrefixAndCase) {
   for (const char* word :
        {"reduce_scatter_block", "MPI_Reduce_scatter_block", "Reduce_scatter_block",
         "MPI_REDUCE_SCATTER_BLOCK", "mpi_reduce_scatter_block"}) {
@@ -48,7 +48,7 @@ TEST(CollectiveWord, IsTheSameHoweverMpiIsSpelled) {
   EXPECT_EQ(collective_word(""), "");
 }
 
-TEST(Counted, TakesTheSingularForOne) {
+TEST(Counted, UsesTheSingularForOne) {
   EXPECT_EQ(counted(0, "reader"), "0 readers");
   EXPECT_EQ(counted(1, "reader"), "1 reader");
   EXPECT_EQ(counted(12, "reader"), "12 readers");
@@ -61,7 +61,7 @@ TEST(SizeText, UsesPowersOf1024) {
   EXPECT_EQ(size_text(32.0 * 1024 * 1024 * 1024), "32G");
 }
 
-TEST(SizeFrom, ReadsWhatSizeTextWrites) {
+TEST(SizeFrom, ParsesTheOutputOfSizeText) {
   for (const std::size_t bytes : {0U, 1U, 64U, 48U << 10, 3U << 19, 32U << 20}) {
     EXPECT_EQ(size_from(size_text(bytes)), bytes);
   }
@@ -70,7 +70,7 @@ TEST(SizeFrom, ReadsWhatSizeTextWrites) {
   EXPECT_EQ(size_from("12B"), 12U);
 }
 
-TEST(SizeFrom, TakesNothingElse) {
+TEST(SizeFrom, RejectsOtherText) {
   for (const char* text : {"", "K", "64 K", "-1", "1.3", "64KK", "64Ki8", "nan", "inf", "0x10",
                            "1e5", "99999999T", "64i"}) {
     EXPECT_EQ(size_from(text), std::nullopt) << text;
@@ -84,7 +84,7 @@ TEST(TimeText, ChoosesTheUnit) {
   EXPECT_EQ(time_text(123456e9), "123456 s");
 }
 
-TEST(Printable, LeavesNoOrdersForATerminal) {
+TEST(Printable, ReplacesControlCharacters) {
   EXPECT_EQ(printable("\x1b[31mred\x7f\r\t"), "?[31mred???");
   EXPECT_EQ(printable("a\xc2\x9b"
                       "31m\xc2"),

@@ -79,14 +79,14 @@ TEST(UnixSocket, CarriesCredentialsIfTheReceiverWantsThem) {
   EXPECT_EQ(message.descriptors.size(), 1);
 }
 
-TEST(UnixSocket, ReportsThatNothingIsThere) {
+TEST(UnixSocket, FailsWithEagainIfNoMessageIsPending) {
   const auto [here, there] = connected();
   std::array<std::byte, 8> text{};
   EXPECT_EQ(receive_message(there, text, MSG_DONTWAIT).bytes, -1);
   EXPECT_EQ(errno, EAGAIN);
 }
 
-TEST(UnixSocket, SendingToAClosedSocketIsAnErrorAndNoSignal) {
+TEST(UnixSocket, SendingToAClosedSocketFailsWithoutASignal) {
   auto [here, there] = connected();
   there.close();
   EXPECT_EQ(send_message(here, bytes_of("lost"), {}), -1);
@@ -98,7 +98,7 @@ TEST(UnixSocket, ReturnsTheProcessOfThePeer) {
   EXPECT_EQ(peer_of_same_user(here), ::getpid());
 }
 
-TEST(AbstractAddress, IsFoundWhileASocketHasIt) {
+TEST(AbstractAddress, ExistsWhileASocketIsBoundToIt) {
   const std::string name = "huddle-test-" + std::to_string(::getpid());
   const AbstractAddress address(name);
   const FileDescriptor probe(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -116,8 +116,7 @@ struct FilePlace {
   std::string home;  // of the user who reads it; may be empty
 };
 
-// Resolves a path in a configuration file relative to the file's folder, and expands "~", because
-// no shell does that.
+// Resolves a path relative to the configuration file's folder and expands "~".
 std::string from_folder_of(const FilePlace& place, const Setting& setting,
                            const std::string& value) {
   if (setting.kind != Kind::machine) return plain_value(setting, value);

@@ -171,7 +171,7 @@ std::vector<std::string> allowed_words(const Setting& setting) {
   return words;
 }
 
-// "auto, always or never".
+// Returns the words as "auto, always or never".
 std::string listed(const std::vector<std::string>& words) {
   std::string text = words.front();
   for (std::size_t i = 1; i < words.size(); ++i) {

@@ -72,8 +72,7 @@ inline constexpr int most_nodes = 1 << 20;
 inline constexpr int most_switches = 1 << 18;
 inline constexpr int most_levels = 16;
 
-// Throws FailureError if the fabric violates any of the above. Fabrics returned by the readers are
-// valid.
+// Throws FailureError if the fabric violates any of the above. The readers return valid fabrics.
 void validate(const Fabric& fabric);
 
 // Returns the maximum number of switches between a node and the root, including the root.
@@ -101,8 +100,7 @@ struct NamedSwitch {
 };
 
 // Builds the tree of `fabric` (`switches` and `switch_of_node`) from entries in any order. Nodes
-// are numbered in the order of their appearance. Calls `refuse(i, message)`, which must throw, if
-// entry i is invalid.
+// are numbered in that order. Calls `refuse(i, message)`, which must throw, if entry i is invalid.
 void grow_tree(const std::vector<NamedSwitch>& entries, Fabric& fabric,
                const std::function<void(std::size_t, const std::string&)>& refuse);
 

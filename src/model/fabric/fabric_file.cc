@@ -51,8 +51,7 @@ constexpr double fastest_gb_per_s = 1e6;
 constexpr double longest_ns = 3.6e12;
 constexpr int most_parallel = 1 << 16;
 
-// A [[level]]: each of its switches has `of` children from the previous level (nodes for the
-// first).
+// A [[level]]: each of its switches has `of` children of the previous level (at first: nodes).
 struct Level {
   std::string name;
   int of = 1;

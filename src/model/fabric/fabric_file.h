@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The fabric file: TOML with a schema version (docs/machine-file.md), or Slurm's topology.conf.
+// Reads fabric files: TOML with a schema version (docs/machine-file.md), or Slurm's topology.conf.
 #pragma once
 
 #include <string>
@@ -28,8 +28,7 @@ struct Cluster {
 };
 
 // Reads a fabric and its machine. A `machine_path` that is not empty overrides the machine that the
-// fabric names. Throws InputError if a file is invalid, no machine is named, or the machine lacks
-// the network.
+// fabric names. Throws InputError if a file is invalid or the machine or its network is missing.
 Cluster load_cluster(const std::string& path, const std::string& machine_path);
 
 // Returns the fabrics of the user, of the site and those installed with huddle, sorted by name.

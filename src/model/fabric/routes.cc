@@ -73,8 +73,7 @@ void Routes::number_siblings() {
   }
 }
 
-// The links of nodes have no latency here, because the time of a message within one switch already
-// includes it.
+// Links of nodes have no latency, because the time of a message within one switch includes it.
 void Routes::add_nodes(const machine::Network& network) {
   for (int node = 0; node < fabric_.nodes(); ++node) {
     links_.push_back({network.node_gb_per_s, 0, node, -1, 0, -1});
@@ -89,8 +88,7 @@ int Routes::parallel(int number) const {
 void Routes::add_up_links(int number, double node_gb_per_s) {
   const Links& links = at_switch(number).links;
   const int count = parallel(number);
-  // Adaptive routing merges all links into one. A file without a bandwidth means enough for all
-  // nodes below.
+  // Adaptive routing merges all links into one. A missing bandwidth is enough for all nodes below.
   double gb_per_s = links.gb_per_s * links.count / count;
   if (links.gb_per_s == 0) {
     gb_per_s = node_gb_per_s * nodes_below_[static_cast<std::size_t>(number)] / count;

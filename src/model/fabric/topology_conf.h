@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reads Slurm's topology.conf (of its plugin topology/tree), which assigns nodes to switches, as a
-// fabric.
+// Reads Slurm's topology.conf (plugin topology/tree), which assigns nodes to switches.
 #pragma once
 
 #include <string>
@@ -17,13 +16,11 @@ namespace huddle::fabric {
 // without file and line, if the syntax is wrong or there are more than `most` names.
 std::vector<std::string> parse_host_list(std::string_view text, std::size_t most);
 
-// Parses a topology.conf. The file has no bandwidths and latencies, so the `links` of all switches
-// have 0 GB/s, which means the total width of all nodes below. Throws InputError "NAME:LINE:
-// error".
+// Parses a topology.conf. It has no bandwidths, so the `links` of all switches have 0 GB/s: the
+// total width of all nodes below. Throws InputError "NAME:LINE: error".
 Fabric parse_topology_conf(std::string_view text, const std::string& name);
 
-// Returns whether a text is a topology.conf and not TOML: its first word outside of comments is
-// SwitchName.
+// Returns whether a text is a topology.conf: its first word after comments is SwitchName.
 bool looks_like_topology_conf(std::string_view text);
 
 }  // namespace huddle::fabric

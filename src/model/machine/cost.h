@@ -78,8 +78,8 @@ class CostModel {
   // Time to transfer a block from one hardware thread to another through shared memory.
   double handoff_ns(double bytes, int from, int to, HandoffKind kind) const;
 
-  // Time to read directly from a peer's memory by `path` while `others` do the same. Infinite if
-  // the machine has no such path.
+  // Time to read a peer's memory by `path` while `others` do the same. Infinite without such a
+  // path.
   double path_ns(std::string_view path, double bytes, int others) const;
   // The same for a distance as between `reader` and `owner`: scaled by the measured effect of that
   // distance on a single reader. Equal to the above if that was not measured.
@@ -88,8 +88,7 @@ class CostModel {
   // Infinite if unknown.
   double system_ns(SystemCall call) const;
 
-  // Time of a message to another node while `others` of this node also send. Infinite without a
-  // network.
+  // Time of a message between nodes while `others` of this node send. Infinite without a network.
   double message_ns(double bytes, int others) const;
 
   const Machine& machine() const { return machine_; }

@@ -168,9 +168,8 @@ std::string memory_kind(hwloc_obj_t node) {
   return std::string();
 }
 
-// Marks the nodes that are memory-only. hwloc assigns to a node without CPUs of its own the nearby
-// ones, so a node is memory-only if its kind implies it, if it has no CPUs, or if another node is
-// the home of the same CPUs.
+// Marks memory-only nodes. hwloc assigns nearby CPUs to them, so a node is memory-only if its kind
+// implies it, if it has no CPUs, or if another node is the home of the same CPUs.
 void mark_memory_only(std::vector<NumaNode>& nodes) {
   for (NumaNode& node : nodes) {
     node.memory_only = node.cpus.empty() || node.kind == "hbm" || node.kind.starts_with("cxl");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The generic constants that huddle assumes for machines without measurements. They are round
-// figures of server processors of the last ten years, and all are marked `estimated`. docs/model.md
-// lists them with their reasons.
+// The generic constants for machines without measurements: round figures of server processors of
+// the last ten years, all marked `estimated`. docs/model.md lists them with their reasons.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,8 +27,7 @@ double generic_line_ns(const std::string& level) {
   return ns.at("group");
 }
 
-// Relative to the one-way latency: a ping-pong over one shared line, and each additional reader or
-// writer.
+// Relative to the one-way latency: a ping-pong over one line, an additional reader or writer.
 constexpr double shared_share = 0.6;
 constexpr double reader_step_share = 0.3;
 constexpr double writer_step_share = 0.5;
@@ -140,8 +138,7 @@ std::vector<MemoryCost> generic_memory(const Topology& topology,
 }
 
 std::vector<PathCurve> generic_paths(const Topology& topology) {
-  // One system call, then page by page under the page table lock, so that readers slow each other
-  // down.
+  // One system call, then page by page under the page table lock, for which readers compete.
   constexpr double syscall_ns = 1500;
   constexpr double rate = 8;
   constexpr double copiers_at_full_rate = 4;

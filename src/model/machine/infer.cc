@@ -195,8 +195,7 @@ std::string list(const std::vector<CpuSet>& groups) {
   return text;
 }
 
-// Returns the levels restricted to the measured cores. Levels with equal groups are merged and
-// named "l3/numa".
+// Returns the levels of the measured cores. Levels with equal groups are merged as "l3/numa".
 std::vector<SeenLevel> seen_levels(const Topology& topology, const CpuSet& measured) {
   std::vector<SeenLevel> seen;
   for (const Level& level : topology.levels) {

@@ -34,8 +34,7 @@ struct Cluster {
   bool operator==(const Cluster&) const = default;
 };
 
-// Returns the cluster of the whole machine. Throws an InputError that names a pair of the cores
-// that has no samples.
+// Returns the cluster of all cores. Throws an InputError that names a pair without samples.
 Cluster infer_levels(std::span<const PairSamples> samples);
 
 // The same from the medians in a machine file.
@@ -44,8 +43,7 @@ Cluster infer_levels(const LinePairs& pairs);
 // Returns the depth of the cluster tree, including the whole machine; 0 for a single core.
 int depth(const Cluster& cluster);
 
-// Returns the clusters as levels of a topology, innermost first, named "inferred1", ... outward,
-// without the whole machine.
+// Returns the clusters without the whole machine as levels "inferred1", ..., innermost first.
 std::vector<Level> as_levels(const Cluster& cluster);
 
 inline constexpr std::string_view inferred_prefix = "inferred";

@@ -12,11 +12,11 @@
 namespace huddle::machine {
 namespace {
 
-// Agglomerative clustering by the nearest-neighbour chain algorithm: follow nearest neighbours
-// until two clusters are each other's, merge them, and continue with the rest of the chain. This
-// finds the same tree as merging the globally nearest two each time, because a merged cluster is
-// never nearer to a third one than the nearer of its halves was: the median of a union is between
-// the two medians.
+// Agglomerative clustering by nearest-neighbour chains: follow nearest neighbours until two
+// clusters are each other's, merge them, and continue with the rest of the chain. This finds the
+// same tree as merging the globally nearest two each time, because a merged cluster is never nearer
+// to a third one than the nearer of its halves was: the median of a union is between the two
+// medians.
 class Linkage {
  public:
   explicit Linkage(const LogLatencies& latencies) : latencies_(latencies), between_(latencies) {
@@ -111,12 +111,10 @@ std::vector<Join> join_nearest(const LogLatencies& latencies) { return Linkage(l
 namespace {
 
 // Steps with a smaller ratio are no level. huddle promises to find levels that differ by 1.3, so
-// the threshold is half way to it: the root of 1.3. It also excludes differences by distance on a
-// mesh.
+// the threshold is half way to it: the root of 1.3. It also excludes distances on a mesh.
 constexpr double smallest_ratio = 1.14;
 
-// A step is a level if the probability that some group of this size is that much nearer by chance
-// is below this value.
+// Steps that chance alone would cause with a higher probability are no levels.
 constexpr double chance = 1e-4;
 
 // A step must also have this number of spreads, whatever the size of the group: on a mesh the
@@ -207,8 +205,7 @@ class Collapse {
     return weakest;
   }
 
-  // Returns the ratio of the step out of this node to the smallest significant step; below 1 the
-  // node is no level.
+  // Returns the step out of this node relative to the smallest significant one; below 1: no level.
   double clearness_of(const Node& node, double overall) const {
     const Node& parent = nodes_[*node.parent];
     const double spread = spread_around(node, parent, overall);

@@ -10,8 +10,7 @@
 
 namespace huddle::machine {
 
-// Natural logarithms of the latencies between cores, so that equal steps are equal ratios.
-// Symmetric.
+// Logarithms of the latencies between cores, so that equal steps are equal ratios. Symmetric.
 class LogLatencies {
  public:
   explicit LogLatencies(std::size_t cores) : cores_(cores), values_(cores * cores) {}
@@ -28,8 +27,7 @@ class LogLatencies {
   std::vector<double> values_;
 };
 
-// A merge of two nodes of the tree. Node numbers below the number of cores are cores; the i-th
-// merge creates node cores + i.
+// A merge of two nodes of the tree. The first nodes are the cores; merge i creates node cores + i.
 struct Join {
   std::size_t left = 0;
   std::size_t right = 0;

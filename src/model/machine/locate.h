@@ -51,9 +51,8 @@ std::string machine_file_named(const std::string& named);
 // search for a file for `this_machine`.
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine);
 
-// Returns whether the named file or, if `named` is empty, any file in the user's or the site's
-// folder contains a measured network, even for another machine. Cheap, because it needs no
-// topology.
+// Returns whether the named file or, for an empty name, any file of the user or the site contains a
+// measured network, even for another machine. Needs no topology.
 bool has_network_file(const std::string& named);
 
 }  // namespace huddle::machine

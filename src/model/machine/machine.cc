@@ -60,7 +60,7 @@ std::vector<double> rates(const Curve& curve) {
 
 namespace {
 
-// Times longer than an hour and rates above a petabyte per second are typing errors.
+// Times longer than an hour and rates above a petabyte per second are considered typing errors.
 constexpr double shortest_ns = 1e-6;
 constexpr double longest_ns = 3.6e12;
 constexpr double most_bytes = 1e15;

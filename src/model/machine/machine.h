@@ -42,8 +42,7 @@ enum class Origin { measured, published, estimated };
 inline constexpr std::array<std::string_view, 3> origin_names = {"measured", "published",
                                                                  "estimated"};
 
-// The circumstances of the measurements: tool, date and state of the machine. Never contains the
-// name of a host or user.
+// Tool, date and machine state of the measurements. Never contains names of hosts or users.
 struct Provenance {
   std::string tool;                  // "huddle 0.1.0"; empty for files written by hand
   std::string date;                  // UTC, "2026-11-20T10:00:00Z"
@@ -212,8 +211,7 @@ struct SystemCost {
 enum class ArrayPlace { program, heap };
 inline constexpr std::array<std::string_view, 2> array_place_names = {"program", "heap"};
 
-// The cost for a single core of accesses to arrays that are far larger than its caches. It depends
-// on the kind of pages.
+// The cost for one core of arrays far larger than its caches, which depends on their pages.
 struct ArrayCost {
   ArrayPlace place = ArrayPlace::program;
   double load_ns = 0;    // per load of many independent loads at random places
@@ -224,8 +222,7 @@ struct ArrayCost {
   bool operator==(const ArrayCost&) const = default;
 };
 
-// The cost of a message between two nodes of one switch. A fabric describes the links between
-// switches.
+// The cost of a message between two nodes of one switch. A fabric describes other links.
 struct Network {
   std::string name;
   int rails = 1;             // network cards per node

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A TOML reader whose errors name file and line. toml_reader.cc is the only file of this module
-// that includes the TOML library.
+// A TOML reader whose errors name file and line. Only toml_reader.cc includes the TOML library.
 #pragma once
 
 #include <limits>

@@ -16,8 +16,7 @@
 
 namespace huddle::machine {
 
-// A set of hardware threads by the operating system's numbers, with the text format of Linux:
-// "0-3,8".
+// A set of hardware threads by their OS numbers, with the text format of Linux: "0-3,8".
 class CpuSet {
  public:
   CpuSet() = default;
@@ -50,9 +49,8 @@ CpuSet united(const CpuSet& a, const CpuSet& b);
 CpuSet common(const CpuSet& a, const CpuSet& b);
 CpuSet without(const CpuSet& a, const CpuSet& b);
 
-// A level of the topology, such as a cache level: the hardware threads of each group share one such
-// resource. Groups of a level are disjoint; they need not cover the machine (hybrid processors,
-// uneven trees).
+// A level, such as a cache level: the hardware threads of each group share one such resource.
+// Groups are disjoint; they need not cover the machine (hybrid processors, uneven trees).
 struct Level {
   std::string name;            // core, l1, l2, l3, l4, die, group, numa, package; unique
   std::vector<CpuSet> groups;  // in the order of their first hardware thread
@@ -90,8 +88,7 @@ struct Topology {
   CpuSet offline;
   std::vector<Level> levels;  // innermost first; groups of different levels are nested or disjoint
   std::vector<NumaNode> numa;
-  // The firmware's distances between NUMA nodes (SLIT), row by row in the order of `numa`; may be
-  // empty.
+  // The firmware's NUMA distances (SLIT), row by row in the order of `numa`; may be empty.
   std::vector<double> numa_distances;
   std::vector<CoreKind> kinds;
 
@@ -149,8 +146,8 @@ std::size_t joining_level(const Topology& topology, int a, int b);
 std::string_view joining_level_name(const Topology& topology, int a, int b);
 
 // Returns the names of the levels that are the joining level of at least one pair, innermost first.
-// A machine file must contain latencies for them. A level with the same groups as an inner one is
-// not among them.
+// A machine file must contain latencies for them. Levels with the groups of an inner one are
+// omitted.
 std::vector<std::string> joining_levels(const Topology& topology);
 
 // Returns the first hardware thread of each core, in ascending order.
@@ -162,8 +159,7 @@ int core_count(const Topology& topology);
 const NumaNode* home_node(const Topology& topology, int pu);
 
 // Returns the name of a kind of machine: "<model>-<cores>c-<8 hex digits>". Depends only on the
-// processor model and the tree, and not on the allowed set, memory sizes or anything that may
-// change between boots.
+// processor model and the tree, not on cgroups, memory sizes or the boot.
 std::string fingerprint(const Topology& topology);
 
 // A topology read with hwloc. discover.cc is the only file of the project that uses hwloc.
@@ -175,8 +171,7 @@ struct Discovery {
 // Reads this machine. Throws FailureError if hwloc cannot.
 Discovery discover_this_machine();
 
-// Reads a file that `lstopo --of xml` or hwloc_topology_export_xml() wrote. Throws an InputError
-// that names the file.
+// Reads XML that lstopo or hwloc_topology_export_xml() wrote. Throws an InputError with the path.
 Discovery discover_from_xml(const std::string& path);
 
 // Builds hwloc's synthetic topologies, such as "pack:2 numa:4 l3:2 core:8 pu:1". Throws InputError.

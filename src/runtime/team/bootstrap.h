@@ -65,12 +65,12 @@ Trouble Trouble::of(Step&& step) {
   }
 }
 
-// Throws FailureError with the trouble of `rank`. Works even if memory is exhausted.
+// Throws FailureError with the error of `rank`. Works even if memory is exhausted.
 [[noreturn]] void throw_of(std::size_t rank, const Trouble& trouble);
 
-// Throws FailureError with the trouble of the lowest rank that has any; returns if none has.
+// Throws FailureError with the error of the lowest rank that has one; returns if none has.
 void throw_first(std::span<const Trouble> by_rank);
-// The same for a Trouble that is a member of T. Allocates no memory if no rank has any.
+// The same for a Trouble that is a member of T. Allocates no memory if no rank has an error.
 template <class T>
 void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include "runtime/team/set_up.h"
+//
+// The exchange of file descriptors that joining.h declares.
+#include "runtime/team/joining.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -25,8 +25,8 @@ std::size_t scratch_bytes_of(const Protocol& protocol) {
   }
 }
 
-// Returns the shared memory that a protocol needs. If the protocol does not state which part holds
-// flags, all of it may.
+// Returns the memory that a protocol needs. If it does not state its part of flags, all may be
+// flags.
 template <class Protocol>
 TeamMemory::Memory memory_of(const Protocol& protocol) {
   if constexpr (requires { protocol.flags_bytes(); }) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The protocols of one team. Each is set up when it is first used; select/registration.h describes
-// how. A Ready binds a plan to its protocol so that it can run.
+// The protocols of one team, each set up at its first use. A Ready binds a plan to its protocol.
 #pragma once
 
 #include <cstddef>

@@ -119,8 +119,7 @@ class GroupConfiguration {
   const select::TeamResources& resources() const { return resources_; }
   const node::ReductionOrder& reduction_order() const { return reduction_order_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
-  // Whether the ranks were configured to force different algorithms; resources() has those in
-  // effect.
+  // Returns whether the ranks force different algorithms; resources() has those in effect.
   bool is_forcing_unlike() const { return is_forcing_unlike_; }
 
   // Returns a digest of all inputs that affect the protocols, whatever is chosen: ranks with equal

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// The rendezvous of path_bootstrap(): rank 0 listens at an abstract socket, and the others connect.
 #include "runtime/team/socket_bootstrap.h"
 
 #include <fmt/format.h>
@@ -83,8 +85,8 @@ class Meeting {
       while (guests.size() + 1 < static_cast<std::size_t>(ranks_)) welcome_one(door, guests);
       check(guests);
     });
-    // Closed before any rank gets its answer, so that a rank that reconnects immediately waits for
-    // the next rendezvous.
+    // Closed before any answer, so that a rank that reconnects at once waits for the next
+    // rendezvous.
     door = FileDescriptor();
     HubSockets sockets(static_cast<std::size_t>(ranks_));
     for (Guest& guest : guests) {
@@ -223,8 +225,7 @@ Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
   HubSockets sockets;
   if (rank == 0) {
     FileDescriptor door = meeting.try_host();
-    // Another process already listens as rank 0. Connecting to it makes it report the duplicate to
-    // all ranks.
+    // Another process listens as rank 0. Connecting makes it report the duplicate to all ranks.
     sockets = door.is_open() ? meeting.host(std::move(door)) : meeting.visit(rank);
   } else {
     sockets = meeting.visit(rank);

@@ -89,8 +89,7 @@ Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card)
     : view_(arena.number(), card.cap_bytes), process_(std::move(process), card.process) {}
 
-// Opens the pidfd before the arena: if the process id has been reused by another process, that one
-// does not have this arena open.
+// Opens the pidfd first: if the process id has been reused, its new process lacks this arena.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card) {
   if (!share_process_ids(me, card.process)) return nullptr;
   FileDescriptor process = open_process(static_cast<pid_t>(card.process.pid));

@@ -53,8 +53,7 @@ struct BusinessCard {
   memory::ArenaId arena;
   std::uint64_t cap_bytes = 0;
   std::int64_t descriptor = -1;  // of the arena, in its owner's process
-  // For threads of the owner's process: its reference to the arena. Valid until the team set-up
-  // ends.
+  // For threads of the owner's process: its reference to the arena. Valid during team set-up.
   const std::shared_ptr<memory::Arena>* owner = nullptr;
   memory::Piece piece;
   PresenceTable::Entry presence;
@@ -65,8 +64,8 @@ class Peer {
  public:
   // A rank of this process. Uses the arena at its owner's address.
   explicit Peer(std::shared_ptr<memory::Arena> arena);
-  // A rank of another process, given the descriptors that it sent or that were opened through
-  // /proc. Throws FailureError.
+  // A rank of another process, with descriptors that it sent or that were opened. Throws
+  // FailureError.
   Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
@@ -81,9 +80,8 @@ class Peer {
   ProcessWatch process_;
 };
 
-// Opens the arena of another process through /proc. Returns null if the system does not allow it,
-// so that the owner must send the descriptor. Throws FailureError if a sent descriptor would fail,
-// too.
+// Opens the arena of another process through /proc. Returns null if that is not allowed, so that
+// the owner must send the descriptor. Throws FailureError if a sent one would fail, too.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card);
 
 // Returns a pidfd of the calling process. Throws FailureError.

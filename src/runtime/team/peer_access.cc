@@ -34,7 +34,7 @@ std::uint64_t word_of(const ProcessIdentity& process, const void* address) {
   return ((process.start_time * odd) ^ process.pid) * odd ^ place;
 }
 
-// Returns the trouble of the lowest rank that has any, or an empty Trouble.
+// Returns the error of the lowest rank that has one, or an empty Trouble.
 Trouble first_of(std::span<const Trouble> by_rank) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     if (by_rank[rank].is_any()) return Trouble::of_rank(rank, by_rank[rank]);
@@ -53,8 +53,7 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   const auto ranks = static_cast<std::size_t>(team_memory.ranks());
   std::vector<Showing> showings;
   std::vector<Trouble> copying;  // this rank's, by path
-  // In the team's memory, which remains when a rank leaves early, because peers may still write
-  // there.
+  // In the team's memory, which outlives this rank, because peers may still write there.
   const std::vector<std::byte*> notes = team_memory.allocate([&] {
     showings.resize(ranks);
     views_.resize(ranks);
@@ -101,8 +100,7 @@ PeerAccess::Showing PeerAccess::showing(const std::byte* notes) const {
   return mine;
 }
 
-// Permits peers to access this process's memory for as long as the team exists. They do not do so
-// between calls.
+// Lets peers access this process's memory while the team exists; they do so only during calls.
 void PeerAccess::let_others_reach() {
   if (!single_copy::yama_asks(System())) return;
   peers_.tracing_permits().take();

@@ -46,9 +46,8 @@ constexpr pollfd not_watched{-1, 0, 0};
 
 bool is_watched(const pollfd& process) { return process.events != 0; }
 
-// Polls the pidfds one by one if a single poll() fails. poll() accepts at most RLIMIT_NOFILE
-// entries, which many ranks that are threads of few processes can exceed; the limit may also have
-// been lowered in the meantime.
+// Polls the pidfds one by one if poll() fails because there are more than RLIMIT_NOFILE: many ranks
+// may be threads of few processes, and the limit may have been lowered.
 void look_at(std::vector<pollfd>& processes) {
   if (poll(processes.data(), processes.size(), 0) >= 0) return;
   for (pollfd& one : processes) {

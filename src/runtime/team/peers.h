@@ -34,8 +34,7 @@ struct HeapCard {
 };
 
 // Mappings of the heaps of other processes, each mapped once while a team needs it. A mapping
-// covers the whole capacity of a heap, so that the number of mappings does not grow with the number
-// of buffers. Thread-safe.
+// covers the whole capacity of a heap, so their number does not grow with the buffers. Thread-safe.
 class HeapViews {
  public:
   // Returns the mapping of a heap. Throws FailureError.
@@ -86,8 +85,7 @@ class Members {
   // Returns the address in this process of the rank's arena.
   std::byte* arena_base(int rank) const { return member(rank).peer->base(); }
 
-  // Adds a piece of this rank's arena to the team. Like the first one, it is freed when all ranks
-  // have left.
+  // Adds a piece of this rank's arena to the team. It is freed when all ranks have left.
   void keep(memory::Piece piece) { pieces_.push_back(piece); }
   // Returns the total size of this rank's pieces.
   std::size_t own_bytes() const;
@@ -97,8 +95,8 @@ class Members {
   // Throws context::PeerLost, which names the lowest rank that has died without leaving the team.
   // Stores that the rank made before it died are visible afterwards, so a rank that waits for a
   // flag must check it once more before it fails. Costs one system call plus one per rank; two per
-  // rank if there are more ranks than RLIMIT_NOFILE allows. Collectives call it only during long
-  // waits, a few times per second.
+  // rank if there are more ranks than RLIMIT_NOFILE allows. Called a few times per second during
+  // long waits.
   void check();
 
  private:

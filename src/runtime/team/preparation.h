@@ -41,7 +41,7 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 64 && std::is_trivially_copyable_v<Greeting>);
 
-// Collective; makes one allgather. Returns if all ranks have the same build and none is in trouble;
+// Collective; makes one allgather. Returns if all ranks have the same build and enough memory;
 // otherwise all ranks throw the same FailureError. Works without heap memory for up to 256 ranks.
 void greet(const Bootstrap& bootstrap, const Greeting& mine = Greeting::mine());
 
@@ -81,7 +81,7 @@ struct AgreementBuffers {
   std::vector<Trouble> troubles;
 };
 
-// All ranks throw the same FailureError, or none does.
+// Collective. All ranks throw the same FailureError, or none does.
 AgreedConfiguration agree_on_configuration(const Bootstrap& bootstrap, const Context& context,
                                            AgreementBuffers& room);
 

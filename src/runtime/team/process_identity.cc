@@ -119,8 +119,7 @@ int ProcessWatch::pidfd() const {
 bool ProcessWatch::is_dead() const {
   const std::scoped_lock lock(mutex_);
   if (!huddle::is_dead(usable_pidfd())) return has_died_;
-  // Before Linux 6.9 all pidfds share one inode, so one that the application has opened passes
-  // is_ours().
+  // Before Linux 6.9 all pidfds share one inode, so one of the application passes is_ours().
   has_died_ = !is_running(process_).value_or(false);
   if (!has_died_) open_again();
   return has_died_;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The identity of a process. It lets other processes determine whether the process's ids and
-// addresses are valid for them: a process id is valid only within its pid namespace, an address
-// only within its process.
+// The identity of a process. It shows whether its ids and addresses are valid for another process:
+// a process id is valid only in its pid namespace, an address only in its process.
 #pragma once
 
 #include <sys/types.h>
@@ -35,10 +34,9 @@ bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other);
 // Returns whether both are known to be on different machines.
 bool on_two_machines(const ProcessIdentity& one, const ProcessIdentity& other);
 
-// Monitors by a pidfd whether the process of a peer is alive. The application may close descriptors
-// that it did not open, and may get the same number for a file of its own. ProcessWatch detects
-// that and reopens the pidfd; it neither takes the application's file for a dead peer nor closes
-// it. Thread-safe.
+// Monitors by a pidfd whether a peer's process is alive. The application may close descriptors that
+// it did not open and reuse their numbers. ProcessWatch detects that and reopens the pidfd; it
+// neither takes the application's file for a dead peer nor closes it. Thread-safe.
 class ProcessWatch {
  public:
   // Monitors nothing, because the peer belongs to this process.

@@ -20,8 +20,7 @@
 namespace huddle::team {
 namespace {
 
-// All ranks exchange descriptors at the same time, so the duration depends on when the slowest rank
-// gets scheduled.
+// All ranks exchange at once, so the duration depends on when the slowest rank gets scheduled.
 constexpr std::chrono::seconds exchange_limit{30};
 
 }  // namespace
@@ -64,9 +63,8 @@ std::unique_ptr<Members> TeamSetUp::run(const Peers::Bring& bring) {
   return std::move(members_);
 }
 
-// The presence entry and the piece are kept in card_, so that the destructor frees them if this
-// fails.
-std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring) {
+// The presence entry and the piece are in card_, so that the destructor frees them on failure.
+std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
   mine.decisions = decisions_;
   mine.trouble = Trouble::of([&] { fill_offer(bring); });

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The set-up of a team in steps that every rank executes even if one of them fails, so that all
-// ranks have a team or all throw.
+// Team set-up in steps that all ranks make even if one fails, so that all have a team or all throw.
 #pragma once
 
 #include <array>
@@ -33,8 +32,7 @@ class DescriptorSocket {
   const FileDescriptor& socket() const { return socket_; }
   // Returns whether this process can reach a socket of that name.
   bool finds(const Name& other) const;
-  // A pidfd of this process, to be sent. It is opened by the constructor, because that may fail for
-  // lack of descriptors.
+  // A pidfd of this process, to be sent. Opened early, because that may fail.
   const FileDescriptor& process() const { return process_; }
   const Name& name() const { return name_; }
 

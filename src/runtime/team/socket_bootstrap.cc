@@ -162,8 +162,7 @@ class Hub {
     if (trouble.is_any()) throw FailureError(std::string(trouble.text()));
   }
 
-  // If a rank has just died, the others must still get the answer. They notice its death at the
-  // next allgather.
+  // A rank that has just died must not keep the others from the answer; the next allgather fails.
   void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
             Deadline deadline) {
     const Trouble trouble = Trouble::of([&] {

@@ -21,8 +21,7 @@ namespace huddle::team {
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
-// Returns the time until the deadline as a timeout for poll(): at least 1 ms before the deadline, 0
-// after it, and at most one hour.
+// Returns a timeout for poll(): 1 ms to one hour before the deadline, 0 after it.
 int poll_timeout_ms(Deadline deadline);
 
 // Additional time that the other ranks wait for the answer of rank 0 after its own limit, so that
@@ -32,8 +31,7 @@ inline constexpr std::chrono::seconds hub_grace{2};
 // Returns a connected pair of stream sockets. Throws FailureError.
 std::pair<FileDescriptor, FileDescriptor> stream_pair();
 
-// Send and receive all of `bytes`. Both throw FailureError if the deadline passes or the other end
-// is closed.
+// Both throw FailureError if the deadline passes or the other end is closed.
 void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline);
 void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline);
 
@@ -50,15 +48,13 @@ std::vector<HubSockets> connected_hub_sockets(int ranks);
 
 // Returns a bootstrap over connected sockets. An allgather throws FailureError on all ranks if a
 // rank dies, if the ranks pass different numbers of bytes, or if a rank does not call it within
-// `limit`; later allgathers throw, too. If a rank dies, the others do not wait for `limit`. Not
-// thread-safe.
+// `limit`; later allgathers throw, too. Deaths are noticed at once. Not thread-safe.
 Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets, std::chrono::milliseconds limit);
 
 // Default limit: the longest time between the arrivals of two ranks.
 inline constexpr std::chrono::minutes default_hub_limit{5};
 
-// A bootstrap for processes that one process forks. It is created before the fork; each child
-// joins it.
+// A bootstrap for forked processes. It is created before the fork; each child joins it.
 class ForkBootstrap {
  public:
   // Throws FailureError if there are not enough descriptors; it needs two per rank.
@@ -82,7 +78,7 @@ class ForkBootstrap {
 // names the rendezvous: no file is created, and nothing remains however the processes end. Ranks
 // may arrive in any order. Throws FailureError on all ranks that have arrived if a rank is missing
 // after `limit`, arrives twice, is out of range, or passes a different number of ranks, or if a
-// rank that has arrived dies. Ranks that have met rank 0 wait for its verdict.
+// rank that has arrived dies. Ranks that have met rank 0 wait for its answer.
 // Requires: all ranks belong to one user and one network namespace; a path is used for one
 // rendezvous at a time.
 Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,

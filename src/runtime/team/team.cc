@@ -122,9 +122,9 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
   if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
 
-// Runs `attempt` unless the team is lost. huddle's errors other than PeerLost and CallsDiffer are
-// thrown on all ranks, and the attempt can be repeated. Any other exception comes from this rank
-// alone, so it leaves the team.
+// Runs `attempt` unless the team is lost. Errors other than PeerLost and CallsDiffer are thrown on
+// all ranks, and the attempt can be repeated. Exceptions that are no Error come from this rank
+// alone, so it gives up.
 template <class Attempt>
 auto Team::unless_lost(Attempt attempt) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
@@ -271,8 +271,7 @@ void Team::scatter_from_root(Operation operation, const void* input, const node:
        .in_place = is_root && lies_at(output, input, blocks.of(root))});
 }
 
-// If the call is in place, the result goes to a temporary buffer, because `output` would overwrite
-// input that peers still read.
+// In place, the result goes to a temporary buffer, because peers may still read the input.
 void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                           const memory::Reduction& reduction) {
   const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
@@ -300,7 +299,7 @@ void Team::exscan(const void* input, void* output, std::size_t count,
 
 // An exception that interrupts a protocol, such as a lost peer or one from a user-defined operator,
 // makes the team unusable, because its flags may have any value. After PathFailed and SizesDiffer
-// the flags are consistent.
+// they are right.
 void Team::run_ready(const Ready& ready, const Call& call) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
   try {
@@ -324,8 +323,7 @@ void Team::run_ready(const Ready& ready, const Call& call) {
   }
 }
 
-// Replaces the error by a more detailed one if possible: the context that threw it knows less about
-// the calls than the team does.
+// Replaces the error by a more detailed one if possible, because the team knows more of the calls.
 void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   try {
     team_memory_.check_calls();
@@ -417,8 +415,7 @@ bool Team::note_root(const Call& call) {
   return std::exchange(bcast_root_, call.root) != call.root;
 }
 
-// Caches the choice for the last request only, because applications repeat reductions of large
-// elements.
+// Caches only the last choice, because applications repeat reductions of large elements.
 const Team::Choice& Team::choice_for_unusual(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
@@ -460,8 +457,7 @@ Decision Team::decision_for(const select::Request& request, Prepare prepare) {
   return agreed_decision(team_memory_, request, *selection_inputs_, prepare);
 }
 
-// Returns whether the plan works between these ranks. Collective at the first plan that accesses
-// peers' memory.
+// Returns whether the plan works between these ranks. Collective at the first direct plan.
 bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
   const Refusals& refusals = peer_access_.refusals(team_memory_);

@@ -83,8 +83,8 @@ class Team {
   void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
                 int root);
   // Reduces the inputs of all ranks and leaves one block of the result on each rank. Blocks are
-  // counted in elements, contiguous, and equal on all ranks. `input` may be `output`, which then
-  // allocates a temporary buffer.
+  // counted in elements, contiguous, and equal on all ranks. Allocates memory if `input` is
+  // `output`.
   void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                       const memory::Reduction& reduction);
   // Inclusive (scan) or exclusive (exscan) prefix reduction in rank order. exscan leaves the output
@@ -127,18 +127,14 @@ class Team {
   }
   // Returns the group's configuration, for later teams of the same ranks.
   const std::shared_ptr<GroupConfiguration>& group() const { return selection_inputs_->group(); }
-  // Returns the waiting policy of the collectives, for callers that wait for something else. Such
-  // waits also throw PeerLost.
+  // Returns the waiting policy of the collectives, for other waits. These also throw PeerLost.
   context::Waiting& waiting() { return waiting_; }
 
-  // Returns the name of the algorithm that the team selected for the last call that moved data;
-  // empty before the first.
+  // Returns the algorithm selected for the last call that moved data; empty before the first.
   std::string_view latest_algorithm() const;
-  // Returns the algorithm that the user forced for that call if another one had to run; otherwise
-  // empty.
+  // Returns the algorithm that was forced for that call if another one had to run; otherwise empty.
   std::string_view latest_unserved() const;
-  // Returns whether the ranks were configured to force different algorithms. All use the lowest
-  // rank's.
+  // Returns whether the ranks force different algorithms. All then use the lowest rank's.
   bool is_forcing_unlike() const { return selection_inputs_->group()->is_forcing_unlike(); }
 
   // Returns the algorithm that would run the request, the alternatives, and their predicted times.
@@ -196,8 +192,7 @@ class Team {
 
   int rank_;
   int ranks_;
-  // Constructed while team_memory_ is, because their allocations are part of what the ranks agree
-  // on.
+  // Constructed during the set-up of team_memory_, as a part of what the ranks agree on.
   std::optional<SelectionInputs> selection_inputs_;
   std::shared_ptr<const Decisions> known_;  // equal on all ranks; null if there are none such
   TeamMemory team_memory_;

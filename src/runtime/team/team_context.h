@@ -58,8 +58,7 @@ class Context {
   const context::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
   const single_copy::PeerPaths& paths() const { return options_.paths; }
-  // The CPU quota of this process's cgroup, in processors, when the context was made; 0 if
-  // unlimited.
+  // CPU quota of the cgroup in processors when the context was made; 0 if unlimited.
   double processors() const { return processors_; }
   int processes_here() const { return options_.processes_here; }
   Peers& peers() { return peers_; }

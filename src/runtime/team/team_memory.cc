@@ -76,8 +76,7 @@ struct Offer {
 
 // Allocates a piece and sets its flags to the first sequence number.
 memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
-  // Large pieces get whole pages, so that these are on this rank's NUMA node and contain only its
-  // own data.
+  // Large pieces get whole pages, so that these are on this rank's NUMA node and not shared.
   const std::size_t alignment =
       memory.bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
   const memory::Piece piece = arena.allocate(std::max(memory.bytes, alignment), alignment);
@@ -97,9 +96,8 @@ constexpr context::Sequence given_up = context::first_sequence + 1;
 
 std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
 
-// Layout of the first piece: the notice board, the common start, the last word and the call
-// records.
-const std::size_t start_at = node::SmallAllgather::shared_bytes(TeamMemory::most_notice_bytes);
+// Layout of the first piece: notice board, common start, last word, call records.
+const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
 // The records are written at each call, so they have cache lines of their own.
 const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);

@@ -29,8 +29,7 @@
 
 namespace huddle::team {
 
-// The arguments that must be equal on all ranks of a call. Excludes sizes that only pairs of ranks
-// know.
+// The arguments that must be equal on all ranks, without sizes that only pairs of ranks know.
 struct CallArguments {
   select::Operation operation = select::Operation::barrier;
   int root = 0;
@@ -76,8 +75,7 @@ class CallRecords {
   // Offset of the call counter within this object, for a rank that waits for its peers' counters.
   static constexpr std::size_t calls_offset = 0;
 
-  // Returns the arguments of a call, or nothing if it has not begun or is no longer kept. May be
-  // called by any rank.
+  // Returns the arguments of a call, or nothing if it is not kept. May be called by any rank.
   std::optional<CallArguments> find(std::uint32_t number) const;
 
  private:
@@ -116,10 +114,10 @@ class TeamMemory {
 
   // Collective. All ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
-      : TeamMemory(peers, bootstrap, TeamSetUp(peers, bootstrap)) {}
-  // The same for a set-up that has begun with `joining`. `prepare` may throw: it is part of the
-  // step that the ranks agree on.
-  TeamMemory(Peers& peers, const Bootstrap& bootstrap, TeamSetUp& joining,
+      : TeamMemory(peers, bootstrap, Joining(peers, bootstrap)) {}
+  // The same with a set-up that has begun. `prepare` may throw, because the ranks agree on its
+  // success.
+  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
              const std::function<void()>& prepare);
   TeamMemory(const TeamMemory&) = delete;
   TeamMemory& operator=(const TeamMemory&) = delete;
@@ -135,15 +133,13 @@ class TeamMemory {
   void check_members();
   // Returns the records of this rank, which its peers read.
   CallRecords& call_records();
-  // Throws CallsDiffer if the records show that a peer made another call than this rank, or passed
-  // other arguments.
+  // Throws CallsDiffer if, by the records, a peer made another call or passed other arguments.
   void check_calls() const;
   // Waits until all peers have begun this number of calls.
   void await_calls(std::uint32_t number);
   // Returns whether the rank has left the team, died or given up.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
-  // Returns a pidfd of the rank's process, or -1 for this process. Valid as long as this object
-  // lives.
+  // Returns a pidfd of the rank's process, or -1 for this one. Valid while this object lives.
   int process(int rank) const { return members_->process(rank); }
 
   // Collective allgather in shared memory. Returns the values by rank, valid until the next call.
@@ -170,15 +166,13 @@ class TeamMemory {
 
   // The memory that a rank allocates for a protocol: `bytes` bytes, of which the first
   // `flags_bytes` are initialized with the first sequence number. The rest is uninitialized: its
-  // pages are mapped on first use, so that large buffers that are never used cost only their
-  // reservation.
+  // pages are mapped on first use, so that unused buffers cost only their reservation.
   struct Memory {
     std::size_t bytes = 0;
     std::size_t flags_bytes = 0;
   };
   // Collective. Each rank allocates a piece of the size that its `prepare` returns. Returns the
-  // addresses of the pieces by rank. All ranks throw the same FailureError or none does, even if
-  // `prepare` throws.
+  // addresses of the pieces by rank. All ranks throw the same FailureError or none does.
   std::vector<std::byte*> allocate(const std::function<Memory()>& prepare);
 
  private:

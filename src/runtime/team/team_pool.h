@@ -20,9 +20,8 @@
 
 namespace huddle::team {
 
-// Thread-safe. The contents may differ between ranks because of threads or slow ranks. The caller
-// of take() must compare its team with those that the other ranks took, and put it back if they
-// differ.
+// Thread-safe. The contents may differ between ranks because of threads or slow ranks, so the
+// caller of take() must put the team back unless all ranks took the same one.
 class TeamPool {
  public:
   struct Entry {
@@ -36,7 +35,7 @@ class TeamPool {
   explicit TeamPool(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   // Removes and returns the team of these members with the lowest number in which this rank's CPU
-  // binding is unchanged. Returns an entry without a team if there is none.
+  // binding is unchanged, or an entry without a team.
   Entry take(std::span<const int> members, const CpuBinding& here);
   // Adds a team. Ignores an entry whose team is null or lost. If the limit is exceeded, destroys
   // the teams that have been cached longest.

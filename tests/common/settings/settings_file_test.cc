@@ -25,7 +25,7 @@ std::string error_of(const std::function<void()>& act) {
   return "no error";
 }
 
-TEST(SettingsFile, GivesEntriesInTheOrderOfTheFile) {
+TEST(SettingsFile, ReturnsEntriesInTheOrderOfTheFile) {
   const test::Scratch scratch;
   const auto entries = read_settings_file(
       scratch.write("config.toml", "# mine\nunicode = \"never\"\n\ncolor = \"always\"\n"));
@@ -37,7 +37,7 @@ TEST(SettingsFile, GivesEntriesInTheOrderOfTheFile) {
   EXPECT_EQ(entries[1].line, 4);
 }
 
-TEST(SettingsFile, SaysWhenAValueIsNotText) {
+TEST(SettingsFile, ValueThatIsNotAStringHasNoText) {
   const test::Scratch scratch;
   const auto entries =
       read_settings_file(scratch.write("config.toml", "color = true\n[machine]\n"));
@@ -46,22 +46,22 @@ TEST(SettingsFile, SaysWhenAValueIsNotText) {
   EXPECT_EQ(entries[1].text, std::nullopt);
 }
 
-TEST(SettingsFile, IsEmptyWhereThereIsNone) {
+TEST(SettingsFile, MissingFileHasNoEntries) {
   const test::Scratch scratch;
   EXPECT_TRUE(read_settings_file(scratch.path("nothing.toml")).empty());
   const std::string file = scratch.write("file", "");
   EXPECT_TRUE(read_settings_file(file + "/config.toml").empty());
 }
 
-TEST(SettingsFile, NamesTheDamagedLine) {
+TEST(SettingsFile, ErrorNamesTheInvalidLine) {
   const test::Scratch scratch;
   const std::string path = scratch.write("config.toml", "color = \"auto\"\nunicode = \"ne\n");
   EXPECT_THAT(error_of([&] { read_settings_file(path); }), StartsWith(path + ":2: "));
 }
 
-TEST(SettingsFile, NamesABrokenFirstLine) {
+TEST(SettingsFile, ErrorNamesAnInvalidFirstLine) {
   const test::Scratch scratch;
-  const std::string mark = "\xEF\xBB\xBF";  // as editors of other systems put it
+  const std::string mark = "\xEF\xBB\xBF";  // byte order mark, written by some editors
   EXPECT_EQ(read_settings_file(scratch.write("a", mark + "color = \"auto\"\n")).size(), 1U);
   EXPECT_TRUE(read_settings_file(scratch.write("b", mark)).empty());
   for (const std::string& text :
@@ -80,7 +80,7 @@ TEST(SettingsFile, RejectsAKeyGivenTwice) {
   EXPECT_THAT(error_of([&] { read_settings_file(path); }), StartsWith(path + ":2: "));
 }
 
-TEST(SettingsFile, SaysWhyItCannotBeRead) {
+TEST(SettingsFile, ErrorContainsTheReason) {
   const test::Scratch scratch;
   const std::string folder = scratch.folder().string();
   EXPECT_THAT(error_of([&] { read_settings_file(folder); }),

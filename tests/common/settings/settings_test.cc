@@ -24,7 +24,7 @@ std::string error_of(const Sources& sources) {
   return "no error";
 }
 
-// A user's and a site's file in a folder of their own, and an environment.
+// A user's file and a site's file in a temporary folder, and an environment.
 struct Layers {
   test::Scratch scratch;
   Sources sources;
@@ -37,7 +37,7 @@ struct Layers {
   void site(std::string_view text) { scratch.write("site/config.toml", text); }
 };
 
-TEST(Table, HasADefaultThatItTakesItself) {
+TEST(Table, DefaultsAreValid) {
   ASSERT_FALSE(table().empty());
   for (const Setting& setting : table()) {
     EXPECT_NO_THROW(check_value(setting, setting.fallback, "default")) << setting.key;
@@ -51,7 +51,7 @@ TEST(Table, NamesFollowFromTheKey) {
   EXPECT_EQ(flag_name("machine"), "--machine");
 }
 
-TEST(Resolve, GivesDefaultsWhenNothingIsSaid) {
+TEST(Resolve, UsesDefaultsWithoutSources) {
   const auto settings = resolve({});
   ASSERT_EQ(settings.size(), table().size());
   EXPECT_EQ(find(settings, "color").value, "auto");
@@ -59,7 +59,7 @@ TEST(Resolve, GivesDefaultsWhenNothingIsSaid) {
   EXPECT_EQ(find(settings, "color").where, "default");
 }
 
-TEST(Resolve, StrongerLayersWin) {
+TEST(Resolve, HigherLayersTakePrecedence) {
   Layers layers;
   layers.site("color = \"never\"\nunicode = \"never\"\nprogress = \"never\"\n");
   layers.user("unicode = \"always\"\nprogress = \"always\"\n");
@@ -79,7 +79,7 @@ TEST(Resolve, StrongerLayersWin) {
   EXPECT_EQ(find(settings, "progress").where, "--progress");
 }
 
-TEST(Resolve, TakesAPathInAFileFromThatFilesFolder) {
+TEST(Resolve, ResolvesPathsRelativeToTheConfigurationFile) {
   Layers layers;
   layers.site("machine = \"../machines/node.toml\"\n");
   EXPECT_EQ(find(resolve(layers.sources), "machine").value,
@@ -90,27 +90,27 @@ TEST(Resolve, TakesAPathInAFileFromThatFilesFolder) {
   EXPECT_EQ(find(resolve(layers.sources), "machine").value, "here.toml");
 }
 
-TEST(Resolve, TakesATildeInAFileAsTheReadersHome) {
+TEST(Resolve, ExpandsATildeToHome) {
   Layers layers;
   layers.user("machine = \"~/x.toml\"\n");
   layers.sources.environment = {"HOME=/home/ada"};
   EXPECT_EQ(find(resolve(layers.sources), "machine").value, "/home/ada/x.toml");
 }
 
-TEST(Resolve, CountsAnEmptyEnvironmentValueAsNotSet) {
+TEST(Resolve, TreatsAnEmptyVariableAsUnset) {
   Sources sources;
   sources.environment = {"HUDDLE_COLOR="};
   EXPECT_EQ(find(resolve(sources), "color").where, "default");
 }
 
-TEST(Resolve, NamesTheNearestKey) {
+TEST(Resolve, ErrorContainsTheNearestKey) {
   Layers layers;
   layers.user("color = \"auto\"\nmachin = \"x\"\n");
   EXPECT_EQ(error_of(layers.sources),
             layers.sources.user_file + ":2: unknown setting 'machin'; did you mean 'machine'?");
 }
 
-TEST(Resolve, NamesTheNearestEnvironmentName) {
+TEST(Resolve, ErrorContainsTheNearestVariable) {
   Sources sources;
   sources.environment = {"HUDDLE_MACHNE=x"};
   EXPECT_EQ(error_of(sources), "HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?");
@@ -122,7 +122,7 @@ TEST(Resolve, NamesTheNearestEnvironmentName) {
             "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists those there are");
 }
 
-TEST(Resolve, SaysWhatAValueMayBe) {
+TEST(Resolve, ErrorListsTheValidValues) {
   Layers layers;
   layers.site("color = \"nevr\"\n");
   EXPECT_EQ(error_of(layers.sources),
@@ -133,13 +133,13 @@ TEST(Resolve, SaysWhatAValueMayBe) {
   EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE takes auto, always or never, not '1'");
 }
 
-TEST(Resolve, RejectsAValueThatIsNotText) {
+TEST(Resolve, RejectsAValueThatIsNotAString) {
   Layers layers;
   layers.site("color = true\n");
   EXPECT_THAT(error_of(layers.sources), HasSubstr(":1: color takes text in quotes"));
 }
 
-TEST(ResolveWithReport, IgnoresWrongEntriesAndKeepsTheOthers) {
+TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
   Layers layers;
   layers.site("machin = \"x\"\nstats = \"on\"\nops = \"bcst\"\n");
   layers.sources.environment = {"HUDDLE_VERIFFY=1", "HUDDLE_VERIFY=1", "HUDDLE_STATS=maybe"};
@@ -156,7 +156,7 @@ TEST(ResolveWithReport, IgnoresWrongEntriesAndKeepsTheOthers) {
   EXPECT_EQ(find(settings, "verify").value, "on");
 }
 
-TEST(ResolveWithReport, IgnoresAFileThatIsNoToml) {
+TEST(ResolveWithReport, IgnoresAFileThatIsNotToml) {
   Layers layers;
   layers.site("stats = \"on\"\n");
   layers.user("stats = off\n");
@@ -167,7 +167,7 @@ TEST(ResolveWithReport, IgnoresAFileThatIsNoToml) {
   EXPECT_EQ(find(settings, "stats").value, "on");
 }
 
-TEST(Toggle, TakesOneAndZeroForOnAndOff) {
+TEST(Toggle, AcceptsOneAndZero) {
   Layers layers;
   layers.site("verify = \"1\"\n");
   layers.sources.environment = {"HUDDLE_STATS=1", "HUDDLE=0"};
@@ -181,7 +181,7 @@ TEST(Toggle, TakesOneAndZeroForOnAndOff) {
   EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS takes off or on, not '2'"));
 }
 
-TEST(Size, IsWhatPeopleWrite) {
+TEST(Size, AcceptsUnits) {
   Sources sources;
   sources.environment = {"HUDDLE_HEAP_BLOCK=1.5M"};
   EXPECT_EQ(find(resolve(sources), "heap-block").value, "1.5M");
@@ -189,7 +189,7 @@ TEST(Size, IsWhatPeopleWrite) {
   EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_BLOCK takes a size such as 64K, not 'much'");
 }
 
-TEST(Switch, OfTheWholeHasTheNameOfTheWhole) {
+TEST(Switch, MainSwitchIsNamedHuddle) {
   EXPECT_EQ(environment_name("huddle"), "HUDDLE");
   Sources sources;
   sources.environment = {"HUDDLE=off", "HUDDLED=x"};
@@ -214,7 +214,7 @@ TEST(Machine, IsAPathOrAName) {
   EXPECT_EQ(machine_of("/shared/node"), "/shared/node");
 }
 
-TEST(List, HoldsKnownNames) {
+TEST(List, AcceptsOnlyKnownNames) {
   Sources sources;
   const auto error_with = [&](const std::string& value) {
     sources.environment = {"HUDDLE_OPS=" + value};
@@ -234,7 +234,7 @@ TEST(List, HoldsKnownNames) {
   EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; it takes barrier, bcast,"));
 }
 
-TEST(Algo, HoldsAlgorithmsThatThereAre) {
+TEST(Algo, AcceptsOnlyExistingAlgorithms) {
   Sources sources;
   const auto error_with = [&](const std::string& value) {
     sources.environment = {"HUDDLE_ALGO=" + value};
@@ -249,7 +249,7 @@ TEST(Algo, HoldsAlgorithmsThatThereAre) {
   EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("leave the range out"));
 }
 
-TEST(NetAlgo, HoldsSchedulesThatThereAre) {
+TEST(NetAlgo, AcceptsOnlyExistingSchedules) {
   Sources sources;
   const auto error_with = [&](const std::string& value) {
     sources.environment = {"HUDDLE_NET_ALGO=" + value};
@@ -262,7 +262,7 @@ TEST(NetAlgo, HoldsSchedulesThatThereAre) {
   EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("leave the range out"));
 }
 
-TEST(NetLeaders, AreOneAtLeast) {
+TEST(NetLeaders, MustBeAtLeastOne) {
   Sources sources;
   sources.environment = {"HUDDLE_NET_LEADERS=0"};
   EXPECT_EQ(error_of(sources),
@@ -271,7 +271,7 @@ TEST(NetLeaders, AreOneAtLeast) {
   EXPECT_EQ(error_of(sources), "no error");
 }
 
-TEST(OverrideByFlag, RejectsAWrongValueAsWrongUsage) {
+TEST(OverrideByFlag, ThrowsUsageErrorForAnInvalidValue) {
   auto settings = resolve({});
   try {
     override_by_flag(settings, "color", "blue");

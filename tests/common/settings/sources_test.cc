@@ -8,7 +8,7 @@
 namespace huddle::settings {
 namespace {
 
-TEST(Sources, FollowXdgConfigHome) {
+TEST(Sources, UseXdgConfigHome) {
   EXPECT_EQ(sources_from({"HOME=/home/ada", "XDG_CONFIG_HOME=/conf"}).user_file,
             "/conf/huddle/config.toml");
 }
@@ -28,7 +28,7 @@ TEST(Sources, HaveNoUserFileWithoutHome) {
   ASSERT_EQ(config_files(sources).size(), 1U);
 }
 
-TEST(ConfigFiles, SayWhichAreThereUserFirst) {
+TEST(ConfigFiles, ListExistingAndMissingFilesUserFirst) {
   const test::Scratch scratch;
   Sources sources;
   sources.user_file = scratch.path("user.toml");

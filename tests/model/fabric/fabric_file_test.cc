@@ -75,7 +75,7 @@ void expect_refused(const std::string& text, const std::string& start, const std
               ThrowsMessage<InputError>(AllOf(StartsWith(start), HasSubstr(reason))));
 }
 
-TEST(FabricFile, GrowsTheTreeOfItsLevels) {
+TEST(FabricFile, BuildsTheTreeFromLevels) {
   const Fabric fabric = parse_fabric(levels_text, "f.toml");
   EXPECT_EQ(fabric.nodes(), 12);
   EXPECT_EQ(levels(fabric), 2);
@@ -86,7 +86,7 @@ TEST(FabricFile, GrowsTheTreeOfItsLevels) {
   EXPECT_EQ(fabric.switch_of_node, (std::vector<int>{1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}));
 }
 
-TEST(FabricFile, GrowsTheTreeOfNamedSwitchesInAnyOrder) {
+TEST(FabricFile, BuildsTheTreeFromSwitchesInAnyOrder) {
   const Fabric fabric = parse_fabric(switches_text, "f.toml");
   EXPECT_EQ(fabric.nodes(), 5);
   EXPECT_EQ(fabric.switches.front().name, "top");
@@ -94,7 +94,7 @@ TEST(FabricFile, GrowsTheTreeOfNamedSwitchesInAnyOrder) {
   EXPECT_EQ(fabric.switches[1].links.count, 2);
 }
 
-TEST(FabricFile, SaysWhatIsWrongAndWhere) {
+TEST(FabricFile, ErrorsNameTheLineAndTheReason) {
   expect_refused("schema = ", "f.toml:1:", "not TOML");
   expect_refused(std::string("\x7f"
                              "ELF\x02\0\x01",
@@ -115,17 +115,17 @@ TEST(FabricFile, SaysWhatIsWrongAndWhere) {
                  "f.toml:4:", "'by_luck' is not one of");
 }
 
-TEST(FabricFile, TellsASwitchThatLiesBelowItself) {
+TEST(FabricFile, RejectsCycles) {
   std::string text = damaged(switches_text, "nodes = \"n[0-2]\"", "switches = \"a\"");
   text +=
       "[[switch]]\nname = \"a\"\nswitches = \"b\"\ngb_per_s = 1\nlatency_ns = 0\norigin = "
       "\"estimated\"\n[[switch]]\nname = \"b\"\nswitches = \"leaf0\"\n";
-  expect_refused(text, "f.toml:", "hangs from");  // two above it
+  expect_refused(text, "f.toml:", "hangs from");  // it has two parents
   text = damaged(text, "leaf[0-1]", "leaf1");
   expect_refused(text, "f.toml:", "lies below itself");
 }
 
-TEST(FabricFile, TellsSwitchesThatDoNotFit) {
+TEST(FabricFile, RejectsInconsistentSwitches) {
   expect_refused(damaged(switches_text, "leaf[0-1]", "leaf[0-2]"), "f.toml:4:", "leaf2 is nowhere");
   expect_refused(damaged(switches_text, "n[3-4]", "n[2-4]"), "f.toml:16:", "hangs from two");
   expect_refused(damaged(switches_text, "n[3-4]", "n[4-2]"), "f.toml:18:", "backwards");
@@ -144,7 +144,7 @@ switchname=s1 nodes=tux[04-06] \
 SwitchName=root Switches=s[0-1]
 )";
 
-TEST(TopologyConf, IsAFabricWithDoubts) {
+TEST(TopologyConf, IsAFabricWithAssumptions) {
   const Fabric fabric = parse_fabric(slurm_text, "topology.conf");
   EXPECT_EQ(fabric.name, "topology");
   EXPECT_EQ(fabric.nodes(), 8);
@@ -159,7 +159,7 @@ void expect_conf_refused(const std::string& text, const std::string& start,
               ThrowsMessage<InputError>(AllOf(StartsWith(start), HasSubstr(reason))));
 }
 
-TEST(TopologyConf, SaysWhatIsWrongAndWhere) {
+TEST(TopologyConf, ErrorsNameTheLineAndTheReason) {
   expect_conf_refused("SwitchName=a Switches=b\nSwitchName=b Switches=a\n",
                       "t.conf:", "lies below itself");
   expect_conf_refused("SwitchName=a Nodes=n[0-3] Foo=1\n", "t.conf:1:", "'Foo=1'");
@@ -179,7 +179,7 @@ std::vector<std::string> given_fabrics() {
   return {names.begin(), names.end()};
 }
 
-TEST_P(Given, IsSoundAndFindsItsMachine) {
+TEST_P(Given, IsValidAndFindsItsMachine) {
   const Cluster cluster = load_cluster(folder + GetParam() + ".toml", "");
   EXPECT_EQ(cluster.fabric.name, GetParam());
   EXPECT_FALSE(cluster.fabric.method.empty());
@@ -193,8 +193,8 @@ TEST_P(Given, IsSoundAndFindsItsMachine) {
   EXPECT_GT(far.latency_ns, 0);
 }
 
-// A message's own processors' time is a part of what it takes.
-TEST_P(Given, KnowsTheProcessorsPart) {
+// The CPU time is part of the time of a message.
+TEST_P(Given, HasTheCpuTimeOfMessages) {
   const Cluster cluster = load_cluster(folder + GetParam() + ".toml", "");
   EXPECT_GT(cluster.network.cpu_ns, 0);
 }
@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Given, testing::ValuesIn(given_fabrics()), [](co
   return name;
 });
 
-TEST(Given, AreTheTwoClustersAndTheExamples) {
+TEST(Given, FabricsAreTheClustersAndTheExamples) {
   EXPECT_THAT(given_fabrics(),
               testing::ElementsAre("dawning-4000a-ethernet", "deepcomp-6800-ethernet",
                                    "deepcomp-6800-qsnet", "dragonfly", "fat-tree-1to1",

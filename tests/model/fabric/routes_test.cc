@@ -42,7 +42,7 @@ Way way(const Fabric& fabric, int from, int to) {
   return way;
 }
 
-TEST(Routes, GoUpAsFarAsNeededAndDownAgain) {
+TEST(Routes, GoThroughTheLowestCommonSwitch) {
   const Fabric fabric = parse_fabric(text("adaptive", "through", 3), "x");
   const Way near = way(fabric, 0, 1);
   EXPECT_THAT(near.names, ElementsAre("node 0 out", "node 1 in"));
@@ -59,14 +59,14 @@ TEST(Routes, GoUpAsFarAsNeededAndDownAgain) {
   EXPECT_EQ(far.path.latency_ns, 2200);
 }
 
-TEST(Routes, ChooseAParallelLinkByTheDestination) {
+TEST(Routes, SelectAParallelLinkByDestination) {
   const Fabric fabric = parse_fabric(text("by_destination", "through", 3), "x");
   EXPECT_THAT(way(fabric, 0, 23).names,
               ElementsAre("node 0 out", "leaf 0.0 up, link 1", "pod 0 up, link 2",
                           "pod 2 down, link 2", "leaf 2.3 down, link 1", "node 23 in"));
 }
 
-TEST(Routes, AdaptiveLinksAreOneAsWideAsAll) {
+TEST(Routes, MergeParallelLinksIfAdaptive) {
   const Fabric fabric = parse_fabric(text("adaptive", "through", 3), "x");
   const Routes routes(fabric, network);
   std::vector<int> links;
@@ -76,12 +76,12 @@ TEST(Routes, AdaptiveLinksAreOneAsWideAsAll) {
   EXPECT_EQ(routes.gb_per_s(links[2]), 15);
 }
 
-TEST(Routes, OfADragonflyPassTheRouterWhereTheCableIs) {
+TEST(Routes, UseTheRouterOfTheCableInADragonfly) {
   const Fabric fabric = parse_fabric(text("adaptive", "direct", 3), "x");
   const Way group = way(fabric, 0, 7);
   EXPECT_THAT(group.names, ElementsAre("node 0 out", "leaf 0.0 to leaf 0.3, link 1", "node 7 in"));
-  // Pod 0's links to pod 2 are its fourth to sixth, dealt to four routers: link 23 % 3 = 2 is at
-  // router 1; the other way round pod 0 is pod 2's first, so that its end is at router 2.
+  // Pod 0's links to pod 2 are its fourth to sixth, distributed over four routers: link 23 % 3 = 2
+  // is at router 1. Pod 0 is pod 2's first neighbour: the other end is at router 2.
   const Way far = way(fabric, 0, 23);
   EXPECT_THAT(far.names,
               ElementsAre("node 0 out", "leaf 0.0 to leaf 0.1, link 1", "pod 0 to pod 2, link 2",
@@ -90,7 +90,7 @@ TEST(Routes, OfADragonflyPassTheRouterWhereTheCableIs) {
   EXPECT_EQ(far.path.height, 2);
 }
 
-TEST(Routes, CablesBetweenGroupsAreDealtToLeavesOfAllPods) {
+TEST(Routes, DistributeCablesBetweenGroupsOverAllLeaves) {
   const std::string links = "gb_per_s = 10\nlatency_ns = 100\norigin = \"estimated\"\n";
   const Fabric fabric = parse_fabric(
       "schema = 1\nname = \"x\"\nrouting = \"adaptive\"\n[[level]]\nname = \"leaf\"\nof = 2\n"
@@ -98,15 +98,14 @@ TEST(Routes, CablesBetweenGroupsAreDealtToLeavesOfAllPods) {
           links + "[[level]]\nname = \"group\"\nof = 2\nwiring = \"through\"\n" + links +
           "[[level]]\nname = \"top\"\nof = 5\nwiring = \"direct\"\n" + links,
       "x");
-  // Group 0 has a cable to each of four others and four leaves: the last cable is at the last leaf,
-  // with node 6.
+  // Group 0 has four leaves and four cables, one per other group: the last one is at node 6's leaf.
   EXPECT_THAT(way(fabric, 6, 32).names,
               ElementsAre("node 6 out", "group 0 to group 4", "node 32 in"));
 }
 
-// Whatever the wiring: a way starts at its node's link, ends at the other's, passes none twice, and
-// is as long as its links say.
-TEST(Routes, EveryPairIsJoinedWithoutDetour) {
+// For every wiring: a path starts at the source's link, ends at the destination's, passes no link
+// twice, and has the total latency of its links.
+TEST(Routes, ConnectEveryPairWithoutDetour) {
   for (const char* wiring : {"through", "direct"}) {
     for (const char* routing : {"adaptive", "by_destination"}) {
       const Fabric fabric = parse_fabric(text(routing, wiring, 5), "x");
@@ -129,7 +128,7 @@ TEST(Routes, EveryPairIsJoinedWithoutDetour) {
   }
 }
 
-TEST(Routes, ARateThatIsNotSaidIsEnoughForAllBelow) {
+TEST(Routes, MissingBandwidthIsEnoughForAllNodesBelow) {
   const Fabric fabric = parse_fabric(
       "SwitchName=a Nodes=n[0-2]\nSwitchName=b Nodes=m[0-1]\nSwitchName=t "
       "Switches=a,b\n",
@@ -141,7 +140,7 @@ TEST(Routes, ARateThatIsNotSaidIsEnoughForAllBelow) {
   EXPECT_EQ(routes.gb_per_s(links[2]), 20);
 }
 
-TEST(Placement, DealsBlocksRoundsAndByChance) {
+TEST(Placement, PlacesInBlocksRoundRobinOrAtRandom) {
   const Fabric fabric = parse_fabric(text("adaptive", "through", 1), "x");
   EXPECT_THAT(place(fabric, 4, Placement::block, 0), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(place(fabric, 6, Placement::round_robin, 0), ElementsAre(0, 2, 4, 6, 1, 3));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Discovery against recorded machines (topologies/README.md says where they come from).
+// Tests discovery with recorded machines. topologies/README.md describes their sources.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
-// Everything that discovery says of a machine, in lines that a person can check.
+// The complete result of discovery for a machine, in a form that is easy to check.
 struct Expected {
   std::string file;
   std::string cpu_model;
@@ -36,9 +36,9 @@ struct Expected {
   std::string offline;
   std::string allowed;
   int cores = 0;
-  std::string levels;   // "l3 2 x 8": two groups of eight processors, innermost first
-  std::string joining;  // levels that join some pair
-  std::string numa;     // "0:0-7", "1:0-7 hbm" for memory without processors of its own
+  std::string levels;   // "l3 2 x 8": two groups of eight hardware threads, innermost first
+  std::string joining;  // the joining levels
+  std::string numa;     // "0:0-7", "1:0-7 hbm" for memory-only nodes
   std::string kinds;
   std::string fingerprint;
 };
@@ -49,7 +49,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   return fmt::format("{}", fmt::join(words, between));
 }
 
-// "2 x 8", or "4+4+2" where groups differ.
+// "2 x 8", or "4+4+2" if the sizes of groups differ.
 std::string sizes(const std::vector<CpuSet>& groups) {
   std::vector<int> counts;
   for (const CpuSet& group : groups) counts.push_back(group.count());
@@ -166,7 +166,7 @@ class Corpus : public testing::TestWithParam<Expected> {
   Discovery found_ = discover_from_xml(topologies_folder() + GetParam().file + ".xml");
 };
 
-TEST_P(Corpus, HasTheExpectedProcessors) {
+TEST_P(Corpus, HasTheExpectedHardwareThreads) {
   const Topology& topology = found_.topology;
   EXPECT_EQ(topology.cpu_model, GetParam().cpu_model);
   EXPECT_EQ(topology.pus.text(), GetParam().pus);
@@ -183,12 +183,12 @@ TEST_P(Corpus, HasTheExpectedTree) {
   EXPECT_EQ(numa_text(topology), GetParam().numa);
 }
 
-// Machine files are found by fingerprint: one that changes loses them all.
+// Machine files are found by their fingerprint, so a change would make existing files unusable.
 TEST_P(Corpus, KeepsItsFingerprint) {
   EXPECT_EQ(fingerprint(found_.topology), GetParam().fingerprint);
 }
 
-TEST_P(Corpus, HasAHomeForEveryProcessor) {
+TEST_P(Corpus, HasAHomeNodeForEveryHardwareThread) {
   for (const int pu : found_.topology.pus) {
     const NumaNode* home = home_node(found_.topology, pu);
     ASSERT_NE(home, nullptr) << pu;
@@ -197,7 +197,7 @@ TEST_P(Corpus, HasAHomeForEveryProcessor) {
   }
 }
 
-TEST_P(Corpus, GetsAGenericMachineThatIsSound) {
+TEST_P(Corpus, HasAValidGenericMachine) {
   EXPECT_NO_THROW(validate(generic_machine(found_.topology)));
 }
 
@@ -217,8 +217,8 @@ TEST(CorpusFolder, HasAnExpectationForEveryFile) {
   EXPECT_EQ(files, expected);
 }
 
-// Results and machine files travel: no names of hosts or kernels in what we record.
-TEST(CorpusFolder, NamesNoHost) {
+// Recorded files must not contain names of hosts or kernels, because they are published.
+TEST(CorpusFolder, ContainsNoHostNames) {
   for (const Expected& machine : corpus()) {
     const std::string text = read_text(topologies_folder() + machine.file + ".xml");
     for (const char* name : {"HostName", "OSRelease", "OSVersion", "DMI"}) {
@@ -249,8 +249,8 @@ TEST(CorpusCaches, KeepTheirSizes) {
   EXPECT_THAT(find_level(small_and_big, "l2")->bytes, ElementsAre(512U * 1024, 2048U * 1024));
 }
 
-// The same machine seen from a smaller cgroup is the same machine.
-TEST(CorpusAllowed, LeavesTheFingerprintAlone) {
+// A machine has the same fingerprint in every cgroup.
+TEST(CorpusAllowed, DoesNotAffectTheFingerprint) {
   std::string text = read_text(topologies_folder() + "cgroup-half-of-2x8.xml");
   const std::string half = "allowed_cpuset=\"0x00000f0f\"";
   const std::size_t place = text.find(half);
@@ -262,8 +262,8 @@ TEST(CorpusAllowed, LeavesTheFingerprintAlone) {
   EXPECT_EQ(fingerprint(whole.topology), fingerprint(topology_of("cgroup-half-of-2x8")));
 }
 
-// Cut before the first object: cut later, hwloc 2.9 itself forgets to free what it had read.
-TEST(CorpusDamaged, FilesAreRefusedByName) {
+// Truncated before the first object, because hwloc 2.9 leaks memory if it is truncated later.
+TEST(CorpusDamaged, FilesAreNamedInTheError) {
   const test::Scratch scratch;
   const std::string whole = read_text(topologies_folder() + "i7-6700.xml");
   const std::string path = scratch.write("cut.xml", whole.substr(0, whole.find("<object")));

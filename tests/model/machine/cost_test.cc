@@ -40,7 +40,7 @@ Copy any_copy(const Machine& machine) {
   return copy;
 }
 
-RC_GTEST_PROP(CostProperty, LinesAreSymmetricAndRiseOutward, ()) {
+RC_GTEST_PROP(CostProperty, LineLatencyIsSymmetricAndGrowsOutward, ()) {
   const Machine machine = any_machine();
   const CostModel cost(machine);
   const int a = any_pu(machine);
@@ -55,7 +55,7 @@ RC_GTEST_PROP(CostProperty, LinesAreSymmetricAndRiseOutward, ()) {
   }
 }
 
-RC_GTEST_PROP(CostProperty, OneMoreReaderNeverHelps, ()) {
+RC_GTEST_PROP(CostProperty, AdditionalReaderNeverReducesTheTime, ()) {
   const Machine machine = any_machine();
   const CostModel cost(machine);
   const int from = any_pu(machine);
@@ -70,7 +70,7 @@ RC_GTEST_PROP(CostProperty, OneMoreReaderNeverHelps, ()) {
   }
 }
 
-RC_GTEST_PROP(CostProperty, OneMoreWriterNeverHelps, ()) {
+RC_GTEST_PROP(CostProperty, AdditionalWriterNeverReducesTheTime, ()) {
   const Machine machine = any_machine();
   const CostModel cost(machine);
   const int reader = any_pu(machine);
@@ -85,7 +85,7 @@ RC_GTEST_PROP(CostProperty, OneMoreWriterNeverHelps, ()) {
   }
 }
 
-RC_GTEST_PROP(CostProperty, MoreBytesNeverCostLess, ()) {
+RC_GTEST_PROP(CostProperty, TimeNeverFallsWithSize, ()) {
   const Machine machine = any_machine();
   const CostModel cost(machine);
   Copy copy = any_copy(machine);
@@ -101,7 +101,7 @@ RC_GTEST_PROP(CostProperty, MoreBytesNeverCostLess, ()) {
             small_ring_ns * (1 - 1e-12));
 }
 
-RC_GTEST_PROP(CostProperty, CompanyNeverHelps, ()) {
+RC_GTEST_PROP(CostProperty, TimeNeverFallsWithContention, ()) {
   const Machine machine = any_machine();
   const CostModel cost(machine);
   Copy copy = any_copy(machine);
@@ -112,7 +112,7 @@ RC_GTEST_PROP(CostProperty, CompanyNeverHelps, ()) {
   RC_ASSERT(cost.path_ns("cma", copy.bytes, copy.others) >= quiet_path_ns * (1 - 1e-12));
 }
 
-TEST(Cost, APathToAPeerThatMeetsElsewhereIsAsMuchDearer) {
+TEST(Cost, ScalesAPathByTheDistanceOfThePair) {
   Machine machine = machine_of("pack:2 l3:1 core:2 pu:1");
   const CostModel anywhere(machine);
   const double alone_ns = anywhere.path_ns("cma", 1e5, 0);
@@ -127,7 +127,7 @@ TEST(Cost, APathToAPeerThatMeetsElsewhereIsAsMuchDearer) {
   EXPECT_DOUBLE_EQ(cost.path_ns("cma", 1e5, 3, 0, 1), crowd_ns / 2);
 }
 
-TEST(Cost, MeasuredPairsWinOverTheirLevel) {
+TEST(Cost, MeasuredPairsOverrideTheirLevel) {
   Machine machine = machine_of("pack:2 core:2 pu:1");
   machine.pairs = LinePairs{{0, 1, 2, 3},
                             {0, 40, 100, 110, 40, 0, 120, 130, 100, 120, 0, 50, 110, 130, 50, 0},
@@ -138,7 +138,7 @@ TEST(Cost, MeasuredPairsWinOverTheirLevel) {
   EXPECT_EQ(cost.line_ns(3, 1), 130);
 }
 
-TEST(Cost, AThreadOfAMeasuredCoreIsAsFarAsItsCore) {
+TEST(Cost, AThreadUsesTheMeasurementOfItsCore) {
   Machine machine = machine_of("core:2 pu:2");
   machine.pairs = LinePairs{{0, 2}, {0, 77, 77, 0}, "every pair"};
   const CostModel cost(machine);
@@ -146,7 +146,7 @@ TEST(Cost, AThreadOfAMeasuredCoreIsAsFarAsItsCore) {
   EXPECT_EQ(cost.line_ns(0, 1), machine.line.front().one_way_ns) << "inside the core";
 }
 
-TEST(Cost, ReadersQueueBehindTheFarthest) {
+TEST(Cost, ReadersAddStepsToTheLongestLatency) {
   Machine machine = machine_of("pack:2 core:2 pu:1");
   machine.line = {{"package", 50, 30, 10, 20, 0, Origin::estimated},
                   {"machine", 100, 60, 30, 40, 0, Origin::estimated}};
@@ -167,7 +167,7 @@ TEST(Cost, PackedFlagsQueueAndSpreadFlagsAreFetchedOneByOne) {
   EXPECT_EQ(cost.flags_ns(writers, 0, 2), 50 + 20 + 10);
 }
 
-TEST(Cost, FarMemoryCostsItsFactor) {
+TEST(Cost, FarMemoryAppliesItsFactor) {
   const Machine machine = machine_of("pack:2 numa:2 l3:1 core:4 pu:1");
   const CostModel cost(machine);
   Copy copy{64 << 20, 0, 15, Source::near_memory, Target::own_cache, 0, whole_machine};
@@ -176,7 +176,7 @@ TEST(Cost, FarMemoryCostsItsFactor) {
   EXPECT_NEAR(cost.copy_ns(copy), near_ns * 1.6, near_ns * 1e-4);
 }
 
-TEST(Cost, TheOrderOfWritersMakesNoDifference) {
+TEST(Cost, OrderOfWritersDoesNotMatter) {
   const Machine machine = machine_of("pack:2 l3:2 core:4 pu:1");
   const CostModel cost(machine);
   const double ns = cost.flags_ns(std::array{0, 1, 9, 5}, 0, 4);
@@ -186,7 +186,7 @@ TEST(Cost, TheOrderOfWritersMakesNoDifference) {
   EXPECT_EQ(cost.flags_ns(std::array{0, 1}, 0, 1), cost.flags_ns(std::array{1, 0}, 0, 1));
 }
 
-TEST(Cost, ACopyInMemoryIsWhatWasMeasured) {
+TEST(Cost, CopyInMemoryMatchesTheMeasurement) {
   const Machine machine = machine_of("pack:1 core:2 pu:1");
   const CostModel cost(machine);
   const Copy copy{256 << 20, 0, 0, Source::near_memory, Target::memory, 0, whole_machine};
@@ -194,16 +194,16 @@ TEST(Cost, ACopyInMemoryIsWhatWasMeasured) {
   EXPECT_NEAR(cost.copy_ns(copy), measured_ns, measured_ns * 1e-4);
 }
 
-TEST(Cost, NothingIsFasterThanItsFirstLoadOrLine) {
+TEST(Cost, NoCopyIsFasterThanOneLoadOrLine) {
   const Machine machine = machine_of("pack:2 core:2 pu:1");
   const CostModel cost(machine);
   EXPECT_GE(cost.copy_ns({64, 0, 0, Source::near_memory}), machine.memory.front().load_ns);
   EXPECT_GE(cost.copy_ns({64, 0, 2, Source::peer_wrote}), cost.line_ns(0, 2));
 }
 
-// From lines that a peer wrote into lines that it has read: what moves between the two adds up, but
-// what the copier's own side takes is in both curves.
-TEST(Cost, LinesOfAPeerComeAndGoThroughOneQueue) {
+// A copy from lines that a peer wrote to lines that it has read: the transfers between the two add
+// up, but both curves include the copier's own side.
+TEST(Cost, TransfersFromAndToAPeerAddUp) {
   const auto copied_ns = [](double own_ns, double read_ns, double write_ns) {
     Machine machine = generic_machine(discover_from_synthetic("pack:1 l3:1 core:2 pu:1").topology);
     const auto flat = [](double ns) { return Curve{{4096}, {ns}, {}}; };
@@ -222,7 +222,7 @@ TEST(Cost, LinesOfAPeerComeAndGoThroughOneQueue) {
   EXPECT_GE(copied_ns(2000, 1000, 1500), 2000);
 }
 
-TEST(Cost, StoresPastTheCachesAreAsFastAsMeasured) {
+TEST(Cost, NonTemporalStoresMatchTheMeasurement) {
   Machine machine = machine_of("pack:1 l3:1 core:2 pu:1");
   machine.copy_past_caches = {{"core", 1, {{1e6, 1e8}, {7, 700}, {}}, Origin::measured}};
   const CostModel cost(machine);
@@ -231,7 +231,7 @@ TEST(Cost, StoresPastTheCachesAreAsFastAsMeasured) {
   EXPECT_GT(cost.copy_ns({1e7, 0, 0}), 70);
 }
 
-// Curves and numbers of copiers as a noisy calibration or a careless hand would leave them.
+// Arbitrary curves and numbers of copiers, as from a noisy calibration or a careless edit.
 CopyCurve any_copy_curve(const std::string& level, int copiers) {
   CopyCurve copy{level, copiers, {}, Origin::estimated};
   double bytes = 0;
@@ -243,7 +243,7 @@ CopyCurve any_copy_curve(const std::string& level, int copiers) {
   return copy;
 }
 
-RC_GTEST_PROP(CostProperty, HoldsOnWildCurves, ()) {
+RC_GTEST_PROP(CostProperty, HoldsForArbitraryCurves, ()) {
   Machine machine = machine_of("pack:2 numa:2 l3:2 core:4 pu:2");
   machine.copy = {any_copy_curve("core", 1)};
   for (const char* level : {"l3", "machine"}) {
@@ -264,7 +264,7 @@ RC_GTEST_PROP(CostProperty, HoldsOnWildCurves, ()) {
   RC_ASSERT(cost.copy_ns(copy) >= ns * (1 - 1e-12));
 }
 
-TEST(Cost, AHandoffFurtherOutIsDearerThanTheCurveThatAnswers) {
+TEST(Cost, ScalesAHandoffCurveToOuterLevels) {
   Machine machine = machine_of("pack:2 core:2 pu:1");
   machine.line = {{"package", 50, 30, 10, 20, 0, Origin::estimated},
                   {"machine", 100, 60, 30, 40, 0, Origin::estimated}};

@@ -19,13 +19,13 @@ TEST(CpuSet, ReadsAndWritesLinuxLists) {
   EXPECT_EQ(CpuSet().text(), "");
 }
 
-TEST(CpuSet, RefusesWhatIsNoList) {
+TEST(CpuSet, RejectsInvalidLists) {
   for (const char* text : {"a", "1-", "-1", "3-1", "1,,2", ",", "1 2", "0-99999999", "0x3"}) {
     EXPECT_THROW(CpuSet::parse(text), InputError) << text;
   }
 }
 
-RC_GTEST_PROP(CpuSetProperty, TextReadsBack, ()) {
+RC_GTEST_PROP(CpuSetProperty, TextRoundTrips, ()) {
   const CpuSet set(*rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 300)));
   RC_ASSERT(CpuSet::parse(set.text()) == set);
 }

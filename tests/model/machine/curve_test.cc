@@ -13,25 +13,25 @@ namespace {
 
 const Curve simple = {{100, 200, 400}, {20, 30, 70}, {}};
 
-TEST(Curve, IsStraightBetweenPoints) {
+TEST(Curve, InterpolatesLinearly) {
   EXPECT_DOUBLE_EQ(time_at(simple, 100), 20);
   EXPECT_DOUBLE_EQ(time_at(simple, 150), 25);
   EXPECT_DOUBLE_EQ(time_at(simple, 300), 50);
 }
 
-TEST(Curve, GoesOnToItsFixedCostBelow) {
+TEST(Curve, ExtrapolatesBelowToTheFixedCost) {
   EXPECT_DOUBLE_EQ(time_at(simple, 0), 10);
   EXPECT_DOUBLE_EQ(time_at(simple, 50), 15);
 }
 
-TEST(Curve, GoesOnAtTheSlowerOfItsRatesAbove) {
+TEST(Curve, ExtrapolatesAboveAtTheSlowerRate) {
   EXPECT_DOUBLE_EQ(time_at(simple, 500), 90);
-  // The last two points say that more is free; the point itself knows better.
+  // The last two points have a slope of 0, so the overall rate is used.
   const Curve flat = {{100, 200}, {20, 20}, {}};
   EXPECT_DOUBLE_EQ(time_at(flat, 400), 40);
 }
 
-TEST(Curve, TakesOutFalls) {
+TEST(Curve, IsMadeMonotone) {
   const Curve noisy = {{100, 200, 300}, {20, 15, 30}, {}};
   EXPECT_DOUBLE_EQ(time_at(noisy, 200), 20);
 }
@@ -51,7 +51,7 @@ rc::Gen<Curve> curves() {
                       });
 }
 
-RC_GTEST_PROP(CurveProperty, NeverFallsAndNeverBelowZero, ()) {
+RC_GTEST_PROP(CurveProperty, NeverFallsAndIsNeverNegative, ()) {
   const Curve curve = *curves();
   const double small = *rc::gen::inRange(0, 100000);
   const double large = small + *rc::gen::inRange(0, 100000);
@@ -68,7 +68,7 @@ RC_GTEST_PROP(CurveProperty, HasNoJumps, ()) {
   }
 }
 
-RC_GTEST_PROP(ContentionProperty, CompanyNeverHelps, ()) {
+RC_GTEST_PROP(ContentionProperty, TimeNeverFallsWithContention, ()) {
   const Curve one = *curves();
   const Curve four = *curves();
   const Curve nine = *curves();

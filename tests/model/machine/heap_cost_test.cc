@@ -15,7 +15,7 @@ Machine with(const ArrayCost& own, const ArrayCost& shared) {
 
 const ArrayCost own = {ArrayPlace::program, 10, 5, 0.05, Origin::measured};
 
-TEST(HeapCost, IsTimeInTheHeapOverThatInTheProgramsOwn) {
+TEST(HeapCost, IsTheRatioToTheApplicationsOwnArrays) {
   const auto cost = heap_cost(with(own, {ArrayPlace::heap, 16, 6, 0.1, Origin::measured}));
   ASSERT_TRUE(cost.has_value());
   EXPECT_DOUBLE_EQ(cost->loads, 1.6);
@@ -23,7 +23,7 @@ TEST(HeapCost, IsTimeInTheHeapOverThatInTheProgramsOwn) {
   EXPECT_DOUBLE_EQ(cost->spread, 0.1);
 }
 
-TEST(HeapCost, IsFeltWhereItIsMoreThanTwoMeasurementsDiffer) {
+TEST(HeapCost, IsFeltIfItExceedsTheSpread) {
   const auto felt = [](double load_ns, double stream_ns) {
     const ArrayCost shared{ArrayPlace::heap, load_ns, stream_ns, 0.02, Origin::measured};
     return heap_cost(with(own, shared))->is_felt();
@@ -35,7 +35,7 @@ TEST(HeapCost, IsFeltWhereItIsMoreThanTwoMeasurementsDiffer) {
   EXPECT_TRUE(felt(10, 5.3));
 }
 
-TEST(HeapCost, IsNotKnownWhereEitherWasNotMeasured) {
+TEST(HeapCost, IsUnknownUnlessBothWereMeasured) {
   EXPECT_FALSE(heap_cost(Machine()).has_value());
   EXPECT_FALSE(heap_cost(with(own, own)).has_value());
   EXPECT_FALSE(heap_cost(with(own, {ArrayPlace::heap, 10, 5, 0, Origin::estimated})).has_value());

@@ -27,7 +27,7 @@ Topology machine(const std::string& pus, std::vector<Level> levels) {
 
 const Ratio apart = exactly(1.8);
 
-TEST(Differences, AreNoneWhereBothAgree) {
+TEST(Differences, AreNoneIfBothAgree) {
   const Cluster inferred = in_order(around({cores(8, 20), cores(8, 20)}, apart));
   EXPECT_THAT(differences(inferred, machine("0-15", {level("l3", {"0-7", "8-15"}),
                                                      level("package", {"0-15"})})),
@@ -44,7 +44,7 @@ TEST(Differences, NameALevelThatFirmwareHides) {
                           "that the firmware does not show"));
 }
 
-TEST(Differences, NameHiddenLevelsInsideEachOther) {
+TEST(Differences, NameNestedHiddenLevels) {
   const Hidden die = around({cores(2, 10), cores(2, 10)}, exactly(2));
   const Cluster inferred = in_order(around({die, die}, exactly(2)));
   EXPECT_THAT(differences(inferred, machine("0-7", {})),
@@ -63,7 +63,7 @@ TEST(Differences, NameGroupsBesideLoneCores) {
                           "that the firmware does not show"));
 }
 
-TEST(Differences, SpeakMildlyOfLevelsWithoutEffect) {
+TEST(Differences, DescribeLevelsWithoutEffectAsCommon) {
   const Cluster inferred = in_order(cores(8, 50));
   EXPECT_THAT(differences(inferred, machine("0-7", {level("l2", {"0-1", "2-3", "4-5", "6-7"}),
                                                     level("package", {"0-7"})})),
@@ -71,7 +71,7 @@ TEST(Differences, SpeakMildlyOfLevelsWithoutEffect) {
                           "to their neighbours outside it, which is common"));
 }
 
-TEST(Differences, NameGroupsThatCutAcross) {
+TEST(Differences, NameCrossingGroups) {
   const Cluster inferred = in_order(around({cores(4, 20), cores(4, 20)}, apart));
   EXPECT_THAT(
       differences(inferred, machine("0-7", {level("numa", {"0,2,4,6", "1,3,5,7"}),
@@ -81,8 +81,8 @@ TEST(Differences, NameGroupsThatCutAcross) {
           "latencies show (0-3, 4-7)"));
 }
 
-// Only the first hardware threads were measured, and not those of every core.
-TEST(Differences, IgnoreWhatWasNotMeasured) {
+// Only the first hardware threads of some cores were measured.
+TEST(Differences, IgnoreCoresThatWereNotMeasured) {
   const Cluster inferred = in_order(around({cores(2, 20), cores(2, 20)}, apart));
   const Topology smt = machine(
       "0-15", {level("core", {"0,8", "1,9", "2,10", "3,11", "4,12", "5,13", "6,14", "7,15"}),
@@ -91,7 +91,7 @@ TEST(Differences, IgnoreWhatWasNotMeasured) {
   EXPECT_THAT(differences(inferred, smt), IsEmpty());
 }
 
-TEST(Differences, ListNoMoreGroupsThanAPersonReads) {
+TEST(Differences, LimitTheNumberOfListedGroups) {
   const Cluster inferred = in_order(around(std::vector<Hidden>(12, cores(2, 20)), apart));
   EXPECT_THAT(differences(inferred, machine("0-23", {})),
               ElementsAre("latencies split the machine into 12 groups (0-1, 2-3, 4-5, 6-7, 8-9, "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Inference against simulated machines whose tree is known, over many seeds.
+// Tests inference on simulated machines whose tree is known, with many seeds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace huddle::machine {
 namespace {
 
-// Builds without optimisation and with sanitizers try fewer seeds: they look for other faults.
+// Builds without optimization or with sanitizers try fewer seeds, because they target other errors.
 #ifdef NDEBUG
 constexpr int seeds = 1000;
 #else
@@ -32,10 +32,10 @@ using TrialOf = std::function<Trial(const Kind&, Random&)>;
 
 struct Score {
   int missed = 0;
-  std::string first;  // what was wrong at the first seed that missed
+  std::string first;  // the error at the first seed that missed
 };
 
-// How often the hidden tree is not found exactly.
+// Counts the seeds for which the hidden tree is not found exactly.
 Score misses(const Kind& kind, int trials, const TrialOf& trial_of) {
   Score score;
   for (int seed = 0; seed < trials; ++seed) {
@@ -59,7 +59,7 @@ Noise any_noise(Random& random) {
 
 class InferKnown : public testing::TestWithParam<Kind> {};
 
-// The promise, at its edge: every level exactly 1.3 times the next inner one.
+// The smallest ratio that is promised to be found: each level is 1.3 times the next inner one.
 TEST_P(InferKnown, FindsTheTreeExactlyAtTheSmallestStep) {
   const Score score = misses(GetParam(), seeds, [](const Kind& kind, Random& random) {
     Conditions conditions;
@@ -79,9 +79,9 @@ TEST_P(InferKnown, FindsTheTreeExactlyAtAnySteps) {
   EXPECT_EQ(score.missed, 0) << score.first;
 }
 
-// Each pair has a latency of its own, as on real silicon. A group of two has a single pair to be
-// judged by and is lost more often; docs/design/machine-model.md has figures.
-TEST_P(InferKnown, IsNotMisledByWhatPairsKeepOfTheirOwn) {
+// Each pair has an individual latency, as on real silicon. A group of two is missed more often,
+// because it has only one pair; docs/records/0003 has figures.
+TEST_P(InferKnown, ToleratesVariationBetweenPairs) {
   const int percent = GetParam().name == "efficient_pairs" ? 10 : 3;
   const Score score = misses(GetParam(), seeds / 10, [](const Kind& kind, Random& random) {
     Conditions conditions;
@@ -94,7 +94,7 @@ TEST_P(InferKnown, IsNotMisledByWhatPairsKeepOfTheirOwn) {
 INSTANTIATE_TEST_SUITE_P(Machines, InferKnown, testing::ValuesIn(kinds()),
                          [](const auto& test) { return test.param.name; });
 
-// Any tree of up to four levels: parts of any size, beside lone cores or not.
+// Returns a random tree of up to four levels, with parts of any size and possibly lone cores.
 Hidden random_tree(int levels, Random& random) {
   const auto pick = [&random](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
@@ -118,8 +118,8 @@ TEST(Infer, FindsAnyTreeExactly) {
   EXPECT_EQ(score.missed, 0) << score.first;
 }
 
-// A pair whose every sample was disturbed is outvoted by the other pairs of its group.
-TEST(Infer, OutvotesPairsThatAreSlowThroughout) {
+// If all samples of a pair were disturbed, the other pairs of its group determine the result.
+TEST(Infer, ToleratesPairsThatAreAlwaysSlow) {
   for (const Kind& kind : {kinds()[0], kinds()[1]}) {
     const Score score = misses(kind, seeds / 10, [](const Kind& of, Random&) {
       Conditions conditions;
@@ -130,8 +130,8 @@ TEST(Infer, OutvotesPairsThatAreSlowThroughout) {
   }
 }
 
-// The nearest of 2,016 pairs is nearer than most by chance alone.
-TEST(Infer, SeesNoLevelsInChance) {
+// The nearest of 2,016 pairs is nearer than most merely by chance.
+TEST(Infer, FindsNoLevelsInNoise) {
   for (int seed = 0; seed < seeds / 20; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     Conditions conditions;
@@ -144,7 +144,7 @@ TEST(Infer, SeesNoLevelsInChance) {
 struct Mesh {
   int width = 0;
   int height = 0;
-  double swing = 0.2;  // neighbours are so much nearer than the average, corners so much further
+  double swing = 0.2;  // relative difference of neighbours and of corners from the average
 
   int cores() const { return width * height; }
   double one_way_ns(int a, int b) const {
@@ -161,8 +161,8 @@ std::vector<int> numbers_up_to(int end) {
   return numbers;
 }
 
-// Distance on a mesh or ring is smooth: it makes no levels.
-TEST(Infer, SeesNoLevelsOnAMesh) {
+// Distance on a mesh or ring varies smoothly, so there are no levels.
+TEST(Infer, FindsNoLevelsOnAMesh) {
   for (const Mesh& mesh : {Mesh{6, 5}, Mesh{8, 8}, Mesh{28, 1}, Mesh{4, 2}, Mesh{60, 1}}) {
     for (int seed = 0; seed < few_seeds; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
@@ -177,7 +177,7 @@ TEST(Infer, SeesNoLevelsOnAMesh) {
   }
 }
 
-TEST(Infer, SeesTwoMeshesAsTwoSockets) {
+TEST(Infer, FindsTwoMeshesAsTwoSockets) {
   for (const Mesh& mesh : {Mesh{6, 5}, Mesh{28, 1, 0.3}, Mesh{4, 2, 0.3}}) {
     for (int seed = 0; seed < few_seeds; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));

@@ -15,8 +15,8 @@
 namespace huddle::machine {
 namespace {
 
-// Deterministic and as small as it gets: two groups of three, one pair far too slow.
-TEST(Infer, OutvotesASlowPairInAGroupOfThree) {
+// The smallest deterministic case: two groups of three, with one pair far too slow.
+TEST(Infer, ToleratesASlowPairInAGroupOfThree) {
   Cluster machine = in_order(around({cores(3, 20), cores(3, 20)}, exactly(1.5)));
   LinePairs pairs;
   pairs.pus = machine.cpus.cpus();
@@ -29,7 +29,7 @@ TEST(Infer, OutvotesASlowPairInAGroupOfThree) {
   EXPECT_EQ(shape(infer_levels(pairs)), shape(machine));
 }
 
-TEST(Infer, GivesEachGroupItsLatency) {
+TEST(Infer, ReturnsTheLatencyOfEachGroup) {
   Random random(1);
   const Cluster hidden = shuffled(hybrid_of_unequal_halves(exactly(1.8)), random);
   const Cluster found = infer_levels(Sampler(Conditions(), random).sample(hidden));
@@ -60,7 +60,7 @@ TEST(Infer, ReadsMediansOfAMachineFile) {
   }
 }
 
-TEST(Infer, KnowsMachinesWithoutPairs) {
+TEST(Infer, HandlesMachinesWithoutPairs) {
   EXPECT_EQ(infer_levels(std::vector<PairSamples>()), Cluster());
   const Cluster one = infer_levels(LinePairs{{5}, {0}, "every pair"});
   EXPECT_EQ(shape(one), "(5)");
@@ -82,7 +82,7 @@ std::string error_of(const std::function<void()>& act) {
   return "no error";
 }
 
-TEST(Infer, NamesWhatItCannotUse) {
+TEST(Infer, ErrorsNameTheInvalidInput) {
   const std::vector<PairSamples> gap = {{0, 3, {50}}, {3, 7, {50}}};
   EXPECT_EQ(error_of([&] { infer_levels(gap); }),
             "there are no latencies between cores 0 and 7; levels need every pair measured");
@@ -113,7 +113,7 @@ TEST(Infer, IsQuickOnManyCores) {
   EXPECT_LT(seconds.count(), 10) << "256 cores take 10 ms; sanitizers and busy machines far more";
 }
 
-TEST(Levels, AreNamedFromInsideAndNest) {
+TEST(Levels, AreNamedFromTheInnermostAndNested) {
   const Cluster machine = in_order(two_sockets(exactly(2)));
   EXPECT_EQ(depth(machine), 4);
   Topology topology;
@@ -127,8 +127,8 @@ TEST(Levels, AreNamedFromInsideAndNest) {
   EXPECT_NO_THROW(validate(topology));
 }
 
-// A socket that is a single die stands among dies, not among sockets.
-TEST(Levels, OfUnevenTreesNestToo) {
+// A socket with a single die is at the level of dies, not at that of sockets.
+TEST(Levels, OfUnevenTreesAreNested) {
   Random random(4);
   const Cluster machine = shuffled(uneven(exactly(2)), random);
   Topology topology;

@@ -30,7 +30,7 @@ class Locate : public testing::Test {
   Topology topology_;
 };
 
-TEST_F(Locate, WithoutAFileTheConstantsAreGenericAndSaidToBe) {
+TEST_F(Locate, WithoutAFileUsesGenericConstants) {
   const LoadedMachine loaded = load_machine("", topology_);
   EXPECT_EQ(loaded.path, "");
   EXPECT_EQ(loaded.text, "");
@@ -38,7 +38,7 @@ TEST_F(Locate, WithoutAFileTheConstantsAreGenericAndSaidToBe) {
   EXPECT_EQ(loaded.machine.topology, topology_);
 }
 
-TEST_F(Locate, TheUsersFileOfThisFingerprintIsFound) {
+TEST_F(Locate, FindsTheUsersFileOfThisFingerprint) {
   Machine machine = generic_machine(topology_);
   machine.line.front().origin = Origin::measured;
   write_machine_file(machine, user_machine_file(topology_));
@@ -49,13 +49,13 @@ TEST_F(Locate, TheUsersFileOfThisFingerprintIsFound) {
   EXPECT_EQ(load_machine("", other).path, "") << "another machine's file is not ours";
 }
 
-TEST_F(Locate, ANamedFileWins) {
+TEST_F(Locate, NamedFileTakesPrecedence) {
   write_machine_file(generic_machine(topology_), folder_ / "named.toml");
   EXPECT_EQ(load_machine(folder_ / "named.toml", topology_).path, folder_ / "named.toml");
 }
 
-// Whose machine's file it is makes no difference: that is looked at later.
-TEST_F(Locate, AFileWithANetworkIsSeen) {
+// The file may be for another machine, because that is checked later.
+TEST_F(Locate, DetectsAFileWithANetwork) {
   EXPECT_FALSE(has_network_file(""));
   EXPECT_FALSE(has_network_file(folder_ / "nowhere.toml"));
   write_machine_file(generic_machine(topology_), user_machine_file(topology_));
@@ -72,7 +72,7 @@ TEST_F(Locate, AFileWithANetworkIsSeen) {
   EXPECT_TRUE(has_network_file(user_machine_file(machine.topology)));
 }
 
-TEST(InstalledFolder, IsThatOfTheBuild) {
+TEST(InstalledFolder, IsInTheBuildTree) {
   EXPECT_TRUE(installed_folder("papers").ends_with("share/huddle/papers/"));
   EXPECT_TRUE(std::filesystem::exists(installed_folder("machines") + "songshan.toml"));
   EXPECT_EQ(installed_folder("nothing of the kind"), "");
@@ -93,7 +93,7 @@ std::string complaint_about(const std::string& named) {
   }
 }
 
-TEST_F(Locate, AnInstalledMachineIsFoundByItsName) {
+TEST_F(Locate, FindsAnInstalledMachineByName) {
   EXPECT_TRUE(std::filesystem::equivalent(path_of("songshan"),
                                           HUDDLE_SOURCE_DIR "/machines/songshan.toml"));
   const LoadedMachine loaded = load_machine("songshan", topology_);
@@ -102,7 +102,7 @@ TEST_F(Locate, AnInstalledMachineIsFoundByItsName) {
   EXPECT_EQ(loaded.path, path_of("songshan"));
 }
 
-TEST_F(Locate, TheUsersMachineOfANameWinsOverTheInstalledOne) {
+TEST_F(Locate, UsersMachineOverridesTheInstalledOne) {
   const std::string mine = folder_ / "huddle/machines/songshan.toml";
   write_machine_file(generic_machine(topology_), mine);
   EXPECT_EQ(load_machine("songshan", topology_).path, mine);
@@ -112,14 +112,14 @@ TEST_F(Locate, TheUsersMachineOfANameWinsOverTheInstalledOne) {
             1);
 }
 
-TEST_F(Locate, AnUnknownNameIsAnErrorThatNamesTheNearest) {
+TEST_F(Locate, ErrorForAnUnknownNameContainsTheNearest) {
   EXPECT_EQ(complaint_about("sonshan"), "there is no machine 'sonshan'; did you mean 'songshan'?");
   EXPECT_EQ(complaint_about("nothing-like-it-at-all"),
             "there is no machine 'nothing-like-it-at-all'; 'huddle topo --list-machines' lists "
             "those there are, and a file is given by its path: ./nothing-like-it-at-all");
 }
 
-TEST_F(Locate, WhatLooksLikeAPathIsOne) {
+TEST_F(Locate, TreatsTextWithASlashOrSuffixAsAPath) {
   for (const char* const path : {"./songshan", "songshan.toml", "machines/songshan", "/songshan"}) {
     EXPECT_EQ(machine_file_named(path), path);
   }

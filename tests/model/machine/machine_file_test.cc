@@ -57,12 +57,12 @@ Machine sample() {
   return machine;
 }
 
-TEST(MachineFile, ReadsBackWithoutLoss) {
+TEST(MachineFile, RoundTripsWithoutLoss) {
   const Machine machine = sample();
   EXPECT_EQ(parse_machine(format_machine(machine), "sample"), machine);
 }
 
-RC_GTEST_PROP(MachineFileProperty, AnyFigureReadsBackWithoutLoss, ()) {
+RC_GTEST_PROP(MachineFileProperty, AnyFigureRoundTripsWithoutLoss, ()) {
   Machine machine = sample();
   const auto figure = [] {
     return std::ldexp(*rc::gen::inRange(1, 1 << 30), *rc::gen::inRange(-40, 8));
@@ -75,7 +75,7 @@ RC_GTEST_PROP(MachineFileProperty, AnyFigureReadsBackWithoutLoss, ()) {
   RC_ASSERT(parse_machine(format_machine(machine), "any") == machine);
 }
 
-// The sample with one piece of its text replaced by another.
+// Returns the text of the sample with one part replaced.
 std::string damaged(const std::string& piece, const std::string& by) {
   std::string text = format_machine(sample());
   const std::size_t at = text.find(piece);
@@ -88,7 +88,7 @@ void expect_refused(const std::string& text, const std::string& reason) {
               ThrowsMessage<InputError>(AllOf(StartsWith("file.toml:"), HasSubstr(reason))));
 }
 
-TEST(MachineFile, SaysWhatIsWrongAndWhere) {
+TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
   expect_refused("schema = ", "not TOML");
   expect_refused("", "'schema' is missing");
   expect_refused("schema = 1\nname = \"x\"", "'[topology]' is missing");
@@ -124,7 +124,7 @@ TEST(MachineFile, SaysWhatIsWrongAndWhere) {
   expect_refused(damaged("in_order = false", "in_order = true"), "twice");
 }
 
-TEST(MachineFile, NamesTheLineOfAFlawInsideATable) {
+TEST(MachineFile, ErrorNamesTheLineOfAFlawInATable) {
   const std::string text = damaged("one_way_ns = 12", "one_way_ns = -12");
   const std::size_t flaw = text.find("[[line]]");
   const auto line =
@@ -132,7 +132,7 @@ TEST(MachineFile, NamesTheLineOfAFlawInsideATable) {
   expect_refused(text, "file.toml:" + std::to_string(line) + ": ");
 }
 
-TEST(MachineFile, ManyLevelsAreRefusedAtOnce) {
+TEST(MachineFile, RejectsTooManyLevelsQuickly) {
   std::string text = "schema = 1\nname = \"x\"\n[topology]\npus = \"0-9\"\n";
   for (int i = 0; i < 20000; ++i) {
     text += "[[topology.level]]\nname = \"l" + std::to_string(i) + "\"\ngroups = [\"0-9\"]\n";
@@ -140,29 +140,29 @@ TEST(MachineFile, ManyLevelsAreRefusedAtOnce) {
   expect_refused(text, "more than 64 levels");
 }
 
-TEST(MachineFile, AMachineLargerThanAnyIsRefused) {
+TEST(MachineFile, RejectsTooManyHardwareThreads) {
   expect_refused("schema = 1\nname = \"x\"\n[topology]\npus = \"0-9999\"\n", "10000 processors");
 }
 
-TEST(MachineFile, WithoutACopyAloneNothingCanBeSaid) {
+TEST(MachineFile, RequiresACopyCurveOfASingleCopier) {
   Machine machine = sample();
   std::erase_if(machine.copy, [](const CopyCurve& copy) { return copy.copiers == 1; });
   expect_refused(format_machine(machine), "copiers = 1");
 }
 
-TEST(MachineFile, TwoCopiesPastTheCachesOfTheSameKindAreRefused) {
+TEST(MachineFile, RejectsDuplicateNonTemporalCopyCurves) {
   Machine machine = sample();
   machine.copy_past_caches.push_back(machine.copy_past_caches.front());
   expect_refused(format_machine(machine), "copy_past_caches");
 }
 
-TEST(MachineFile, AMissingLevelIsNamed) {
+TEST(MachineFile, ErrorNamesAMissingLevel) {
   Machine machine = sample();
   machine.line.pop_back();
   expect_refused(format_machine(machine), "level machine has no line latency");
 }
 
-TEST(MachineFile, APathAtALevelReadsBackAndTwoOfThemAreRefused) {
+TEST(MachineFile, PathAtALevelRoundTripsAndDuplicatesAreRejected) {
   Machine machine = sample();
   machine.paths.push_back({"cma", 1, {{1000}, {500}, {}}, Origin::measured, "l3"});
   EXPECT_EQ(parse_machine(format_machine(machine), "x").paths, machine.paths);
@@ -172,7 +172,7 @@ TEST(MachineFile, APathAtALevelReadsBackAndTwoOfThemAreRefused) {
   expect_refused(format_machine(machine), "l7");
 }
 
-TEST(MachineFile, TruncationAnywhereIsAnErrorNeverACrash) {
+TEST(MachineFile, TruncationIsAnErrorNeverACrash) {
   const std::string text = format_machine(sample());
   for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
     try {
@@ -183,7 +183,7 @@ TEST(MachineFile, TruncationAnywhereIsAnErrorNeverACrash) {
   }
 }
 
-// Files that were written before kinds of hand-off got the names that they have.
+// Older files use former names of the kinds of hand-off.
 TEST(MachineFile, ReadsTheFormerNamesOfHandoffs) {
   const Machine machine = sample();
   std::string text = format_machine(machine);
@@ -201,8 +201,8 @@ TEST(MachineFile, ReadsTheFormerNamesOfHandoffs) {
   EXPECT_EQ(parse_machine(text, "sample"), machine);
 }
 
-// What stands first in a file may be of another kind altogether.
-TEST(MachineFile, ABrokenBeginningIsNamedWithItsLine) {
+// A file may start with something entirely different.
+TEST(MachineFile, ErrorNamesTheLineOfAnInvalidBeginning) {
   const std::string mark = "\xEF\xBB\xBF";
   EXPECT_EQ(parse_machine(mark + format_machine(sample()), "marked"), sample());
   const std::vector<std::pair<std::string, std::string>> complaints = {
@@ -236,7 +236,7 @@ class MachineFolder : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(MachineFolder, WritesAllOrNothing) {
+TEST_F(MachineFolder, WritesAtomically) {
   const std::string path = folder_ / "deep" / "er" / "machine.toml";
   write_machine_file(sample(), path);
   EXPECT_EQ(read_machine_file(path), sample());
@@ -244,7 +244,7 @@ TEST_F(MachineFolder, WritesAllOrNothing) {
       << "nothing but the file stays";
 }
 
-TEST_F(MachineFolder, SaysWhyItCannotWrite) {
+TEST_F(MachineFolder, WriteErrorContainsTheReason) {
   std::ofstream(folder_ / "file") << "in the way";
   EXPECT_THAT([&] { write_machine_file(sample(), folder_ / "file" / "machine.toml"); },
               ThrowsMessage<FailureError>(HasSubstr("cannot be written")));
@@ -254,7 +254,7 @@ TEST_F(MachineFolder, SaysWhyItCannotWrite) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2);
 }
 
-TEST_F(MachineFolder, SaysWhatItCannotRead) {
+TEST_F(MachineFolder, UnreadableFilesAreInputErrors) {
   EXPECT_THROW(read_machine_file(folder_ / "nothing"), InputError);
   EXPECT_THROW(read_machine_file(folder_), InputError);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The files in machines/: sound, complete enough for every question, true to what was published.
+// The files in machines/ are valid, sufficient for all predictions, and true to their sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ class PaperMachine : public testing::TestWithParam<Known> {
   Machine machine_ = load(GetParam().name);
   CostModel model_{machine_};
 
-  // A pair for each joining level, innermost first.
+  // Returns one pair of hardware threads for each joining level, innermost first.
   std::vector<std::pair<int, int>> pairs() const {
     std::map<std::size_t, int> first_other;
     const int a = machine_.topology.pus.first();
@@ -78,24 +78,24 @@ TEST_P(PaperMachine, HasItsTopology) {
   EXPECT_EQ(joining_levels(machine_.topology), GetParam().joining);
 }
 
-// Nothing here was measured by huddle, and each file says where it is from.
-TEST_P(PaperMachine, SaysWhereItIsFrom) {
+// None of these machines was measured by huddle, and each file names its sources.
+TEST_P(PaperMachine, NamesItsSources) {
   EXPECT_FALSE(calibrated(machine_));
   EXPECT_FALSE(machine_.provenance.method.empty());
   EXPECT_FALSE(machine_.provenance.sources.empty());
 }
 
-TEST_P(PaperMachine, IsReadBackWithoutLoss) {
+TEST_P(PaperMachine, RoundTripsWithoutLoss) {
   EXPECT_EQ(parse_machine(format_machine(machine_), GetParam().name), machine_);
 }
 
-TEST_P(PaperMachine, GivesEveryLevelEveryHandoff) {
+TEST_P(PaperMachine, HasEveryHandoffAtEveryLevel) {
   for (const std::string& level : GetParam().joining) {
     std::set<HandoffKind> kinds;
     for (const HandoffCurve& handoff : machine_.handoff) {
       if (handoff.level == level) kinds.insert(handoff.kind);
     }
-    // These came later: a file may be without them.
+    // These kinds were added later, so a file may lack them.
     kinds.insert({HandoffKind::ring_rep_movsb, HandoffKind::ring_prefetch_write,
                   HandoffKind::write_ping_pong, HandoffKind::write_reader_owned,
                   HandoffKind::read_and_own, HandoffKind::ring_reader_owned,
@@ -109,11 +109,11 @@ void expect_rising(const Curve& curve, const std::string& what) {
   EXPECT_TRUE(std::is_sorted(curve.ns.begin(), curve.ns.end())) << what;
 }
 
-TEST_P(PaperMachine, HasCurvesThatRise) {
+TEST_P(PaperMachine, HasMonotoneCurves) {
   for (const CopyCurve& copy : machine_.copy) {
     expect_rising(copy.curve, "copy " + copy.level);
     const std::vector<double> speeds = rates(copy.curve);
-    // A larger working set is never faster; the fixed cost is spread over more bytes, hence 5 %.
+    // A larger working set is never faster, but spreads the fixed cost over more bytes: 5 %.
     for (std::size_t i = 1; i < speeds.size(); ++i) {
       EXPECT_LE(speeds[i], 1.05 * speeds[i - 1]) << copy.level << " " << copy.curve.bytes[i];
     }
@@ -127,7 +127,7 @@ TEST_P(PaperMachine, HasCurvesThatRise) {
 
 constexpr std::array<double, 5> curve_sizes = {64, 8192, 262144, 4194304, 134217728};
 
-TEST_P(PaperMachine, CostsMoreInCompany) {
+TEST_P(PaperMachine, CopyTimesGrowWithContention) {
   const CopyCurve& alone = machine_.copy.front();
   ASSERT_EQ(alone.copiers, 1);
   for (const CopyCurve& copy : machine_.copy) {
@@ -142,7 +142,7 @@ TEST_P(PaperMachine, CostsMoreInCompany) {
   }
 }
 
-TEST_P(PaperMachine, CostsMoreFurtherOut) {
+TEST_P(PaperMachine, CostsGrowOutward) {
   double line_ns = 0;
   double load_ns = 0;
   for (const auto& [a, b] : pairs()) {
@@ -172,7 +172,7 @@ void expect_time(double ns, const std::string& what) {
   EXPECT_TRUE(std::isfinite(ns) && ns > 0) << what << " is " << ns;
 }
 
-TEST_P(PaperMachine, AnswersEveryQuestion) {
+TEST_P(PaperMachine, PredictsEveryTime) {
   const std::vector<int>& pus = machine_.topology.pus.cpus();
   expect_time(model_.line_to_readers_ns(pus.front(), pus), "readers");
   expect_time(model_.flags_ns(pus, pus.front(), 2), "flags");
@@ -200,7 +200,7 @@ TEST_P(PaperMachine, AnswersEveryQuestion) {
   }
 }
 
-// One copy through the kernel reads what a core of its own would copy: it cannot be faster.
+// A copy through the kernel moves the same bytes as a copy by the core itself, so it is not faster.
 TEST_P(PaperMachine, HasNoPathFasterThanACopy) {
   for (const PathCurve& path : machine_.paths) {
     for (std::size_t i = 0; i < path.curve.bytes.size(); ++i) {
@@ -225,7 +225,7 @@ const HandoffCurve& handoff_of(const Machine& machine, const std::string& level,
       [&](const HandoffCurve& handoff) { return handoff.level == level && handoff.kind == kind; });
 }
 
-TEST(Dawning5000A, HasThePapersFigures) {
+TEST(Dawning5000A, HasThePublishedFigures) {
   const Machine machine = load("dawning-5000a");
   EXPECT_EQ(machine.memory.front().load_ns, 109.93);
   EXPECT_EQ(machine.memory.front().origin, Origin::published);
@@ -240,8 +240,8 @@ TEST(Dawning5000A, HasThePapersFigures) {
   EXPECT_NEAR(2 * (outside_ns - model.line_ns(0, 1)), 740 - 580, 1) << "two lines a message";
 }
 
-// A working set of 2 MB in one socket: a copy of 1 MB.
-TEST(Dawning5000A, CollapsesOutOfTheSharedCacheAsPublished) {
+// A copy of 1 MB has a working set of 2 MB in one socket.
+TEST(Dawning5000A, MatchesThePublishedDropBeyondTheSharedCache) {
   const Machine machine = load("dawning-5000a");
   const CostModel model(machine);
   Copy copy{1 << 20, 0, 0, Source::own_cache, Target::own_cache, 1, "l3"};
@@ -254,14 +254,14 @@ TEST(Dawning5000A, CollapsesOutOfTheSharedCacheAsPublished) {
   EXPECT_DOUBLE_EQ(crowded_ns, model.copy_ns(copy)) << "a private L2 does not feel neighbours";
 }
 
-// STREAM counts a copied byte twice; 16 processes, so many to a socket.
+// Returns the rate of 16 processes, `a_socket` per socket. STREAM counts a copied byte twice.
 double stream_mb_per_s(const CostModel& model, int a_socket) {
   const double bytes = 64 << 20;
   const Copy copy{bytes, 0, 0, Source::own_cache, Target::own_cache, a_socket - 1, "l3"};
   return 16 * 2 * bytes / model.copy_ns(copy) * 1000;
 }
 
-TEST(Dawning5000A, LosesWhatStreamLost) {
+TEST(Dawning5000A, MatchesTheStreamResults) {
   const Machine machine = load("dawning-5000a");
   const CostModel model(machine);
   const double apart = stream_mb_per_s(model, 1);
@@ -279,7 +279,7 @@ std::uint64_t memory_bytes(const Machine& machine) {
   return sum;
 }
 
-TEST(PublishedSizes, AreThoseOfThePapers) {
+TEST(PublishedSizes, MatchThePapers) {
   constexpr std::uint64_t kib = 1024;
   constexpr std::uint64_t mib = 1024 * kib;
   constexpr std::uint64_t gib = 1024 * mib;
@@ -301,8 +301,8 @@ TEST(PublishedSizes, AreThoseOfThePapers) {
   EXPECT_EQ(songshan.networks.front().rails, 4);
 }
 
-// The machine at hand may lie here too; what lies here has to be sound.
-TEST(MachinesFolder, HoldsSoundFilesOnly) {
+// The folder may also contain the file of the local machine; all files must be valid.
+TEST(MachinesFolder, ContainsOnlyValidFiles) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(machines_folder())) {
     if (entry.path().extension() != ".toml") continue;

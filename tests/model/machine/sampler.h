@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Simulated machines for the tests of inference: a hidden tree of cores, numbered at random, and
-// the noisy samples that a calibration of it would bring.
+// Simulated machines for the tests of inference: a hidden tree of randomly numbered cores, and the
+// noisy samples that a calibration would measure.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace huddle::machine {
 
 using Random = std::mt19937_64;
 
-// Cores, some of them in parts that are nearer to each other.
+// A group of cores, some of which are in parts that are nearer to each other.
 struct Hidden {
   double one_way_ns = 0;
   int lone_cores = 0;
   std::vector<Hidden> parts;
 };
 
-// How much further one level is than the next inner one.
+// Returns the ratio of a level's latency to that of the next inner one.
 using Ratio = std::function<double()>;
 
 inline Ratio exactly(double ratio) {
@@ -40,7 +40,7 @@ inline Ratio between(double low, double high, Random& random) {
 
 inline Hidden cores(int count, double one_way_ns) { return {one_way_ns, count, {}}; }
 
-// A group around these parts, by this ratio further than the furthest of them.
+// Returns a group of these parts whose latency is `ratio` times the largest of theirs.
 inline Hidden around(std::vector<Hidden> parts, const Ratio& ratio, int lone_cores = 0) {
   double furthest = 0;
   for (const Hidden& part : parts) furthest = std::max(furthest, part.one_way_ns);
@@ -53,8 +53,7 @@ inline int count(const Hidden& hidden) {
   return sum;
 }
 
-// What inference has to find: the tree with the numbers that its cores got. Latencies of groups
-// stay as hidden.
+// Returns the tree that inference must find, with its cores' numbers and hidden latencies.
 inline Cluster numbered(const Hidden& hidden, const std::vector<int>& numbers, std::size_t& next) {
   Cluster cluster;
   cluster.one_way_ns = hidden.one_way_ns;
@@ -101,7 +100,7 @@ struct Conditions {
   double outliers = 0.01;           // share of samples that are 2 to 20 times off
   bool outliers_both_ways = false;  // too fast as well as too slow
   double disturbed_pairs = 0;       // share of pairs with every sample 2 to 20 times too slow
-  double pair_variation = 0;        // what each pair of one level keeps of its own, relative
+  double pair_variation = 0;        // relative variation between the pairs of one level
   int samples = 32;
 };
 
@@ -120,7 +119,7 @@ class Sampler {
     return pair;
   }
 
-  // Every pair, in an order and direction of no meaning.
+  // Returns samples of all pairs, in arbitrary order and direction.
   std::vector<PairSamples> sample(const std::vector<int>& cpus,
                                   const std::function<double(int, int)>& one_way_ns) {
     std::vector<PairSamples> samples;
@@ -141,7 +140,7 @@ class Sampler {
   bool chance(double share) { return share > 0 && unit_(random_) < share; }
   double times_off() { return 2 + 18 * unit_(random_); }
 
-  // Samples until the next outlier: cheaper than asking at every sample.
+  // Returns the number of samples until the next outlier, which is cheaper than a draw per sample.
   int gap() {
     if (conditions_.outliers <= 0) return std::numeric_limits<int>::max();
     return std::geometric_distribution<int>(conditions_.outliers)(random_);

@@ -38,12 +38,12 @@ inline Hidden twelve_dies(const Ratio& ratio) {
   return around(std::vector<Hidden>(12, cores(8, 20)), ratio);
 }
 
-// Eight performance cores, each alone, and three clusters of four efficient cores.
+// Eight single performance cores and three clusters of four efficient cores.
 inline Hidden hybrid(const Ratio& ratio) {
   return around({cores(4, 25), cores(4, 25), cores(4, 25)}, ratio, 8);
 }
 
-// Clusters whose inner latencies have nothing to do with each other: one threshold cannot do.
+// Clusters with unrelated inner latencies, for which no single threshold works.
 inline Hidden hybrid_of_unequal_halves(const Ratio& ratio) {
   const Hidden fast = cores(6, 12);
   const Hidden modules = around({cores(4, 25), cores(4, 25)}, ratio);
@@ -54,7 +54,7 @@ inline Hidden efficient_pairs(const Ratio& ratio) {
   return around({cores(2, 25), cores(2, 25), cores(2, 25), cores(2, 25)}, ratio, 6);
 }
 
-// A socket with a dead die, one with a single die, and dies that miss cores.
+// A socket with a dead die, one with a single die, and dies with disabled cores.
 inline Hidden uneven(const Ratio& ratio) {
   const Hidden full = around({cores(8, 20), cores(7, 20), cores(8, 20), cores(5, 20)}, ratio);
   const Hidden lame = around({cores(8, 20), cores(2, 20), cores(8, 20)}, ratio);

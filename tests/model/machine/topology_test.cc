@@ -18,7 +18,7 @@ Topology two_sockets() {
   return discover_from_synthetic("pack:2 numa:2 l3:2 core:4 pu:2").topology;
 }
 
-TEST(Topology, NamesTheLevelThatJoinsTwoProcessors) {
+TEST(Topology, NamesTheJoiningLevelOfTwoHardwareThreads) {
   const Topology topology = two_sockets();
   EXPECT_EQ(joining_level_name(topology, 0, 1), "core");
   EXPECT_EQ(joining_level_name(topology, 0, 7), "l3");
@@ -28,13 +28,13 @@ TEST(Topology, NamesTheLevelThatJoinsTwoProcessors) {
   EXPECT_THAT(joining_levels(topology), ElementsAre("core", "l3", "numa", "package", "machine"));
 }
 
-TEST(Topology, LevelsThatRepeatAnInnerOneJoinNothing) {
+TEST(Topology, RepeatedLevelsAreNotJoiningLevels) {
   const Topology topology = discover_from_synthetic("pack:1 l3:1 l2:2 core:1 pu:1").topology;
   EXPECT_THAT(joining_levels(topology), ElementsAre("l3"));
 }
 
-TEST(Topology, AnUnevenLevelJoinsWhatItCovers) {
-  // Two cores share an L2, two have one each: the L3 still joins all.
+TEST(Topology, UnevenLevelsAreJoiningLevels) {
+  // Two cores share an L2 and two have one each; the L3 joins all other pairs.
   Topology topology;
   topology.pus = CpuSet::parse("0-3");
   topology.levels = {{"l2", {CpuSet::parse("0-1"), CpuSet::parse("2"), CpuSet::parse("3")}, {}},
@@ -51,7 +51,7 @@ TEST(Topology, CountsCoresAndThreads) {
   EXPECT_EQ(first_pu_of_cores(topology).at(1), 2);
 }
 
-TEST(Topology, FingerprintFollowsTheTreeAndNothingElse) {
+TEST(Topology, FingerprintDependsOnlyOnModelAndTree) {
   Topology topology = two_sockets();
   topology.cpu_model = "AMD EPYC(TM) 9554 64-Core Processor @ 3.1GHz";
   const std::string print = fingerprint(topology);
@@ -64,7 +64,7 @@ TEST(Topology, FingerprintFollowsTheTreeAndNothingElse) {
   EXPECT_NE(fingerprint(other), print);
 }
 
-TEST(Topology, HomeNodeSkipsMemoryWithoutProcessors) {
+TEST(Topology, HomeNodeIsNeverMemoryOnly) {
   const Topology topology =
       discover_from_synthetic("pack:2 [numa(memory=1GB)] [numa(memory=1GB)] core:2 pu:1").topology;
   ASSERT_EQ(topology.numa.size(), 4U);
@@ -77,7 +77,7 @@ void expect_refused(const Topology& topology, const std::string& reason) {
   EXPECT_THAT([&] { validate(topology); }, ThrowsMessage<InputError>(HasSubstr(reason)));
 }
 
-TEST(Topology, RefusesWhatIsNoTree) {
+TEST(Topology, RejectsInvalidTrees) {
   Topology topology;
   expect_refused(topology, "at least one processor");
   topology.pus = CpuSet::parse("0-3");

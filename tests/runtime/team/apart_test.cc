@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that a bootstrap brings together and that are apart: on another machine, as far as they can
-// tell, or in namespaces of their own. Either they share memory, or all are told, and soon.
+// Ranks that share a bootstrap but are on different machines, as far as they can determine, or in
+// different namespaces. Either they share memory, or all of them get an error within a short time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -31,11 +31,10 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using How = RankEnd::How;
 
-constexpr int apart_rank = 1;            // the rank that is elsewhere
-constexpr std::chrono::seconds soon{5};  // a tenth of what any deadline allows; usually 10 ms
+constexpr int apart_rank = 1;            // the rank in another namespace or on another machine
+constexpr std::chrono::seconds soon{5};  // a tenth of the shortest deadline; usually 10 ms
 
-// Leaves for namespaces of its own, where its user has this number. False where the system lets
-// nobody.
+// Enters new namespaces, in which the user has this number. Returns false if that is not allowed.
 bool leave_for_new(int namespaces, uid_t number = geteuid()) {
   const uid_t user = geteuid();
   if (unshare(CLONE_NEWUSER | namespaces) != 0) return false;
@@ -50,8 +49,7 @@ bool can_leave_for_new(int namespaces) {
   return ends[0] == How::fine;
 }
 
-// From here on this process believes that it is on another machine: its kernel was started at
-// another time.
+// Makes this process appear to be on another machine, by another boot id.
 void move_to_another_machine() {
   ASSERT_TRUE(leave_for_new(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC));
   const std::string other = ::testing::TempDir() + "boot_id-" + std::to_string(getpid());
@@ -80,7 +78,7 @@ class Apart : public testing::Test {
   }
 };
 
-TEST_F(Apart, OnAnotherMachineIsAFailureOfAll) {
+TEST_F(Apart, RankOnAnotherMachineFailsAllRanks) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
     if (bootstrap.rank == apart_rank) move_to_another_machine();
     Context context(generic_options("pack:1 core:2 pu:1", 64 * MiB));
@@ -91,8 +89,8 @@ TEST_F(Apart, OnAnotherMachineIsAFailureOfAll) {
   }));
 }
 
-// Where nothing tells machines apart (snapshots of one virtual machine), sockets do.
-TEST_F(Apart, OutOfReachIsAFailureOfAll) {
+// Machines may have equal boot ids (snapshots of a virtual machine); sockets distinguish them.
+TEST_F(Apart, UnreachableRankFailsAllRanks) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
     if (bootstrap.rank == apart_rank) {
       ASSERT_TRUE(leave_for_new(CLONE_NEWNET));
@@ -104,13 +102,13 @@ TEST_F(Apart, OutOfReachIsAFailureOfAll) {
   }));
 }
 
-// Two users who run containers are user 0 there, both of them.
-TEST_F(Apart, InContainersOfTwoUsersIsAFailureOfAll) {
+// The containers of two different users both use user 0.
+TEST_F(Apart, ContainersOfTwoUsersFailOnAllRanks) {
   if (geteuid() != 0) GTEST_SKIP() << "to be another user takes root";
   expect_soon(run_ranks(2, [](const Bootstrap& bootstrap) {
     if (bootstrap.rank == apart_rank) {
       ASSERT_EQ(setuid(65534), 0);
-      ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1), 0);  // its own files in /proc are its own again
+      ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1), 0);  // restores access to its own files in /proc
       ASSERT_TRUE(leave_for_new(CLONE_NEWNS, 0));
     }
     Peers peers(small_arena());
@@ -128,7 +126,7 @@ void make_and_use(const Bootstrap& bootstrap) {
   team.barrier();
 }
 
-TEST_F(Apart, InContainersOfOneUserRanksShareMemory) {
+TEST_F(Apart, ContainersOfOneUserShareMemory) {
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
     if (bootstrap.rank == apart_rank) {
       ASSERT_TRUE(leave_for_new(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS));
@@ -137,7 +135,7 @@ TEST_F(Apart, InContainersOfOneUserRanksShareMemory) {
   }));
 }
 
-TEST_F(Apart, WithProcessIdsOfTheirOwnRanksShareMemory) {
+TEST_F(Apart, PidNamespacesShareMemory) {
   if (!can_leave_for_new(CLONE_NEWPID)) GTEST_SKIP() << "no process id namespaces here";
   expect_soon(run_ranks(3, [](const Bootstrap& bootstrap) {
     if (bootstrap.rank != apart_rank) return make_and_use(bootstrap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The allgathers that huddle brings along: after fork, and by a path name.
+// The bootstraps of huddle: for forked processes, and by the name of a path.
 #include "runtime/team/bootstrap.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using How = RankEnd::How;
 
-// Every rank gathers messages of several sizes, and checks every byte.
+// Gathers messages of several sizes and checks every byte.
 void gather_some(const Bootstrap& bootstrap) {
   const auto ranks = static_cast<std::size_t>(bootstrap.ranks);
   for (const std::size_t bytes :
@@ -49,20 +49,20 @@ void gather_some(const Bootstrap& bootstrap) {
   }
 }
 
-// What the allgather says when it fails; empty where it does not.
+// Returns the error of an allgather; empty if it succeeds.
 std::string failure_of(const Bootstrap& bootstrap) {
   return std::string(Trouble::of([&] { gather(bootstrap, 0); }).text());
 }
 
-TEST(ForkBootstrap, GathersFromAll) {
+TEST(ForkBootstrap, GathersFromAllRanks) {
   for (const int ranks : {1, 2, 5, 17}) EXPECT_THAT(run_ranks(ranks, gather_some), Each(How::fine));
 }
 
-TEST(ForkBootstrap, ServesThreadsAsWell) {
+TEST(ForkBootstrap, WorksWithThreads) {
   EXPECT_THAT(run_thread_ranks(5, gather_some), Each(How::fine));
 }
 
-TEST(ForkBootstrap, TellsAllThatOneHasDied) {
+TEST(ForkBootstrap, DeathOfOneRankFailsAllRanks) {
   for (const int victim : {0, 1, 3}) {
     const auto ends = run_ranks(4, [victim](const Bootstrap& bootstrap) {
       gather_some(bootstrap);
@@ -76,7 +76,7 @@ TEST(ForkBootstrap, TellsAllThatOneHasDied) {
   }
 }
 
-TEST(ForkBootstrap, TellsAllThatOneDoesSomethingElse) {
+TEST(ForkBootstrap, DifferentSizesFailOnAllRanks) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     const std::vector<std::byte> mine(bootstrap.rank == 2 ? 4 : 8);
     std::vector<std::byte> all(3 * mine.size());
@@ -86,8 +86,8 @@ TEST(ForkBootstrap, TellsAllThatOneDoesSomethingElse) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// poll() takes no more at once than the limit of descriptors.
-TEST(ForkBootstrap, TellsAllThatRankZeroMayNotWaitForSoMany) {
+// poll() fails if it gets more entries than RLIMIT_NOFILE.
+TEST(ForkBootstrap, TooManyRanksForPollFailOnAllRanks) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
   const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
     const rlimit few{3, 3};
@@ -97,7 +97,7 @@ TEST(ForkBootstrap, TellsAllThatRankZeroMayNotWaitForSoMany) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(ForkBootstrap, TellsAllThatOneStaysAway) {
+TEST(ForkBootstrap, AbsentRankFailsAllRanks) {
   ForkBootstrap group(3, 50ms);
   std::vector<Bootstrap> ranks;
   for (int rank = 0; rank < 3; ++rank) ranks.push_back(group.take(rank));
@@ -109,7 +109,7 @@ TEST(ForkBootstrap, TellsAllThatOneStaysAway) {
 // A path that no other test run uses at the same time.
 std::string meeting_place() { return "/nowhere/huddle-test-" + std::to_string(getpid()); }
 
-TEST(PathBootstrap, GathersFromAllWhoMeet) {
+TEST(PathBootstrap, GathersFromAllRanks) {
   const std::string place = meeting_place();
   for (const int ranks : {1, 2, 9}) {
     EXPECT_THAT(run_ranks(ranks,
@@ -125,14 +125,14 @@ TEST(PathBootstrap, GathersFromAllWhoMeet) {
 TEST(PathBootstrap, WaitsForALateRankZero) {
   const std::string place = meeting_place();
   const auto ends = run_ranks(3, [&](const Bootstrap& forked) {
-    // The others have been refused many times when rank 0 comes.
+    // The other ranks have tried to connect many times when rank 0 arrives.
     if (forked.rank == 0) poll(nullptr, 0, 100);
     gather_some(path_bootstrap(place, forked.rank, 3, 20s));
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// What each of the ranks gets told, when they come as (rank, ranks).
+// Expects that all ranks get an error with `reason` if they arrive as (rank, ranks).
 void expect_refusal(const std::vector<std::pair<int, int>>& who, const std::string& reason,
                     std::chrono::milliseconds limit = 20s) {
   const std::string place = meeting_place();
@@ -144,28 +144,28 @@ void expect_refusal(const std::vector<std::pair<int, int>>& who, const std::stri
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(PathBootstrap, TellsAllOfARankThatComesTwice) {
+TEST(PathBootstrap, DuplicateRankFailsAllRanks) {
   expect_refusal({{0, 3}, {1, 3}, {1, 3}}, "there are two of rank 1");
   expect_refusal({{0, 3}, {1, 3}, {0, 3}}, "there are two of rank 0");
 }
 
-TEST(PathBootstrap, TellsAllOfARankOutOfRange) {
+TEST(PathBootstrap, RankOutOfRangeFailsAllRanks) {
   expect_refusal({{0, 2}, {2, 2}}, "there is a rank 2, and only 2 ranks");
   expect_refusal({{0, 2}, {-1, 2}}, "there is a rank -1, and only 2 ranks");
 }
 
-TEST(PathBootstrap, TellsAllOfDifferentNumbersOfRanks) {
+TEST(PathBootstrap, DifferentNumbersOfRanksFailOnAllRanks) {
   expect_refusal({{0, 3}, {1, 4}, {2, 3}}, "rank 1 expects 4 ranks and rank 0 expects 3");
 }
 
-TEST(PathBootstrap, TellsAllOfAMissingRank) {
+TEST(PathBootstrap, MissingRankFailsAllRanks) {
   expect_refusal({{0, 3}, {1, 3}}, "the first that did not is rank 2", 100ms);
   expect_refusal({{1, 3}}, "rank 0 did not come to", 100ms);
 }
 
-// Rank 2 never comes; rank 1 does, and is killed. Whoever is killed before it has said who it is
-// has not come, so there is another one, with more time, until one has.
-TEST(PathBootstrap, TellsRankZeroOfOneWhoComesAndDies) {
+// Rank 2 never arrives; rank 1 arrives and is killed. If it is killed before it has sent its hello,
+// it does not count as having arrived, so the test repeats this with more time.
+TEST(PathBootstrap, DeathOfAnArrivedRankFailsRankZero) {
   const std::string place = meeting_place();
   std::array<int, 2> told{};
   ASSERT_EQ(pipe(told.data()), 0);
@@ -190,10 +190,10 @@ TEST(PathBootstrap, TellsRankZeroOfOneWhoComesAndDies) {
   close(told[1]);
 }
 
-TEST(PathBootstrap, TwoUsersDoNotMeet) {
+TEST(PathBootstrap, TwoUsersDoNotConnect) {
   if (geteuid() != 0) GTEST_SKIP() << "to be another user takes root";
   const std::string place = meeting_place();
-  // The stranger takes the name that belongs to our user.
+  // The other user binds the name that is reserved for this user.
   const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
     if (forked.rank == 0) {
       EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 0, 2, 100ms); }).text()),
@@ -207,7 +207,7 @@ TEST(PathBootstrap, TwoUsersDoNotMeet) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Agree, NamesTheLowestRankThatFails) {
+TEST(Agree, ErrorNamesTheLowestFailedRank) {
   const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
     agree(bootstrap, [] {});
     const Trouble trouble = Trouble::of([&] {
@@ -220,7 +220,7 @@ TEST(Agree, NamesTheLowestRankThatFails) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Trouble, IsCutWhereItIsTooLong) {
+TEST(Trouble, TruncatesLongText) {
   const Trouble trouble(std::string(1000, 'x'));
   EXPECT_EQ(trouble.text(), std::string(199, 'x'));
   EXPECT_FALSE(Trouble().is_any());

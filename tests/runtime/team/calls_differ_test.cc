@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Programs whose ranks call a collective with sizes, roots or operations that differ: every rank
-// gets an error, and no rank hangs, writes beyond its buffers, or goes on with wrong data.
+// Ranks that call collectives with different sizes, roots or operations: every rank gets an error,
+// and no rank hangs, writes beyond its buffers, or continues with wrong data.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -26,7 +26,7 @@ namespace {
 using select::Operation;
 using How = RankEnd::How;
 
-// An access behind the last byte ends the process.
+// A buffer that is followed by an inaccessible page, so that an access beyond its end faults.
 class GuardedBytes {
  public:
   explicit GuardedBytes(std::size_t bytes)
@@ -54,7 +54,7 @@ class GuardedBytes {
 // The arguments of one rank.
 struct Arguments {
   Operation operation = Operation::bcast;
-  std::size_t bytes = 0;  // a multiple of 4; of a block, if the operation moves blocks
+  std::size_t bytes = 0;  // a multiple of 4; the size of a block if the operation moves blocks
   int root = 0;
 };
 
@@ -97,7 +97,7 @@ void call(Team& team, const Arguments& arguments) {
     case Operation::alltoallw:
     case Operation::gatherv:
     case Operation::scatterv:
-      // Sizes that only pairs of ranks know are compared by the pair: see exchange tests.
+      // Sizes that only pairs of ranks know are compared by each pair; see the exchange tests.
       return;
   }
 }
@@ -115,7 +115,7 @@ Told outcome_of(Team& team, const Arguments& arguments) {
   }
 }
 
-// A root that only sends finds out when it has to wait for its readers.
+// A root that only sends notices the difference when it must wait for its readers.
 constexpr int most_repeats = 100;
 
 Told first_error(Team& team, const Arguments& arguments) {
@@ -138,17 +138,17 @@ void expect_error_everywhere(const ByRank& by_rank, const std::string& what) {
       EXPECT_EQ(outcome_of(team, {by_rank[0].operation, bytes, 0}), Told::nothing) << what;
     }
     Told told = first_error(team, by_rank[rank]);
-    // A rank that moves nothing may be through before another one begins.
+    // A rank that moves no data may have returned before another one begins.
     if (told == Told::nothing && by_rank[rank].bytes == 0) {
       told = outcome_of(team, {Operation::allreduce, 8, 0});
     }
     EXPECT_NE(told, Told::nothing) << what << ": rank " << rank;
-    // From here on no call that moves anything works.
+    // All later calls that move data fail.
     EXPECT_EQ(outcome_of(team, {Operation::allreduce, 8, 0}), Told::peer_lost) << what;
     const std::vector<Told> all = gather(bootstrap, told);
     EXPECT_NE(std::find(all.begin(), all.end(), Told::calls_differ), all.end()) << what;
   });
-  // Ranks are children, which would inherit the failure of this process.
+  // Uses ASSERT, because ranks that are forked later would inherit the failure of this process.
   for (const RankEnd& end : ends) ASSERT_EQ(end.how, How::fine) << what << ": " << end;
 }
 
@@ -162,7 +162,7 @@ constexpr std::array sizes_of_one_call{std::array{std::size_t{8}, std::size_t{12
 
 class DifferentSizes : public testing::TestWithParam<Operation> {};
 
-TEST_P(DifferentSizes, GiveAnErrorOnEveryRank) {
+TEST_P(DifferentSizes, FailOnEveryRank) {
   for (const auto& [some, other] : sizes_of_one_call) {
     for (const int ranks : {2, 3}) {
       for (const bool is_root_short : {true, false}) {
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(EveryOperation, DifferentSizes,
                                          Operation::exscan),
                          [](const auto& one) { return std::string(select::name(one.param)); });
 
-TEST(DifferentCalls, GiveAnErrorOnEveryRank) {
+TEST(DifferentCalls, FailOnEveryRank) {
   const Arguments bcast{Operation::bcast, 64, 0};
   expect_error_everywhere({bcast, {Operation::bcast, 64, 1}}, "roots");
   expect_error_everywhere({bcast, {Operation::allreduce, 64, 0}}, "bcast and allreduce");
@@ -195,7 +195,7 @@ TEST(DifferentCalls, GiveAnErrorOnEveryRank) {
                           "three operations");
 }
 
-// Any mixture, after any number of right calls.
+// Random combinations of calls, after any number of matching calls.
 TEST(DifferentCalls, NeitherHangNorCrashInAnyMixture) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

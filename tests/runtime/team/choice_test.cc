@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that reckon with other costs, as another library of mathematics or other flags of a
-// compiler would make them: they run what one of them has chosen.
+// Ranks with different predicted times, as caused by another math library or other compiler flags:
+// all run the algorithm that one of them has chosen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,21 +37,21 @@ machine::Machine plain_machine() {
   return machine::generic_machine(machine::discover_from_synthetic("pack:2 core:4 pu:1").topology);
 }
 
-// What a price is multiplied with; draws a new one each time.
+// Returns a randomly modified cost.
 using Slip = double (*)(std::minstd_rand&, double);
 
-// A unit in the last place, up or down.
+// Changes the cost by one unit in the last place, up or down.
 double last_place(std::minstd_rand& random, double price) {
   constexpr double far = std::numeric_limits<double>::infinity();
   return std::nextafter(price, random() % 2 == 0 ? far : 0);
 }
 
-// So wide of the mark that hardly any choice stays.
+// Changes the cost by a factor between 1/64 and 64, so that hardly any choice stays the same.
 double wild(std::minstd_rand& random, double price) {
   return price * std::exp2(static_cast<double>(random() % 1200) / 100 - 6);
 }
 
-// What this rank reckons with. What it says of its machine stays as it was.
+// Modifies the costs that this rank uses. The text of its machine is not modified.
 void let_slip(machine::Machine& machine, Slip slip) {
   std::minstd_rand random(seed);
   for (machine::LineCost& cost : machine.line) {
@@ -75,7 +75,7 @@ ContextOptions choice_options() {
   return choice_options;
 }
 
-// In letters that can be gathered.
+// The name of an algorithm in a form that can be gathered.
 using Name = std::array<char, 16>;
 Name name_of(std::string_view algorithm) {
   Name name{};
@@ -106,7 +106,7 @@ void expect_agreement(int odd, Slip slip) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// How many of the calls would be made in another way by a rank that reckons so.
+// Returns the number of calls for which a rank with the modified costs would choose differently.
 int tipped_choices(Slip slip) {
   const machine::Machine plain = plain_machine();
   machine::Machine odd = plain;
@@ -129,17 +129,17 @@ int tipped_choices(Slip slip) {
   return tipped;
 }
 
-TEST(Choice, IsOneRanksWhereThePricesOfAnotherDifferInTheLastPlace) {
+TEST(Choice, IsUniformIfCostsDifferInTheLastDigit) {
   EXPECT_GT(tipped_choices(last_place), 0);
   for (const int odd : {0, 1, choice_ranks - 1}) expect_agreement(odd, last_place);
 }
 
-TEST(Choice, IsOneRanksWhereThePricesOfAnotherAreFarFromThem) {
+TEST(Choice, IsUniformIfCostsDifferWidely) {
   EXPECT_GT(tipped_choices(wild), 20);
   for (const int odd : {0, 1, choice_ranks - 1}) expect_agreement(odd, wild);
 }
 
-// What a rank was told to force, and what then runs on all of them.
+// Expects that all ranks run the algorithm `runs` if each rank is configured to force `told[rank]`.
 void expect_forced(const std::array<const char*, choice_ranks>& told, std::string_view runs,
                    std::string_view unserved, std::size_t bytes) {
   const bool is_unlike = std::string_view(told.front()) != told.back();
@@ -164,13 +164,13 @@ TEST(Choice, IsTheForcedOneOnAllRanks) {
   }
 }
 
-TEST(Choice, IsWhatTheLowestRankWasToldWhereRanksWereToldDifferently) {
+TEST(Choice, IsForcedByTheLowestRankIfRanksDiffer) {
   constexpr const char* first = "bcast:segmented";
   expect_forced({first, first, first, "bcast:pipelined"}, "segmented", "", 20'000);
   expect_forced({first, first, first, ""}, "segmented", "", 20'000);
 }
 
-TEST(Choice, NamesWhatWasForcedAndCannotServe) {
+TEST(Choice, NamesAForcedAlgorithmThatCannotRun) {
   constexpr const char* vain = "bcast:inline";
   expect_forced({vain, vain, vain, vain}, "", "inline", 20'000);
 }

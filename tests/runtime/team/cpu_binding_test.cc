@@ -13,16 +13,14 @@ CpuBinding on(std::size_t processors) {
   return where;
 }
 
-// Two teams of two ranks on two processors: none has more ranks than there are.
-TEST(Crowds, AreOfAllProcessesOfTheJob) {
+// Two teams of two ranks each on two hardware threads: neither team alone is oversubscribed.
+TEST(Crowds, CountAllProcessesOfTheJob) {
   EXPECT_TRUE(is_crowded_by_all(on(2), 4, 2));
   EXPECT_FALSE(is_crowded_by_all(on(2), 2, 2));
   EXPECT_FALSE(is_crowded_by_all(on(2), 0, 2)) << "nobody says how many there are";
 }
 
-TEST(Crowds, ArePresumedNowhereThatOthersMayBeKeptFrom) {
-  EXPECT_FALSE(is_crowded_by_all(on(1), 4, 2));
-}
+TEST(Crowds, AreNotAssumedIfTheRankIsBound) { EXPECT_FALSE(is_crowded_by_all(on(1), 4, 2)); }
 
 }  // namespace
 }  // namespace huddle::team

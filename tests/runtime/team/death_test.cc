@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks die at any moment, and whoever is left hears of it and keeps nothing.
+// Ranks die at any time; the survivors notice it and keep no resources of them.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ namespace {
 using namespace std::chrono_literals;
 using How = RankEnd::How;
 
-// Stands for a rank that waits for a flag: nothing ever comes but the news.
+// Simulates a rank that waits for a flag that is never raised.
 void wait_for_a_death(Members& members) {
   while (true) members.check();  // throws
 }
@@ -48,7 +48,7 @@ std::string what_is_lost(Members& members) {
   }
 }
 
-TEST(Death, IsNoticedByAllWhoWait) {
+TEST(Death, IsNoticedByAllWaitingRanks) {
   for (const int victim : {0, 2}) {
     const auto ends = run_ranks(4, [victim](const Bootstrap& bootstrap) {
       Peers peers(new_arena());
@@ -62,8 +62,8 @@ TEST(Death, IsNoticedByAllWhoWait) {
   }
 }
 
-// poll() takes no more at once than the limit of descriptors.
-TEST(Death, IsNoticedWhereRanksOutnumberDescriptors) {
+// poll() fails if it gets more entries than RLIMIT_NOFILE.
+TEST(Death, IsNoticedIfRanksOutnumberDescriptors) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
   constexpr int victim = 2;
   const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
@@ -79,7 +79,7 @@ TEST(Death, IsNoticedWhereRanksOutnumberDescriptors) {
   }
 }
 
-// Returns the descriptors by which this rank watches the others.
+// Returns the pidfds with which this rank monitors the others.
 std::vector<int> watches(const Members& members) {
   std::vector<int> all;
   for (int rank = 0; rank < members.ranks(); ++rank) {
@@ -88,8 +88,8 @@ std::vector<int> watches(const Members& members) {
   return all;
 }
 
-// Programs that become daemons close all descriptors that they do not know.
-TEST(Death, IsNotSeenInAClosedDescriptor) {
+// Programs that become daemons close all descriptors.
+TEST(Death, IsNotInferredFromAClosedDescriptor) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     const auto members = peers.join(bootstrap, 1000);
@@ -105,7 +105,7 @@ TEST(Death, IsNotSeenInAClosedDescriptor) {
   EXPECT_EQ(ends[2].how, How::fine);
 }
 
-TEST(Death, IsNotSeenInAFileOfTheProgram) {
+TEST(Death, IsNotInferredFromAFileOfTheApplication) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
     const FileDescriptor null(open("/dev/null", O_RDONLY));
     const FileDescriptor event(eventfd(1, EFD_CLOEXEC));
@@ -125,8 +125,8 @@ TEST(Death, IsNotSeenInAFileOfTheProgram) {
   for (const RankEnd& end : ends) EXPECT_EQ(end.how, How::fine);
 }
 
-// The death of a child of the program's.
-TEST(Death, IsNotSeenInAWatchOfTheProgram) {
+// The pidfd is of a child of the application.
+TEST(Death, IsNotInferredFromAPidfdOfTheApplication) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     const auto members = peers.join(bootstrap, 1000);
@@ -142,14 +142,14 @@ TEST(Death, IsNotSeenInAWatchOfTheProgram) {
   for (const RankEnd& end : ends) EXPECT_EQ(end.how, How::fine);
 }
 
-TEST(Death, AfterLeavingIsNoLoss) {
+TEST(Death, AfterLeavingIsNotReported) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     auto members = peers.join(bootstrap, 1000);
     const auto second = peers.join(bootstrap, 1000);
     if (bootstrap.rank == 1) {
       members.reset();
-      // Its word is used again, by a team that it has not left.
+      // Its presence word is reused by a team that it has not left.
       const auto third = peers.join(
           {0, 1, [](auto mine, auto all) { std::copy(mine.begin(), mine.end(), all.begin()); }},
           1000);
@@ -158,7 +158,7 @@ TEST(Death, AfterLeavingIsNoLoss) {
     EXPECT_EQ(what_is_lost(*second), "rank 1 of the team has died");
     members->check();
     members->check();
-    // Rank 0 is the hub: it leaves last, so that rank 2 hears of rank 1 and not of rank 0.
+    // Rank 0 is the hub, so it leaves last; otherwise rank 2 would notice rank 0 instead of rank 1.
     if (bootstrap.rank == 2) {
       members.reset();
     }
@@ -168,7 +168,7 @@ TEST(Death, AfterLeavingIsNoLoss) {
   EXPECT_EQ(ends[2].how, How::fine);
 }
 
-TEST(Death, OfOneWhoHasNotLeftFreesItsTeamsToo) {
+TEST(Death, BeforeLeavingFreesTheTeamsToo) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     auto members = peers.join(bootstrap, 100'000);
@@ -182,10 +182,10 @@ TEST(Death, OfOneWhoHasNotLeftFreesItsTeamsToo) {
   EXPECT_EQ(ends[0].how, How::fine);
 }
 
-// Makes, uses and leaves teams until somebody dies.
+// Sets up, uses and leaves teams until a rank dies.
 void live(const Bootstrap& bootstrap, unsigned int seed, DescriptorRoute route,
           memory::ArenaFile::Kind kind) {
-  std::mt19937 common(seed);  // draws the same on all ranks
+  std::mt19937 common(seed);  // the same sequence on all ranks
   std::mt19937 own(seed + static_cast<unsigned int>(bootstrap.rank) + 1);
   Peers peers(new_arena(kind), route);
   std::vector<std::unique_ptr<Members>> teams;
@@ -202,7 +202,7 @@ void live(const Bootstrap& bootstrap, unsigned int seed, DescriptorRoute route,
   }
 }
 
-// What the seed says of how descriptors come and where memory is, the same on all ranks.
+// Derives the route of descriptors and the kind of memory from the seed, equally on all ranks.
 void live_in_some_way(const Bootstrap& bootstrap, unsigned int seed) {
   const auto route = seed % 3 == 0 ? DescriptorRoute::sent : DescriptorRoute::proc_first;
   const auto kind =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Decisions that the teams of a group share, while other threads of a process add to them.
+// Decisions that the teams of a group share while other threads of a process add to them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace {
 
 using How = RankEnd::How;
 
-// A team sets up in fewer allocations.
+// More than the number of allocations of a team set-up.
 constexpr int most_allocations = 40;
 
-// A thread of rank 0 adds a decision while another one sets up a team of the same group, at each
-// point in turn. The ranks of the new team must not use what only rank 0 had then.
-TEST(Decisions, OneEditionIsUsedIfAThreadAddsToThemDuringSetUp) {
+// A thread of rank 0 adds a decision while another thread sets up a team of the same group, at each
+// possible point. The ranks of the new team must not use a decision that only rank 0 had then.
+TEST(Decisions, OneSnapshotIsUsedIfAThreadAddsToThemDuringSetUp) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
     constexpr std::size_t bytes = 4096;
     std::vector<std::byte> buffer(bytes);

@@ -20,13 +20,13 @@ using Numbers = std::vector<std::uint32_t>;
 constexpr std::size_t number_bytes = sizeof(std::uint32_t);
 constexpr std::uint32_t untouched = 0xDEADBEEF;
 
-// What every rank has for every other, in numbers: known to whoever asks.
+// The data that each rank sends to each other rank; all ranks can compute it.
 class Matrix {
  public:
   Matrix(int ranks, std::size_t count, std::uint32_t seed, Operation operation)
       : ranks_(ranks), count_(count), seed_(seed), operation_(operation) {}
 
-  // A few are empty, a few are much larger than the rest.
+  // Some blocks are empty, and some are much larger than the rest.
   std::size_t count(int from, int to) const {
     switch (operation_) {
       case Operation::allgatherv:
@@ -73,7 +73,7 @@ class Matrix {
   Operation operation_;
 };
 
-// One call: its buffers, its blocks, and what has to stand in the output.
+// One call: its buffers, its blocks, and the expected output.
 struct Trial {
   Numbers in;
   Numbers out;
@@ -84,7 +84,7 @@ struct Trial {
   Call call;
 };
 
-// Blocks with room between them.
+// Returns blocks with gaps between them.
 std::vector<Block> with_gaps(const std::vector<std::size_t>& counts, std::size_t gap) {
   std::vector<Block> blocks;
   std::size_t at = 0;
@@ -116,7 +116,7 @@ struct Setting {
   std::uint32_t seed;
 };
 
-// Whether rank `from` has anything for rank `to`.
+// Returns whether rank `from` sends data to rank `to`.
 bool goes(Operation operation, const Setting& s, int from, int to) {
   switch (operation) {
     case Operation::gather:
@@ -179,7 +179,7 @@ Trial moving_trial(Operation operation, const Setting& s) {
   return trial;
 }
 
-// What a rank is to have of a reduction of so many numbers, before it is cut into blocks.
+// Returns the result of a reduction on this rank, before it is split into blocks.
 Numbers joined(Operation operation, const Setting& s, std::size_t count) {
   switch (operation) {
     case Operation::scan:
@@ -274,7 +274,7 @@ Trial trial_of(Operation operation, const Setting& s) {
   return {};
 }
 
-// What the team is given.
+// The buffers that are passed to the team.
 struct Buffers {
   Buffers(const Trial& trial, const Memory& memory)
       : in(trial.in.begin(), trial.in.end(), memory.input),
@@ -284,7 +284,7 @@ struct Buffers {
   std::pmr::vector<std::uint32_t> out;
 };
 
-// The call as the team's own functions make it.
+// Returns the call in the form that the team's own functions use.
 Call call_of(Operation operation, const Trial& trial, Buffers& buffers, const Setting& s) {
   Call call = trial.call;
   call.operation = operation;
@@ -364,7 +364,7 @@ void OwnCall::run() {
   const std::size_t count = trial.call.count;
   const auto root = static_cast<std::size_t>(s.root);
   const auto blocks = [](const std::vector<Block>& list) { return Blocks::listed(list); };
-  // What goes to the root, or comes from it.
+  // The address of the block that goes to the root or comes from it.
   const auto at = [&](auto& of, const std::vector<Block>& list) {
     return of.data() + list[root].offset / static_cast<std::ptrdiff_t>(number_bytes);
   };

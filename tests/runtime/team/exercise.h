@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Calls of every operation with data of every kind, and what has to come of them.
+// Runs calls of all operations with various data and checks the results.
 #pragma once
 
 #include <cstddef>
@@ -19,34 +19,34 @@
 namespace huddle::team {
 
 std::vector<std::uint32_t> numbers(std::size_t count, std::uint32_t seed);
-// Of the numbers of the first so many ranks.
+// Returns the sums of the numbers of the first `ranks` ranks.
 std::vector<std::uint32_t> sums(std::size_t count, int ranks, std::uint32_t seed);
 
 inline const memory::Reduction sum = memory::reduction(memory::Type::uint32, memory::Operator::sum);
 
-// Where a call's buffers come from.
+// The memory of a call's buffers.
 struct Memory {
   std::pmr::memory_resource* input = std::pmr::new_delete_resource();
   std::pmr::memory_resource* output = std::pmr::new_delete_resource();
 };
 
-// Calls of one plan with changing data, roots and sizes up to `most` bytes, of what the operation
-// counts. Fails the test where anything else comes out.
+// Runs calls of one plan with changing data, roots and sizes up to `most` bytes, as the operation
+// counts them. Fails the test if a result is wrong.
 void exercise(Team& team, const select::Plan& plan, select::Operation operation, std::size_t most,
               std::uint32_t seed, const Memory& memory = {});
 
-// One call by the team's own choice. All that it needs is there before it runs.
+// A call by the team's own choice. All memory that it needs is allocated before it runs.
 class OwnCall {
  public:
-  // Of up to so many bytes, as the operation counts them.
+  // `bytes` is the maximum size, as the operation counts it.
   OwnCall(Team& team, select::Operation operation, std::size_t bytes, std::uint32_t seed);
   ~OwnCall();
   OwnCall(const OwnCall&) = delete;
   OwnCall& operator=(const OwnCall&) = delete;
 
-  // Throws what the team throws.
+  // Throws as the team does.
   void run();
-  // Whether everything stands where it has to, after run().
+  // Returns whether the result of run() is correct.
   bool is_right() const;
 
  private:

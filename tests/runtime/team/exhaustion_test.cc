@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One rank runs out of something while a team is made: every rank gets the same error, and can go
-// on.
+// A rank runs out of a resource during team set-up: all ranks get the same error and can continue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -38,19 +37,19 @@ std::string failure_of(Peers& peers, const Bootstrap& bootstrap, std::size_t byt
   return std::string(Trouble::of([&] { peers.join(bootstrap, bytes); }).text());
 }
 
-// What this process holds when all ranks have let go of their teams.
-CacheContents settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
+// Returns the resources that this process has after all ranks have freed their teams.
+Holdings settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
   gather(bootstrap, char{});
   peers.free_departed();
   EXPECT_EQ(peers.departed_teams(), 0U);
   return current_holdings();
 }
 
-// All hear that, keep nothing, and can make a smaller team.
+// Expects that all ranks get this error, keep no resources, and can set up a smaller team.
 void expect_failure(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes,
                     const std::string& reason) {
-  peers.join(bootstrap, 100);  // whatever is set up once is there
-  const CacheContents before = settled_holdings(peers, bootstrap);
+  peers.join(bootstrap, 100);  // completes everything that is set up only once
+  const Holdings before = settled_holdings(peers, bootstrap);
   const std::size_t used = peers.arena().used_bytes();
   EXPECT_THAT(failure_of(peers, bootstrap, bytes),
               AllOf(StartsWith("rank " + std::to_string(poor) + ": "), HasSubstr(reason)));
@@ -59,7 +58,7 @@ void expect_failure(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes,
   peers.join(bootstrap, 100)->check();
 }
 
-TEST(Exhaustion, OfTheCap) {
+TEST(Exhaustion, OfTheArenaFailsAllRanks) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     const std::size_t cap_bytes = bootstrap.rank == poor ? MiB : 64 * MiB;
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
@@ -68,7 +67,7 @@ TEST(Exhaustion, OfTheCap) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Exhaustion, OfTheFileSizeLimit) {
+TEST(Exhaustion, OfTheFileSizeLimitFailsAllRanks) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     const rlimit limit{MiB, MiB};
     if (bootstrap.rank == poor) setrlimit(RLIMIT_FSIZE, &limit);
@@ -78,17 +77,17 @@ TEST(Exhaustion, OfTheFileSizeLimit) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// A tmpfs of this size ("size=1m") that only this process sees, and that goes with it.
+// Mounts a tmpfs of this size ("size=1m") that only this process sees and that vanishes with it.
 void mount_own_tmpfs(const char* size) {
   ASSERT_EQ(unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
   ASSERT_EQ(mount("own", "/dev/shm", "tmpfs", 0, size), 0);
 }
 
-TEST(Exhaustion, OfTheFolder) {
+TEST(Exhaustion, OfTheFolderFailsAllRanks) {
   if (geteuid() != 0) GTEST_SKIP() << "to mount a small tmpfs takes root";
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
-    // The others as well: there may be next to nothing in the one that is here.
+    // The other ranks get one, too, because the /dev/shm of this machine may be small.
     mount_own_tmpfs(bootstrap.rank == poor ? "size=1m" : "size=64m");
     Peers peers(std::make_shared<memory::Arena>(
         memory::ArenaOptions{.cap_bytes = 64 * MiB, .kind = memory::ArenaFile::Kind::in_folder}));
@@ -97,14 +96,14 @@ TEST(Exhaustion, OfTheFolder) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// The lowest number that no descriptor has yet.
+// Returns the lowest unused descriptor number.
 rlim_t next_descriptor() {
   const int lowest = dup(STDERR_FILENO);
   close(lowest);
   return static_cast<rlim_t>(lowest);
 }
 
-// So many more descriptors can be had. Returns what could be had before.
+// Limits the process to `count` more descriptors. Returns the previous limit.
 rlimit leave_descriptors(rlim_t count) {
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
@@ -118,8 +117,8 @@ void run_out_of_descriptors(DescriptorRoute route) {
   const auto ends = run_ranks(4, [route](const Bootstrap& bootstrap) {
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}),
                 route);
-    const CacheContents before = current_holdings();
-    // Three peers take three descriptors, and more on the way.
+    const Holdings before = current_holdings();
+    // Three peers need three descriptors, and more during the set-up.
     for (rlim_t count = 0; count < 3; ++count) {
       rlimit limit{};
       if (bootstrap.rank == poor) limit = leave_descriptors(count);
@@ -133,11 +132,15 @@ void run_out_of_descriptors(DescriptorRoute route) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Exhaustion, OfDescriptorsToOpen) { run_out_of_descriptors(DescriptorRoute::proc_first); }
+TEST(Exhaustion, OfDescriptorsToOpenFailsAllRanks) {
+  run_out_of_descriptors(DescriptorRoute::proc_first);
+}
 
-TEST(Exhaustion, OfDescriptorsToReceive) { run_out_of_descriptors(DescriptorRoute::sent); }
+TEST(Exhaustion, OfDescriptorsToReceiveFailsAllRanks) {
+  run_out_of_descriptors(DescriptorRoute::sent);
+}
 
-TEST(Exhaustion, OfAddresses) {
+TEST(Exhaustion, OfAddressSpaceFailsAllRanks) {
   constexpr std::size_t large = std::size_t{16} << 30;
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = large}));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks with different builds of the library: all are told, before they exchange anything whose
-// size might differ.
+// Ranks with different builds: all get an error before they exchange data of different sizes.
 #include "runtime/team/preparation.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +33,7 @@ Greeting greeting_of(std::string_view version) {
   return greeting;
 }
 
-// All four hear that, when the stranger comes with its greeting and the others with theirs.
+// Expects the error `words` on all four ranks if one sends the greeting `strange`.
 void expect_all_hear(const Greeting& usual, const Greeting& strange, const std::string& words) {
   const auto ends = run_ranks(4, [&](const Bootstrap& bootstrap) {
     const Trouble trouble =
@@ -44,15 +43,15 @@ void expect_all_hear(const Greeting& usual, const Greeting& strange, const std::
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Greeting, OfOneBuildIsNoTrouble) { expect_all_hear(Greeting(), Greeting(), ""); }
+TEST(Greeting, OfOneBuildSucceeds) { expect_all_hear(Greeting(), Greeting(), ""); }
 
-TEST(Greeting, TellsAllOfAnotherVersion) {
+TEST(Greeting, OfAnotherVersionFailsAllRanks) {
   expect_all_hear(greeting_of("7.1.0"), greeting_of("7.1.2"),
                   "rank 2 has huddle 7.1.2 and rank 0 has huddle 7.1.0: give all ranks the same "
                   "libhuddle");
 }
 
-TEST(Greeting, TellsAllOfAnotherBuild) {
+TEST(Greeting, OfAnotherBuildFailsAllRanks) {
   for (const auto field : {&Greeting::card_bytes, &Greeting::statement_bytes}) {
     Greeting strange = greeting_of("7.1.0");
     strange.*field += 8;
@@ -62,22 +61,22 @@ TEST(Greeting, TellsAllOfAnotherBuild) {
   }
 }
 
-TEST(Greeting, TellsAllOfSomethingThatIsNone) {
+TEST(Greeting, WithAWrongMagicNumberFailsAllRanks) {
   Greeting strange = Greeting::mine();
   strange.magic = 42;
   expect_all_hear(Greeting::mine(), strange,
                   "rank 2 does not greet as rank 0 does: give all ranks the same libhuddle");
 }
 
-TEST(Greeting, ReadsAVersionThatNothingEnds) {
+TEST(Greeting, MayHaveAnUnterminatedVersion) {
   const std::string endless(Greeting().version.size(), '9');
   expect_all_hear(greeting_of("1"), greeting_of(endless),
                   "rank 2 has huddle " + endless +
                       " and rank 0 has huddle 1: give all ranks the same libhuddle");
 }
 
-// The first bytes that a team's ranks exchange are greetings, and nothing is exchanged after.
-TEST(Greeting, IsTheFirstStepOfATeam) {
+// The ranks of a team exchange greetings first and, if these differ, nothing else.
+TEST(Greeting, IsTheFirstStepOfTeamSetUp) {
   ContextOptions options;
   options.machine =
       machine::generic_machine(machine::discover_from_synthetic("pack:1 core:2 pu:1").topology);

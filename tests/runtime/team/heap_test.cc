@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams whose ranks have mapped each other's heaps: with all buffers in them, with some, with none;
-// where nothing else may be read; and where a rank dies.
+// Teams whose ranks have mapped each other's heaps: with all, some or none of the buffers in heaps,
+// with no other access to memory, and with a rank that dies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,10 +36,10 @@ namespace {
 using select::Operation;
 
 constexpr std::size_t bytes = 160'000;
-// So much that what is saved is worth to be asked for, however crowded the processors are.
+// Large enough that the saving justifies the vote even if the machine is oversubscribed.
 constexpr std::size_t count = 1'000'000;
 
-// Blocks of a heap, for containers.
+// Allocates the memory of containers from a heap.
 class HeapResource : public std::pmr::memory_resource {
  public:
   explicit HeapResource(memory::Heap& heap) : heap_(heap) {}
@@ -56,7 +56,7 @@ class HeapResource : public std::pmr::memory_resource {
   memory::Heap& heap_;
 };
 
-// Nobody can be read.
+// A path by which no memory can be accessed.
 class Refusing : public single_copy::PeerMemory {
  public:
   single_copy::ErrorNumber read(std::byte*, single_copy::RemoteAddress,
@@ -96,8 +96,8 @@ machine::Machine machine_where_cached_lines_are_dear() {
   return machine;
 }
 
-// A rank with a heap, on a machine where reading what a peer wrote is faster than all else,
-// wherever the ranks sit.
+// A rank with a heap, on a machine model in which reading data that a peer wrote is faster than
+// everything else, whatever the placement of the ranks.
 class HeapRank {
  public:
   explicit HeapRank(Reading reading = Reading::as_it_is) : heap_(std::size_t{256} << 20) {
@@ -164,7 +164,7 @@ std::string parameters_where_mapped(const Team& team, Operation operation) {
 
 class HeapTeams : public testing::TestWithParam<int> {};
 
-// Any plan of any operation, whoever has its buffers in the heap.
+// All plans of all operations, with the buffers of any ranks in the heap.
 TEST_P(HeapTeams, RunEveryDirectPlanWithBuffersAnywhere) {
   expect_fine(run_ranks(GetParam(), [](const Bootstrap& bootstrap) {
     HeapRank rank;
@@ -188,8 +188,8 @@ TEST_P(HeapTeams, RunEveryDirectPlanWithBuffersAnywhere) {
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, HeapTeams, testing::Values(2, 3, 5));
 
-// What is not in it goes another way, in any call anew, and the ranks agree on that.
-TEST(Heap, ServesWhereNothingElseCanBeRead) {
+// In each call the ranks agree on another algorithm if a buffer is not in a heap.
+TEST(Heap, WorksIfNothingElseCanBeRead) {
   expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
     HeapRank rank(Reading::refused);
     Context context(rank.options());
@@ -211,8 +211,8 @@ TEST(Heap, ServesWhereNothingElseCanBeRead) {
   }));
 }
 
-// A gather's root is written to: that its input is mapped and its output not is not enough.
-TEST(Heap, ServesTheRootThatIsWrittenTo) {
+// Peers write to the root of a gather, so its output must be mapped; a mapped input is not enough.
+TEST(Heap, WorksForARootThatIsWrittenTo) {
   expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
     HeapRank rank(Reading::refused);
     Context context(rank.options());
@@ -228,8 +228,9 @@ TEST(Heap, ServesTheRootThatIsWrittenTo) {
   }));
 }
 
-// Where it takes long to write lines that others have cached, as a receiver does who was the root.
-TEST(Heap, ServesABroadcastWhoseRootStays) {
+// In this model stores to lines that peers have cached are slow, as on a receiver that was the
+// root.
+TEST(Heap, WorksForBroadcastsWithAFixedRoot) {
   expect_fine(run_ranks(2, [](const Bootstrap& bootstrap) {
     HeapRank rank(Reading::refused);
     ContextOptions options = rank.options();
@@ -246,7 +247,7 @@ TEST(Heap, ServesABroadcastWhoseRootStays) {
   }));
 }
 
-TEST(Heap, IsNotUsedWhereARankHasNone) {
+TEST(Heap, IsNotUsedIfARankHasNone) {
   expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
     HeapRank rank(Reading::refused);
     ContextOptions options = rank.options();
@@ -259,7 +260,7 @@ TEST(Heap, IsNotUsedWhereARankHasNone) {
 }
 
 // Each rank is a thread with a heap of its own.
-TEST(Heap, ServesThreads) {
+TEST(Heap, WorksWithThreads) {
   expect_fine(run_thread_ranks(3, [](const Bootstrap& bootstrap) {
     HeapRank rank;
     Context context(rank.options());
@@ -272,15 +273,14 @@ TEST(Heap, ServesThreads) {
   }));
 }
 
-// A buffer of its own for each of many calls, and none of them is a mapping: those that come and go
-// are a sanitizer's own.
+// Returns the number of mappings of this process.
 std::size_t mappings() {
   std::ifstream maps("/proc/self/maps");
   return static_cast<std::size_t>(
       std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
 }
 
-TEST(Heap, TakesNoMoreMappingsForFreshBuffers) {
+TEST(Heap, NeedsNoNewMappingsForNewBuffers) {
   expect_fine(run_ranks(2, [](const Bootstrap& bootstrap) {
     HeapRank rank;
     Context context(rank.options());
@@ -288,19 +288,20 @@ TEST(Heap, TakesNoMoreMappingsForFreshBuffers) {
     const Memory inside{rank.memory(), rank.memory()};
     expect_right_allreduce(team, 0, inside);
     const std::size_t before = mappings();
-    std::vector<std::pmr::vector<std::byte>> kept;  // so that none is used twice
+    std::vector<std::pmr::vector<std::byte>> kept;  // so that no buffer is reused
     constexpr int calls = 500;
     for (int call = 0; call < calls; ++call) {
       kept.emplace_back(bytes, rank.memory());
       team.bcast(kept.back().data(), bytes, 0);
       if (kept.size() > 50) kept.erase(kept.begin());
     }
+    // The tolerance is for a sanitizer's own mappings, which come and go.
     EXPECT_LT(mappings(), before + calls / 10);
   }));
 }
 
-// What it has shown stays there for the others.
-TEST(Heap, OfADeadRankIsNoSignal) {
+// The memory of a dead rank stays mapped in its peers.
+TEST(Heap, RemainsAccessibleAfterItsRankDied) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     HeapRank rank(Reading::refused);
     Context context(rank.options());
@@ -321,9 +322,9 @@ TEST(Heap, OfADeadRankIsNoSignal) {
   EXPECT_EQ(ends[2].how, RankEnd::How::fine) << ends[2];
 }
 
-// Calls of every operation by plans that read and write in each other's heaps, without end.
+// Endlessly calls operations by plans that read and write the peers' heaps.
 void use_heaps(const Bootstrap& bootstrap, unsigned int seed) {
-  std::mt19937 common(seed);  // draws the same on all ranks
+  std::mt19937 common(seed);  // the same sequence on all ranks
   HeapRank rank;
   Context context(rank.options());
   Team team(context, bootstrap);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The operations as users call them, by the plan that the team chooses: data that stay where they
-// are, and data that do not.
+// The operations by the plans that the team chooses, in place and out of place.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// Word i of what rank `from` has for rank `to`.
+// Returns word i of the data from rank `from` to rank `to`.
 std::uint32_t word(int from, int to, std::size_t i, std::uint32_t seed) {
   return seed + 1000003U * static_cast<std::uint32_t>(from) +
          10007U * static_cast<std::uint32_t>(to) + static_cast<std::uint32_t>(i);
@@ -148,7 +147,7 @@ void call_all(Team& team, std::size_t count, std::uint32_t seed) {
 
 class InPlace : public testing::TestWithParam<int> {};
 
-TEST_P(InPlace, AndApart) {
+TEST_P(InPlace, AndOutOfPlaceAreCorrect) {
   const auto ends = run_ranks(GetParam(), [](const Bootstrap& bootstrap) {
     Context context(generic_options("pack:2 numa:1 l3:1 core:2 pu:1", 256 * MiB));
     Team team(context, bootstrap);

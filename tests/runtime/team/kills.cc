@@ -52,7 +52,7 @@ struct Effort {
   }
 };
 
-// How long the slowest survivor took, from the kill to its end.
+// Returns the time from the kill to the end of the slowest survivor.
 std::chrono::milliseconds kill_some(const Life& life, std::chrono::microseconds latest,
                                     unsigned int seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -71,7 +71,7 @@ std::chrono::milliseconds kill_some(const Life& life, std::chrono::microseconds 
   const auto killed_at = std::chrono::steady_clock::now();
   const auto ends = processes.wait(20s);
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
-    // A victim may have heard of an earlier one's death, and be done, before its own.
+    // A victim may have noticed an earlier death and ended before it was killed.
     if (is_victim[rank] && ends[rank] == How::killed) continue;
     EXPECT_EQ(ends[rank].how, How::fine) << "rank " << rank;
   }
@@ -91,7 +91,7 @@ void expect_nothing_left_by_deaths(const Life& life, std::chrono::microseconds l
          std::chrono::steady_clock::now() - begin < effort.limit) {
     sum += kill_some(life, latest, 20261120 + static_cast<unsigned int>(tries++));
   }
-  // Each within a second; the mean, since this machine may have other things to do.
+  // Checks the mean and not each time, because the machine may be busy with other work.
   EXPECT_LT(sum / tries, 1s);
   testing::Test::RecordProperty("tries", std::to_string(tries));
   EXPECT_EQ(current_holdings(), before);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that are killed at any moment of what they do, again and again.
+// Repeatedly kills ranks at random times.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace huddle::team {
 
-// What ranks do without end, the same on all of them by the seed, until it throws a FailureError.
+// An endless activity, equal on all ranks for equal seeds. It ends with a FailureError.
 using Life = std::function<void(const Bootstrap&, unsigned int seed)>;
 
-// Some ranks of each of many teams are killed, at a moment before `latest`: the others hear of it
-// in time, and have nothing left of it. As many teams as KILL_TRIES says; without it, as there is
-// time for in a run of all tests.
+// Kills some ranks of each of many teams, each within `latest` of the start. Checks that the others
+// notice it in time and that no resources remain. The environment variable KILL_TRIES sets the
+// number of teams; the default suits a run of all tests.
 void expect_nothing_left_by_deaths(const Life& life, std::chrono::microseconds latest);
 
 }  // namespace huddle::team

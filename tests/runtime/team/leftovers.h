@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What this process still holds of others: descriptors and mappings, as the kernel lists them.
+// Counts this process's descriptors and mappings of other processes, as the kernel lists them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace huddle::team {
 
-// An arena's file, of either kind.
+// Returns whether the text names the file of an arena, of either kind.
 inline bool names_arena(const std::string& text) {
   return text.find("memfd:huddle") != std::string::npos ||
          text.find("/dev/shm/#") != std::string::npos;
@@ -48,7 +48,7 @@ inline CacheContents current_holdings() {
   return now;
 }
 
-// Files with our name on them where named shared memory would be.
+// Returns the number of files of huddle in the folder of named shared memory.
 inline long named_files() {
   const std::filesystem::directory_iterator files("/dev/shm");
   return std::count_if(begin(files), end(files), [](const auto& file) {

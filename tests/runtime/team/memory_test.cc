@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A rank gets no private memory, at any moment while a team is made: then nobody has a team. One
-// that had would wait for this rank in its first collective, without end.
+// A rank fails to allocate private memory at any point of team set-up: then no rank has a team. A
+// rank that had one would wait forever for this rank in its first collective.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,9 @@ ContextOptions options(const char* machine) {
   ContextOptions options;
   options.machine = machine::generic_machine(machine::discover_from_synthetic(machine).topology);
   options.arena.cap_bytes = std::size_t{1} << 26;
-  options.progress = [a = 1L, b = 2L, c = 3L] { static_cast<void>(a + b + c); };  // not a small one
+  options.progress = [a = 1L, b = 2L, c = 3L] {
+    static_cast<void>(a + b + c);
+  };  // too large to be stored inline
   return options;
 }
 
@@ -37,8 +39,8 @@ struct Outcome {
   bool had_memory = true;
 };
 
-// What comes of it when the poor rank is given that many allocations, and one that fails. The
-// bootstrap stays: a rank that did not come to one of its steps would be missed in the next.
+// Returns the outcome of a set-up in which allocation `given` fails on one rank. The bootstrap is
+// reused, so the next set-up would detect a rank that omitted a step.
 Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
   std::optional<Team> team;
   if (place.rank == rank_without_memory) allow({given});
@@ -47,7 +49,7 @@ Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
   return {!trouble.is_any(), had_memory};
 }
 
-// Whichever allocation fails, for all of them. There are some that nothing depends on.
+// Lets each allocation fail in turn. The failure of some allocations has no consequence.
 void expect_all_or_none(const Bootstrap& place, const char* machine) {
   Context context(options(machine));
   bool had_memory = false;
@@ -61,15 +63,15 @@ void expect_all_or_none(const Bootstrap& place, const char* machine) {
   }
 }
 
-TEST(Memory, ThatIsMissingAnywhereMakesNoTeamForAnybody) {
+TEST(Memory, FailureAtAnyAllocationFailsAllRanks) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
   const auto ends =
       run_ranks(3, [](const Bootstrap& place) { expect_all_or_none(place, "pack:1 core:3 pu:1"); });
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// The machine of the first rank is everybody's.
-TEST(Memory, ThatIsMissingForAnotherMachineMakesNoTeamForAnybody) {
+// All ranks use the machine of the lowest rank.
+TEST(Memory, FailureWithAnotherMachineFailsAllRanks) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
   const auto ends = run_ranks(2, [](const Bootstrap& place) {
     expect_all_or_none(

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams whose ranks read each other's memory and write to it: where all can, where one cannot, and
-// where it stops in the middle.
+// Teams whose ranks access each other's memory: all can, one cannot, or one loses access.
 #include "runtime/team/peer_access.h"
 
 #include <fmt/format.h>
@@ -40,8 +39,8 @@ constexpr int access_ranks = 3;
 constexpr std::size_t access_count = 40'000;
 constexpr std::size_t access_bytes = 4 * access_count;
 
-// A machine where nothing is as fast as reading a peer's memory, wherever the ranks sit, and what
-// was read is written again as fast as ever.
+// A machine model in which reading a peer's memory is faster than everything else, whatever the
+// placement of the ranks, and stores to lines that were read have their usual cost.
 machine::Machine reading_machine() {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
@@ -70,7 +69,7 @@ ContextOptions options_with(const single_copy::PeerPath::Open& open) {
 
 constexpr int always = 1'000'000;
 
-// How often somebody's memory can be reached.
+// The number of accesses to a peer's memory that succeed.
 struct Times {
   int reads = always;
   int writes = always;
@@ -98,7 +97,7 @@ class Limited : public single_copy::PeerMemory {
   Times times_;
 };
 
-// For the rank that opens it: how often it may reach each owner.
+// Returns the number of accesses that the opening rank may make to each owner's memory.
 using Allowed = std::function<Times(int owner)>;
 single_copy::PeerPath::Open open_limited(const Allowed& allowed) {
   return [allowed](const single_copy::Owner& owner) {
@@ -130,7 +129,7 @@ void expect_gather(Team& team, std::uint32_t seed) {
   EXPECT_EQ(result, wanted);
 }
 
-// Each rank has much for the next one and little for the others.
+// Each rank sends a large block to the next one and small blocks to the others.
 void expect_right_alltoallv(Team& team, std::uint32_t seed) {
   const auto words = [&](int from, int to) {
     return numbers((from + 1) % access_ranks == to ? access_count : 3,
@@ -161,7 +160,7 @@ bool may_read_directly(const Team& team) {
                      [](const auto& candidate) { return select::is_direct(candidate.plan); });
 }
 
-// Nothing here can be seen where the system lets no process read its sibling.
+// Returns whether the system prevents reads of other processes; then these tests are skipped.
 bool system_refuses() {
   static const bool refuses = [] {
     const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
@@ -207,8 +206,8 @@ TEST(PeerAccess, ReadsOtherThreads) {
   }));
 }
 
-// The number of a process may be a stranger's when it has died: whoever copies by it can ask whose.
-TEST(PeerAccess, WatchesWhomItReaches) {
+// A process id may be reused after its process has died, so a path gets a pidfd to check that.
+TEST(PeerAccess, MonitorsTheProcessesThatItReaches) {
   const auto watching = [](const single_copy::Owner& owner) {
     EXPECT_GE(owner.watch, 0);
     EXPECT_FALSE(has_lost_number(owner.watch));
@@ -222,7 +221,7 @@ TEST(PeerAccess, WatchesWhomItReaches) {
   expect_fine(run_ranks(access_ranks, reaches));
 }
 
-// One pair, or one rank with all others: then nobody reads anybody, and all know why.
+// If one pair, or one rank with all others, has no access, no rank uses the path, and all know why.
 void expect_done_without(const std::function<Allowed(int reader)>& allowed,
                          const std::string& why) {
   expect_fine(run_ranks(access_ranks, [&](const Bootstrap& bootstrap) {
@@ -243,7 +242,7 @@ void expect_done_without(const std::function<Allowed(int reader)>& allowed,
   }));
 }
 
-TEST(PeerAccess, OnePairThatCannotIsEnough) {
+TEST(PeerAccess, OnePairWithoutAccessDisablesThePath) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_done_without(
       [](int reader) {
@@ -252,8 +251,8 @@ TEST(PeerAccess, OnePairThatCannotIsEnough) {
       "rank 2: reading rank 1's memory: Operation not permitted");
 }
 
-// Who may read may write, as a rule; but it is tried.
-TEST(PeerAccess, OnePairThatCannotWriteIsEnough) {
+// A process that may read may usually also write, but both are tested.
+TEST(PeerAccess, OnePairWithoutWriteAccessDisablesThePath) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_done_without(
       [](int writer) {
@@ -264,7 +263,7 @@ TEST(PeerAccess, OnePairThatCannotWriteIsEnough) {
       "rank 2: writing to rank 1's memory: Operation not permitted");
 }
 
-TEST(PeerAccess, OneRankThatCannotIsEnough) {
+TEST(PeerAccess, OneRankWithoutAccessDisablesThePath) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_done_without(
       [](int reader) { return [reader](int) {
@@ -273,7 +272,7 @@ TEST(PeerAccess, OneRankThatCannotIsEnough) {
       "rank 1: reading rank 0's memory: Operation not permitted");
 }
 
-// Calls of one operation, and by what they are made as long as ranks reach each other's memory.
+// Calls of one operation, and the algorithm that they use while ranks have access to peers' memory.
 struct Direct {
   Operation operation;
   std::string_view algorithm;
@@ -282,7 +281,7 @@ struct Direct {
 constexpr Direct read_by_all{Operation::allreduce, "direct", expect_allreduce};
 constexpr Direct written_by_all{Operation::gather, "pushed", expect_gather};
 
-// All fail at the same call, with the same words, and the calls after it do without.
+// All ranks fail at the same call with the same error, and later calls do not use the path.
 void expect_stop_for_all(const Direct& calls, const Times& of_one_pair, const std::string& words) {
   expect_fine(run_ranks(access_ranks, [&](const Bootstrap& bootstrap) {
     const bool is_limited = bootstrap.rank == 1;
@@ -311,14 +310,14 @@ void expect_stop_for_all(const Direct& calls, const Times& of_one_pair, const st
   }));
 }
 
-// More often than the first call needs.
-TEST(PeerAccess, StopsForAllWhereOneCannotReadAnyMore) {
+// The number of reads exceeds those of the first call.
+TEST(PeerAccess, LostReadAccessFailsAllRanks) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_stop_for_all(read_by_all, {.reads = 40},
                       "rank 1 cannot read the memory of rank 2 any more: Operation not permitted");
 }
 
-TEST(PeerAccess, StopsForAllWhereOneCannotWriteAnyMore) {
+TEST(PeerAccess, LostWriteAccessFailsAllRanks) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_stop_for_all(
       written_by_all, {.writes = 5},
@@ -329,17 +328,16 @@ void expect_right_alltoall_by_pairs(Team& team) {
   exercise(team, node::PairExchange::Plan{}, Operation::alltoall, 100, 5);
 }
 
-// What is announced to the one that cannot read it comes another way: no call fails, and the others
-// go on reading.
-TEST(PeerAccess, AnnouncedBlocksComeWhereTheyCannotBeRead) {
+// A block that its receiver cannot read arrives another way. No call fails; others still read.
+TEST(PeerAccess, AnnouncedBlocksArriveIfTheyCannotBeRead) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_fine(run_ranks(access_ranks, [](const Bootstrap& bootstrap) {
-    constexpr int reads = 5;  // the first ones to see whether it can
+    constexpr int reads = 5;  // the first of them test the access
     const bool is_limited = bootstrap.rank == 2;
     Context context(options_with(open_limited(
         [&](int owner) { return is_limited && owner == 1 ? Times{reads} : Times{}; })));
     Team team(context, bootstrap);
-    // The protocol that is used by others as well is there before anybody has tried to read.
+    // Sets up the protocol, which other plans also use, before the access is tested.
     expect_right_alltoall_by_pairs(team);
     for (std::uint32_t call = 0; call < 10; ++call) {
       expect_right_alltoallv(team, call);
@@ -349,14 +347,14 @@ TEST(PeerAccess, AnnouncedBlocksComeWhereTheyCannotBeRead) {
   }));
 }
 
-// Of a gather whose root is written to.
+// A plan for gathers in which peers write to the root.
 node::PairExchange::Plan written_plan() { return {.announced_from = 4096, .written_from = 4096}; }
 
-// So does what is written where it cannot be.
-TEST(PeerAccess, BlocksOfAGatherComeWhereTheyCannotBeWritten) {
+// The same for blocks that cannot be written.
+TEST(PeerAccess, BlocksOfAGatherArriveIfTheyCannotBeWritten) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_fine(run_ranks(access_ranks, [](const Bootstrap& bootstrap) {
-    constexpr int writes = 3;  // the first one to see whether it can
+    constexpr int writes = 3;  // the first of them tests the access
     const bool is_limited = bootstrap.rank == 2;
     Context context(options_with(open_limited([&](int owner) {
       return is_limited && owner == 1 ? Times{always, writes} : Times{};
@@ -370,9 +368,8 @@ TEST(PeerAccess, BlocksOfAGatherComeWhereTheyCannotBeWritten) {
   }));
 }
 
-// Whoever expects another size hears of it, nobody waits for what does not come, and the team goes
-// on.
-TEST(PeerAccess, WhoExpectsAnotherSizeFailsAlone) {
+// Only a rank that expects another size gets an error, and the team remains usable.
+TEST(PeerAccess, OnlyTheRankThatExpectsAnotherSizeFails) {
   constexpr int root = 1;
   for (const auto& [sent, expected] : std::vector<std::pair<std::size_t, std::size_t>>{
            {8, 16}, {16, 8}, {100, 50'000}, {1 << 20, 100}, {1 << 20, 1 << 19}}) {
@@ -399,7 +396,7 @@ TEST(PeerAccess, WhoExpectsAnotherSizeFailsAlone) {
   }
 }
 
-// Dies while it reads or writes.
+// Kills its process during a read or write.
 class DeadlyMemory : public single_copy::PeerMemory {
  public:
   DeadlyMemory(std::unique_ptr<single_copy::PeerMemory> real, const Times& times)
@@ -442,18 +439,19 @@ void expect_death_noticed(const Direct& calls, const Times& of_one_pair) {
   EXPECT_EQ(ends[2].how, RankEnd::How::fine) << ends[2];
 }
 
-TEST(PeerAccess, DeathInTheMiddleIsNoticedByAll) {
+TEST(PeerAccess, DeathDuringACallIsNoticedByAllRanks) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   expect_death_noticed(read_by_all, {.reads = 30});
   expect_death_noticed(written_by_all, {.writes = 5});
 }
 
-// What the root and one who writes to it know of each other.
+// State that is shared by the root and a rank that writes to it.
 struct Scene {
   std::atomic<bool> root_is_back = false;
 };
 
-// Writes late: only when the root has its memory back, or has been seen not to have it.
+// Delays a write until the root has returned, which is an error, or several of its checks for
+// deaths have passed.
 class Late : public single_copy::PeerMemory {
  public:
   Late(std::unique_ptr<single_copy::PeerMemory> real, const Scene& scene)
@@ -474,15 +472,14 @@ class Late : public single_copy::PeerMemory {
   }
 
  private:
-  // Within one of them the root hears of the death.
   static constexpr std::chrono::milliseconds several_checks{500};
 
   std::unique_ptr<single_copy::PeerMemory> real_;
   const Scene& scene_;
 };
 
-// One dies, and another one is about to write: the root does not leave before that is over.
-TEST(PeerAccess, RootLeavesWhenNobodyWritesToItAnyMore) {
+// One rank dies while another is about to write: the root returns only after that write.
+TEST(PeerAccess, RootReturnsAfterAllWritesToItHaveEnded) {
   if (system_refuses()) GTEST_SKIP() << why_skipped;
   void* const shared =
       mmap(nullptr, sizeof(Scene), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -492,7 +489,7 @@ TEST(PeerAccess, RootLeavesWhenNobodyWritesToItAnyMore) {
         [&](const single_copy::Owner& owner) -> std::unique_ptr<single_copy::PeerMemory> {
           if (owner.rank != access_root) return open_usual(owner);
           if (bootstrap.rank == 0) return std::make_unique<Late>(open_usual(owner), scene);
-          // The first write is to see whether it can.
+          // The first write tests the access.
           return std::make_unique<DeadlyMemory>(open_usual(owner), Times{.writes = 1});
         }));
     Team team(context, bootstrap);

@@ -27,7 +27,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using How = RankEnd::How;
 
-// A piece of so many bytes that holds the rank's number everywhere.
+// Returns a function that allocates `bytes` bytes, all of which contain the rank's number.
 Peers::Bring bring(std::size_t bytes, int rank) {
   return [bytes, rank](memory::Arena& arena) {
     const memory::Piece piece = arena.allocate(bytes);
@@ -36,7 +36,7 @@ Peers::Bring bring(std::size_t bytes, int rank) {
   };
 }
 
-// Everybody reads what everybody brought, writes a byte to everybody, and finds everybody's.
+// Each rank reads all pieces, writes a byte to each of them, and checks the bytes from all ranks.
 void talk(Members& members, const Bootstrap& bootstrap) {
   const auto mine = static_cast<std::size_t>(members.rank());
   for (int rank = 0; rank < members.ranks(); ++rank) {
@@ -56,7 +56,7 @@ void make_and_talk(const Bootstrap& bootstrap, Peers& peers) {
   members->check();
 }
 
-TEST(Peers, OfProcessesShareWhatTheyBring) {
+TEST(Peers, OfProcessesShareTheirPieces) {
   for (const int ranks : {1, 2, 5}) {
     const auto ends = run_ranks(ranks, [](const Bootstrap& bootstrap) {
       Peers peers(new_arena());
@@ -66,7 +66,7 @@ TEST(Peers, OfProcessesShareWhatTheyBring) {
   }
 }
 
-TEST(Peers, OfThreadsShareWhatTheyBring) {
+TEST(Peers, OfThreadsShareTheirPieces) {
   const auto ends = run_thread_ranks(4, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     make_and_talk(bootstrap, peers);
@@ -89,7 +89,7 @@ void expect_refusal_of_proc(const Bootstrap& bootstrap) {
   barrier(bootstrap);
 }
 
-TEST(Peers, ReachEachOtherWhereProcIsRefused) {
+TEST(Peers, ReachEachOtherIfProcIsRefused) {
   for (const int ranks : {2, 16}) {
     const auto ends = run_ranks(ranks, [](const Bootstrap& bootstrap) {
       prctl(PR_SET_DUMPABLE, 0);
@@ -104,7 +104,7 @@ TEST(Peers, ReachEachOtherWhereProcIsRefused) {
   }
 }
 
-TEST(Peers, ReachEachOtherByDescriptorsThatAreSent) {
+TEST(Peers, ReachEachOtherBySentDescriptors) {
   const auto ends = run_ranks(32, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena(), DescriptorRoute::sent);
     make_and_talk(bootstrap, peers);
@@ -112,7 +112,7 @@ TEST(Peers, ReachEachOtherByDescriptorsThatAreSent) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// A team's pieces are there as long as anybody may look at them.
+// A team's pieces exist as long as any rank may access them.
 TEST(Peers, KeepAPieceUntilAllHaveLeft) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
@@ -157,7 +157,7 @@ TEST(Peers, MapEachOtherOnceForAllTeams) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Peers, MakeManyTeamsAndKeepNothingOfThem) {
+TEST(Peers, FreeEverythingOfManyTeams) {
   const auto ends = run_ranks(2, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     const auto first = peers.join(bootstrap, 1000);
@@ -172,8 +172,8 @@ TEST(Peers, MakeManyTeamsAndKeepNothingOfThem) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-// Threads of two processes, three each, some with an arena of their own.
-TEST(Peers, OfThreadsInSeveralProcesses) {
+// Two processes of three threads each, some of which have their own arena.
+TEST(Peers, OfThreadsInSeveralProcessesShareTheirPieces) {
   const std::string place = "/nowhere/huddle-peers-test-" + std::to_string(getpid());
   const auto ends = run_ranks(2, [&](const Bootstrap& process) {
     Peers common(new_arena());
@@ -189,7 +189,7 @@ TEST(Peers, OfThreadsInSeveralProcesses) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Peers, ServeSeveralTeamsOfSeveralThreadsAtOnce) {
+TEST(Peers, SupportConcurrentTeamsOfSeveralThreads) {
   const std::string place = "/nowhere/huddle-teams-test-" + std::to_string(getpid());
   const auto ends = run_ranks(3, [&](const Bootstrap& process) {
     Peers peers(new_arena());
@@ -216,7 +216,7 @@ TEST(Peers, OfTwoUsersDoNotShare) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Peers, AreNotForTheChildrenOfTheirProcess) {
+TEST(Peers, AreUnusableInForkedChildren) {
   Peers peers(new_arena());
   const auto ends = run_ranks(2, [&](const Bootstrap& bootstrap) {
     EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
@@ -225,7 +225,7 @@ TEST(Peers, AreNotForTheChildrenOfTheirProcess) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Peers, HearWhatFailedWhereARankCouldNotBringItsPiece) {
+TEST(Peers, GetTheErrorOfARankThatCannotAllocate) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     const auto bring_or_not = [&](memory::Arena& arena) {

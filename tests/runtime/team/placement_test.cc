@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Every rank's memory lies on the NUMA node where the rank runs, as the others see it, too. Says
-// something on a machine with several nodes: tests/lab/numa_guest.sh runs it on four.
+// The memory of each rank is on the NUMA node on which the rank runs, also as seen by its peers.
+// This test requires several nodes to be meaningful: tests/lab/numa_guest.sh runs it on four.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ namespace {
 using ::testing::Each;
 using How = RankEnd::How;
 
-// Runs on the processors of that node from now on. Nothing happens where there are no nodes.
+// Binds this thread to the hardware threads of that node. Does nothing if there are no nodes.
 void move_to_node(int node) {
   const auto list =
       System().read("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist");
@@ -44,7 +44,7 @@ void expect_on(const std::byte* data, std::size_t bytes, int node) {
   EXPECT_EQ(placement.elsewhere, 0U) << "of the pages for node " << node;
 }
 
-TEST(Placement, EveryRanksPiecesLieOnItsNode) {
+TEST(Placement, OfPiecesIsTheNodeOfTheirRank) {
   const std::vector<int> nodes = memory::allowed_numa_nodes();
   const int ranks = std::max(2, static_cast<int>(nodes.size()));
   const std::size_t bytes = 100 * memory::page_bytes();

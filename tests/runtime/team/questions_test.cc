@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that begin to ask each other before each call: all with the same one, whoever wants it, and
-// nobody waits for one who has died over it.
+// Ranks that start to vote before each call: all start with the same call, whichever rank requests
+// it, and no rank waits forever if the requesting rank dies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 
 using How = RankEnd::How;
 
-// The others have begun the call when the last rank comes to it with a question.
+// The last rank requests votes when the other ranks have already begun the call.
 void come_too_late(const Bootstrap& bootstrap) {
   Context context(two_core_options());
   Team team(context, bootstrap);
@@ -47,13 +47,13 @@ void come_too_late(const Bootstrap& bootstrap) {
   }
 }
 
-TEST(Questions, OfWhoComesTooLateAreAskedFromTheNextCallOn) {
+TEST(Questions, LateRequestTakesEffectOnNextCall) {
   expect_fine(run_ranks(3, come_too_late));
   expect_fine(run_thread_ranks(3, come_too_late));
 }
 
-// Who is the first to begin a call is not too late for it.
-TEST(Questions, OfWhoComesFirstAreAskedAtOnce) {
+// The request of the first rank to begin a call takes effect at that call.
+TEST(Questions, EarlyRequestTakesEffectImmediately) {
   expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
     Context context(two_core_options());
     Team team(context, bootstrap);
@@ -65,7 +65,7 @@ TEST(Questions, OfWhoComesFirstAreAskedAtOnce) {
   }));
 }
 
-// Roots run ahead of the others by as much as the team lets them, and several may ask at once.
+// Roots run ahead as far as the team permits, and several ranks may request votes at once.
 void run_ahead(const Bootstrap& bootstrap, unsigned seed) {
   constexpr int calls = 60;
   Context context(two_core_options());
@@ -88,14 +88,14 @@ void run_ahead(const Bootstrap& bootstrap, unsigned seed) {
   EXPECT_EQ(all, std::vector<int>(all.size(), started)) << "seed " << seed;
 }
 
-TEST(Questions, BeginWithTheSameCallWhoeverRunsAhead) {
+TEST(Questions, BeginWithTheSameCallOnAllRanks) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const auto function = [seed](const Bootstrap& bootstrap) { run_ahead(bootstrap, 10 * seed); };
     expect_fine(seed % 2 == 0 ? run_ranks(3, function) : run_thread_ranks(3, function));
   }
 }
 
-// It dies where the others wait for its answer.
+// Kills the requesting rank at a point where the others wait for it.
 struct DeadlyFence {
   void frequent_side(context::NativeContext& /*w*/) const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -103,7 +103,7 @@ struct DeadlyFence {
   void rare_side(context::NativeContext& /*w*/) const { raise(SIGKILL); }
 };
 
-TEST(Questions, OfWhoDiesOverThemAreALoss) {
+TEST(Questions, DeathOfTheRequestingRankIsNoticed) {
   constexpr int victim = 1;
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(

@@ -46,7 +46,7 @@ RankProcesses::RankProcesses(int ranks, const RankFunction& function)
   for (int rank = 0; rank < ranks; ++rank) start(rank, group, function);
 }
 
-// The write end of a pipe goes with the child alone: when the child ends, so does the pipe.
+// Only the child has the write end of a pipe, so that the pipe is closed when the child ends.
 void RankProcesses::start(int rank, ForkBootstrap& group, const RankFunction& function) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a rank");
@@ -61,7 +61,7 @@ void RankProcesses::start(int rank, ForkBootstrap& group, const RankFunction& fu
     child.alive = std::move(read_end);
     return;
   }
-  children_.clear();  // the pipes of the ranks before
+  children_.clear();  // closes the inherited pipes of lower ranks
   bool is_fine = false;
   {
     const Bootstrap bootstrap = group.join(rank);

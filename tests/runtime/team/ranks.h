@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks for tests: real processes, or threads where ThreadSanitizer is to see both sides. Each gets
-// its place and a bootstrap, runs one function, and ends.
+// Ranks for tests: processes, or threads so that ThreadSanitizer sees both sides. Each gets a
+// bootstrap, runs one function, and ends.
 #pragma once
 
 #include <sys/types.h>
@@ -17,38 +17,38 @@
 
 namespace huddle::team {
 
-// What a rank does. An exception, or an expectation of gtest that does not hold, is a failure.
+// The code of a rank. An exception or a failed gtest expectation makes the rank fail.
 using RankFunction = std::function<void(const Bootstrap&)>;
 
-// How a rank ended.
+// The outcome of a rank.
 struct RankEnd {
   enum class How { fine, failed, killed, timed_out };
   How how = How::fine;
-  int signal = 0;                      // with killed
+  int signal = 0;                      // if killed
   std::chrono::milliseconds after{0};  // since the start
   bool operator==(How other) const { return how == other; }
 };
 std::ostream& operator<<(std::ostream& out, RankEnd::How how);
 std::ostream& operator<<(std::ostream& out, const RankEnd& end);
 
-// Forked ranks that are still running. The parent is no rank.
+// Ranks in forked processes. The parent is not a rank.
 class RankProcesses {
  public:
   RankProcesses(int ranks, const RankFunction& function);
-  // Kills whoever still runs.
+  // Kills all ranks that still run.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t process(int rank) const { return children_[static_cast<std::size_t>(rank)].pid; }
-  void kill(int rank) const;  // with SIGKILL; nothing where it has been waited for
-  // Waits for all; whoever is not done by then is killed and has timed out.
+  void kill(int rank) const;  // with SIGKILL; does nothing if it has been waited for
+  // Waits for all ranks. Kills those that still run after `limit`; they have timed out.
   std::vector<RankEnd> wait(std::chrono::milliseconds limit);
 
  private:
   struct Child {
     pid_t pid = -1;
-    FileDescriptor alive;  // ends with the process
+    FileDescriptor alive;  // a pipe that is closed when the process ends
     RankEnd end;
   };
 
@@ -61,11 +61,11 @@ class RankProcesses {
 
 inline constexpr std::chrono::seconds rank_limit{30};
 
-// Forks, runs, waits. Everything is fine when all ends are.
+// Forks ranks, runs the function, waits, and returns the outcome of each rank.
 std::vector<RankEnd> run_ranks(int ranks, const RankFunction& function,
                                std::chrono::milliseconds limit = rank_limit);
 
-// The same with threads of this process. They cannot be killed: one that hangs hangs the test.
+// The same with threads. They cannot be killed, so a rank that hangs blocks the test.
 std::vector<RankEnd> run_thread_ranks(int ranks, const RankFunction& function);
 
 }  // namespace huddle::team

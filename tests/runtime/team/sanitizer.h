@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the tests have to know of the sanitizer that they are built with.
+// Properties of the sanitizer of this build that affect tests.
 #pragma once
 
 #if defined(__has_feature)
-// Its check of an object's type opens a pipe, and takes the lack of one for a wrong type.
+// UBSan's check of an object's type opens a pipe, and reports a wrong type if that fails.
 #if __has_feature(undefined_behavior_sanitizer)
 #define HUDDLE_SANITIZER_NEEDS_DESCRIPTORS
 #endif
-// It defines operators new and delete that no program can replace.
+// TSan defines operators new and delete that programs cannot replace.
 #if __has_feature(thread_sanitizer)
 #define HUDDLE_SANITIZER_OWNS_NEW
 #endif

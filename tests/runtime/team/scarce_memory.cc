@@ -11,7 +11,7 @@
 
 namespace {
 
-// An operator new has nowhere else to look.
+// Global, because operator new has no other access to it.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local huddle::team::Allowance left;
 
@@ -22,14 +22,14 @@ struct Action {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local Action action;
 
-// The action may allocate.
+// Removes the action before it runs, because the action may allocate.
 [[maybe_unused]] void run_action() {
   if (!action.run || action.number-- > 0) return;
   const std::function<void()> run = std::exchange(action.run, nullptr);
   run();
 }
 
-// By nobody where the operators below are the sanitizer's.
+// Unused if the sanitizer defines the operators below.
 [[maybe_unused]] bool is_refused() {
   if (left.is_any()) return false;
   if (left.number > 0) {
@@ -61,7 +61,7 @@ void* operator new(std::size_t bytes) {
   return memory;
 }
 
-// One of the sanitizers' own would not go with our delete.
+// Replaced, too, because a sanitizer's version would not match the operator delete below.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   try {
     return ::operator new(bytes);

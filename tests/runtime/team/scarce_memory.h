@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Private memory that runs out when a test wants it to. Whoever links this has operators new and
-// delete of its own, in the whole program, so that nothing is missed.
+// Makes allocations of private memory fail on demand. Replaces operators new and delete in the
+// whole program, so that all allocations are covered.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,22 @@ namespace huddle::team {
 
 inline constexpr long any_number = -1;
 
-// What memory a thread gets.
+// The allocations of a thread that succeed and fail.
 struct Allowance {
-  long number = any_number;  // allocations that go well,
-  long refused = 1;          // and those behind them that do not; after these all do again
+  long number = any_number;  // number of allocations that succeed
+  long refused = 1;          // number of those after them that fail; later ones succeed again
 
   bool is_any() const { return number == any_number; }
 };
 
-// From now on, for this thread. Returns what is left of that before: any number, where all that was
-// to be refused has been.
+// Sets this thread's allowance. Returns the rest of the last one: any_number after its failures.
 Allowance allow(Allowance allowance);
 
-// Runs `action` once, on this thread, before the allocation that follows `number` others: between
-// two steps of a function, as another thread could. Does nothing if a sanitizer has operators of
-// its own.
+// Runs `action` once on this thread, before the allocation that follows `number` others, to
+// simulate another thread between two steps of a function. Does nothing if a sanitizer owns
+// operator new.
 void before_allocation(long number, std::function<void()> action);
-// Returns whether the action was still to be run, and forgets it.
+// Cancels the action. Returns whether it had not run yet.
 bool cancel_action();
 
 }  // namespace huddle::team

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// One rank gets no memory for a while, at any moment from the making of a team through the first
-// calls of all operations: nobody waits for it without end. Either all ranks hear before anything
-// has moved, and with the memory back the call goes well, or all hear that the team is lost.
+// Allocations of one rank fail for a while, at any point from team set-up to the first calls of all
+// operations: no rank waits for it forever. Either all ranks get an error before any data has
+// moved, and the call succeeds once memory is available, or all are notified that the team is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,11 +39,11 @@ using select::Operation;
 
 constexpr int scarce_ranks = 3;
 
-// How a step ended on a rank.
+// The outcome of a step on a rank.
 enum class End {
   well,
-  refused,  // in good order, before anything has moved
-  lost,     // this rank's trouble or another's; the team is of no use any more
+  refused,  // an error before any data has moved; the team remains usable
+  lost,     // an error after which the team is unusable
 };
 
 template <class Step>
@@ -60,7 +60,7 @@ End end_of(Step step) {
   }
 }
 
-// The memory of a rank, most of the time as much as it asks for.
+// The memory of a rank, which is usually unlimited.
 class Purse {
  public:
   explicit Purse(Allowance allowance) : allowance_(allowance) {}
@@ -77,7 +77,8 @@ class Purse {
   Allowance allowance_;
 };
 
-// Early moments as often as late ones, of which there are more; seldom for one block alone.
+// Returns a random allowance. Early failures are as likely as late ones, although there are more
+// late points; in a quarter of the cases several allocations fail.
 Allowance allowance_of(std::minstd_rand& random) {
   const long most = 1L << random() % 13;
   return {static_cast<long>(random()) % most,
@@ -88,7 +89,8 @@ machine::Machine small_machine() {
   return machine::generic_machine(machine::discover_from_synthetic("pack:1 core:4 pu:1").topology);
 }
 
-// Where reading what a peer wrote is faster than all else, ranks want to reach each other.
+// A machine model in which reading data that a peer wrote is faster than everything else, so that
+// ranks select algorithms that access peers' memory.
 machine::Machine machine_for_reading() {
   machine::Machine machine = small_machine();
   for (machine::HandoffCurve& handoff : machine.handoff) {
@@ -105,7 +107,7 @@ ContextOptions options(machine::Machine machine) {
   return options;
 }
 
-// What a process has for all its teams.
+// The resources of a process for all its teams.
 struct Home {
   Home() : heap(std::size_t{64} << 20), plain(options(small_machine())), reading(with_heap()) {}
 
@@ -126,7 +128,7 @@ std::vector<Operation> operations_in_some_order(std::minstd_rand& random) {
   return list;
 }
 
-// The same with as much memory as it asks for, which is not what this is about.
+// Returns the same bootstrap with unlimited memory, because failures within it are not tested here.
 Bootstrap with_memory(const Bootstrap& place) {
   return {place.rank, place.ranks, [&place](auto mine, auto all) {
             const Allowance left = allow({});
@@ -135,7 +137,7 @@ Bootstrap with_memory(const Bootstrap& place) {
           }};
 }
 
-// A life of a team, the same on all ranks by the seed.
+// The set-up and calls of a team, the same on all ranks for equal seeds.
 class ScarceLife {
  public:
   ScarceLife(const Bootstrap& place, Home& home, unsigned int seed)
@@ -146,7 +148,7 @@ class ScarceLife {
         context_(random_() % 2 == 0 ? home.plain : home.reading),
         purse_(of_rank(allowance_of(random_))) {}
 
-  // Returns how many steps failed.
+  // Returns the number of steps that failed.
   int run() {
     int failures = 0;
     const End made = everybodys(purse_.spend([this] { team_.emplace(context_, bootstrap_); }));
@@ -165,8 +167,8 @@ class ScarceLife {
  private:
   Allowance of_rank(Allowance poor) const { return place_.rank == poor_ ? poor : Allowance{}; }
 
-  // What has come of it for the team. All are refused, or none is; and whoever is well where others
-  // are lost hears of it in the next call.
+  // Returns the outcome for the team. Checks that all ranks are refused or none is. A rank that
+  // succeeded while others lost the team must notice that in its next call.
   End everybodys(End mine) {
     const std::vector<End> all = gather(place_, mine);
     const auto has = [&](End end) { return std::find(all.begin(), all.end(), end) != all.end(); };
@@ -187,7 +189,7 @@ class ScarceLife {
     EXPECT_TRUE(mine != End::well || call.is_right()) << name(operation) << ", " << bytes;
     const End end = everybodys(mine);
     if (end != End::refused) return end;
-    // Now with memory.
+    // Repeats the call with memory.
     OwnCall again(*team_, operation, bytes, seed + 1);
     EXPECT_EQ(end_of([&] { again.run(); }), End::well) << name(operation);
     EXPECT_TRUE(again.is_right()) << name(operation) << ", " << bytes;
@@ -203,7 +205,7 @@ class ScarceLife {
   std::optional<Team> team_;
 };
 
-// As many as REFUSALS says; without it, as there is time for in a run of all tests.
+// The number of repetitions: from the variable REFUSALS, or a default for a run of all tests.
 struct ScarceEffort {
   long long lives = 300;
   std::chrono::seconds limit = 60s;
@@ -215,7 +217,7 @@ struct ScarceEffort {
   }
 };
 
-TEST(Scarcity, OfOneRankMakesNobodyWait) {
+TEST(Scarcity, OnOneRankBlocksNoOtherRank) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
   const auto [lives, limit] = ScarceEffort::asked_for();
   constexpr unsigned int first_seed = 20261124;

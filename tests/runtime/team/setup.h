@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Options, arenas and checks that several tests of this folder use.
+// Options, arenas and checks for several tests of this folder.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Threads of programs may have as little stack as an MPI needs, and may be the first to call a
-// collective: huddle sets up its team on that stack.
+// Application threads may have a stack that is just large enough for the MPI, and may make the
+// first collective call, so that huddle sets up its team on that stack.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -24,10 +24,10 @@ namespace {
 
 using How = RankEnd::How;
 
-// Leaves room for the MPI, which needs about 10 KiB, on a stack of 32 KiB.
+// Leaves space for the MPI, which needs about 10 KiB, on a stack of 32 KiB.
 constexpr std::ptrdiff_t most_stack_bytes = 12 << 10;
 
-// Returns how much of its stack a thread touches that runs this.
+// Returns the number of bytes of its stack that a thread touches while it runs `work`.
 std::ptrdiff_t stack_of(std::function<void()> work) {
   constexpr std::size_t stack_bytes = std::size_t{1} << 20;
   constexpr unsigned char untouched = 0xA5;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the teams of a process have in common.
-#include "runtime/team/team_context.h"
+// The state that all teams of a process share.
+#include "runtime/team/context.h"
 
 #include <gtest/gtest.h>
 
@@ -13,14 +13,14 @@
 namespace huddle::team {
 namespace {
 
-TEST(Context, HandsOnTheTextThatAMachineWasReadFrom) {
+TEST(Context, KeepsTheTextOfTheMachine) {
   ContextOptions read = two_core_options(MiB);
   read.machine_text = "# as somebody wrote it\n" + machine::format_machine(read.machine);
   const std::string text = read.machine_text;
   EXPECT_EQ(Context(std::move(read)).machine_text(), text);
 }
 
-TEST(Context, WritesAMachineThatWasReadFromNoText) {
+TEST(Context, FormatsAMachineWithoutText) {
   const ContextOptions made = two_core_options(MiB);
   EXPECT_EQ(Context(made).machine_text(), machine::format_machine(made.machine));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Memory for protocols that are set up later: all ranks get it, or none does and nothing is kept.
+// Memory for protocols that are set up later: all ranks get it, or none does and all is freed.
 #include "runtime/team/team_memory.h"
 
 #include <gmock/gmock.h>
@@ -22,9 +22,9 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t cap_bytes = 8 * MiB;
 constexpr int memory_ranks = 3;
-constexpr int rank_that_runs_out = 1;  // the rank that has no memory left
+constexpr int rank_that_runs_out = 1;  // the rank without memory
 
-// Far more often than the others could, if each failure took some of theirs.
+// Enough repetitions to exhaust the memory of the other ranks if each failure leaked.
 constexpr int tries = 50;
 
 TeamMemory::Memory all_flags(std::size_t bytes) { return {bytes, bytes}; }
@@ -49,12 +49,12 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
   }
 }
 
-TEST(TeamMemory, OfWhichOneRankHasNoneLeft) {
+TEST(TeamMemory, ExhaustionOnOneRankFailsAllRanks) {
   expect_failures_that_cost_nothing(
       [](int rank) { return rank == rank_that_runs_out ? 2 * cap_bytes : MiB; }, "the cap");
 }
 
-TEST(TeamMemory, WhenOneRankCannotPrepare) {
+TEST(TeamMemory, PrepareFailureOnOneRankFailsAllRanks) {
   expect_failures_that_cost_nothing(
       [](int rank) -> std::size_t {
         if (rank == rank_that_runs_out) throw std::bad_alloc();
@@ -63,8 +63,8 @@ TEST(TeamMemory, WhenOneRankCannotPrepare) {
       "std::bad_alloc");
 }
 
-// Nobody has died, and the rank that comes no more stays.
-TEST(TeamMemory, TellsWhoeverWaitsWhoHasGivenUp) {
+// A rank gives up but does not die.
+TEST(TeamMemory, WaitingRanksGetTheReasonForGivingUp) {
   for (const RankEnd& end : run_ranks(memory_ranks, [](const Bootstrap& bootstrap) {
          Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
          TeamMemory team_memory(peers, bootstrap);

@@ -43,7 +43,7 @@ void run(const RankFunction& function) {
     EXPECT_EQ(end.how, RankEnd::How::fine) << end;
 }
 
-TEST(TeamPool, HandsATeamOnAndItsCallsGoOn) {
+TEST(TeamPool, ReusedTeamContinuesItsCalls) {
   run([](const Bootstrap& bootstrap) {
     Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     TeamPool pool(MiB * 8);
@@ -63,7 +63,7 @@ TEST(TeamPool, HandsATeamOnAndItsCallsGoOn) {
   });
 }
 
-TEST(TeamPool, KnowsRanksByTheirOrderAndTakesTheLowestNumber) {
+TEST(TeamPool, MatchesMembersInOrderAndTakesTheLowestNumber) {
   run([](const Bootstrap& bootstrap) {
     Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     TeamPool pool(MiB * 8);
@@ -76,7 +76,7 @@ TEST(TeamPool, KnowsRanksByTheirOrderAndTakesTheLowestNumber) {
   });
 }
 
-TEST(TeamPool, HasNoneForARankThatIsBoundAnew) {
+TEST(TeamPool, ReturnsNoTeamAfterTheBindingChanged) {
   run([](const Bootstrap& bootstrap) {
     Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     TeamPool pool(MiB * 8);
@@ -93,7 +93,7 @@ TEST(TeamPool, HasNoneForARankThatIsBoundAnew) {
   });
 }
 
-TEST(TeamPool, KeepsNoMoreThanItMayAndNothingThatIsLost) {
+TEST(TeamPool, RespectsTheLimitAndDropsLostTeams) {
   run([](const Bootstrap& bootstrap) {
     Context context(generic_options("pack:1 core:4 pu:1", 64 * MiB));
     Entry one = made(context, bootstrap, 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Teams of real processes: every operation by every plan that could be chosen for it, against a
-// serial reference.
+// Every operation by every plan that could be chosen, against a serial reference.
 #include "runtime/team/team.h"
 
 #include <gtest/gtest.h>
@@ -27,12 +26,11 @@ namespace {
 
 using select::Operation;
 
-// A machine with some levels and memories, whatever this one is: its two processors are dealt to
-// the ranks in turn.
+// A machine model with several levels and NUMA nodes, independent of the machine of the test.
 machine::Machine layered_machine() {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:2 numa:1 l3:2 core:2 pu:1").topology);
-  // Ranks may read each other's memory.
+  // Adds a path by which ranks can read each other's memory.
   machine.paths.push_back(
       {"cma", 1, {{1024, 1 << 20}, {2000, 100'000}, {}}, machine::Origin::estimated});
   return machine;
@@ -45,7 +43,7 @@ ContextOptions small_options() {
   return options;
 }
 
-// Ranks as processes, as users have them, and as threads, of which TSan sees both sides.
+// Ranks as processes, as in applications, and as threads, so that TSan sees both sides.
 enum class As { processes, threads };
 
 struct MeasuringThreads {
@@ -66,15 +64,15 @@ class Teams : public testing::TestWithParam<MeasuringThreads> {
   }
 };
 
-// `make test-all` takes them all; elsewhere large teams take a part of the plans, others in each
-// operation and size.
+// Returns whether to test a plan. `make test-all` tests all plans; otherwise large teams test a
+// part of them, which differs between operations and sizes.
 bool is_taken(std::size_t plan, int ranks) {
   const auto one_of = static_cast<std::size_t>(ranks <= 3 ? 1 : ranks);
   return std::getenv("HUDDLE_THOROUGH") != nullptr || plan % one_of == 0;
 }
 
-// Every algorithm forced in turn, at sizes where it could be chosen.
-TEST_P(Teams, EveryPlanOfEveryOperation) {
+// Each algorithm is forced in turn, at sizes for which it could be chosen.
+TEST_P(Teams, RunEveryPlanOfEveryOperation) {
   run([](const Bootstrap& bootstrap) {
     Context context(small_options());
     Team team(context, bootstrap);
@@ -93,7 +91,7 @@ TEST_P(Teams, EveryPlanOfEveryOperation) {
   });
 }
 
-TEST_P(Teams, ChosenPlansAtManySizes) {
+TEST_P(Teams, RunChosenPlansAtManySizes) {
   run([](const Bootstrap& bootstrap) {
     Context context(small_options());
     Team team(context, bootstrap);
@@ -115,8 +113,8 @@ TEST_P(Teams, ChosenPlansAtManySizes) {
   });
 }
 
-// 0 B to 64 MiB; the large ones in `make test-all`, for the largest take seconds.
-TEST_P(Teams, FromNothingToVeryMuch) {
+// Sizes from 0 B to 64 MiB; those above 4 MiB only in `make test-all`, because they take seconds.
+TEST_P(Teams, RunEmptyToLargeCalls) {
   const bool thorough = std::getenv("HUDDLE_THOROUGH") != nullptr;
   run([thorough](const Bootstrap& bootstrap) {
     Context context(small_options());

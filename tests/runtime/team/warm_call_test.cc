@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A call that was made before allocates nothing, in no algorithm and for no choice: not one curve
-// and not one candidate is asked for any more.
+// A repeated call allocates no memory, neither in its algorithm nor for the choice, because no cost
+// curve or candidate is evaluated again.
 #include <gtest/gtest.h>
 
 #include "exercise.h"
@@ -18,14 +18,14 @@ namespace {
 
 using How = RankEnd::How;
 
-// The same call three times; at the third there is no memory to be had.
+// Makes the same call three times; all allocations fail during the third.
 void call_without_memory(Team& team, select::Operation operation, std::size_t bytes) {
   constexpr std::uint32_t seed = 7;
   for (int before = 0; before < 2; ++before) OwnCall(team, operation, bytes, seed).run();
   OwnCall call(team, operation, bytes, seed);
   allow({.number = 0});
   call.run();
-  const bool asked_for_none = !allow({}).is_any();  // the refusal is still to come
+  const bool asked_for_none = !allow({}).is_any();  // the failure has not occurred yet
   EXPECT_TRUE(asked_for_none) << name(operation) << " of " << bytes;
   EXPECT_TRUE(call.is_right()) << name(operation) << " of " << bytes;
 }

@@ -3,8 +3,8 @@
 # Copyright the huddle contributors
 """Writes the topologies that hwloc's synthetic descriptions cannot express, as hwloc XML.
 
-Each function below is a real kind of machine, numbered as Linux numbers it. Run this after a change
-and look at the difference; corpus_test.cc holds what discovery has to make of each file.
+Each function below describes a real kind of machine with the numbering of Linux. Run this script
+after a change and review the differences; corpus_test.cc contains the expected results.
 """
 import pathlib
 
@@ -14,7 +14,7 @@ CACHE_DEPTH = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
 def bitmap(numbers):
-    """{0, 33} -> '0x00000002,0x00000001', hwloc's way to write a set."""
+    """{0, 33} -> '0x00000002,0x00000001', hwloc's text format of a set."""
     value = sum(1 << number for number in set(numbers))
     words = [f"0x{value & 0xFFFFFFFF:08x}"]
     while value := value >> 32:
@@ -23,7 +23,7 @@ def bitmap(numbers):
 
 
 class Node:
-    """An object of the tree; processors are known from below, memory hangs beside."""
+    """An object of the tree. Its PUs are those of its children; memory is attached separately."""
 
     def __init__(self, type_name, parts=(), pus=(), memory=(), index=None, infos=None, **attributes):
         self.type, self.parts, self.memory = type_name, list(parts), list(memory)
@@ -53,7 +53,7 @@ def group(index, parts, memory=()):
 
 
 def numa(index, size, subtype=None, pus=None, **infos):
-    """Memory local to the object that it hangs on, or to `pus` where that differs."""
+    """Memory local to the object to which it is attached, or to `pus` if they differ."""
     attributes = {"local_memory": size}
     if subtype:
         attributes["subtype"] = subtype
@@ -73,7 +73,7 @@ class Writer:
         self.count = 0
 
     def node(self, node, depth, near, extra):
-        """`near`: memory of the objects around; `extra`: further attributes of this one."""
+        """`near` is the memory of the enclosing objects; `extra` are more attributes."""
         self.count += 1
         near = near | {memory.index for memory in node.memory}
         nodes = memory_below(node) or near
@@ -136,7 +136,7 @@ def smt_core(number, threads, cores):
 
 
 def epyc_nps1_smt():
-    """Two sockets of 8 dies x 8 cores, one NUMA node a socket, SMT on."""
+    """Two sockets of 8 dies x 8 cores, one NUMA node per socket, SMT on."""
     def socket(index):
         dies = [cache("L3Cache", 32 * MIB,
                       *(smt_core(64 * index + 8 * die + c, 2, 128) for c in range(8)))
@@ -173,7 +173,7 @@ def hybrid_desktop():
 
 
 def boost_kinds():
-    """Cores that differ in their best frequency only are of one kind."""
+    """Cores that differ only in their maximum frequency are of one kind."""
     cores = [core(c, c) for c in range(8)]
     socket = package(0, "Intel(R) Xeon(R) W-2245 CPU @ 3.90GHz", [cache("L3Cache", 16 * MIB, *cores)])
     write("favoured-cores", [socket], [numa(0, 64 * GIB)],
@@ -182,7 +182,7 @@ def boost_kinds():
 
 
 def arm_big_little():
-    """Four small and four big cores, an L2 a cluster, no L3; the scheduler's capacities tell kinds."""
+    """Four small and four big cores, one L2 per cluster, no L3; kinds by scheduler capacity."""
     clusters = [cache("L2Cache", size, *(core(c, c) for c in cores))
                 for size, cores in ((512 * 1024, range(4)), (2 * MIB, range(4, 8)))]
     write("arm-big-little", [package(0, "Cortex-A72", clusters)], [numa(0, 8 * GIB)],
@@ -192,7 +192,7 @@ def arm_big_little():
 
 
 def offline_cores():
-    """SMT turned off while running: every second thread offline, and one core besides."""
+    """SMT turned off at run time: every second thread is offline, and also one core."""
     online = [c for c in range(8) if c != 5]
     sockets = [package(s, "Intel(R) Xeon(R) Silver 4110 CPU @ 2.10GHz",
                        [cache("L3Cache", 11 * MIB, *(core(c, c) for c in online if c // 4 == s))],
@@ -210,7 +210,7 @@ def cgroup():
 
 
 def hbm():
-    """One socket cut into four NUMA nodes, each with DRAM and high-bandwidth memory, an L3 over all."""
+    """One socket of four NUMA nodes, each with DRAM and high-bandwidth memory, and a common L3."""
     quarters = [group(q, [core(14 * q + c, 14 * q + c) for c in range(14)],
                       [numa(q, 32 * GIB, MemoryTier="DRAM"),
                        numa(4 + q, 16 * GIB, subtype="HBM", MemoryTier="HBM")])
@@ -220,7 +220,7 @@ def hbm():
 
 
 def cxl():
-    """Two sockets, a CXL card near the first one and one that no processor is near."""
+    """Two sockets, a CXL card near the first one, and one that is near no processor."""
     sockets = []
     for s in range(2):
         memory = [numa(s, 128 * GIB, MemoryTier="DRAM")]
@@ -243,7 +243,7 @@ def uneven():
 
 
 def dead_die():
-    """Two packages of two dies; one die is dead, and Linux hides the level where it has one child."""
+    """Two packages of two dies, one dead. Linux hides a level with only one child."""
     def die(index, *numbers):
         return Node("Die", [cache("L3Cache", 16 * MIB, *(core(n, n) for n in numbers))], index=index)
     model = "Intel(R) Xeon(R) Platinum 9242 CPU @ 2.30GHz"
@@ -253,7 +253,7 @@ def dead_die():
 
 
 def knights_landing():
-    """64 cores x 4 threads in tiles of two that share an L2; on-package memory as a node of its own."""
+    """64 cores x 4 threads in tiles of two that share an L2; on-package memory is a node."""
     tiles = [cache("L2Cache", MIB, smt_core(2 * t, 4, 64), smt_core(2 * t + 1, 4, 64))
              for t in range(32)]
     write("knl-64x4-flat", [package(0, "Intel(R) Xeon Phi(TM) CPU 7210 @ 1.30GHz", tiles)],
@@ -262,7 +262,7 @@ def knights_landing():
 
 
 def arm_server():
-    """80 cores with an L2 each and nothing shared but the mesh."""
+    """80 cores with private L2 caches, which share only the mesh."""
     cores = [cache("L2Cache", MIB, core(c, c)) for c in range(80)]
     write("arm-80-no-l3", [package(0, "Neoverse-N1", cores)], [numa(0, 256 * GIB)],
           architecture="aarch64")
@@ -287,7 +287,7 @@ def arm_clusters():
 
 
 def desktop():
-    """Four cores with SMT, the numbering of a desktop."""
+    """Four cores with SMT, numbered as on a desktop."""
     cores = [smt_core(c, 2, 4) for c in range(4)]
     write("i7-6700", [package(0, "Intel(R) Core(TM) i7-6700 CPU @ 3.40GHz", [
         cache("L3Cache", 8 * MIB, *(cache("L2Cache", 256 * 1024, c) for c in cores))])],
