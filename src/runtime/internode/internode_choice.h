@@ -94,8 +94,9 @@ std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
                                 const Network& network);
 // Returns the time to copy `bytes` within a node, from a generic rate that is not measured.
 std::int64_t copying_ns(std::size_t bytes);
-// Returns the cheapest schedule among the algorithms that keep the reduction_order
-// (schedules/reduction_tree.h), or the cheapest of the requested algorithm if it can serve the call.
+// Returns the cheapest schedule among the algorithms that keep the reduction order
+// (schedules/reduction_tree.h), or the cheapest of the requested algorithm if it can serve the
+// call.
 Chosen cheapest(const Demand& demand, const Network& network);
 
 }  // namespace huddle::internode

@@ -6,7 +6,7 @@
 //
 // - At the end every place holds what the operation promises: the right block, which was received
 //   once; in a reduction every contribution once, associated as in association.h if the schedule
-//   keeps the order, in any reduction_order otherwise.
+//   keeps the order, in any reduction order otherwise.
 // - Every send has a matching receive in the same round with the same number of blocks, and there
 //   is at most one message from a rank to another per round. This excludes deadlock (by induction
 //   over rounds) even if every send waits for its receiver: a rank posts all messages of a round at

@@ -10,7 +10,7 @@ namespace huddle::schedules {
 
 namespace {
 
-// A binomial tree over the reduction_order: each part of it is reduced at the seat whose low bits
+// A binomial tree over the reduction order: each part of it is reduced at the seat whose low bits
 // are those of the root, so that every root computes the same bits, and the result needs no further
 // message.
 class Binomial : public Schedule {

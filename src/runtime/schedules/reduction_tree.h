@@ -42,7 +42,7 @@ class Folding {
   int seats_;
 };
 
-// Computes a subtree of the reduction_order, which covers 2^height seats.
+// Computes a subtree of the reduction order, which covers 2^height seats.
 template <typename Value, typename Leaf, typename Join>
 Value associated(const Folding& folding, int first_seat, int height, const Leaf& leaf,
                  const Join& join) {
@@ -57,7 +57,7 @@ Value associated(const Folding& folding, int first_seat, int height, const Leaf&
               associated<Value>(folding, first_seat + half, height - 1, leaf, join));
 }
 
-// Computes the reduction_order of all `ranks` ranks.
+// Computes the reduction order of all `ranks` ranks.
 template <typename Value, typename Leaf, typename Join>
 Value associated(int ranks, const Leaf& leaf, const Join& join) {
   const Folding folding(ranks);
@@ -90,7 +90,7 @@ std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& n
 
 // A reduction in slices: each rank reduces one slice. It receives the other ranks' contributions to
 // its slice one per round, cyclically from the next rank on, and combines each as soon as the other
-// half of its subtree in the reduction_order is complete. So few partial results wait at a time: at
+// half of its subtree in the reduction order is complete. So few partial results wait at a time: at
 // each height of the tree at most one left and one right half.
 class SliceReduction {
  public:
@@ -106,7 +106,7 @@ class SliceReduction {
   void join(int owner, int rank, Round& round) const;
 
  private:
-  // A subtree of the reduction_order: at height 0 a rank of a pair, at 1 a seat, at 2 two seats.
+  // A subtree of the reduction order: at height 0 a rank of a pair, at 1 a seat, at 2 two seats.
   struct Node {
     int height;
     int number;  // from the left

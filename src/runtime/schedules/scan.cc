@@ -9,11 +9,11 @@ namespace huddle::schedules {
 namespace {
 
 constexpr Buffer incoming = scratch(0);
-constexpr Buffer total = scratch(1);   // of the part of the reduction_order that contains the seat
+constexpr Buffer total = scratch(1);   // of the part of the reduction order that contains the seat
 constexpr Buffer second = scratch(2);  // prefix of the second rank of a pair
 
 // Recursive doubling: in round k seats that differ in bit k exchange the totals of their parts of
-// the reduction_order, and the right one combines the left one's total with its prefix. The first
+// the reduction order, and the right one combines the left one's total with its prefix. The first
 // rank of a folded pair also computes the second one's prefix.
 class ScanDoubling : public Schedule {
  public:

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The exchange of file descriptors that joining.h declares.
-#include "runtime/team/joining.h"
+#include "runtime/team/set_up.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -64,7 +64,7 @@ std::unique_ptr<Members> TeamSetUp::run(const Peers::Bring& bring) {
 }
 
 // The presence entry and the piece are in card_, so that the destructor frees them on failure.
-std::unique_ptr<Members> Joining::run_in_known_group(const Peers::Bring& bring) {
+std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
   mine.decisions = decisions_;
   mine.trouble = Trouble::of([&] { fill_offer(bring); });

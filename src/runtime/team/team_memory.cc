@@ -97,7 +97,7 @@ constexpr context::Sequence given_up = context::first_sequence + 1;
 std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
 
 // Layout of the first piece: notice board, common start, last word, call records.
-const std::size_t start_at = node::NoticeBoard::shared_bytes(TeamMemory::most_notice_bytes);
+const std::size_t start_at = node::SmallAllgather::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
 // The records are written at each call, so they have cache lines of their own.
 const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);

@@ -114,10 +114,10 @@ class TeamMemory {
 
   // Collective. All ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
-      : TeamMemory(peers, bootstrap, Joining(peers, bootstrap)) {}
+      : TeamMemory(peers, bootstrap, TeamSetUp(peers, bootstrap)) {}
   // The same with a set-up that has begun. `prepare` may throw, because the ranks agree on its
   // success.
-  TeamMemory(Peers& peers, const Bootstrap& bootstrap, Joining& joining,
+  TeamMemory(Peers& peers, const Bootstrap& bootstrap, TeamSetUp& joining,
              const std::function<void()>& prepare);
   TeamMemory(const TeamMemory&) = delete;
   TeamMemory& operator=(const TeamMemory&) = delete;

@@ -132,7 +132,7 @@ TEST_P(TeamSetUp, SupportsAllTypesAndOperators) {
   }
 }
 
-// Sums that depend on rounding, NaN and -0: all algorithms that keep the reduction_order return the
+// Sums that depend on rounding, NaN and -0: all algorithms that keep the reduction order return the
 // same bits, for any root and any partition of the data.
 TEST(Bits, DoNotDependOnTheAlgorithm) {
   const memory::Reduction sum = memory::reduction(memory::Type::float32, memory::Operator::sum);

@@ -138,7 +138,7 @@ inline void expect_moved(const Job& job, const std::vector<Bytes>& inputs,
   }
 }
 
-// Expected reductions: the reduction_order, computed sequentially with the same kernels.
+// Expected reductions: the reduction order, computed sequentially with the same kernels.
 inline Bytes joined(const memory::Reduction& reduction, const Bytes& left, const Bytes& right) {
   Bytes result(left.size());
   reduction(result.data(), left.data(), right.data(), left.size() / reduction.element_bytes);

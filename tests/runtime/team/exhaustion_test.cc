@@ -38,7 +38,7 @@ std::string failure_of(Peers& peers, const Bootstrap& bootstrap, std::size_t byt
 }
 
 // Returns the resources that this process has after all ranks have freed their teams.
-Holdings settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
+MemoryUse settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
   gather(bootstrap, char{});
   peers.free_departed();
   EXPECT_EQ(peers.departed_teams(), 0U);
@@ -49,7 +49,7 @@ Holdings settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
 void expect_failure(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes,
                     const std::string& reason) {
   peers.join(bootstrap, 100);  // completes everything that is set up only once
-  const Holdings before = settled_holdings(peers, bootstrap);
+  const MemoryUse before = settled_holdings(peers, bootstrap);
   const std::size_t used = peers.arena().used_bytes();
   EXPECT_THAT(failure_of(peers, bootstrap, bytes),
               AllOf(StartsWith("rank " + std::to_string(poor) + ": "), HasSubstr(reason)));
@@ -117,7 +117,7 @@ void run_out_of_descriptors(DescriptorRoute route) {
   const auto ends = run_ranks(4, [route](const Bootstrap& bootstrap) {
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}),
                 route);
-    const Holdings before = current_holdings();
+    const MemoryUse before = current_holdings();
     // Three peers need three descriptors, and more during the set-up.
     for (rlim_t count = 0; count < 3; ++count) {
       rlimit limit{};

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The state that all teams of a process share.
-#include "runtime/team/context.h"
+#include "runtime/team/team_context.h"
 
 #include <gtest/gtest.h>
 
