@@ -17,6 +17,7 @@ fi
 scripts/install-packages.sh build test
 scripts/build.sh check -DHUDDLE_TESTS=ON -DHUDDLE_PRECOMPILE_TESTS=ON "check_$module"
 selection=(--label-exclude '^(deep|mpi)$')
+find src tests -type d -name "$module" -exec scripts/prose.py {} +
 [ -z "$label" ] || selection+=(--label-regex "^$label\$")
 exec ctest --test-dir build/check --tests-regex "^${module}[.]" "${selection[@]}" --output-on-failure \
   --no-label-summary --no-tests=error --parallel "${JOBS:-$(nproc)}"

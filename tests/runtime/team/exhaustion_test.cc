@@ -15,7 +15,7 @@
 
 #include "common/arithmetic.h"
 #include "common/error.h"
-#include "leftovers.h"
+#include "process_resources.h"
 #include "ranks.h"
 #include "runtime/memory/page_buffer.h"
 #include "runtime/team/bootstrap.h"
@@ -38,23 +38,23 @@ std::string failure_of(Peers& peers, const Bootstrap& bootstrap, std::size_t byt
 }
 
 // Returns the resources that this process has after all ranks have freed their teams.
-MemoryUse settled_holdings(Peers& peers, const Bootstrap& bootstrap) {
+ProcessResources settled_resources(Peers& peers, const Bootstrap& bootstrap) {
   gather(bootstrap, char{});
   peers.free_departed();
   EXPECT_EQ(peers.departed_teams(), 0U);
-  return current_holdings();
+  return current_resources();
 }
 
 // Expects that all ranks get this error, keep no resources, and can set up a smaller team.
 void expect_failure(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes,
                     const std::string& reason) {
   peers.join(bootstrap, 100);  // completes everything that is set up only once
-  const MemoryUse before = settled_holdings(peers, bootstrap);
+  const ProcessResources before = settled_resources(peers, bootstrap);
   const std::size_t used = peers.arena().used_bytes();
   EXPECT_THAT(failure_of(peers, bootstrap, bytes),
               AllOf(StartsWith("rank " + std::to_string(poor) + ": "), HasSubstr(reason)));
   EXPECT_EQ(peers.arena().used_bytes(), used);
-  EXPECT_EQ(settled_holdings(peers, bootstrap), before);
+  EXPECT_EQ(settled_resources(peers, bootstrap), before);
   peers.join(bootstrap, 100)->check();
 }
 
@@ -117,7 +117,7 @@ void run_out_of_descriptors(DescriptorRoute route) {
   const auto ends = run_ranks(4, [route](const Bootstrap& bootstrap) {
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = 64 * MiB}),
                 route);
-    const MemoryUse before = current_holdings();
+    const ProcessResources before = current_resources();
     // Three peers need three descriptors, and more during the set-up.
     for (rlim_t count = 0; count < 3; ++count) {
       rlimit limit{};
@@ -125,7 +125,7 @@ void run_out_of_descriptors(DescriptorRoute route) {
       EXPECT_THAT(failure_of(peers, bootstrap, 100),
                   AllOf(StartsWith("rank 1: "), HasSubstr("ile")));
       if (bootstrap.rank == poor) setrlimit(RLIMIT_NOFILE, &limit);
-      EXPECT_EQ(current_holdings(), before);
+      EXPECT_EQ(current_resources(), before);
     }
     peers.join(bootstrap, 100)->check();
   });

@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 #include "common/system.h"
-#include "leftovers.h"
+#include "process_resources.h"
 #include "ranks.h"
 
 namespace huddle::team {
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using How = RankEnd::How;
 
 void survive(const Bootstrap& bootstrap, const Life& life, unsigned int seed) {
-  const CacheContents before = current_holdings();
+  const ProcessResources before = current_resources();
   bool has_heard = false;
   try {
     life(bootstrap, seed);
@@ -30,7 +30,7 @@ void survive(const Bootstrap& bootstrap, const Life& life, unsigned int seed) {
     has_heard = true;
   }
   EXPECT_TRUE(has_heard);
-  CacheContents after = current_holdings();
+  ProcessResources after = current_resources();
   EXPECT_LE(after.sockets, before.sockets);  // the bootstrap's own are closed when it fails
   after.sockets = before.sockets;
   EXPECT_EQ(after, before);
@@ -82,7 +82,7 @@ std::chrono::milliseconds kill_some(const Life& life, std::chrono::microseconds 
 }  // namespace
 
 void expect_nothing_left_by_deaths(const Life& life, std::chrono::microseconds latest) {
-  const CacheContents before = current_holdings();
+  const ProcessResources before = current_resources();
   const Effort effort = Effort::asked_for();
   const auto begin = std::chrono::steady_clock::now();
   std::chrono::milliseconds sum{0};
@@ -94,7 +94,7 @@ void expect_nothing_left_by_deaths(const Life& life, std::chrono::microseconds l
   // Checks the mean and not each time, because the machine may be busy with other work.
   EXPECT_LT(sum / tries, 1s);
   testing::Test::RecordProperty("tries", std::to_string(tries));
-  EXPECT_EQ(current_holdings(), before);
+  EXPECT_EQ(current_resources(), before);
   EXPECT_EQ(named_files(), 0);
 }
 

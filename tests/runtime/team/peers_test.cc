@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "leftovers.h"
+#include "process_resources.h"
 #include "ranks.h"
 #include "runtime/memory/page_buffer.h"
 #include "runtime/team/bootstrap.h"
@@ -142,13 +142,13 @@ TEST(Peers, MapEachOtherOnceForAllTeams) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     Peers peers(new_arena());
     const auto first = peers.join(bootstrap, 1000);
-    const CacheContents with_one = current_holdings();
+    const ProcessResources with_one = current_resources();
     std::vector<std::unique_ptr<Members>> more;
     for (int i = 0; i < 10; ++i) {
       more.push_back(peers.join(bootstrap, 1000));
       EXPECT_EQ(more.back()->arena_base(1), first->arena_base(1));
     }
-    EXPECT_EQ(current_holdings(), with_one);
+    EXPECT_EQ(current_resources(), with_one);
     EXPECT_EQ(with_one.mappings, 3);
     EXPECT_EQ(with_one.processes, 2);
     EXPECT_EQ(with_one.arenas, 1);

@@ -19,21 +19,21 @@ inline bool names_arena(const std::string& text) {
          text.find("/dev/shm/#") != std::string::npos;
 }
 
-struct CacheContents {
+struct ProcessResources {
   int arenas = 0;     // descriptors of arenas
   int processes = 0;  // pidfds
   int sockets = 0;
   int mappings = 0;  // of arenas
 
-  bool operator==(const CacheContents&) const = default;
-  friend std::ostream& operator<<(std::ostream& out, const CacheContents& held) {
+  bool operator==(const ProcessResources&) const = default;
+  friend std::ostream& operator<<(std::ostream& out, const ProcessResources& held) {
     return out << held.arenas << " arenas, " << held.processes << " processes, " << held.sockets
                << " sockets, " << held.mappings << " mappings";
   }
 };
 
-inline CacheContents current_holdings() {
-  CacheContents now;
+inline ProcessResources current_resources() {
+  ProcessResources now;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string what = std::filesystem::read_symlink(entry, gone).string();
