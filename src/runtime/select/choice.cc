@@ -33,22 +33,27 @@ bool is_by(std::string_view algorithm, const Candidate& candidate) {
 
 }  // namespace
 
+double vote_ns(const node::RankLocality& locality, const machine::CostModel& model) {
+  return Costs(model, locality).synchronization_ns();
+}
+
 // Voting on mapped buffers pays off if the plan for mapped buffers is cheaper by more than the vote
 // takes, or if only that plan uses the forced algorithm.
-std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
-                             const machine::CostModel& model, const TeamResources& resources) {
+std::optional<Choice<Candidate>> choose(const Request& request, const node::RankLocality& locality,
+                                        const machine::CostModel& model,
+                                        const TeamResources& resources) {
   const auto usual = preferred(request, locality, model, resources);
   if (!usual) return std::nullopt;
-  Choice choice{*usual, std::nullopt, 0};
+  Choice<Candidate> choice{*usual, std::nullopt};
   if (!resources.heap_refusal.empty()) return choice;
   Request where_mapped = request;
   where_mapped.mapped = true;
   const auto mapped = preferred(where_mapped, locality, model, resources);
   if (!mapped || !is_direct(mapped->plan)) return choice;
-  choice.asking_ns = Costs(model, locality).synchronization_ns();
   const std::string_view forced = resources.forcing.algorithm_for(request);
   const bool only_mapped = is_by(forced, *mapped) && !is_by(forced, *usual);
-  if (only_mapped || mapped->ns + choice.asking_ns < usual->ns) choice.where_mapped = mapped;
+  if (only_mapped || mapped->ns + vote_ns(locality, model) < usual->ns)
+    choice.where_mapped = mapped;
   return choice;
 }
 

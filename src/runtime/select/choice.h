@@ -16,19 +16,33 @@
 
 namespace huddle::select {
 
+// What runs for a class of calls. `Of` is a Candidate while costs are compared, a Plan when ranks
+// agree on it, and team::Ready once the protocols are set up.
+template <class Of>
 struct Choice {
-  Candidate usual;
-  // Set if it pays off to vote in each such call on whether all ranks have mapped their peers'
-  // buffers.
-  std::optional<Candidate> where_mapped;
-  double asking_ns = 0;  // predicted time of that vote
+  Of usual;
+  // Runs if the buffers of all ranks are in heaps that their peers have mapped. Set if it pays off
+  // to vote on that in each such call.
+  std::optional<Of> where_mapped;
 };
+
+// Returns the choice with `convert` applied to `usual`, then to `where_mapped` if it is set.
+template <class Of, class Convert>
+auto converted(const Choice<Of>& choice, Convert convert) {
+  Choice<decltype(convert(choice.usual))> result{convert(choice.usual), std::nullopt};
+  if (choice.where_mapped) result.where_mapped = convert(*choice.where_mapped);
+  return result;
+}
+
+// Returns the predicted time of a vote on whether buffers are mapped.
+double vote_ns(const node::RankLocality& locality, const machine::CostModel& model);
 
 // Chooses among the candidates of the forced algorithm if it can serve the request, otherwise among
 // all. Returns nothing if no algorithm can serve the request.
 // Requires: at least two ranks, and `request.mapped` is false.
-std::optional<Choice> choose(const Request& request, const node::RankLocality& locality,
-                             const machine::CostModel& model, const TeamResources& resources);
+std::optional<Choice<Candidate>> choose(const Request& request, const node::RankLocality& locality,
+                                        const machine::CostModel& model,
+                                        const TeamResources& resources);
 
 // Returns the predicted speed-up by a shared heap: time without it divided by time with it, as the
 // geometric mean over some collectives with large messages among all cores.

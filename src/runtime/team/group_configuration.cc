@@ -35,17 +35,15 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
   decision.number = selection_inputs.group()->decisions().next_number();
   const auto choice = select::choose(request, selection_inputs.locality(), selection_inputs.model(),
                                      selection_inputs.resources());
-  if (!choice) return decision;
-  decision.is_possible = true;
-  decision.usual = choice->usual.plan;
-  decision.asks = choice->where_mapped.has_value();
-  if (decision.asks) decision.where_mapped = choice->where_mapped->plan;
+  if (choice) {
+    decision.choice = converted(*choice, [](const select::Candidate& one) { return one.plan; });
+  }
   return decision;
 }
 
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request) {
   throw_first(by_rank, &Decision::trouble);
-  if (!by_rank.front().is_possible) throw_too_large(request);
+  if (!by_rank.front().choice) throw_too_large(request);
   return by_rank.front();
 }
 

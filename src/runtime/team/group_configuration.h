@@ -22,7 +22,7 @@
 #include "model/machine/machine.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduction_order.h"
-#include "runtime/select/candidate.h"
+#include "runtime/select/choice.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
 #include "runtime/single_copy/peer_memory.h"
@@ -44,11 +44,7 @@ class SelectionInputs;
 struct Decision {
   Trouble trouble;           // of the rank that publishes it; if any, no other field is valid
   std::uint64_t number = 0;  // unique among the decisions of the lowest rank
-  bool is_possible = false;  // false if elements are larger than any slot
-  // Whether before each call the ranks vote on whether the buffers are in heaps that peers map.
-  bool asks = false;
-  select::Plan usual;
-  select::Plan where_mapped;  // if that vote succeeds; valid only if `asks`
+  std::optional<select::Choice<select::Plan>> choice;  // empty if elements exceed every slot
 };
 static_assert(std::is_trivially_copyable_v<Decision>);
 static_assert(sizeof(Decision) <= TeamMemory::most_notice_bytes);

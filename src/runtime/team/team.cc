@@ -164,9 +164,9 @@ void Team::barrier() {
   } else {
     call_records_.note_barrier();
   }
-  last_run_ = &barrier_->usual;
+  last_run_ = &barrier_->choice.usual;
   last_forced_ = barrier_->forced;
-  run_ready(barrier_->usual, call);
+  run_ready(barrier_->choice.usual, call);
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
@@ -380,28 +380,28 @@ void Team::run_alone(const Call& call) {
 }
 
 const Ready& Team::ready_for(const Call& call) {
-  const Choice& choice = choice_for(call);
-  last_forced_ = choice.forced;
-  return choice.where_mapped && all_have_mapped(call) ? *choice.where_mapped : choice.usual;
+  const Chosen& chosen = chosen_for(call);
+  last_forced_ = chosen.forced;
+  const auto& [usual, where_mapped] = chosen.choice;
+  return where_mapped && all_have_mapped(call) ? *where_mapped : usual;
 }
 
-const Team::Choice& Team::choice_for(const Call& call) {
+const Team::Chosen& Team::chosen_for(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
-  if (call.element_bytes() > largest_usual_element) return choice_for_unusual(call);
+  if (call.element_bytes() > largest_usual_element) return chosen_for_unusual(call);
   const bool root_moved = note_root(call);
   // Fast path: applications repeat the same call.
   Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
-  if (latest.choice != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
-    return *latest.choice;
-  auto& of_operation = chosen_[static_cast<std::size_t>(call.operation)];
-  const Class its_class{select::size_class_of(bytes), root_moved};
-  auto known = of_operation.find(its_class);
-  if (known == of_operation.end() || !known->second) {
-    const Choice chosen = choose({.operation = call.operation,
-                                  .bytes = select::largest_in(its_class.size),
-                                  .element_bytes = call.element_bytes(),
-                                  .root_moved = root_moved},
-                                 [&] { known = of_operation.try_emplace(its_class).first; });
+  if (latest.chosen != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
+    return *latest.chosen;
+  const select::Request request{.operation = call.operation,
+                                .bytes = select::largest_in(select::size_class_of(bytes)),
+                                .element_bytes = call.element_bytes(),
+                                .root_moved = root_moved};
+  auto known = chosen_.find(class_of(request));
+  if (known == chosen_.end() || !known->second) {
+    const Chosen chosen =
+        choose(request, [&] { known = chosen_.try_emplace(class_of(request)).first; });
     known->second = chosen;
   }
   latest = {&*known->second, bytes, root_moved};
@@ -416,7 +416,7 @@ bool Team::note_root(const Call& call) {
 }
 
 // Caches only the last choice, because applications repeat reductions of large elements.
-const Team::Choice& Team::choice_for_unusual(const Call& call) {
+const Team::Chosen& Team::chosen_for_unusual(const Call& call) {
   const std::size_t bytes = call.count * call.element_bytes();
   const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
                                 call.element_bytes()};
@@ -430,17 +430,17 @@ const Team::Choice& Team::choice_for_unusual(const Call& call) {
 // Repeats until the decision of the lowest rank works between these processes: may_run() excludes a
 // path that does not. `prepare` allocates the memory in which this rank stores the choice.
 template <class Prepare>
-Team::Choice Team::choose(const select::Request& request, Prepare prepare) {
+Team::Chosen Team::choose(const select::Request& request, Prepare prepare) {
   for (;; known_.reset()) {
     const Decision decision = decision_for(request, prepare);
-    if (!may_run(decision.usual, false)) continue;
-    if (decision.asks && !may_run(decision.where_mapped, true)) continue;
-    const Ready usual = engine_.ready(decision.usual);
-    Choice choice{usual, std::nullopt,
-                  selection_inputs_->resources().forcing.algorithm_for(request)};
-    if (decision.asks) choice.where_mapped = engine_.ready(decision.where_mapped);
+    const select::Choice<select::Plan>& choice = *decision.choice;
+    if (!may_run(choice.usual, false)) continue;
+    if (choice.where_mapped && !may_run(*choice.where_mapped, true)) continue;
+    const Chosen chosen{
+        converted(choice, [&](const select::Plan& plan) { return engine_.ready(plan); }),
+        selection_inputs_->resources().forcing.algorithm_for(request)};
     selection_inputs_->group()->decisions().add(class_of(request), decision);
-    return choice;
+    return chosen;
   }
 }
 
@@ -500,7 +500,7 @@ bool Team::all_have_mapped(const Call& call) {
 
 // Called by all ranks at the same call. Discards all choices, so that they are made anew.
 void Team::go_on_without(single_copy::PathNumber path, std::string_view why) {
-  for (auto& of_operation : chosen_) of_operation.clear();
+  chosen_.clear();
   latest_.fill({});
   unusual_.reset();
   last_run_ = nullptr;

@@ -166,24 +166,17 @@ class Team {
   void lose(std::string_view why);
   void run_ready(const Ready& ready, const Call& call);
   void run_alone(const Call& call);
-  // The plans for one class of calls.
-  struct Choice {
-    Ready usual;
-    std::optional<Ready> where_mapped;  // runs if all buffers are in mapped heaps
-    std::string_view forced = {};       // owned by the selection inputs
-  };
-  struct Class {
-    std::size_t size = 0;
-    bool root_moved = false;
-    auto operator<=>(const Class&) const = default;
+  struct Chosen {
+    select::Choice<Ready> choice;
+    std::string_view forced;  // owned by the selection inputs
   };
 
   const Ready& ready_for(const Call& call);
   bool note_root(const Call& call);
-  const Choice& choice_for(const Call& call);
-  const Choice& choice_for_unusual(const Call& call);
+  const Chosen& chosen_for(const Call& call);
+  const Chosen& chosen_for_unusual(const Call& call);
   template <class Prepare>
-  Choice choose(const select::Request& request, Prepare prepare);
+  Chosen choose(const select::Request& request, Prepare prepare);
   template <class Prepare>
   Decision decision_for(const select::Request& request, Prepare prepare);
   bool may_run(const select::Plan& plan, bool mapped);
@@ -201,16 +194,16 @@ class Team {
   PeerAccess peer_access_;
   Engine engine_;
   memory::OneSidedFence fence_;
-  // By operation and class. An empty entry remains if the choice failed after its allocation.
-  std::array<std::map<Class, std::optional<Choice>>, select::operations.size()> chosen_;
+  // An empty entry remains if the choice failed after its allocation.
+  std::map<CallClass, std::optional<Chosen>> chosen_;
   struct Latest {
-    const Choice* choice = nullptr;
+    const Chosen* chosen = nullptr;
     std::size_t bytes = 0;
     bool root_moved = false;
   };
   std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
-  std::optional<Choice> barrier_;                         // empty before the first barrier
-  std::optional<Choice> unusual_;                         // for elements larger than any C type
+  std::optional<Chosen> barrier_;                         // empty before the first barrier
+  std::optional<Chosen> unusual_;                         // for elements larger than any C type
   select::Request unusual_request_;
   int bcast_root_ = 0;               // of the last broadcast
   const Ready* last_run_ = nullptr;  // points into one of the choices above

@@ -162,7 +162,8 @@ select::Explanation explanation_of(select::Request request, const node::RankLoca
   request.mapped = choice && choice->where_mapped;
   select::Explanation explanation = select::explain(request, locality, model, resources);
   if (!request.mapped) return explanation;
-  for (select::Candidate& candidate : explanation.candidates) candidate.ns += choice->asking_ns;
+  const double vote_ns = select::vote_ns(locality, model);
+  for (select::Candidate& candidate : explanation.candidates) candidate.ns += vote_ns;
   return explanation;
 }
 

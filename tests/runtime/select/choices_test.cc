@@ -41,7 +41,7 @@ std::string text_of(const Candidate& candidate) {
 }
 
 // If the ranks' buffers are also in the shared heap, the text contains that choice as well.
-std::string text_of(const std::optional<Choice>& choice) {
+std::string text_of(const std::optional<Choice<Candidate>>& choice) {
   if (!choice) return "nothing";
   std::string text = text_of(choice->usual);
   if (choice->where_mapped) text += " | mapped: " + text_of(*choice->where_mapped);
