@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Every shell script passes shellcheck.
+# Runs shellcheck on every shell script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Every source says its licence in its first lines. Lists those that do not.
+# Checks that every source names its licence in its first lines, and lists those that do not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

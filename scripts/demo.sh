@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `make demo`: from a clean clone to a picture of this machine, and to what huddle does for its MPI,
-# as a table and as a report. Pictures and results go to build/demo. The machine file is kept where
-# every huddle command finds it, unless one is found already: that one is left alone.
+# `make demo`: builds huddle from a clean clone, draws this machine and compares huddle with its MPI, as a
+# table and as a report. Pictures and results go to build/demo. The machine file goes to the place where
+# every huddle command looks for it, unless there is one already, which is not replaced.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 has_mpi() { command -v mpirun >/dev/null || command -v mpiexec >/dev/null; }
 
-# Without an MPI or matplotlib the demo is shorter, and says what to install.
+# Without an MPI or matplotlib the demo is shorter and prints what to install.
 if ! has_mpi || ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
   scripts/install-packages.sh build demo || true
 fi
@@ -21,7 +21,7 @@ huddle=build/release/bin/huddle
 out=build/demo
 mkdir -p "$out"
 rm -f "$out/bench.json" "$out/bench.html"
-# The machine file that commands find by themselves; empty: none.
+# Prints the machine file that commands use by default, or nothing if there is none.
 found_file() { "$huddle" topo --json | sed -n 's/.*"machine_file":"\([^"]*\)".*/\1/p'; }
 # Prints how the figures in a machine file were measured: quick, full or none.
 calibration_of() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# What `make` and `make help` print.
+# Prints the help of `make` and `make help`.
 cat <<'TEXT'
 huddle makes the cores of a machine talk faster.
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Sees to it that the packages for a purpose are there: scripts/install-packages.sh build [test [test-all]]
-# Installs what is missing where it may (root, or sudo without a password); otherwise prints the one
-# line that would, and stops with status 1. Nothing missing: apt is not called at all.
+# Installs the packages for one or more purposes: scripts/install-packages.sh build [test [test-all]]
+# Installs missing packages if it can (as root, or by sudo without a password). Otherwise prints the command
+# that would install them and exits with status 1. If nothing is missing, it does not call apt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ for purpose in "$@"; do
 done
 [ "${#wanted[@]}" -gt 0 ] || { echo "huddle: scripts/packages.txt knows no purpose '$*'" >&2; exit 2; }
 
-# A name that dpkg has never heard of makes it fail; the list that it prints is still the answer.
+# dpkg-query fails if it does not know one of the names, but still prints the status of the others.
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^installed //p') || true
 missing=()
 for package in "${wanted[@]}"; do
@@ -44,7 +44,7 @@ else
   exit 1
 fi
 echo "huddle: installing ${missing[*]}" >&2
-# The package lists may be absent or old: fetch them only when the first try fails.
+# The package lists may be absent or old. Update them only if the first attempt fails.
 "${as_root[@]}" "${install[@]}" -qq </dev/null >&2 || {
   "${as_root[@]}" apt-get update -qq </dev/null >&2
   "${as_root[@]}" "${install[@]}" -qq </dev/null >&2

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Lists the sources of a kind, new ones included: scripts/sources.sh {cxx|shell|python|cmake}...
+# Lists the sources of a kind, including untracked ones: scripts/sources.sh {cxx|shell|python|cmake}...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
