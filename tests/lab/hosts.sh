@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `huddle run` over several hosts, which are namespaces of this machine: h1 to h4, and this script as
-# the host from which jobs are started. Needs root and iproute2. The MPIs are those that bench/peers has
-# set up; one that is not there is passed over, with a word. tests/lab/hosts.sh [BUILD_FOLDER]
-# HOSTS_MPIS: which of them (intel as well, whose ranks do not give their cores away: slow on few);
-# HOSTS_DEATHS: how many jobs end by each kind of death (1); HOSTS_ONLY: deaths, errors or strangers, nothing else.
-# HOSTS_BRIEF=yes: one placement, which is what `make test` has time for; HOSTS_BRIEF=measured: two placements, and what
-# was measured between hosts, for `make test-deep`.
-# Status 77: there is no root.
+# Tests `huddle run` over several hosts, which are namespaces of this machine: h1 to h4, and this script as the host
+# that starts jobs. Needs root and iproute2. Uses the MPIs that bench/peers has set up, and reports those that it
+# skips. tests/lab/hosts.sh [BUILD_FOLDER]
+# HOSTS_MPIS: the MPIs to test (also intel, whose ranks do not yield their cores, so that few cores are slow)
+# HOSTS_DEATHS: number of jobs for each kind of failure (1)
+# HOSTS_ONLY=deaths, errors or strangers: runs only these tests
+# HOSTS_BRIEF=yes: one placement, for `make test`; HOSTS_BRIEF=measured: two placements, and the use of measurements
+# between hosts, for `make test-deep`
+# Exits with status 77 if it does not run as root.
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 status_without_root=77
@@ -18,13 +19,13 @@ status_without_root=77
 # shellcheck source=tests/lab/between_hosts.sh
 . "$(dirname "$0")/between_hosts.sh"
 
-# How much several_nodes does under an MPI: little where ranks that share a core keep it while they wait.
+# Prints how much several_nodes does under an MPI: little if waiting ranks do not yield a shared core.
 extent_of() {
   case $1 in mpich-5 | intel) echo brief ;; *) echo whole ;; esac
 }
 
-# What lies between the hosts is measured, and the MPI's own collectives as well: where these are quicker,
-# they are called, but for sums of floats, whose bits are huddle's.
+# Measures the network between the hosts and the MPI's own collectives. Calls fall back to the MPI if it is measured to
+# be faster, except for sums of floats, whose bits must not depend on that.
 try_measured() {
   local mpi=$1 program=$lab/$1-several file=$lab/$1.toml operation
   seated "$mpi" blocks
@@ -38,9 +39,9 @@ try_measured() {
   if ! grep -q '^hosts = 4' "$file" || ! grep -q '^ranks = 8' "$file"; then
     fail "$mpi-calibrate: other hosts or ranks in $file"
   fi
-  # As if all of its took a nanosecond.
+  # Pretends that all collectives of the MPI take a nanosecond.
   sed -i '/^\[\[mpi_collective\]\]/,/^ns/ s/^ns = .*/ns = [1, 1]/; /operation = "barrier"/,/^ns/ s/^ns = .*/ns = [1]/' "$file"
-  # Nothing more has to be said where the launcher can say who is there.
+  # HUDDLE_NET is needed only if the launcher does not provide the list of ranks that have huddle.
   local settings=(HUDDLE_MACHINE="$file" HUDDLE_JOIN_AFTER=0)
   [ "$(net_of "$mpi")" = auto ] || settings+=(HUDDLE_NET="$(net_of "$mpi")")
   job "$mpi-measured" env "${settings[@]}" \
@@ -54,7 +55,7 @@ try_measured() {
     fail "$mpi-measured: sums of floats were left to the MPI: $(grep '^reduce_scatter' "$lab/$mpi-measured")"
 }
 
-# More than 2 GiB in all: four ranks have as much each.
+# Allgathers with more than 2 GiB in total. Each of the four ranks holds the complete result.
 try_large() {
   local mpi=$1 needed_kib=$((12 << 20)) there_kib
   there_kib=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
@@ -87,19 +88,19 @@ try() {
     strangers) try_strangers "$mpi" "$program" ;;
   esac
   [ -z "${HOSTS_ONLY:-}" ] || return 0
-  # The library is in every rank, wherever it is.
-  # shellcheck disable=SC2016  # for the ranks' shell
+  # Every rank loads the library, on every host.
+  # shellcheck disable=SC2016  # the ranks' shell expands them
   job "$mpi-ranks" "$build/bin/huddle" run "${launcher[@]}" \
     sh -c 'echo "on $(hostname): $(grep -c -m 1 libhuddle_preload /proc/self/maps)"'
   for host in "${hosts[@]}"; do
     rank=$(grep -c "^on $host: 1" "$lab/$mpi-ranks") || true
     [ "$rank" = 2 ] || fail "$mpi-ranks: huddle is in $rank of 2 ranks on $host: $(cat "$lab/$mpi-ranks")"
   done
-  # Unasked, what is on one host is taken, what is on several is the MPI's.
+  # By default, huddle handles communicators on one host, and those on several hosts fall back to the MPI.
   job "$mpi-run" env HUDDLE_JOIN_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
   says "$mpi-run" "huddle took no allreduce" "$within"
   says "$mpi-run" "no allreduce over several hosts was the MPI's" "$passed"
-  # Asked, both are huddle's, wherever ranks sit, and right by the MPI's own results.
+  # With HUDDLE_NET, huddle handles both in every placement, with the same results as the MPI.
   local layouts=(blocks turns uneven) programs=("$program" "$several")
   case ${HOSTS_BRIEF:-} in
     yes) layouts=(uneven) programs=("$several") ;;
@@ -116,15 +117,15 @@ try() {
     echo "$mpi: tried on ${#hosts[@]} hosts, in brief"
     return 0
   fi
-  # Two ranks alone, each on its host, gain nothing.
+  # Two ranks on two hosts fall back to the MPI, because they gain nothing.
   seated "$mpi" pair
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
     "$(extent_of "$mpi")"
   says "$mpi-pair" "two ranks on two hosts are not left to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
   try_large "$mpi"
   seated "$mpi" blocks
-  # huddle on one host only: nobody waits for anybody.
-  # shellcheck disable=SC2016  # for the ranks' shell
+  # huddle on one host only: no rank waits for one without huddle.
+  # shellcheck disable=SC2016  # the ranks' shell expands them
   job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
   says "$mpi-half" "huddle took no allreduce" "$within"
