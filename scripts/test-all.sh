@@ -94,7 +94,7 @@ if part fuzz; then
 fi
 
 if part proofs; then
-  # Ten times as many event orders as `make test` and `make test-deep` try.
+  # Ten times the number of event orders that `make test` and `make test-deep` try.
   step checker env HUDDLE_CHECKED_EXECUTIONS=100000 tests/runtime/node/checked_orders.py \
     build/release/tests/runtime/node/node_tests
   # Schedules between nodes: every root for few ranks, then more ranks.

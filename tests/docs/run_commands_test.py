@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The runner of documented commands finds what it is there to find."""
+"""Checks that run_commands.py finds errors in documents."""
 import os
 import pathlib
 import tempfile

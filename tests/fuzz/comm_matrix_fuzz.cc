@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all are either a sound matrix that survives being written and read again, or one
-// InputError. Everything else (a crash, another exception, a loss) stops the fuzzer.
+// Fuzzes the parser of communication matrices: any input either is a valid matrix that is unchanged
+// when it is written and read again, or throws InputError. Anything else stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const InputError&) {
       continue;
     }
-    // From here on nothing may throw: what was accepted is sound and can be kept.
+    // An accepted matrix is valid, so nothing below may throw.
     const mapping::CommMatrix again = mapping::parse_matrix(format_matrix(matrix), "again", {});
     if (again.graph != matrix.graph || again.size() != matrix.size()) std::abort();
   }

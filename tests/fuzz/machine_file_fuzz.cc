@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all are either a sound machine that survives being written and read again, or one
-// InputError. Everything else (a crash, another exception, a loss) stops the fuzzer.
+// Fuzzes the parser of machine files: any input either is a valid machine that is unchanged when it
+// is written and read again, or throws InputError. Anything else stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // From here on nothing may throw: what was accepted is sound and can be kept.
+  // An accepted machine is valid, so nothing below may throw.
   machine::validate(machine);
   if (machine::parse_machine(machine::format_machine(machine), "again") != machine) std::abort();
   return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all are either samples that survive being written as a recording and read again, or
-// one InputError. Everything else (a crash, another exception, a loss) stops the fuzzer.
+// Fuzzes the parser of perf's samples: any input either has samples that are unchanged when they
+// are written as a recording and read again, or throws InputError. Anything else stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // From here on nothing may throw: what was accepted is sound and can be kept.
+  // Accepted samples are valid, so nothing below may throw.
   const threads::Recording again =
       threads::parse_recording(format_recording(samples.recording), "again");
   if (again.events != samples.recording.events) std::abort();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Any bytes at all as a configuration file: resolved settings, or one InputError.
+// Fuzzes the parser of configuration files: any input is resolved to settings or throws InputError.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-// The room reads files only, so the bytes go into one that lives in memory.
+// The settings module reads only files, so the input goes into a file in memory.
 class MemoryFile {
  public:
   void hold(const std::uint8_t* data, std::size_t size) const {
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     huddle::settings::resolve(sources);
   } catch (const huddle::InputError&) {
-    // The one answer to a damaged file.
+    // The only valid response to a damaged file.
   }
   return 0;
 }

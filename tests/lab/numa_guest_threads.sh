@@ -13,7 +13,7 @@ period=$rounds/scan_period_min_ms
 export HOME=/tmp
 status=0
 
-# told WHAT STATUS: prints the result of a test.
+# told WHAT STATUS: prints whether a test passed.
 told() {
   [ "$2" = 0 ] || status=1
   echo "threads: $1: $([ "$2" = 0 ] && echo yes || echo NO)"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The Spack recipe, as far as that can be seen without Spack: it loads with stand-ins for what Spack
-gives it, names what the build needs, and sets options that there are."""
+"""Checks the Spack recipe without Spack: it loads with stand-ins for Spack's modules, has the build's dependencies, and
+sets options that exist."""
 import importlib.util
 import pathlib
 import re
@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# What Spack calls the packages that Debian has by these names (scripts/packages.txt).
+# Spack's names of Debian's packages (scripts/packages.txt).
 IN_SPACK = {
     "cmake": "cmake", "g++": "cxx", "libcli11-dev": "cli11", "libfmt-dev": "fmt", "libhwloc-dev": "hwloc",
     "libhwy-dev": "highway", "libtomlplusplus-dev": "tomlplusplus", "ninja-build": "ninja",
@@ -21,7 +21,7 @@ IN_SPACK = {
 
 
 def recipe():
-    """The recipe's class, and each directive that it calls, with its arguments."""
+    """Returns the class of the recipe, and the directives that it calls with their arguments."""
     called = []
     stand_in = types.ModuleType("spack.package")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The film of a program's threads as data and as text; how it looks and runs: look_test.py."""
+"""Tests of the film of a program's threads as data and as HTML. look_test.py tests it in a browser."""
 import base64
 import hashlib
 import json
@@ -50,10 +50,10 @@ def test_every_frame_is_in_the_page():
     assert [frame["said"][:6] for frame in frames] == ["1 of 3", "2 of 3", "3 of 3"]
     assert frames[0]["most"] == "No two threads share pages yet."
     assert frames[1]["most"] == "Those that share most: 0 with 2, 1 with 3 and 0 with 1."
-    # A row each: what shares most has the last shade, and a hundredth of it has none.
+    # The pair that shares most has the last shade, in one cell of each row. A hundredth of that has no shade.
     assert frames[1]["shades"][-1].count("M") == 2
     assert sum(shade.count("M") for shade in frames[1]["shades"]) == 4
-    # Threads 1 and 2 went where they should be.
+    # Threads 1 and 2 moved to the places that were found better.
     assert frames[1]["wishes"] == [[1, 1], [2, 1]] and frames[2]["moved"] == [1, 2]
 
 

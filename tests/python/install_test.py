@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`pip install ./python` from the sources, and what it brings along."""
+"""Tests of the package that `pip install ./python` installs."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ def run(words, **named):
 
 @pytest.fixture(name="python", scope="module")
 def installed(tmp_path_factory):
-    """A Python that has the package by pip, without a network."""
+    """Returns a Python in which pip has installed the package without a network."""
     folder = tmp_path_factory.mktemp("installed")
     sources = folder / "sources"
     shutil.copytree(ROOT / "python", sources, ignore=shutil.ignore_patterns("__pycache__"))
@@ -60,7 +60,7 @@ def test_its_version_is_huddles(python):
 
 
 def test_beside_an_installed_huddle(tmp_path):
-    """`make install` brings the front end along; nothing else has to be installed."""
+    """`make install` also installs the front end."""
     build = pathlib.Path(HUDDLE).parent.parent
     run(["cmake", "--install", str(build), "--prefix", str(tmp_path / "usr")])
     (tmp_path / "bench.json").write_text(json.dumps(document()), encoding="utf-8")

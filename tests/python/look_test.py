@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How the report looks in a browser: light and dark, wide and narrow. The pictures are kept in
-TEST_SHOTS."""
+"""Tests of the pages in a browser, in light and dark color schemes and wide and narrow windows. Pictures are written to
+the folder TEST_SHOTS."""
 import os
 import pathlib
 
@@ -17,7 +17,7 @@ WIDE, NARROW = 1400, 420
 SHOTS = pathlib.Path(os.environ["TEST_SHOTS"])
 PAPERS = {"light": LIGHT.paper, "dark": DARK.paper}
 
-# As many cores as one meets in a node, each with two threads.
+# A realistic number of cores in a node, each with two threads.
 MANY_THREADS = {**document(), "machine_model": machine_model(cores=32, threads=2)}
 
 REPORTS = {"peers": lambda: from_text(text(document())),
@@ -28,17 +28,17 @@ REPORTS = {"peers": lambda: from_text(text(document())),
            "ucx": lambda: from_text(text(ucx_document())),
            "measured": lambda: huddle.load(MEASURED)}
 
-# What sticks out of the window, or of what holds it where that does not scroll.
+# Elements that extend beyond the window, or beyond a parent that does not scroll.
 TOO_WIDE = """(() => {
   const scrolls = (e) => e && (getComputedStyle(e).overflowX === 'auto' || scrolls(e.parentElement));
   return [...document.body.querySelectorAll('*')].filter((e) => !e.closest('svg') && !scrolls(e)
     && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML.slice(0, 80));
 })()"""
-# What one has to scroll sideways to see.
+# Elements with content that is visible only after horizontal scrolling.
 CUT_OFF = """[...document.body.querySelectorAll('*')].filter((e) => e.clientWidth > 0
   && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible').map(
     (e) => e.outerHTML.slice(0, 80))"""
-# Texts of a plot that lie over each other.
+# Texts of a plot that overlap.
 OVERLAPS = """(() => {
   const found = [];
   for (const plot of document.querySelectorAll('svg.plot')) {
@@ -101,7 +101,7 @@ def test_all_plots_are_seen(browser, pages):
     browser.open(pages / "peers.html", WIDE, "light")
     sizes = browser.ask("[...document.querySelectorAll('svg.plot')].map((e) => e.getBoundingClientRect())"
                         ".filter((r) => r.width > 0).map((r) => [r.width, r.height])")
-    assert len(sizes) == 2 + len(OPERATIONS)  # the heat map for that width, the lines of the machine
+    assert len(sizes) == 2 + len(OPERATIONS)  # the heat map for that width, and the latencies of the machine
     assert all(width > 100 and height > 100 for width, height in sizes)
 
 
@@ -156,7 +156,7 @@ def test_a_film_plays_from_its_start_to_its_end(browser, pages):
 
 
 def test_the_browser_sees_what_is_wrong(browser, tmp_path):
-    """The same questions about a page that is as it must not be."""
+    """The checks above fail for a page with errors."""
     page = tmp_path / "wrong.html"
     page.write_text('<body style="margin: 0"><div style="width: 900px">wide</div>'
                     '<img src="http://127.0.0.1:9/x.png"><script>console.error("no")</script>'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What is said of paths inside a node and of UCX, as data and as pages; how they look: look_test.py."""
+"""Tests of the pages about paths inside a node and about UCX, as data and as HTML. look_test.py tests them in a
+browser."""
 import re
 
 import pytest
@@ -19,7 +20,7 @@ def test_paths_are_read():
 def test_a_page_of_paths_names_the_fastest_and_what_ucx_loses():
     page = from_text(text(paths_document())).html()
     assert "The fastest is copied, from 4M on cma." in page
-    assert "cma (2.50×)" in page  # of 4 KiB, by the constants of 1.9
+    assert "cma (2.50×)" in page  # for 4 KiB, by the constants of UCX 1.9
     assert "made-up &lt;b&gt;" in page
     tags_of(page)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The document as text; how it looks: browser_view_test.py."""
+"""Tests of the report as HTML. look_test.py tests it in a browser."""
 import re
 from html.parser import HTMLParser
 
@@ -12,7 +12,7 @@ from sample import OPERATIONS, document, machine_model, of_one_mpi, text
 
 
 class Tags(HTMLParser):
-    """Which tags are open; an error where they do not close as they opened."""
+    """Keeps a stack of open tags, and fails if tags are not closed in order."""
 
     def __init__(self):
         super().__init__()
@@ -103,7 +103,7 @@ def test_cores_stand_in_rows_of_equal_length():
         data["machine_model"] = {**machine_model(cores=cores), "pairs": None}
         view = machine_section(from_text(text(data)))
         return set(re.findall(r'class="cores" style="--columns: (\d+)"', view))
-    assert rows_of(32) == {"4"}  # eight in a cache
+    assert rows_of(32) == {"4"}  # eight cores per cache
     assert rows_of(16) == {"2"}
     assert rows_of(12) == {"3"}
     assert rows_of(4 * 13) == {"4"}

@@ -18,7 +18,7 @@ def test_the_middle_step_is_what_is_nearly_equal():
     assert step_of(1) == STEPS // 2
     assert step_of(0.1) == 0
     assert step_of(10) == STEPS - 1
-    # A factor faster is as far from the middle as the same factor slower.
+    # The steps are symmetric: a speedup and an equal slowdown have the same distance from the middle.
     for edge in RATIO_EDGES:
         assert step_of(edge * 1.001) + step_of(1 / edge / 1.001) == STEPS - 1
 
@@ -64,7 +64,7 @@ def test_curves_are_native_peer_huddle_and_floor(results):
     times, ratios = results.latency("allreduce").axes
     assert [line.get_label() for line in times.get_legend_handles_labels()[0]] == [
         "floor", "openmpi-5", "best MPI", "huddle"]
-    assert len(times.collections) == 2  # a band each of the two that were compared
+    assert len(times.collections) == 2  # one band for each of the two compared curves
     assert ratios.get_ylabel() == "ratio"
 
 
@@ -105,7 +105,7 @@ def test_lines_of_a_large_machine_take_few_shapes():
     data["machine_model"] = machine_model(cores=128)
     axes = from_text(text(data)).lines().axes[0]
     assert texts_of(axes.figure) == set()
-    assert sum(patch.get_width() for patch in axes.patches) == 128 * 127  # all but a core to itself
+    assert sum(patch.get_width() for patch in axes.patches) == 128 * 127  # all cells except the diagonal
     assert len(axes.patches) < 1000
 
 

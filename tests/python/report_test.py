@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""huddle report as a command, started by the program that was built."""
+"""Tests of the command huddle report, started by the huddle program that was built."""
 import os
 import pathlib
 import stat

@@ -47,7 +47,7 @@ def test_marks_are_those_of_the_tables():
 
 
 def changed(path, value):
-    """The document with something else at that place; None: with nothing there."""
+    """Returns the document with another value at `path`, or without that entry if the value is None."""
     data = copy.deepcopy(document())
     place = data
     for key in path[:-1]:

@@ -74,7 +74,7 @@ def test_why_names_the_next_best():
 
 
 def document_mispredicted_by(factors):
-    """At its first points; and no prediction elsewhere."""
+    """Returns results whose first points are mispredicted by these factors, and the others not predicted."""
     data = document()
     for point in data["points"]:
         del point["choice"]

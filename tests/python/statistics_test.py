@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The same formulas as those of the benchmark: held against what it wrote."""
+"""Compares the statistics with the values that huddle bench wrote."""
 import json
 import random
 import statistics
@@ -23,7 +23,7 @@ def test_intervals_are_those_of_the_benchmark():
 
 
 def test_ranks_are_those_of_tables():
-    # Of 8 samples the extremes hold the median with 99.2 %, of 5 with less than 95 %.
+    # The extremes of 8 samples contain the median with 99.2 % confidence, those of 5 with less than 95 %.
     assert [greatest_rank(count, 0.025) for count in (5, 6, 8, 9, 20)] == [0, 1, 1, 2, 6]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The SVG pictures of huddle's commands: well-formed XML, and texts that stay apart and in their boxes.
+"""Checks the SVG pictures of huddle's commands: well-formed XML, and texts that neither overlap nor leave their boxes.
 
-Texts are measured with DejaVu Sans, the first font that pictures name, as matplotlib ships it.
+Texts are measured with DejaVu Sans, the first font that pictures name, from matplotlib's copy.
 """
 import dataclasses
 import math
@@ -19,7 +19,7 @@ from matplotlib.ft2font import FT2Font, LOAD_NO_HINTING
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 SVG = "{http://www.w3.org/2000/svg}"
-# Rounded figures may add up to this many points.
+# Tolerance for sums of rounded coordinates.
 SLACK = 0.6
 
 FONTS = {bold: FT2Font(str(pathlib.Path(matplotlib.get_data_path(), f"fonts/ttf/DejaVuSans{name}.ttf")), hinting_factor=1)
@@ -40,7 +40,7 @@ PICTURES = {
 
 
 def drawn(arguments):
-    """The root of the picture that a command draws; its XML must be well-formed."""
+    """Returns the root element of the picture that a command draws. Its XML must be well-formed."""
     run = subprocess.run([HUDDLE, *arguments, "--svg", "-"], capture_output=True, check=True, timeout=60)
     return ET.fromstring(run.stdout)
 
@@ -79,7 +79,7 @@ def ems(character, bold):
 
 
 def box_of_text(element):
-    """The box around a text's letters, without the space that its font leaves between lines."""
+    """Returns the bounding box of a text's letters, without line spacing."""
     size = float(element.get("font-size"))
     width = size * sum(ems(c, element.get("font-weight") == "bold") for c in element.text)
     if "transform" in element.attrib:
@@ -97,7 +97,7 @@ def texts_of(picture):
 
 
 def boxes_of(picture):
-    """The rectangles with rounded corners: boxes and cells of a machine."""
+    """Yields the rectangles with rounded corners: boxes and cells of a machine."""
     for element in picture.iter(f"{SVG}rect"):
         if "rx" in element.attrib:
             x, y, width, height = (float(element.get(name)) for name in ("x", "y", "width", "height"))

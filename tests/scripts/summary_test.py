@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""scripts/summary.py counts the tests of ctest's own runs: of one that passes, one that fails, and one that did not
+"""Checks that scripts/summary.py counts the tests of ctest runs: one that passes, one that fails, and one that did not
 take place."""
 import pathlib
 import subprocess
@@ -26,7 +26,7 @@ class Summary(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_ctest(self, *names):
-        """Runs tests that are commands of CMake: true passes, false fails. Returns the file with the results."""
+        """Runs one test per name, which is a command of CMake: true passes, false fails. Returns the results file."""
         source = self.folder / "-".join(names)
         source.mkdir()
         (source / "CMakeLists.txt").write_text(PROJECT.format(names=" ".join(names)), encoding="utf-8")
