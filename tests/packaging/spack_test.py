@@ -44,18 +44,18 @@ class Recipe(unittest.TestCase):
     def setUp(self):
         self.package, self.called = recipe()
 
-    def test_it_builds_this_checkout(self):
+    def test_recipe_builds_this_checkout(self):
         self.assertEqual(self.package.git, ROOT.as_uri())
         self.assertIn("version", [name for name, _, _ in self.called])
 
-    def test_it_names_what_the_build_needs(self):
+    def test_recipe_has_the_dependencies_of_the_build(self):
         lines = (ROOT / "scripts/packages.txt").read_text(encoding="utf-8").splitlines()
         needed = {IN_SPACK[line.split()[1]] for line in lines if line.startswith("build ")}
         depends = {re.split(r"[@+~]", words[0])[0] for name, words, named in self.called
                    if name == "depends_on" and "when" not in named}
         self.assertEqual(depends - {"c"}, needed)
 
-    def test_it_asks_for_the_versions_that_cmake_asks_for(self):
+    def test_recipe_requires_the_versions_of_cmake(self):
         lists = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         versions = dict(words[0].split("@") for name, words, _ in self.called
                         if name == "depends_on" and "@" in words[0])
@@ -64,7 +64,7 @@ class Recipe(unittest.TestCase):
         for name, module in (("hwloc", "hwloc"), ("highway", "libhwy")):
             self.assertEqual(versions[name].rstrip(":"), re.search(rf"{module}>=([\d.]+)", lists).group(1))
 
-    def test_it_sets_options_that_there_are(self):
+    def test_recipe_sets_existing_options(self):
         lists = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         for argument in self.package().cmake_args():
             self.assertIn(f"option({argument[2:].split('=')[0]} ", lists)

@@ -80,7 +80,7 @@ def rgb(color):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("name", REPORTS)
-def test_looks_as_it_should(browser, pages, name, width, scheme):
+def test_page_fits_the_window_without_errors(browser, pages, name, width, scheme):
     browser.open(pages / f"{name}.html", width, scheme)
     browser.shoot(SHOTS / f"{name}-{'wide' if width == WIDE else 'narrow'}-{scheme}.png")
 
@@ -97,7 +97,7 @@ def test_looks_as_it_should(browser, pages, name, width, scheme):
         assert events_of(browser, method) == []
 
 
-def test_all_plots_are_seen(browser, pages):
+def test_all_plots_are_visible(browser, pages):
     browser.open(pages / "peers.html", WIDE, "light")
     sizes = browser.ask("[...document.querySelectorAll('svg.plot')].map((e) => e.getBoundingClientRect())"
                         ".filter((r) => r.width > 0).map((r) => [r.width, r.height])")
@@ -106,19 +106,19 @@ def test_all_plots_are_seen(browser, pages):
 
 
 @pytest.mark.parametrize("width, seen, hidden", [(WIDE, "wide", "narrow"), (NARROW, "narrow", "wide")])
-def test_one_heat_map_is_shown(browser, pages, width, seen, hidden):
+def test_one_heat_map_is_visible(browser, pages, width, seen, hidden):
     browser.open(pages / "peers.html", width, "light")
     assert browser.ask(f"document.querySelector('.heat.{seen}').getBoundingClientRect().width") > 300
     assert browser.ask(f"document.querySelector('.heat.{hidden}').getBoundingClientRect().width") == 0
 
 
-def test_ratios_are_in_sight_on_a_narrow_screen(browser, pages):
+def test_ratios_are_visible_on_a_narrow_screen(browser, pages):
     browser.open(pages / "peers.html", NARROW, "light")
     assert browser.ask("Math.max(...[...document.querySelectorAll('td.ratio')].map("
                        "(e) => e.getBoundingClientRect().right))") < NARROW
 
 
-def test_letters_stay_legible_on_a_narrow_screen(browser, pages):
+def test_text_is_legible_on_a_narrow_screen(browser, pages):
     browser.open(pages / "peers.html", NARROW, "light")
     least = browser.ask("Math.min(...[...document.querySelectorAll('svg.plot text')].map("
                         "(e) => e.getBoundingClientRect().height).filter((height) => height > 0))")
@@ -129,7 +129,7 @@ SEATS = """[...document.querySelectorAll('.thread')].filter((e) => !e.hidden).ma
   (e) => [Number(e.dataset.thread), Number(e.parentElement.dataset.core)]).sort()"""
 
 
-def test_a_film_goes_where_its_slider_is(browser, pages):
+def test_film_follows_its_slider(browser, pages):
     browser.open(pages / "film.html", WIDE, "light")
     assert browser.ask("document.getElementById('said').textContent").startswith("3 of 3")
     assert browser.ask(SEATS) == [[0, 0], [1, 1], [2, 1], [3, 12]]
@@ -142,7 +142,7 @@ def test_a_film_goes_where_its_slider_is(browser, pages):
     assert browser.ask("document.querySelectorAll('[aria-current]').length") == 1
 
 
-def test_a_film_plays_from_its_start_to_its_end(browser, pages):
+def test_film_plays_from_start_to_end(browser, pages):
     browser.open(pages / "film.html", WIDE, "light")
     browser.call("Runtime.evaluate", awaitPromise=True, expression="""new Promise((done) => {
       const said = document.getElementById('said'), seen = [];
@@ -155,7 +155,7 @@ def test_a_film_plays_from_its_start_to_its_end(browser, pages):
     assert browser.ask("window.seen") == ["1", "2", "3"]
 
 
-def test_the_browser_sees_what_is_wrong(browser, tmp_path):
+def test_browser_checks_detect_errors(browser, tmp_path):
     """The checks above fail for a page with errors."""
     page = tmp_path / "wrong.html"
     page.write_text('<body style="margin: 0"><div style="width: 900px">wide</div>'

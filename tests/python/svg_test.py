@@ -126,7 +126,7 @@ def test_texts_stay_in_their_boxes(picture):
     assert outside == []
 
 
-def test_nothing_is_loaded_from_elsewhere(picture):
+def test_pictures_have_no_external_references(picture):
     for element in picture.iter():
         assert element.tag.removeprefix(SVG) in {"svg", "g", "rect", "path", "polyline", "text",
                                                  "linearGradient", "stop"}
@@ -143,7 +143,7 @@ def test_names_are_escaped(tmp_path):
 
 
 @pytest.mark.parametrize("bold", [False, True], ids=["regular", "bold"])
-def test_the_table_of_widths_is_that_of_the_font(bold):
+def test_width_table_matches_the_font(bold):
     source = (ROOT / "src/tools/picture/svg_text.cc").read_text(encoding="utf-8")
     table = re.search(rf"{'bold' if bold else 'regular'}_widths = {{([\d,\s]*)}}", source).group(1)
     measured = [math.ceil(1000 * ems(chr(code), bold) - 0.1) for code in range(0x20, 0x7F)]
