@@ -9,4 +9,4 @@ cd "$(dirname "$0")/.."
 mapfile -t scripts < <(scripts/sources.sh shell)
 [ "${#scripts[@]}" -gt 0 ] || { echo "no scripts found" >&2; exit 1; }
 shellcheck --external-sources "${scripts[@]}"
-echo "${#scripts[@]} scripts are clean"
+echo "${#scripts[@]} scripts have no findings"

@@ -28,7 +28,7 @@ calibration_of() {
   "$huddle" topo --machine "$1" --json | sed -n 's/.*"calibration":"\([a-z]*\)".*/\1/p'
 }
 
-echo "== huddle calibrate --quick: what does communication cost on this machine?"
+echo "== huddle calibrate --quick: the cost of communication on this machine"
 file=$out/machine.toml
 kept=$(found_file)
 if [ -z "$kept" ] && "$huddle" calibrate --quick; then
@@ -42,23 +42,23 @@ echo "== huddle topo: the machine, and the time of a cache line between any two 
 "$huddle" topo --machine "$file"
 "$huddle" topo --machine "$file" --svg "$out/machine.svg"
 echo
-echo "== huddle bench --quick: the collectives of this machine's MPI, against huddle's"
+echo "== huddle bench --quick: the collectives of this machine's MPI, compared with huddle's"
 if has_mpi; then
   "$huddle" bench --quick --seconds 24 --machine "$file" --json "$out/bench.json"
   "$huddle" report "$out/bench.json" >/dev/null || true
 else
-  echo "There is no MPI on the PATH (Debian: apt install openmpi-bin); this times huddle without one:"
-  "$huddle" bench engine --quick --as-is --machine "$file" || true # a bar may be missed
+  echo "There is no MPI on the PATH (Debian: apt install openmpi-bin); this benchmark needs none:"
+  "$huddle" bench engine --quick --as-is --machine "$file" || true # a speed may be below its target
 fi
 echo
 if [ "$file" = "$kept" ]; then
   echo "The figures:  $file; huddle run finds them there"
 else
-  echo "The figures:  $PWD/$file; huddle run goes by ${kept:-none: they are too unsteady to be kept}"
+  echo "The figures:  $PWD/$file; huddle run uses ${kept:-none, because they are too unsteady}"
 fi
 if [ -n "$kept" ] && [ "$(calibration_of "$kept")" = quick ]; then
-  echo "              $kept is from a quick run: a first idea, which can be far off."
-  echo "              Measure properly, on an idle machine, in about a minute: $huddle calibrate"
+  echo "              $kept is from a quick run and can be inaccurate."
+  echo "              For accurate figures, run on an idle machine (about a minute): $huddle calibrate"
 fi
 echo "The picture:  $PWD/$out/machine.svg"
 [ ! -f "$out/bench.html" ] || echo "The report:   $PWD/$out/bench.html"

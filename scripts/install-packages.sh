@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 [ "${PACKAGES:-}" = skip ] && exit 0
 if ! command -v dpkg-query >/dev/null; then
-  echo "huddle: this is not Debian; scripts/packages.txt lists what the build needs" >&2
+  echo "huddle: this is not Debian; install the packages in scripts/packages.txt" >&2
   exit 0
 fi
 
@@ -18,7 +18,7 @@ wanted=()
 for purpose in "$@"; do
   mapfile -t -O "${#wanted[@]}" wanted < <(awk -v p="$purpose" '$1 == p { print $2 }' scripts/packages.txt)
 done
-[ "${#wanted[@]}" -gt 0 ] || { echo "huddle: scripts/packages.txt knows no purpose '$*'" >&2; exit 2; }
+[ "${#wanted[@]}" -gt 0 ] || { echo "huddle: scripts/packages.txt has no purpose '$*'" >&2; exit 2; }
 
 # dpkg-query fails if it does not know one of the names, but still prints the status of the others.
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^installed //p') || true
@@ -35,11 +35,11 @@ elif sudo -n true 2>/dev/null; then
   as_root=(sudo -n env DEBIAN_FRONTEND=noninteractive)
 else
   {
-    echo "huddle: some packages are missing and may not be installed from here. Ask for:"
+    echo "huddle: some packages are missing, and installing them needs root. Run:"
     echo
     echo "    sudo ${install[*]}"
     echo
-    echo "or, where you have them by other means: make PACKAGES=skip ..."
+    echo "If the libraries are installed in another way: make PACKAGES=skip ..."
   } >&2
   exit 1
 fi

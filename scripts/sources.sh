@@ -14,6 +14,6 @@ for kind in "$@"; do
     shell) files '*.sh' '.ci/run' 'bench/peers' 'bench/pack' 'bench/portable/measure' ;;
     python) files '*.py' ;;
     cmake) files '*.cmake' '*CMakeLists.txt' ;;
-    *) echo "sources.sh: no such kind: $kind" >&2; exit 2 ;;
+    *) echo "sources.sh: unknown kind: $kind" >&2; exit 2 ;;
   esac
 done

@@ -49,7 +49,7 @@ bench() {
 disguise() {
   local status=0
   tests/lab/disguise.sh build/release "$1" --parallel "${JOBS:-$(nproc)}" || status=$?
-  [ "$status" = 77 ] && echo "skipped: no namespaces here" && status=0
+  [ "$status" = 77 ] && echo "skipped: namespaces are not allowed here" && status=0
   return "$status"
 }
 
@@ -201,7 +201,7 @@ if part packages; then
 fi
 
 if [ "${#table[@]}" = 0 ]; then
-  [ "$only" = list ] || echo "make test-all has no part '$only'. Its parts:" >&2
+  [ "$only" = list ] || echo "make test-all has no part '$only'. The parts are:" >&2
   printf '%s\n' "${parts[@]}"
   [ "$only" = list ]
   exit

@@ -17,9 +17,9 @@ try_taken() {
   local mpi=$1 name=$1-taken-$2 program=$3 operation
   job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 HUDDLE_STATS=1 \
     "${huddle_launcher[@]}" "${@:3}"
-  says "$name" "huddle took no allreduce over several hosts" "$taken"
+  says "$name" "huddle handled no allreduce over several hosts" "$taken"
   [ "$program" = "${program%-several}" ] || for operation in "${all_taken[@]}"; do
-    says "$name" "huddle took no $operation over several hosts" "^$operation +[0-9]+ +[0-9]+ +[0-9.]+  nodes"
+    says "$name" "huddle handled no $operation over several hosts" "^$operation +[0-9]+ +[0-9]+ +[0-9.]+  nodes"
   done
   says "$name" "nothing was sent to other nodes" '^rank 0 sent [0-9,]+ messages'
   ! grep 'verify:' "$lab/$name" | grep -qv ' 0 differ' || fail "$name: $(grep verify: "$lab/$name")"
@@ -39,21 +39,21 @@ try_errors() {
   for join_after in 0 20; do
     job "$name" env HUDDLE_NET="$net" "HUDDLE_JOIN_AFTER=$join_after" HUDDLE_STATS=1 "${huddle_launcher[@]}" \
       "$program" h2 "${fallen_over[@]}"
-    says "$name" "huddle took no allreduce over several hosts" "$taken"
-    grep ': class' "$lab/$name" | diff "$lab/$name-natively" - >&2 || fail "$name: other errors than natively"
+    says "$name" "huddle handled no allreduce over several hosts" "$taken"
+    grep ': class' "$lab/$name" | diff "$lab/$name-natively" - >&2 || fail "$name: errors differ from native ones"
   done
   ends_with_error "$name-natively" "${launcher[@]}" "$program" h2 fatal
   ends_with_error "$name" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "${huddle_launcher[@]}" "$program" h2 fatal
-  diff "$lab/$name-natively.error" "$lab/$name.error" >&2 || fail "$name: ended by another error than natively"
+  diff "$lab/$name-natively.error" "$lab/$name.error" >&2 || fail "$name: fatal error differs from the native one"
 }
 # ends_with_error NAME COMMAND...: runs a job that must fail. Writes the MPI's errors to $lab/NAME.error.
 ends_with_error() {
   local name=$1
   shift
-  ! timeout "$limit_seconds" "$@" >"$lab/$name" 2>&1 </dev/null || fail "$name: a job with a wrong call ended well"
-  ! grep -q 'stands still' "$lab/$name" || fail "$name: others waited for ranks whose call was wrong"
+  ! timeout "$limit_seconds" "$@" >"$lab/$name" 2>&1 </dev/null || fail "$name: a job with a wrong call succeeded"
+  ! grep -q 'stands still' "$lab/$name" || fail "$name: ranks waited for ranks with a wrong call"
   grep -Eo 'MPI_ERR_[A-Z]+|Invalid root \(.*\)' "$lab/$name" | sort -u >"$lab/$name.error"
-  [ -s "$lab/$name.error" ] || fail "$name: no error of the MPI's"
+  [ -s "$lab/$name.error" ] || fail "$name: no error of the MPI"
 }
 
 # Checks jobs in which a host or a rank runs without huddle, with another version, or with other settings: collectives
@@ -82,10 +82,10 @@ try_strangers() {
       rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}
       '"${strangers[$stranger]}"'
       exec "$3"' sh "$preload" "$other" "$program"
-    says "$mpi-stranger" "$stranger: no allreduce over several hosts was the MPI's" "$passed"
-    ! grep -Eq "$taken" "$lab/$mpi-stranger" || fail "$mpi: $stranger: huddle took an allreduce over several hosts"
+    says "$mpi-stranger" "$stranger: no allreduce over several hosts fell back to the MPI" "$passed"
+    ! grep -Eq "$taken" "$lab/$mpi-stranger" || fail "$mpi: $stranger: huddle handled an allreduce over several hosts"
     [ "$(net_of "$mpi")" = on ] || [ "$(grep -c "^huddle: not every rank" "$lab/$mpi-stranger")" = 1 ] ||
-      fail "$mpi: $stranger: not told in one line: $(grep '^huddle:' "$lab/$mpi-stranger")"
+      fail "$mpi: $stranger: expected one note: $(grep '^huddle:' "$lab/$mpi-stranger")"
   done
 }
 
@@ -114,7 +114,7 @@ nothing_is_left() {
   for host in "${hosts[@]}"; do
     left=$(inside "$host" sh -c \
       'ls /dev/shm | grep huddle; ps -e -o stat= -o comm= | grep -v ^Z | grep -- "-dying"' || true)
-    [ -z "$left" ] || fail "$1: left on $host: $left"
+    [ -z "$left" ] || fail "$1: not cleaned up on $host: $left"
   done
 }
 
@@ -139,10 +139,10 @@ die() {
   pid=$!
   [ "$kind" != link ] || give_link_back "h$((doomed / 2 + 1))" "$pid"
   if wait "$pid"; then
-    fail "$mpi: a job ended well whose rank $doomed was killed ($kind)"
+    fail "$mpi: a job whose rank $doomed was killed succeeded ($kind)"
   fi
   took=$((($(date +%s%N) - began) / 1000000))
-  [ "$took" -lt $((limit_seconds * 1000)) ] || fail "$mpi: nothing ended a job whose rank $doomed was killed ($kind)"
+  [ "$took" -lt $((limit_seconds * 1000)) ] || fail "$mpi: a job whose rank $doomed was killed did not end ($kind)"
 }
 
 # try_deaths MPI KIND...: checks that jobs that lose a rank, a host or a link end as they do without huddle. A lost
@@ -157,10 +157,10 @@ try_deaths() {
       die "$mpi" "$kind" "$number" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
         "${huddle_launcher[@]}"
       [ "$kind" = link ] || ! grep -q 'stands still' "$lab/$mpi-death" ||
-        fail "$mpi: others waited for a rank that was killed ($kind)"
+        fail "$mpi: ranks waited for a rank that was killed ($kind)"
       nothing_is_left "$mpi-death"
       least=$((took < least ? took : least)) most=$((took > most ? took : most))
     done
-    echo "$mpi: $number jobs ended by a death ($kind), in $least to $most ms (natively $native)"
+    echo "$mpi: $number jobs ended after a failure ($kind), in $least to $most ms (natively $native)"
   done
 }

@@ -40,7 +40,7 @@ git clone -q "file://$PWD" "$lab/debian/root/huddle"
 if is_wanted demo; then
   try "make demo" first
   inside "$lab" "cd /root/huddle && build/release/bin/huddle topo --json" | grep -q '"machine_file":"/root/' ||
-    { status=1; echo "huddle run does not find what make demo has measured" >&2; }
+    { status=1; echo "huddle run does not find the machine file of make demo" >&2; }
   try "make demo" second 60
 fi
 if is_wanted test; then

@@ -25,11 +25,11 @@ package=$(packaging/debian.sh)
 # Suppressed tags: the builder sets the maintainer, and the package is not meant for Debian's archive.
 lintian --allow-root --fail-on error,warning \
   --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs \
-  "$package" || fail "lintian objects to $package"
+  "$package" || fail "lintian found errors in $package"
 fresh_debian "$lab" ca-certificates
 cp "$package" "$lab/debian/root/huddle.deb"
 inside "$lab" 'apt-get -qq install -y --no-install-recommends /root/huddle.deb' >"$lab/install.log" 2>&1 ||
-  fail "it cannot be installed: $(tail -n 20 "$lab/install.log")"
+  fail "installation failed: $(tail -n 20 "$lab/install.log")"
 
 expect "huddle $(sed -n 's/^project(huddle VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" 'huddle --version'
 expect "could run" 'huddle explain bcast 1M -n 8 --machine /usr/share/huddle/machines/songshan.toml'
@@ -60,7 +60,7 @@ inside "$lab" 'apt-get -qq install -y --no-install-recommends python3-matplotlib
 cp bench/results/amd-epyc-2c-1b1d3050-peers-2-ranks.json "$lab/debian/root/bench.json"
 expect "bench.html" 'cd /root && huddle report bench.json && grep -c "<svg" bench.html'
 
-inside "$lab" 'apt-get -qq purge -y huddle' >"$lab/purge.log" 2>&1 || fail "it cannot be removed"
+inside "$lab" 'apt-get -qq purge -y huddle' >"$lab/purge.log" 2>&1 || fail "removal failed"
 left=$(inside "$lab" 'find / -xdev -iname "*huddle*" -not -path "/root/*" -not -path "/var/*" -not -path "/proc/*"')
-[ -z "$left" ] || fail "it leaves behind: $left"
+[ -z "$left" ] || fail "files left after removal: $left"
 echo "$(basename "$package"): installed, used and removed"

@@ -30,7 +30,7 @@ if [ "${1:-}" != --inside ]; then
   namespaces=(--mount --pid --fork --kill-child --mount-proc --propagation private)
   # Other users become root in a user namespace, if the system allows it.
   [ "$(id -u)" = 0 ] || namespaces+=(--map-root-user)
-  unshare "${namespaces[@]}" true 2>/dev/null || skip "no namespaces for mounts here (unshare ${namespaces[*]})"
+  unshare "${namespaces[@]}" true 2>/dev/null || skip "mount namespaces are not allowed here (unshare ${namespaces[*]})"
   stage=$(mktemp -d)
   trap 'rmdir "$stage"' EXIT
   status=0
@@ -73,7 +73,7 @@ another_machine() {
     mv "$stage/ld.so.preload" "$stage/etc/"
     mount -t overlay -o "lowerdir=/etc,upperdir=$stage/etc,workdir=$stage/etc.work" overlay /etc
   fi
-  [ "$(nproc)" = "$allowed" ] || { echo "disguise.sh: $disguise does not hold: $(nproc) processors" >&2; exit 1; }
+  [ "$(nproc)" = "$allowed" ] || { echo "disguise.sh: $disguise failed: nproc prints $(nproc)" >&2; exit 1; }
 }
 
 # Makes the build folder writable without changing it: an overlay keeps changes in memory.
@@ -117,7 +117,7 @@ case $disguise in
     as=(setpriv "--reuid=$nobody" "--regid=$nobody" --clear-groups --no-new-privs
       env -u TMPDIR -u XDG_CACHE_HOME -u XDG_CONFIG_HOME HOME=/nowhere USER=nobody LOGNAME=nobody
       GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory 'GIT_CONFIG_VALUE_0=*')
-    "${as[@]}" test -r "$build/CTestTestfile.cmake" || skip "nobody cannot read $build"
+    "${as[@]}" test -r "$build/CTestTestfile.cmake" || skip "the user nobody cannot read $build"
     ;;
   frozen-home)
     mount --rbind "$HOME" "$HOME"
@@ -125,7 +125,7 @@ case $disguise in
     # A build below the home folder stays writable.
     [[ $build/ != "$HOME"/* ]] || build_in_memory
     ;;
-  *) echo "disguise.sh: no such disguise: $disguise" >&2; exit 2 ;;
+  *) echo "disguise.sh: unknown disguise: $disguise" >&2; exit 2 ;;
 esac
 run=(ctest --test-dir "$build" --output-on-failure --no-label-summary --no-tests=error
   --exclude-regex "$(cannot_run_in "$disguise" | paste -sd '|')")

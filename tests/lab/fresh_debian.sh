@@ -30,7 +30,7 @@ fresh_debian() {
   local lab=$1 debian=$1/debian archive
   shift
   archive=${DEBIAN_MIRROR:-$(debian_archive)}
-  [ -n "$archive" ] || { echo "apt knows no archive of Debian here; set DEBIAN_MIRROR" >&2; return 1; }
+  [ -n "$archive" ] || { echo "apt is not configured with an archive of Debian; set DEBIAN_MIRROR" >&2; return 1; }
   rm -rf --one-file-system "$debian"
   mkdir -p "$lab/debs"
   debootstrap --variant=minbase --cache-dir="$lab/debs" "${DEBIAN_RELEASE:-bookworm}" "$debian" \

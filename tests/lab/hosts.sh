@@ -34,7 +34,7 @@ try_measured() {
   [ -s "$file" ] || return 0
   for operation in "${by_schedule[@]}"; do
     grep -A 2 '^\[\[mpi_collective\]\]' "$file" | grep -q "^operation = \"$operation\"" ||
-      fail "$mpi-calibrate: no $operation of the MPI's in $file"
+      fail "$mpi-calibrate: no $operation of the MPI in $file"
   done
   if ! grep -q '^hosts = 4' "$file" || ! grep -q '^ranks = 8' "$file"; then
     fail "$mpi-calibrate: other hosts or ranks in $file"
@@ -46,13 +46,13 @@ try_measured() {
   [ "$(net_of "$mpi")" = auto ] || settings+=(HUDDLE_NET="$(net_of "$mpi")")
   job "$mpi-measured" env "${settings[@]}" \
     "$build/bin/huddle" run --stats "${launcher[@]}" "$program" "$(extent_of "$mpi")"
-  says "$mpi-measured" "no broadcast was left to an MPI that is quicker" '^bcast .*  MPI: predicted quicker by the MPI'
-  says "$mpi-measured" "no sum of whole numbers was left to an MPI that is quicker" \
+  says "$mpi-measured" "no broadcast fell back to a faster MPI" '^bcast .*  MPI: predicted quicker by the MPI'
+  says "$mpi-measured" "no sum of integers fell back to a faster MPI" \
     '^allreduce .*  MPI: predicted quicker by the MPI'
-  says "$mpi-measured" "sums of floats were left to the MPI" "$taken"
-  says "$mpi-measured" "sums of floats were left to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
+  says "$mpi-measured" "sums of floats fell back to the MPI" "$taken"
+  says "$mpi-measured" "sums of floats fell back to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
   ! grep -Eq '^reduce_scatter(_block)? .*  MPI' "$lab/$mpi-measured" ||
-    fail "$mpi-measured: sums of floats were left to the MPI: $(grep '^reduce_scatter' "$lab/$mpi-measured")"
+    fail "$mpi-measured: sums of floats fell back to the MPI: $(grep '^reduce_scatter' "$lab/$mpi-measured")"
 }
 
 # Allgathers with more than 2 GiB in total. Each of the four ranks holds the complete result.
@@ -60,22 +60,22 @@ try_large() {
   local mpi=$1 needed_kib=$((12 << 20)) there_kib
   there_kib=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
   if [ "$there_kib" -lt "$needed_kib" ]; then
-    echo "$mpi: more than 2 GiB passed over: of 12 GiB of memory $((there_kib >> 20)) are there"
+    echo "$mpi: collectives of more than 2 GiB skipped: they need 12 GiB of memory, and $((there_kib >> 20)) are available"
     return
   fi
   "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-large" tests/mpi/programs/c/{large_allgather,expect}.c
   seated "$mpi" single
   job "$mpi-large-run" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-large"
-  says "$mpi-large-run" "no allgather of more than 2 GiB was huddle's" '^allgather +1 +550000000 +[0-9.]+  nodes'
-  says "$mpi-large-run" "no allgather of uneven blocks of more than 2 GiB was huddle's" '^allgatherv +1 +[0-9]+ +[0-9.]+  nodes'
+  says "$mpi-large-run" "huddle handled no allgather of more than 2 GiB" '^allgather +1 +550000000 +[0-9.]+  nodes'
+  says "$mpi-large-run" "huddle handled no allgatherv of more than 2 GiB" '^allgatherv +1 +[0-9]+ +[0-9.]+  nodes'
 }
 
 try() {
   local mpi=$1 program=$lab/$1-program several=$lab/$1-several rank host layout net
   local slots ranks launcher huddle_launcher
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     return
   fi
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{communicators,expect}.c
@@ -94,12 +94,12 @@ try() {
     sh -c 'echo "on $(hostname): $(grep -c -m 1 libhuddle_preload /proc/self/maps)"'
   for host in "${hosts[@]}"; do
     rank=$(grep -c "^on $host: 1" "$lab/$mpi-ranks") || true
-    [ "$rank" = 2 ] || fail "$mpi-ranks: huddle is in $rank of 2 ranks on $host: $(cat "$lab/$mpi-ranks")"
+    [ "$rank" = 2 ] || fail "$mpi-ranks: huddle is loaded in $rank of 2 ranks on $host: $(cat "$lab/$mpi-ranks")"
   done
   # By default, huddle handles communicators on one host, and those on several hosts fall back to the MPI.
   job "$mpi-run" env HUDDLE_JOIN_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
-  says "$mpi-run" "huddle took no allreduce" "$within"
-  says "$mpi-run" "no allreduce over several hosts was the MPI's" "$passed"
+  says "$mpi-run" "huddle handled no allreduce" "$within"
+  says "$mpi-run" "no allreduce over several hosts fell back to the MPI" "$passed"
   # With HUDDLE_NET, huddle handles both in every placement, with the same results as the MPI.
   local layouts=(blocks turns uneven) programs=("$program" "$several")
   case ${HOSTS_BRIEF:-} in
@@ -114,25 +114,25 @@ try() {
   done
   [ "${HOSTS_BRIEF:-}" = yes ] || try_measured "$mpi"
   if [ -n "${HOSTS_BRIEF:-}" ]; then
-    echo "$mpi: tried on ${#hosts[@]} hosts, in brief"
+    echo "$mpi: tested briefly on ${#hosts[@]} hosts"
     return 0
   fi
   # Two ranks on two hosts fall back to the MPI, because they gain nothing.
   seated "$mpi" pair
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
     "$(extent_of "$mpi")"
-  says "$mpi-pair" "two ranks on two hosts are not left to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
+  says "$mpi-pair" "two ranks on two hosts do not fall back to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
   try_large "$mpi"
   seated "$mpi" blocks
   # huddle on one host only: no rank waits for one without huddle.
   # shellcheck disable=SC2016  # the ranks' shell expands them
   job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
-  says "$mpi-half" "huddle took no allreduce" "$within"
+  says "$mpi-half" "huddle handled no allreduce" "$within"
   try_errors "$mpi"
   try_strangers "$mpi" "$program"
   try_deaths "$mpi" first other host link
-  echo "$mpi: tried on ${#hosts[@]} hosts"
+  echo "$mpi: tested on ${#hosts[@]} hosts"
 }
 
 bring_up

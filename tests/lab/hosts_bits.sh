@@ -21,14 +21,14 @@ run() {
   shift 3
   job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$@" "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-program" brief
-  says "$name" "no allreduce went between nodes by '$how'" "^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes: $how"
+  says "$name" "no allreduce between nodes used '$how'" "^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes: $how"
 }
 
 bring_up
 declare -A first
 for mpi in ${BITS_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     continue
   fi
   "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-program" tests/mpi/programs/c/{several_nodes,expect}.c

@@ -43,7 +43,7 @@ try_progress() {
         barrier bcast reduce allreduce
       ! grep -q stuck "$lab/$name" || fail "$name: $(grep stuck "$lab/$name")"
       for operation in barrier bcast reduce allreduce; do
-        [ "$(calls "$name" "$operation" '  nodes')" -gt 0 ] || fail "$name: huddle took no $operation between hosts"
+        [ "$(calls "$name" "$operation" '  nodes')" -gt 0 ] || fail "$name: huddle handled no $operation between hosts"
       done
     done
   done
@@ -52,7 +52,7 @@ try_progress() {
     name=$mpi-progress-still
     timeout "$limit_seconds" "${in_huddle[@]}" "${launcher[@]}" env "LD_PRELOAD=$still" "$lab/program-$mpi-progress" isend 2 1 \
       barrier >"$lab/$name" 2>&1 </dev/null || true
-    says "$name" "a rank that waits need not keep the MPI moving: this test shows nothing" '^stuck: isend'
+    says "$name" "the MPI progresses without calls of waiting ranks, so this test proves nothing" '^stuck: isend'
   }
 }
 
@@ -81,15 +81,15 @@ try_many() {
   job "$name-natively" "${launcher[@]}" "$lab/program-$mpi-many_communicators" "${words[@]}"
   job "$name" "${in_huddle[@]}" "${huddle_launcher[@]}" "$lab/program-$mpi-many_communicators" "${words[@]}"
   diff <(grep ^communicators: "$lab/$name-natively") <(grep ^communicators: "$lab/$name") >&2 ||
-    fail "$name: not as many as natively"
-  says "$name" "huddle took no allreduce between hosts" "$taken"
+    fail "$name: fewer communicators than natively"
+  says "$name" "huddle handled no allreduce between hosts" "$taken"
   echo "$name: $(grep ^communicators: "$lab/$name"), $(calls "$name" allreduce '  nodes') allreduces between hosts"
 }
 
 bring_up
 for mpi in ${PROGRAMS_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     continue
   fi
   seated "$mpi" two
@@ -101,6 +101,6 @@ for mpi in ${PROGRAMS_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
       many) try_many "$mpi" ;;
     esac
   done
-  echo "$mpi: tried on ${#hosts[@]} hosts"
+  echo "$mpi: tested on ${#hosts[@]} hosts"
 done
 exit "$status"

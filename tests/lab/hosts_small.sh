@@ -27,7 +27,7 @@ bring_up
 mpis=()
 for mpi in ${SMALL_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     continue
   fi
   "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-program" tests/lab/hosts_time.c

@@ -57,9 +57,9 @@ judge() {
   XDG_CACHE_HOME=$cache python3 -B "tests/mpi/suites/$2.py" --libraries "$build/lib/huddle" "${@:3}" \
     >"$lab/$name" 2>&1 </dev/null || outcome=$?
   case $outcome in
-    0) says "$name" "huddle took nothing between hosts" ' [1-9][0-9]* of them between nodes' ;;
+    0) says "$name" "huddle handled no collective between hosts" ' [1-9][0-9]* of them between nodes' ;;
     77)
-      echo "$name: passed over: $(tail -n 1 "$lab/$name")"
+      echo "$name: skipped: $(tail -n 1 "$lab/$name")"
       return
       ;;
     *) fail "$name: $(cat "$lab/$name")" ;;
@@ -100,7 +100,7 @@ mount -t tmpfs none /dev/shm
 [ ! -x "$peers/intel/mpicc" ] || spread intel blocks
 for mpi in ${SUITES_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     continue
   fi
   for layout in ${SUITES_LAYOUTS:-blocks turns uneven five}; do

@@ -34,7 +34,7 @@ done
 expect() { # expect PROGRAM...: fails unless it prints $wanted
   local said
   said=$(timeout 60 "$@")
-  [ "$said" = "$wanted" ] || { echo "$1 says '$said', not '$wanted'" >&2; exit 1; }
+  [ "$said" = "$wanted" ] || { echo "$1 prints '$said', not '$wanted'" >&2; exit 1; }
   echo "$said"
 }
 

@@ -30,7 +30,7 @@ check() {
     [[ $said = *"$wanted"* ]] || fail "$1: no '$wanted' in: $said"
   done
   said=$(printed_by "$1" "$2" 'module unload huddle; echo "$PATH:$LD_LIBRARY_PATH:$PKG_CONFIG_PATH:$CMAKE_PREFIX_PATH"')
-  [[ $said != *"$prefix"* ]] || fail "$1: this stays after it was unloaded: $said"
+  [[ $said != *"$prefix"* ]] || fail "$1: not removed by module unload: $said"
   echo "$1 with $2: loaded and unloaded"
 }
 
@@ -44,4 +44,4 @@ for init in "$environment_modules" "$lmod"; do
   check "$init" "$link"
   tried=1
 done
-[ "$tried" = 1 ] || fail "neither environment modules nor Lmod is here: scripts/install-packages.sh test"
+[ "$tried" = 1 ] || fail "neither environment modules nor Lmod is installed: run scripts/install-packages.sh test"

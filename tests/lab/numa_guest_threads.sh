@@ -101,5 +101,5 @@ else
   sed -n 's/^/threads: without bpf: /p' /tmp/why_not
 fi
 sees_reads
-told "NUMA balancing shows reads, and is set back" $?
+told "NUMA balancing shows reads, and its settings are restored" $?
 exit $status

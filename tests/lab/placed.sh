@@ -14,7 +14,7 @@ status_without_root=77
 huddle=$build/bin/huddle
 processors=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=",")')
 if [ "$processors" = "${processors#*,}" ]; then
-  echo "placed.sh: skipped: two ranks a host want two processors"
+  echo "placed.sh: skipped: two ranks per host need two processors"
   exit 77
 fi
 
@@ -33,7 +33,7 @@ try() {
   local mpi=$1 program=$lab/$1-program placed=$lab/$1-placed
   local -a launcher seating placing map
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     return
   fi
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/lab/shuffled_halo.c

@@ -20,7 +20,7 @@ refuses() {
   said=$("${@:3}" 2>&1) || status=$?
   [ "$status" = "$1" ] || fail "$3 ended with $status, not $1: $said"
   [[ $said = *"$2"* ]] || fail "$3: no '$2' in: $said"
-  [ "$(wc -l <<<"$said")" = 1 ] || fail "$3 says more than one line: $said"
+  [ "$(wc -l <<<"$said")" = 1 ] || fail "$3 prints more than one line: $said"
 }
 
 # stand_in NAME PROGRAM...: creates a stand-in for an MPI.
@@ -37,7 +37,7 @@ refuses 1 "bench/peers $stage" "$root/bench/pack" --build "$build" --peers "$sta
 refuses 2 "no option '--quick'" "$root/bench/pack" --quick
 are_there=yes
 if [ ! -x "$peers/openmpi-5/run" ] || [ ! -x "$peers/mpich-5/run" ]; then
-  echo "the MPIs are not in $peers (bench/peers sets them up): stand-ins start nothing in their place"
+  echo "the MPIs are not in $peers (run bench/peers): stand-ins replace them"
   are_there=
   stand_in openmpi-5 venv/bin/ompirun_wrapper venv/bin/prterun
   stand_in mpich-5 venv/bin/mpiexec venv/bin/hydra_pmi_proxy
@@ -45,22 +45,22 @@ if [ ! -x "$peers/openmpi-5/run" ] || [ ! -x "$peers/mpich-5/run" ]; then
 fi
 
 "$root/bench/pack" --build "$build" --peers "$peers" --output "$stage"
-[ "$(du --summarize --block-size=MB "$stage/huddle-portable" | sed 's/MB.*//')" -lt 72 ] || fail "it is not small"
+[ "$(du --summarize --block-size=MB "$stage/huddle-portable" | sed 's/MB.*//')" -lt 72 ] || fail "the folder is too large"
 mkdir "$stage/another place" "$stage/another:place"
 tar --extract --gzip --file="$stage/huddle-portable.tar.gz" --directory="$stage/another place"
 rm -r "$stage/huddle-portable" # the folder must be relocatable
 # The loader prints the path of each library that a program loads.
 find "$stage/another place" -name '*.program' | while read -r program; do
   loads=$(LD_TRACE_LOADED_OBJECTS=1 "${program%.program}" | grep -e '=>' -e 'not found')
-  [[ $loads = *libc.so.6* ]] || fail "what does $program load? $loads"
-  ! grep -v "=> $stage/" <<<"$loads" || fail "$program loads this from elsewhere"
+  [[ $loads = *libc.so.6* ]] || fail "$program does not load the C library: $loads"
+  ! grep -v "=> $stage/" <<<"$loads" || fail "$program loads libraries from elsewhere"
 done
 cp "$stage/another place/huddle-portable/measure" "$stage/another:place"
 mkdir "$stage/another:place/peers"
 ln -s "another place/huddle-portable/measure" "$stage/measure"
 measure=$stage/measure
 results="$stage/the results"
-[[ $("$measure" --help) = *"Usage: ./measure"* ]] || fail "--help does not help"
+[[ $("$measure" --help) = *"Usage: ./measure"* ]] || fail "--help does not print the usage"
 refuses 2 "no option '--fast'" "$measure" --fast
 refuses 2 "'1' is no number of ranks" "$measure" --ranks 1
 refuses 1 "nothing can be written to /proc" "$measure" --output /proc/results

@@ -21,7 +21,7 @@ export OMPI_MCA_mpi_yield_when_idle=1
 
 for program in munged slurmctld slurmd srun; do
   command -v "$program" >/dev/null || {
-    echo "slurm.sh: skipped: there is no $program"
+    echo "slurm.sh: skipped: $program is not installed"
     exit 77
   }
 done
@@ -108,13 +108,13 @@ try() {
   local mpi=$1 program=$lab/$1-program several=$lab/$1-several layout launcher huddle_launcher
   local layouts=(blocks turns uneven)
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     return
   fi
   if [ "$mpi" = intel ]; then
     layouts=(blocks)
     [ -e "$pmi2_library" ] || {
-      echo "$mpi: passed over: there is no $pmi2_library"
+      echo "$mpi: skipped: $pmi2_library does not exist"
       return
     }
   fi
@@ -130,7 +130,7 @@ try() {
     try_strangers "$mpi" "$program"
     try_deaths "$mpi" first other host
   fi
-  echo "$mpi: tried under Slurm $(srun --version | sed 's/.* //')"
+  echo "$mpi: tested under Slurm $(srun --version | sed 's/.* //')"
 }
 
 bring_up
