@@ -43,7 +43,8 @@ class RelayScan {
     }
     if (w.rank() + 1 < w.ranks()) {
       const Address mine = slot_of(w.rank());
-      w.wait(taken_by(w.rank() + 1), until_reached(call_ - slots));  // its previous content is read
+      // Waits until the next rank has read the slot's previous content.
+      w.wait(taken_by(w.rank() + 1), until_reached(call_ - slots));
       w.copy(mine + node::payload_offset, result, bytes, memory::CopyKernel::plain);
       w.store(mine, call_);
     }
@@ -54,7 +55,7 @@ class RelayScan {
     return {Region::shared, owner, slots_at_ + call_ % slots * node::apart_bytes};
   }
 
-  // The flag that counts the calls in which `rank` has read its predecessor's slot.
+  // The flag with the number of the last call that `rank` has read from the rank before it.
   Address taken_by(int rank) const { return {Region::shared, rank, taken_at_}; }
 
   node::SharedLayout carver_;

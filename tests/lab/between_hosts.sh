@@ -57,8 +57,8 @@ ends_with_error() {
 }
 
 # Checks jobs in which a host or a rank runs without huddle, with another version, or with other settings: collectives
-# between hosts fall back to the MPI, with one note. HUDDLE_NET=auto allows a vote of all ranks; it does not take place
-# if the launcher does not provide the list of ranks that have huddle.
+# between hosts fall back to the MPI, with one note. With HUDDLE_NET=auto the ranks vote only if the launcher provides
+# the list of ranks that have huddle, so without that list there is no note.
 try_strangers() {
   local mpi=$1 program=$2 other=$lab/other-version version stranger
   # shellcheck disable=SC2016  # the ranks' shell expands them

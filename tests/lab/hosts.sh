@@ -5,7 +5,7 @@
 # Tests `huddle run` over several hosts, which are namespaces of this machine: h1 to h4, and this script as the host
 # that starts jobs. Needs root and iproute2. Uses the MPIs that bench/peers has set up, and reports those that it
 # skips. tests/lab/hosts.sh [BUILD_FOLDER]
-# HOSTS_MPIS: the MPIs to test (also intel, whose ranks do not yield their cores, so that few cores are slow)
+# HOSTS_MPIS: the MPIs to test (intel is slow on few cores, because its ranks do not yield them)
 # HOSTS_DEATHS: number of jobs for each kind of failure (1)
 # HOSTS_ONLY=deaths, errors or strangers: runs only these tests
 # HOSTS_BRIEF=yes: one placement, for `make test`; HOSTS_BRIEF=measured: two placements, and the use of measurements
@@ -19,7 +19,7 @@ status_without_root=77
 # shellcheck source=tests/lab/between_hosts.sh
 . "$(dirname "$0")/between_hosts.sh"
 
-# Prints how much several_nodes does under an MPI: little if waiting ranks do not yield a shared core.
+# Prints the extent of several_nodes under an MPI: brief if waiting ranks do not yield a shared core.
 extent_of() {
   case $1 in mpich-5 | intel) echo brief ;; *) echo whole ;; esac
 }

@@ -10,7 +10,7 @@ from .canvas import in_our_style, new_figure
 from .palette import LIGHT, step_of
 
 MARGIN_INCHES = 0.35
-GAP = 0.35  # of a cell, before the column of means
+GAP = 0.35  # before the column of means, in cells
 
 
 @dataclass(frozen=True)
