@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# The front door. `make help` says what there is; the work is done in scripts/ and CMakePresets.json.
+# Entry points for developers. `make help` lists them; scripts/ and CMakePresets.json do the work.
 .DEFAULT_GOAL := help
 .PHONY: help build demo check test test-deep test-all format tidy pictures tables clean install package
 
@@ -51,7 +51,7 @@ install: build
 package:
 	@packaging/debian.sh
 
-# Nothing is ever mounted below build/ (tests/lab mounts in a namespace of its own); stay on this
-# file system all the same.
+# --one-file-system is a precaution: nothing should be mounted below build/, because tests/lab mounts only in
+# its own mount namespace.
 clean:
 	@rm -rf --one-file-system build

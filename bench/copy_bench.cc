@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The copy kernels on data of one's own, by size: for whoever works on a kernel. What they are
-// worth between two cores `huddle calibrate` measures.
+// Benchmarks the copy kernels on the core's own data by size, for work on a kernel. `huddle
+// calibrate` measures them between two cores.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
@@ -31,7 +31,7 @@ void copy(benchmark::State& state, CopyKernel kernel, std::size_t target_offset)
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-// Aligned, and with heads and tails.
+// Registers each kernel with aligned data and with an offset that needs a head and a tail.
 const bool registered = [] {
   for (const CopyKernel kernel : copy_kernels) {
     for (const std::size_t offset : {0, 7}) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * What a profile costs a message: rank 0 sends rank 1 small ones as fast as both can, in turns
- * through MPI_Isend, in front of which a preloaded library may stand, and through the MPI's own
- * function. Both ways take part in one process, a few milliseconds each, so that whatever else the
- * machine does meets both. Prints the nanoseconds of a message, "through direct", a line a round.
- * message_rate ROUNDS BYTES
+ * message_rate ROUNDS BYTES: measures what profiling adds to the time of a message. Rank 0 sends
+ * small messages to rank 1 as fast as both can, alternately through MPI_Isend, which a preloaded
+ * library may intercept, and through the MPI's own function. Both take turns of a few milliseconds
+ * in one process, so that other load on the machine affects both alike. Prints the nanoseconds per
+ * message, "through direct", on one line per round.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ static double now_ns(void) {
   return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
-/* Its own, whoever else defines the name. */
+/* Returns PMPI_Isend of the MPI library, even if a preloaded library defines that name as well. */
 static isend_function* direct_isend(void) {
   Dl_info mpi;
   dladdr(dlsym(RTLD_NEXT, "PMPI_Comm_rank"), &mpi);
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; ++round) {
     double ns[2] = {0, 0};
     for (int turn = 0; turn < 2; ++turn) {
-      const int way = (turn + round) % 2; /* each comes first as often as second */
+      const int way = (turn + round) % 2; /* both come first equally often */
       if (rank == 0) ns[way] = send_all(ways[way], bytes);
       if (rank == 1) receive_all(bytes);
     }

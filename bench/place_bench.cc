@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle's methods of placement beside Scotch's mapping of the same graphs onto the same tree:
-// place_bench [SMALLEST [LARGEST [ROUNDS]]]. One process, one thread. Scotch runs with balance 0,
-// since it would put two elements on one slot otherwise; its time includes building its graph.
-// place_bench recordings: predicted communication time of recorded threads, by placement.
+// Compares huddle's placement algorithms with Scotch's mapping of the same graphs onto the same
+// tree: place_bench [SMALLEST [LARGEST [ROUNDS]]]. One process, one thread. Scotch runs with
+// balance 0, because it would otherwise put two elements into one slot. Its time includes building
+// its graph. place_bench recordings: predicts the communication time of recorded threads, by
+// placement.
 #include <fmt/format.h>
 #include <scotch.h>
 
@@ -32,14 +33,14 @@
 namespace huddle::mapping {
 namespace {
 
-// Time on the processor: other programs may run beside.
+// Returns the CPU time of this thread, because other programs may be running.
 double thread_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// Shortest of some rounds.
+// Returns the result of the last round and the shortest time.
 template <typename Call>
 std::pair<Mapping, double> timed(int rounds, const Call& call) {
   Mapping mapping;
@@ -59,8 +60,8 @@ void check(int status, const char* what) {
   std::exit(1);
 }
 
-// The tree as Scotch's: how many children an object of each level has, and what it costs to cross
-// it. Costs are whole numbers there.
+// The tree in Scotch's form: the number of children of an object and the cost of crossing it, by
+// level. Scotch's costs are integers.
 struct ScotchTree {
   std::vector<SCOTCH_Num> children;
   std::vector<SCOTCH_Num> costs;
@@ -87,7 +88,7 @@ Mapping by_scotch(const Problem& problem, const ScotchTree& target) {
   std::vector<SCOTCH_Num> rows(graph.offsets.begin(), graph.offsets.end());
   std::vector<SCOTCH_Num> neighbours(graph.neighbours.begin(), graph.neighbours.end());
   std::vector<SCOTCH_Num> loads;
-  // Weights are whole numbers of 32 bits there, and sums of them too.
+  // Scotch's weights and the sums of them are 32-bit integers.
   const double all = std::max(1.0, total_bytes(graph));
   const double largest = *std::max_element(graph.bytes.begin(), graph.bytes.end());
   const double unit = std::max({1.0, all / 1e8, largest / 1e8});
@@ -147,7 +148,8 @@ machine::Machine machine_file(const std::string& name) {
   return machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/" + name + ".toml");
 }
 
-// As many nodes of this machine as it takes; the first cores where one has more than enough.
+// Returns a tree of the nodes of this machine that `elements` need with one element per core. If
+// one node has enough cores, it contains only the first `elements` of them.
 SlotTree tree_for(const machine::CostModel& model, int elements) {
   const int cores = core_count(model.machine().topology);
   std::vector<int> pus = first_pu_of_cores(model.machine().topology);
@@ -203,8 +205,8 @@ void compare_with_scotch(int smallest, int largest, int rounds) {
   sums.print();
 }
 
-// Slabs of a solver: each thread shares most with its neighbours, and a little with everybody,
-// since one of three directions is solved across all slabs.
+// Slabs of a solver: each thread shares most data with its neighbours and a little with every other
+// thread, because one of three directions is solved across all slabs.
 Graph solver(int threads, bool shuffle) {
   GraphBuilder builder(threads);
   Random random(2020);
@@ -218,7 +220,7 @@ Graph solver(int threads, bool shuffle) {
   return shuffle ? shuffled(graph, 7) : graph;
 }
 
-// The thesis that lh is from: 4 to 64 threads of a solver on 80 cores.
+// Repeats the comparison of the thesis that introduced lh: 4 to 64 threads of a solver on 80 cores.
 void compare_with_the_thesis(int rounds) {
   const machine::Machine machine = machine_file("xeon-e7-8850-8s");
   const machine::CostModel model(machine);
@@ -245,7 +247,7 @@ void compare_with_the_thesis(int rounds) {
   }
 }
 
-// Predicted communication time of these threads as Scotch places them on these processors.
+// Returns the predicted communication time of the threads if Scotch places them on `processors`.
 double scotch_ns(const threads::Recording& recording, const Graph& counts,
                  const machine::CostModel& model, const std::vector<int>& processors) {
   const SlotTree tree(model, {processors, 1, 0});
@@ -259,9 +261,9 @@ double scotch_ns(const threads::Recording& recording, const Graph& counts,
                                    recording.page_bytes);
 }
 
-// Recorded threads on machines that need not be here, in parts of the time of those that sit by
-// number. Scotch loads all processors that it is given evenly: it is given the whole machine, and
-// once more as many neighbouring cores as there are threads.
+// Prints predicted times of recorded threads on the machines of some machine files, relative to the
+// placement in order of thread number. Scotch spreads load evenly over all processors that it is
+// given. It runs with all cores of the machine, and with one neighbouring core per thread.
 void compare_on_recordings() {
   fmt::print(
       "| kernel | machine | order | compact | spread | lh | tree | Scotch | Scotch, as many cores "

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What huddle profile costs a message: profile_overhead.py [--rounds N] [--bytes N] MPI...
+"""Measures what huddle profile adds to the time of a message: profile_overhead.py [--rounds N] [--bytes N] MPI...
 
-For each MPI that bench/peers has set up: a message with the library in front of it and without, in turns
-in one process, the ratio of the medians and an interval that holds it with 95 % confidence (by drawing
-the rounds again). Once more where nothing is preloaded: so far off is what is not there.
+For each MPI that bench/peers has set up, times messages through the preloaded library and directly, alternating in
+one process, and prints the ratio of the medians with its 95 % confidence interval (by bootstrap over the rounds).
+The same with nothing preloaded shows the error of the measurement.
 """
 import argparse
 import os

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Sums by the reduction kernels beside what memory can do at best: a plain loop that the compiler
-// makes vectors of, and the C library's copy moving as many bytes (two streams instead of three).
-// Sizes are those of one array of three; the rate counts what is read and written.
+// Compares sums by the reduction kernels with upper bounds: a plain loop that the compiler
+// vectorizes, and the C library's copy of the same number of bytes (two streams instead of three).
+// The size is that of one of the three arrays. The rate counts all bytes read and written.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace {
 constexpr std::int64_t sizes[] = {std::int64_t{32} << 10, std::int64_t{512} << 10,
                                   std::int64_t{8} << 20, std::int64_t{256} << 20};
 
-// `work` on three arrays of these bytes, each so far from a line start: 16 is where malloc puts
-// large ones.
+// Runs `work` on three arrays, each `offset` bytes after the start of a cache line. malloc returns
+// large blocks at offset 16.
 template <typename Work>
 void measure(benchmark::State& state, std::size_t offset, const Work& work) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
@@ -38,7 +38,7 @@ void measure(benchmark::State& state, std::size_t offset, const Work& work) {
   state.SetBytesProcessed(3 * state.iterations() * state.range(0));
 }
 
-// From one array and a half to one and a half: the same bytes move, in two streams.
+// Copies 1.5 times the size, so that the same number of bytes moves, in two streams.
 void measure_copy(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0)) / 2 * 3;
   const PageBuffer to(bytes);

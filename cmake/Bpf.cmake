@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# The BPF program that watches page faults: compiled by clang, and made a header by bpftool. huddle
-# is whole without it.
+# Builds the BPF program that observes page faults: clang compiles it, and bpftool generates a skeleton header.
+# The program is optional.
 option(HUDDLE_BPF "Build the BPF program that watches page faults, where libbpf, clang and bpftool are there" ON)
 
-# huddle_bpf_faults(TARGET): gives it the sources that can load the program, or that say why not.
+# huddle_bpf_faults(TARGET): adds the sources that load the BPF program, or a stub that reports why it is missing.
 function(huddle_bpf_faults target)
   find_program(HUDDLE_BPF_CLANG clang DOC "The compiler of BPF programs")
   find_program(HUDDLE_BPFTOOL bpftool PATHS /usr/sbin DOC "Makes headers of BPF programs")
@@ -20,7 +20,7 @@ function(huddle_bpf_faults target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/bpf/huddle)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/bpf/page_faults.bpf.o)
   file(MAKE_DIRECTORY ${folder})
-  # clang has no headers of its own for this target: those of this system say what a __u64 is.
+  # clang has no system headers for the BPF target. The host's headers define __u64 and related types.
   add_custom_command(
     OUTPUT ${folder}/page_faults.skel.h
     COMMAND ${HUDDLE_BPF_CLANG} -target bpf -O2 -g -Wall -Werror -isystem
@@ -28,7 +28,7 @@ function(huddle_bpf_faults target)
     COMMAND ${HUDDLE_BPFTOOL} gen skeleton ${object} name page_faults_bpf > ${folder}/page_faults.skel.h
     DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/bpf/event.h
     COMMENT "Compiling the BPF program" VERBATIM)
-  # The library is a target of the folder above, which does not know how to make the header.
+  # TARGET belongs to the parent folder, in which the rule that generates the header is not visible.
   add_custom_target(huddle_bpf_skeleton DEPENDS ${folder}/page_faults.skel.h)
   add_dependencies(${target} huddle_bpf_skeleton)
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_built/bpf_faults.cc)

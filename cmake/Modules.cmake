@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Functions that make libraries of the modules in src, and test programs of the folders in tests.
+# Functions that create libraries from the modules in src, and test programs from the folders in tests.
 
-# Flags that every target of the project gets, kept in one place.
+# The flags of all targets of the project.
 add_library(huddle_flags INTERFACE)
 target_compile_features(huddle_flags INTERFACE cxx_std_20)
 target_include_directories(huddle_flags INTERFACE ${PROJECT_SOURCE_DIR}/src
@@ -11,20 +11,22 @@ target_include_directories(huddle_flags INTERFACE ${PROJECT_SOURCE_DIR}/src
                                                   ${PROJECT_BINARY_DIR}/generated)
 target_compile_options(huddle_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>)
-# A call goes from hand to hand as a small structure. Told to, gcc copies two of its fields by one
-# vector load, which has to wait until the two stores that have just written them leave for the cache:
-# that took 10 of the 80 ns of a broadcast of 8 bytes. The loops that want vectors have them by name.
+# Functions pass a call to each other as a small structure. With SLP vectorization, gcc copies two of its fields
+# with one vector load right after two scalar stores have written them. The load stalls until both stores have left
+# the store buffer, which took 10 of the 80 ns of an 8-byte broadcast. Loops that benefit from vectors use them
+# explicitly.
 target_compile_options(huddle_flags INTERFACE
                        $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-tree-slp-vectorize>)
 if(HUDDLE_UNITY)
-  # A local variable may have the name of a constant in another source, and no source is the main file.
+  # In a unity build a local variable may have the name of a constant in another source, and no source is the main
+  # file.
   target_compile_options(huddle_flags INTERFACE
                          $<IF:$<COMPILE_LANG_AND_ID:CXX,GNU>,-Wno-shadow;-Wshadow=local,-Wno-shadow>
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
-  # gcc spends a tenth of a large source's time on collecting garbage, unless it may use 1 GiB before it begins.
+  # gcc spends a tenth of the compile time of a large source on garbage collection unless it may use 1 GiB first.
   target_compile_options(huddle_flags INTERFACE
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>)
-  # Preloaded libraries leave out what they do not use, also of a source that they do use.
+  # Lets the linker remove unused functions from preloaded libraries.
   target_compile_options(huddle_flags INTERFACE -ffunction-sections -fdata-sections)
 endif()
 if(HUDDLE_WERROR)
@@ -38,18 +40,18 @@ endif()
 target_compile_definitions(huddle_flags INTERFACE
                            $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
-# The modules that read text from outside. With HUDDLE_FUZZ they are instrumented, so that the fuzzer learns which code an
+# The modules that parse external input. With HUDDLE_FUZZ they are instrumented, so that the fuzzer sees which code an
 # input reaches.
 set(huddle_fuzzed_modules settings machine fabric mapping threads)
 
-# These modules make text: compiling them takes longer than running them.
+# Modules that generate text. Compiling them takes more time than optimized code would save.
 set(huddle_text_modules picture doctor launch cli manual)
 
-# huddle_module(FOLDER [SOURCES folder...] [USES module...] [READS module...] [LINKS target...]): makes the static
-# library huddle_NAME, where NAME is the last part of FOLDER, from every .cc in the folder, or from those that lie
-# directly in the SOURCES below it. Then it adds the folder's own CMakeLists.txt, if there is one. The module may include
-# headers of the modules that it USES, which it links as well, and of those that it READS, whose headers need no library.
-# LINKS are libraries of others, not passed on.
+# huddle_module(FOLDER [SOURCES folder...] [USES module...] [READS module...] [LINKS target...]): creates the static
+# library huddle_NAME from every .cc in FOLDER, or from those directly in the SOURCES folders below it. NAME is the last
+# part of FOLDER. Then adds the folder's own CMakeLists.txt, if there is one. The module may include headers of the
+# modules that it USES, which it also links, and of those that it READS, whose headers need no library. LINKS are
+# external libraries, linked privately.
 function(huddle_module folder)
   cmake_parse_arguments(arg "" "" "SOURCES;USES;READS;LINKS" ${ARGN})
   cmake_path(GET folder FILENAME name)
@@ -67,7 +69,7 @@ function(huddle_module folder)
   endforeach()
   target_link_libraries(huddle_${name} PRIVATE ${arg_LINKS})
   if(HUDDLE_FUZZ AND name IN_LIST huddle_fuzzed_modules)
-    # This is what -fsanitize=fuzzer-no-link adds. clang rejects that one if the precompiled header lacks it.
+    # -fsanitize=fuzzer-no-link adds these options, but clang rejects it if the precompiled header was built without it.
     target_compile_options(huddle_${name} PRIVATE
                            -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()
@@ -83,7 +85,7 @@ function(huddle_module folder)
   set_property(GLOBAL APPEND PROPERTY HUDDLE_MODULE_FOLDERS ${folder})
 endfunction()
 
-# With sanitizers half of the time that a source takes to compile is in headers of others: they are compiled once.
+# With sanitizers, half of the compile time of a source is spent in headers of libraries. They are precompiled once.
 function(huddle_precompile_module name)
   set(first base)
   set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <filesystem> <functional> <map>
@@ -96,12 +98,12 @@ function(huddle_precompile_module name)
   huddle_precompile(huddle_${name} huddle_${first} ${headers})
 endfunction()
 
-# huddle_precompile(TARGET FIRST HEADER...): target FIRST compiles these headers, all others use its.
+# huddle_precompile(TARGET FIRST HEADER...): precompiles the headers if TARGET is FIRST, or else reuses those of FIRST.
 function(huddle_precompile target first)
-  # Without a time in it the compiler's cache finds what was compiled with it again.
+  # Without a timestamp in the precompiled header, ccache can reuse the objects that were compiled with it.
   target_compile_options(${target} PRIVATE
                          $<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>)
-  # gcc 12 forgets that precompiled headers are the system's, and doubts how its own strings copy.
+  # gcc 12 does not treat precompiled headers as system headers, and gives false warnings about copies in std::string.
   foreach(doubt array-bounds stringop-overflow stringop-overread)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-${doubt}>)
   endforeach()
@@ -112,18 +114,18 @@ function(huddle_precompile target first)
   endif()
 endfunction()
 
-# huddle_stands_alone(TARGET): it needs the C library where it runs, and nothing else of ours.
+# huddle_stands_alone(TARGET): links TARGET so that it does not depend on the shared libstdc++ and libgcc.
 function(huddle_stands_alone target)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:huddle_standalone>)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--as-needed
                       LINKER:--gc-sections)
 endfunction()
 
-# Property tests draw from this seed, so that a failure repeats; make test-all draws another each time.
+# Seed of the property tests. It is fixed, so that a failure can be reproduced.
 set(HUDDLE_TEST_SEED 20261120 CACHE STRING "Seed of the property tests")
 
-# huddle_tests(MODULE [FOLDERS folder...] [LINKS target...]): makes one program, MODULE_tests, from every *_test.cc in this
-# folder and in the FOLDERS below it.
+# huddle_tests(MODULE [FOLDERS folder...] [LINKS target...]): creates one program, MODULE_tests, from every *_test.cc in
+# this folder and in the FOLDERS below it.
 function(huddle_tests module)
   cmake_parse_arguments(arg "" "" "FOLDERS;LINKS" ${ARGN})
   list(TRANSFORM arg_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
@@ -138,7 +140,7 @@ function(huddle_tests module)
                              HUDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              HUDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              HUDDLE_PROGRAM="${huddle_program}")
-  # With -O0 these compile a third faster, but those of team run for three times as long.
+  # With -O0 the tests would compile a third faster, but those of team would run three times as long.
   target_compile_options(${module}_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1;-g1>)
   if(HUDDLE_PRECOMPILE OR HUDDLE_PRECOMPILE_TESTS)
     huddle_precompile(${module}_tests common_tests
@@ -148,7 +150,7 @@ function(huddle_tests module)
   huddle_discover_tests(${module}_tests ${module})
 endfunction()
 
-# tests/labels.txt lists the tests of GoogleTest programs that have another label than "unit".
+# tests/labels.txt lists the tests of GoogleTest programs whose label is not "unit".
 set(huddle_labels_file ${PROJECT_SOURCE_DIR}/tests/labels.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${huddle_labels_file})
 file(STRINGS ${huddle_labels_file} huddle_label_lines REGEX "^[a-z]")
@@ -179,7 +181,7 @@ function(huddle_discover_tests target name)
     set(tests ${target}_TESTS_${group})
     string(MAKE_C_IDENTIFIER ${tests} tests)
     gtest_discover_tests(${target} TEST_FILTER "${filter}-${labelled}" TEST_LIST ${tests} ${common})
-    # PROPERTIES above cannot hold a list: ctest reads the labels from a file of their own.
+    # PROPERTIES above cannot hold a list, so ctest reads the labels from a separate file.
     string(REPLACE "," ";" labels ${group})
     set(file ${CMAKE_CURRENT_BINARY_DIR}/${tests}.cmake)
     file(CONFIGURE OUTPUT ${file} @ONLY CONTENT

@@ -40,7 +40,7 @@ int main(void) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (fork() == 0) return run(meeting, rank), 0;
   }
-  huddle_meeting_free(meeting); /* the children have theirs */
+  huddle_meeting_free(meeting); /* the children have their own handles */
   int failed = 0;
   for (int status; wait(&status) > 0;) failed |= status;
   return failed != 0;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `make package`: a Debian package of the sources as they lie here, built as Debian builds its own.
-# Prints its path, build/debian/huddle_VERSION_ARCHITECTURE.deb. DEBFULLNAME and DEBEMAIL say who maintains it.
+# `make package`: builds a Debian package from the sources in this checkout, with Debian's packaging tools.
+# Prints its path, build/debian/huddle_VERSION_ARCHITECTURE.deb. DEBFULLNAME and DEBEMAIL name the maintainer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,7 +35,7 @@ END
   sed '1,/^Copyright/d; s/^$/./; s/^/ /' LICENSE | sed '1{/^ \.$/d}'
 } >"$sources/debian/copyright"
 
-if command -v ccache >/dev/null; then  # the build has a home folder of its own
+if command -v ccache >/dev/null; then  # the build uses a different home folder
   CCACHE_DIR=$(ccache --get-config cache_dir)
   export CCACHE_DIR CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Tables of simulated allgathers between nodes, for the documents: allgather_tables.py HUDDLE TABLE.
+"""Prints tables of simulated allgathers between nodes for the documents: allgather_tables.py HUDDLE TABLE.
 
-findings    what the paper on the neighbor exchange found, beside what is simulated on its clusters
-placement   where the neighbor exchange wins among 16,384 nodes, and how that depends on who sits where
+findings    the results published in the paper on the neighbor exchange, beside simulations of its clusters
+placement   the conditions under which the neighbor exchange wins on 16,384 nodes, by placement of the ranks
 
-Nothing is fitted: the figures are those of machines/fabrics."""
+No parameter is fitted to the results: all of them come from machines/fabrics."""
 import argparse
 import json
 import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TIE = 1.02  # times so near each other are one place
+TIE = 1.02  # times within this factor of each other count as equal
 
 PAPERS = ("ring", "neighbor", "doubling", "bruck")  # the algorithms that the paper compares
 PAPERS_RANKS = (8, 16, 32, 64)
@@ -42,7 +42,8 @@ def times(huddle, fabric, size, ranks, placement="block"):
 
 
 def order_of(ns):
-    """'bruck = doubling, neighbor 1.33, ring 2.31': how much slower than the first each place is."""
+    """Returns the algorithms from fastest to slowest, each with its time relative to the fastest unless it
+    equals the one before it: 'bruck = doubling, neighbor 1.33, ring 2.31'."""
     names = sorted(ns, key=lambda name: (ns[name], name))
     text = names[0]
     for before, name in zip(names, names[1:]):

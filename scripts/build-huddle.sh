@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Installs what the build needs and builds these targets, or all that `make install` installs, without the tests, which
-# need more packages: scripts/build-huddle.sh [TARGET...]
-# A folder that has been configured with the tests keeps them.
+# Installs the packages that the build needs and builds the targets, by default everything that `make install`
+# installs: scripts/build-huddle.sh [TARGET...]
+# The tests need more packages and are left out, unless the build folder is already configured with them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

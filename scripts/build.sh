@@ -4,7 +4,7 @@
 #
 # Configures one preset and builds it: scripts/build.sh [--configure] PRESET [-DNAME=VALUE...] [TARGET...]
 # With --configure it builds nothing.
-# ccache is used where it is installed. JOBS says how many compilers run at once.
+# Uses ccache if it is installed. JOBS is the number of parallel compiler processes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ preset=$1
 shift
 options=()
 targets=()
-# Unity builds take less time from nothing. A folder that has been configured keeps its choice.
+# Unity builds make a clean build faster. A configured build folder keeps its setting.
 if [ "$preset" = release ] && ! [ -f build/release/build.ninja ]; then options+=(-DHUDDLE_UNITY=ON); fi
 for argument in "$@"; do
   case $argument in
@@ -32,6 +32,6 @@ log=build/$preset-configure.log
 mkdir -p build
 cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 [ "$build" = yes ] || exit 0
-# NINJA_FLAGS: one word or several, as in NINJA_FLAGS="-k 0" to go on after errors.
+# NINJA_FLAGS: further options of ninja, for example NINJA_FLAGS="-k 0" to continue after errors.
 read -ra ninja_flags <<<"${NINJA_FLAGS:-}"
 cmake --build "build/$preset" --parallel "${JOBS:-$(nproc)}" "${targets[@]}" -- "${ninja_flags[@]}"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Every C and C++ source is as clang-format writes it; --fix makes it so.
+# Checks that clang-format would leave every C and C++ source as it is. --fix formats them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Every source says its licence in its first lines. Lists those that do not.
+# Checks that every source names its licence in its first lines, and lists those that do not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,5 +13,5 @@ for source in "${sources[@]}"; do
   head -n 4 "$source" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
     { echo "$source:1: no SPDX-License-Identifier: BSD-3-Clause in its first lines"; status=1; }
 done
-[ "$status" = 0 ] && echo "${#sources[@]} files name their licence"
+[ "$status" = 0 ] && echo "${#sources[@]} files have a licence line"
 exit "$status"

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Prints the targets that `make demo` builds: what the README's commands need, for the MPI that is on
+# Prints the targets that `make demo` builds: those that the README's commands need, for the MPI that is on
 # the PATH. `make build` builds the parts for all MPIs.
 set -euo pipefail
 
-# The program itself, what it preloads whatever the MPI is, and what watches threads.
+# The program, the libraries that it preloads regardless of the MPI, and the helpers that observe threads.
 echo huddle huddle_preload huddle_profile_preload huddle_look huddle_heap_preload \
   huddle_threads_helper huddle_pattern
 
-# Processes of that MPI load the first two; the others measure in them.
+# The MPI's processes load the first two. The others measure inside such processes.
 command -v mpirun >/dev/null || command -v mpiexec >/dev/null || exit 0
 abi=mpich
 case $({ mpirun --version || mpiexec --version; } 2>/dev/null) in *'Open MPI'*) abi=openmpi ;; esac

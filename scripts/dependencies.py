@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Reads which modules src/CMakeLists.txt declares and what their sources include, and draws the layers of src.
+"""Reads the modules that src/CMakeLists.txt declares and the headers that they include, and draws the layers of src.
 
     dependencies.py FILE.svg      writes the picture of docs/architecture.md
 
@@ -44,13 +44,13 @@ def declared_modules():
 
 
 def module_of(path, modules):
-    """Returns the module that contains a path below src, or None. Where modules are nested, the inner one counts."""
+    """Returns the module that contains a path below src, or None. If modules are nested, the inner one counts."""
     inside = [module for module in modules if path.startswith(module.folder + "/")]
     return max(inside, key=lambda module: len(module.folder), default=None)
 
 
 def included_layers(modules):
-    """Returns a dictionary: the name of each layer, and the set of other layers that its sources include."""
+    """Returns a dictionary from the name of each layer to the set of other layers that its sources include."""
     layers = {module.layer: set() for module in modules}
     for file in sorted((ROOT / "src").rglob("*")):
         if file.suffix not in (".cc", ".h", ".cpp", ".c"):
@@ -64,7 +64,7 @@ def included_layers(modules):
 
 
 def heights(included):
-    """Returns the height of each node of a graph without cycles: one more than the highest that it includes."""
+    """Returns the height of each node of an acyclic graph: one more than the highest node that it includes."""
     found = {}
 
     def height(node, path=()):
@@ -80,7 +80,7 @@ def heights(included):
 
 
 def direct_dependencies(included):
-    """Returns the graph without the edges that follow from others."""
+    """Returns the transitive reduction of the graph: without the edges that other edges imply."""
     reachable = {}
 
     def below(node):
@@ -134,7 +134,7 @@ def picture(descriptions):
             to_x, to_y, _ = boxes[one]
             start, end = x + BOX_WIDTH / 2, to_x + BOX_WIDTH / 2
             if height_of[layer] - height_of[one] > 1 and start != end:
-                # It begins at the corner, so that it passes beside the box between them.
+                # The edge starts at the corner of the box, so that it passes beside the box in between.
                 start += (BOX_WIDTH / 2 - 5) * (1 if end > start else -1)
             out.append(f'<path d="M{start:.0f} {top + height:.0f} C{start:.0f} {top + height + ROW_GAP:.0f} '
                        f'{end:.0f} {to_y - ROW_GAP:.0f} {end:.0f} {to_y:.0f}" fill="none" stroke="#7b8b9a" '

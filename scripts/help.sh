@@ -2,34 +2,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# What `make` and `make help` print.
+# Prints the help of `make` and `make help`.
 cat <<'TEXT'
 huddle makes the cores of a machine talk faster.
 
 Start here
-  make demo        install what is missing, build, measure this machine quickly, draw it, report
-  make test        the same set-up, then the tests that every change has to pass
+  make demo        install missing packages, build, measure this machine quickly, draw it and write a report
+  make test        the same set-up, then the tests that every change must pass
 Use it
   make build       build/release/bin/huddle
-  make install     into PREFIX (default /usr/local); DESTDIR is honoured
+  make install     install into PREFIX (default /usr/local); respects DESTDIR
   make package     a Debian package, in build/debian
 Work on it
-  make check MODULE=node   build and run the quick tests of one module: seconds after a change
-  make test-deep   sanitizers, fuzzing, all five MPIs, long proofs, a browser: what CI runs as well
-  make format      clang-format over every source
-  make tidy        clang and clang-tidy over every source
-  make test-all    everything: all builds and MPIs, long fuzzing, aarch64, hosts, a clean Debian; hours
-  make pictures    draw docs/pictures again
-  make tables      measure the tables of docs/guide.md again, on this machine
+  make check MODULE=node   build and run the quick tests of one module; takes seconds after a change
+  make test-deep   sanitizers, fuzzing, all five MPIs, long proofs, a browser; CI runs them as well
+  make format      run clang-format on all sources
+  make tidy        check all sources with clang and clang-tidy
+  make test-all    everything: all builds and MPIs, long fuzzing, aarch64, hosts, a clean Debian; takes hours
+  make pictures    redraw docs/pictures
+  make tables      regenerate the tables of docs/guide.md and README.md on this machine
   make clean       remove build/
 
 Variables
-  JOBS=N           compilers and tests at once (default: every core)
-  PREFIX=DIR       where `make install` goes
-  PACKAGES=skip    do not look for Debian packages: you have the libraries by other means
+  JOBS=N           number of parallel compilers and tests (default: number of cores)
+  PREFIX=DIR       folder for `make install`
+  PACKAGES=skip    do not check for Debian packages, if the libraries are installed in another way
   LABEL=NAME       `make check` runs only tests with this label: unit, measures, proof
   PART=NAME        `make test-all` runs only this part; PART=list prints the parts
-  FUZZ_SECONDS=N   how long `make test-all` fuzzes each target (default 180)
+  FUZZ_SECONDS=N   seconds for which `make test-all` fuzzes each target (default 180)
 
 CMake presets (cmake --preset NAME; cmake --build build/NAME; ctest --preset NAME)
   release  what users get            asan   address and undefined-behaviour sanitizers, fuzz targets
@@ -41,7 +41,7 @@ CMake options
   HUDDLE_TESTS     build the tests (ON)
   HUDDLE_CHECKS    add style, sanitizer and fuzz tests to ctest (OFF; `make test` turns it on)
   HUDDLE_SANITIZE  sanitizers, as -fsanitize= takes them (none)
-  HUDDLE_UNITY     compile several sources at once: faster from nothing, slower after a change (OFF; `make demo`
+  HUDDLE_UNITY     unity builds: faster clean builds, slower incremental ones (OFF; `make demo`
                    and `make test` turn it on in a new folder)
   HUDDLE_FUZZ      build the libFuzzer targets, needs clang (OFF)
 TEXT

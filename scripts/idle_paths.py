@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Which data paths never win: scripts/idle_paths.py [--huddle PROGRAM] [MACHINE.toml...]
+"""Lists the data paths that are never chosen: scripts/idle_paths.py [--huddle PROGRAM] [MACHINE.toml...]
 
 Counts how often each copy method of src/runtime/memory/copy_method.h and each path into a peer's memory of
-src/runtime/single_copy is chosen, and lists those that never are: they can go. Without a machine it counts in
-tests/runtime/select/golden/choices.txt, which has the choices of every file in machines/. Of the machines
-that are named, such as one that was calibrated here, it asks `huddle explain`: for every operation
-that moves something, many sizes and numbers of ranks, with and without the shared heap.
+src/runtime/single_copy is chosen. Those that are never chosen can be removed. Without a machine it counts in
+tests/runtime/select/golden/choices.txt, which has the choices for every file in machines/. For the machines
+on the command line, for example one that was calibrated on this host, it runs `huddle explain` for every
+operation that moves data, with many sizes and numbers of ranks, with and without the shared heap.
 """
 import argparse
 import collections
@@ -24,7 +24,7 @@ SIZES = [64 << (2 * i) for i in range(10)]  # 64 to 16M
 
 
 def names():
-    """Those of the descriptors."""
+    """Returns the names of the copy methods and peer paths, as their descriptors in the sources have them."""
     methods = (ROOT / "src/runtime/memory/copy_method.h").read_text(encoding="utf-8")
     paths = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "src/runtime/single_copy").glob("*")))
     return (re.findall(r'\.name = "([^"]+)"', methods) + re.findall(r'PeerPath \w+\(\) \{\s*return \{\s*"([^"]+)"', paths)
@@ -32,7 +32,7 @@ def names():
 
 
 def recorded():
-    """What the tests hold to be chosen, and for what."""
+    """Yields each plan that the golden file expects, with the request that it is for."""
     machine = ""
     for line in (ROOT / "tests/runtime/select/golden/choices.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith(" "):
@@ -44,14 +44,14 @@ def recorded():
 
 
 def ranks_on(huddle, machine):
-    """Two ranks, and one a core."""
+    """Returns the numbers of ranks to try: two, and one per core."""
     told = json.loads(subprocess.run([huddle, "explain", "barrier", "--machine", machine, "--json"],
                                      check=True, capture_output=True, text=True).stdout)
     return sorted({2, told["ranks"]})
 
 
 def chosen(huddle, machine, operation, size, ranks, heap):
-    """What would run, in the words of explain."""
+    """Returns the parameters of the plan that `huddle explain` predicts."""
     command = [huddle, "explain", operation, str(size), "-n", str(ranks), "--machine", machine,
                "--heap", heap, "--json"]
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -59,7 +59,7 @@ def chosen(huddle, machine, operation, size, ranks, heap):
 
 
 def asked(huddle, machines):
-    """What huddle would choose, and for what."""
+    """Yields each plan that huddle would choose on the machines, with the request that it is for."""
     for machine in machines:
         for ranks in ranks_on(huddle, machine):
             for operation in OPERATIONS:
@@ -70,9 +70,9 @@ def asked(huddle, machines):
 
 
 def names_of(parameters, names):
-    """Those of the names that stand in the words; of two that overlap the longer."""
+    """Returns the names that occur in the parameters; of two overlapping names, only the longer."""
     found = []
-    parameters = parameters.replace("results returned", "")  # of slices: no method
+    parameters = parameters.replace("results returned", "")  # from slices; not a copy method
     for name in sorted(names, key=len, reverse=True):
         words = re.compile(rf"(?<![\w]){re.escape(name)}(?![\w])")
         if words.search(parameters):

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Sees to it that the packages for a purpose are there: scripts/install-packages.sh build [test [test-all]]
-# Installs what is missing where it may (root, or sudo without a password); otherwise prints the one
-# line that would, and stops with status 1. Nothing missing: apt is not called at all.
+# Installs the packages for one or more purposes: scripts/install-packages.sh build [test [test-all]]
+# Installs missing packages if it can (as root, or by sudo without a password). Otherwise prints the command
+# that would install them and exits with status 1. If nothing is missing, it does not call apt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 [ "${PACKAGES:-}" = skip ] && exit 0
 if ! command -v dpkg-query >/dev/null; then
-  echo "huddle: this is not Debian; scripts/packages.txt lists what the build needs" >&2
+  echo "huddle: this is not Debian; install the packages in scripts/packages.txt" >&2
   exit 0
 fi
 
@@ -18,9 +18,9 @@ wanted=()
 for purpose in "$@"; do
   mapfile -t -O "${#wanted[@]}" wanted < <(awk -v p="$purpose" '$1 == p { print $2 }' scripts/packages.txt)
 done
-[ "${#wanted[@]}" -gt 0 ] || { echo "huddle: scripts/packages.txt knows no purpose '$*'" >&2; exit 2; }
+[ "${#wanted[@]}" -gt 0 ] || { echo "huddle: scripts/packages.txt has no purpose '$*'" >&2; exit 2; }
 
-# A name that dpkg has never heard of makes it fail; the list that it prints is still the answer.
+# dpkg-query fails if it does not know one of the names, but still prints the status of the others.
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^installed //p') || true
 missing=()
 for package in "${wanted[@]}"; do
@@ -35,16 +35,16 @@ elif sudo -n true 2>/dev/null; then
   as_root=(sudo -n env DEBIAN_FRONTEND=noninteractive)
 else
   {
-    echo "huddle: some packages are missing and may not be installed from here. Ask for:"
+    echo "huddle: some packages are missing, and installing them needs root. Run:"
     echo
     echo "    sudo ${install[*]}"
     echo
-    echo "or, where you have them by other means: make PACKAGES=skip ..."
+    echo "If the libraries are installed in another way: make PACKAGES=skip ..."
   } >&2
   exit 1
 fi
 echo "huddle: installing ${missing[*]}" >&2
-# The package lists may be absent or old: fetch them only when the first try fails.
+# The package lists may be absent or old. Update them only if the first attempt fails.
 "${as_root[@]}" "${install[@]}" -qq </dev/null >&2 || {
   "${as_root[@]}" apt-get update -qq </dev/null >&2
   "${as_root[@]}" "${install[@]}" -qq </dev/null >&2

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# tests/passed.txt keeps, for checks that take too long for each change, the commit at which they last passed:
-#   scripts/passed.sh record NAME   now, at this commit; refuses if there are changes that are not committed
+# Maintains tests/passed.txt. For each check that takes too long to run on every change, that file has the commit
+# at which it last passed:
+#   scripts/passed.sh record NAME   records the current commit; fails if there are uncommitted changes
 #   scripts/passed.sh commit NAME   prints the commit; status 1 if NAME is not recorded
 #   scripts/passed.sh print         prints the table
 set -euo pipefail

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Draws docs/pictures again: `huddle topo` of every machine file, schedules between nodes and how far
-# their messages go, the ratios of what `huddle bench` measured, and the layers of src. Debian's
-# packages (scripts/packages.txt) serve Debian's Python.
+# Redraws docs/pictures: `huddle topo` of every machine file, schedules between nodes and the distances of
+# their messages, the ratios that `huddle bench` measured, and the layers of src. Uses /usr/bin/python3,
+# because the packages of scripts/packages.txt install matplotlib for Debian's Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

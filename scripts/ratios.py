@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What the documents say of `huddle bench`, made from the samples of its results.
+"""Makes the tables and pictures of the documents from results of `huddle bench`.
 
     ratios.py table RESULTS.json...            a table in Markdown: mean and worst ratio by operation
     ratios.py picture RESULTS.json FILE.svg    ratio by operation and message size
@@ -26,7 +26,7 @@ def worst_text(point):
 
 
 def caption(many):
-    """What the figures are of, which is the same in all of these files."""
+    """Returns the caption of the table. The settings of all files must be the same."""
     said = {f"Ratio of times, {rivals_text(one)} to huddle, {counted(one.ranks, 'rank')}, "
             f"message sizes {joined(map(size_text, one.sizes))}, buffers in "
             f"{'the shared heap' if one.settings.heap else 'ordinary memory'}" for one in many}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Which reductions huddle takes under which MPI: reductions.py table FILE.json
+"""Prints the table of reductions that huddle handles under each MPI: reductions.py table FILE.json
 
-The file is made by tests/mpi/programs/reductions.py, which tries all of them.
+tests/mpi/programs/reductions.py writes the file. It tries every datatype with every operator.
 """
 import json
 import pathlib
@@ -19,7 +19,7 @@ DERIVED = {"duplicate": "`MPI_Type_dup` of a named one", "contiguous": "`MPI_Typ
 
 
 def in_classes(operators):
-    """Whole classes by their name, and what is left of others."""
+    """Returns the operators as a list, with complete classes replaced by their names."""
     words, left = [], list(operators)
     for name, members in CLASSES.items():
         if all(member in left for member in members):
@@ -29,7 +29,7 @@ def in_classes(operators):
 
 
 def cell(fates):
-    """Of one datatype under one MPI."""
+    """Returns the cell of one datatype under one MPI: operators that fall back to the MPI in parentheses."""
     if fates is None:
         return "no such type"
     words = [in_classes(fates.get("taken", "").split())]
@@ -43,7 +43,7 @@ def short(kind):
 
 
 def rows_of(samples):
-    """Datatypes that fare alike stand in one row."""
+    """Returns the rows of the table. Datatypes with equal cells share a row."""
     kinds = dict.fromkeys(kind for mpi in MPIS for kind in samples[mpi]["datatypes"])
     rows = {}
     for kind in kinds:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Lists the sources of a kind, new ones included: scripts/sources.sh {cxx|shell|python|cmake}...
+# Lists the sources of a kind, including untracked ones: scripts/sources.sh {cxx|shell|python|cmake}...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,6 @@ for kind in "$@"; do
     shell) files '*.sh' '.ci/run' 'bench/peers' 'bench/pack' 'bench/portable/measure' ;;
     python) files '*.py' ;;
     cmake) files '*.cmake' '*CMakeLists.txt' ;;
-    *) echo "sources.sh: no such kind: $kind" >&2; exit 2 ;;
+    *) echo "sources.sh: unknown kind: $kind" >&2; exit 2 ;;
   esac
 done

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Prints one summary of several ctest runs, in ctest's words: summary.py SECONDS JUNIT_FILE...
-SECONDS is the time that they took together. A run that did not take place has no file. Status 1: a test failed, or
-no run took place."""
+"""Prints one summary of several ctest runs in ctest's format: summary.py SECONDS JUNIT_FILE...
+SECONDS is the total time of the runs. Files that do not exist are runs that did not take place. Exits with status 1
+if a test failed or no run took place."""
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree

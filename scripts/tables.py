@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Makes the tables of documents anew: tables.py HUDDLE DOCUMENT...
+"""Regenerates the tables of documents: tables.py HUDDLE DOCUMENT...
 
-Such a table stands between two comments, of which the first says what makes it, huddle or a script:
+Such a table is between two comments. The first one contains the command that prints it, of huddle or a script:
 
     <!-- made by: huddle ... -->
     <!-- end of what was made -->
@@ -19,7 +19,7 @@ MADE = re.compile(r"(<!-- made by: ((?:huddle|(?:scripts|bench)/\S+) [^\n]*?) --
 
 
 def run(huddle, command):
-    """What a command prints, with this huddle as the one that it names."""
+    """Returns the output of a shell command. `huddle` in the command is the program at the path `huddle`."""
     environment = dict(os.environ, PATH=f"{pathlib.Path(huddle).resolve().parent}:{os.environ['PATH']}")
     return subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment, text=True, check=True,
                           stdout=subprocess.PIPE).stdout

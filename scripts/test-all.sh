@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `make test-all`: everything. A step that fails does not stop the others; the table at the end shows the result of
-# each step and the file with its output. scripts/test-all.sh PART runs the steps of one part, and
-# scripts/test-all.sh list prints the parts. tests/passed.txt keeps the commit at which a part last passed.
+# `make test-all`: runs all tests and checks. A step that fails does not stop the others; the table at the end shows
+# the result of each step and the file with its output. scripts/test-all.sh PART runs the steps of one part, and
+# scripts/test-all.sh list prints the parts. tests/passed.txt has the commit at which each part last passed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -15,7 +15,7 @@ table=()
 parts=()
 failed_parts=" "
 
-# part NAME: the steps that follow belong to this part. Returns whether they are to run.
+# part NAME: begins a part, to which the following steps belong. Succeeds if they are selected to run.
 part() {
   current=$1
   parts+=("$1")
@@ -38,7 +38,7 @@ not_run() { # not_run NAME REASON
 
 # shellcheck disable=SC2317  # called through step
 preset() { scripts/build.sh "$1" && ctest --preset "$1" --parallel "${JOBS:-$(nproc)}" --no-tests=error; }
-# Checks only that the benchmarks build and run: they are not timed.
+# Checks only that the benchmarks build and run, not their times.
 # shellcheck disable=SC2317  # called through step
 bench() {
   scripts/build.sh release -DHUDDLE_BENCH=ON copy_bench place_bench &&
@@ -49,11 +49,11 @@ bench() {
 disguise() {
   local status=0
   tests/lab/disguise.sh build/release "$1" --parallel "${JOBS:-$(nproc)}" || status=$?
-  [ "$status" = 77 ] && echo "skipped: no namespaces here" && status=0
+  [ "$status" = 77 ] && echo "skipped: namespaces are not allowed here" && status=0
   return "$status"
 }
 
-# The newest UCX: its wheel needs no GPU.
+# Tests the newest UCX, from a wheel of PyPI. The wheel for CUDA also works without a GPU.
 # shellcheck disable=SC2317  # called through step
 ucx_wheel() {
   if ! [ -d build/test-all/ucx ]; then
@@ -79,7 +79,7 @@ fi
 
 if part builds; then
   for name in debug clang; do step "$name" preset "$name"; done
-  # The other builds compile several sources at once. This one shows which source lacks a header.
+  # The other builds are unity builds. This one detects sources that lack an #include.
   step no-unity scripts/build.sh check -DHUDDLE_UNITY=OFF -DHUDDLE_TESTS=ON
   step bench bench
   step tidy scripts/tidy.sh
@@ -94,10 +94,10 @@ if part fuzz; then
 fi
 
 if part proofs; then
-  # Ten times the orders of events that `make test` and `make test-deep` try.
+  # Ten times the number of event orders that `make test` and `make test-deep` try.
   step checker env HUDDLE_CHECKED_EXECUTIONS=100000 tests/runtime/node/checked_orders.py \
     build/release/tests/runtime/node/node_tests
-  # Schedules between nodes: every root of few ranks, then more ranks.
+  # Schedules between nodes: every root for few ranks, then more ranks.
   schedules_tests=build/release/tests/runtime/schedules/schedules_tests
   step net-roots env NET_RANKS=1..256 $schedules_tests '--gtest_filter=*UpTo64Ranks/*'
   step net-more env NET_RANKS=257..1024 $schedules_tests '--gtest_filter=*UpTo64Ranks/*'
@@ -109,7 +109,7 @@ if part proofs; then
 fi
 
 if part deaths; then
-  # Thousands of ranks killed at random moments, where `make test` kills some hundreds.
+  # Kills thousands of ranks at random moments; `make test` kills some hundreds.
   step kill env KILL_TRIES=5000 build/release/tests/runtime/team/team_tests '--gtest_filter=*Death.*'
   # Allocations that fail on one rank.
   step refusals env REFUSALS=10000 build/release/tests/runtime/team/team_tests '--gtest_filter=Scarcity.*'
@@ -132,7 +132,7 @@ fi
 # Test suites and programs of other projects under every MPI, without huddle and with it.
 if part suites; then
   step mpi4py python3 -B tests/mpi/suites/mpi4py_suite.py "${suites[@]}"
-  # The place of the ranks' buffers must not change the result of a call.
+  # The result of a call must not depend on the location of the ranks' buffers.
   step mpi4py-heap python3 -B tests/mpi/suites/mpi4py_suite.py --heap --mpi openmpi-4 mpich-5 --ranks 2 3 \
     --modules collectives memory "${suites[@]}"
   step imb python3 -B tests/mpi/suites/imb.py "${suites[@]:0:2}"
@@ -142,13 +142,13 @@ if part suites; then
   step petsc python3 -B tests/mpi/suites/petsc.py "${suites[@]:0:2}"
   step eztrace python3 -B tests/mpi/suites/eztrace.py "${suites[@]}"
   step mpich-tests python3 -B tests/mpi/suites/mpich_tests.py "${suites[@]}"
-  # Programs that allocate and release large arrays, natively and with the shared heap in turns, for half an hour.
+  # Programs that allocate and release large arrays, alternately without and with the shared heap, for half an hour.
   step churn python3 -B tests/mpi/suites/churn.py "${suites[@]:0:2}" --work build/test-all/churn \
     --runs "${CHURN_RUNS:-50}" --beside 1
 fi
 
 if part heap; then
-  # Ordinary programs whose large blocks are all in the shared heap.
+  # Ordinary programs with all of their large blocks in the shared heap.
   step heap python3 -B tests/runtime/heap/preload/programs_test.py build/release/lib/huddle/libhuddle_heap.so \
     cc c++ --thorough
   step heap-stress env LD_PRELOAD="$PWD/build/release/lib/huddle/libhuddle_heap.so" HEAP_ROUNDS=20000 \
@@ -156,11 +156,11 @@ if part heap; then
 fi
 
 if part measurements; then
-  # The benchmark has to find by which factors an MPI was slowed down.
+  # The benchmark must find the factors by which an MPI was slowed down on purpose.
   step factors python3 -B tests/tools/bench/mpi/mpi_test.py build/release/bin/huddle --timed
-  # Threads that share data in known patterns, observed while they run.
+  # Profiles threads that share data in known patterns, and checks the result.
   step threads build/release/bin/huddle profile --accuracy --seconds 4
-  # Reads as well, by the kernel's NUMA balancing, which only root may turn on. It is slow: a minute.
+  # The same for reads, by the kernel's NUMA balancing, which only root can turn on. This takes a minute.
   if [ "$(id -u)" = 0 ]; then
     step threads-reads build/release/bin/huddle profile --accuracy --allow-sysctl --seconds 60 read-mostly
   else
@@ -174,7 +174,7 @@ if part machines; then
   step aarch64 tests/lab/aarch64.sh
   step numa-guest tests/lab/numa_guest.sh
   step numa-threads env NUMA_GUEST_PART=threads tests/lab/numa_guest.sh
-  # All tests on a machine that looks like another one; disguise.sh lists those that cannot run there.
+  # All tests on a host that appears to be a different machine. disguise.sh lists those that cannot run there.
   for name in other-maker one-core four-cores half-allowed threads two-nodes small-shm nobody frozen-home; do
     step "$name" disguise "$name"
   done
@@ -201,7 +201,7 @@ if part packages; then
 fi
 
 if [ "${#table[@]}" = 0 ]; then
-  [ "$only" = list ] || echo "make test-all has no part '$only'. Its parts:" >&2
+  [ "$only" = list ] || echo "make test-all has no part '$only'. The parts are:" >&2
   printf '%s\n' "${parts[@]}"
   [ "$only" = list ]
   exit

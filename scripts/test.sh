@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Runs one tier of the tests as one ctest run, whose last line is the result:
-#   scripts/test.sh        `make test`: what every change has to pass
+# Runs one tier of the tests as one ctest run:
+#   scripts/test.sh        `make test`: the tests that every change must pass
 #   scripts/test.sh deep   `make test-deep`: the tests with the label "deep" (tests/labels.txt)
 # Installs the packages and sets up the MPIs that the tier needs.
 set -euo pipefail
@@ -26,7 +26,7 @@ case $tier in
     exit 2
     ;;
 esac
-# Without PyPI, or on Arm, some MPIs are missing. This prints which, and their tests print that they are skipped.
+# Some MPIs are missing without PyPI or on Arm. bench/peers prints which ones, and their tests are skipped.
 bench/peers "${peers[@]}" >/dev/null || true
 scripts/build.sh release -DHUDDLE_TESTS=ON -DHUDDLE_CHECKS=ON -DHUDDLE_PRECOMPILE_TESTS=ON
 exec ctest --test-dir build/release "${selection[@]}" --output-on-failure --no-label-summary --no-tests=error \

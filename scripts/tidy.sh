@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# clang-tidy over the sources:
-#   scripts/tidy.sh                          all of them, with clang's warnings; Ninja remembers what has passed
+# Runs clang-tidy on the sources:
+#   scripts/tidy.sh                          all of them, with clang's warnings; skips those that passed before
 #   scripts/tidy.sh --changed [--seconds N]  those whose content changed since the commit in tests/passed.txt, the
-#                                            most changed first; with --seconds none is begun after N seconds
-# Either records the commit in tests/passed.txt if every source passed. A moved file whose content did not change is
-# not checked again. Ninja would first build what the changed sources need, so clang-tidy runs on them directly.
+#                                            most changed first; with --seconds none is started after N seconds
+# Either records the commit in tests/passed.txt if every source passed. A moved file with the same content is not
+# checked again. --changed runs clang-tidy directly, because Ninja would first build the targets that the sources need.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * lives HOW CALLS TIMES: makes a communicator of the world's ranks (HOW: dup, group, kept) or of
- * one half of them (halves), makes so many small collectives with it and frees it, that many times;
- * those that are kept are freed at the end. Prints the microseconds of the median life, of the
- * making and freeing alone, and of the first life.
+ * lives HOW CALLS TIMES: TIMES times, creates a communicator of all ranks (HOW: dup, group, kept)
+ * or of one half of them (halves), calls CALLS small collectives on it and frees it. With kept, all
+ * communicators are freed at the end. Prints in microseconds the mean and the median life, the
+ * median without the collectives, and the first life.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static MPI_Comm made(const char* how, int time) {
   return comm;
 }
 
-/* A mixture of barriers, allreduces of 8 bytes and broadcasts of 8 bytes. */
+/* Alternates barriers, 8-byte allreduces and 8-byte broadcasts. */
 static void use(MPI_Comm comm, int calls) {
   int size;
   MPI_Comm_size(comm, &size);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What a communicator that lives for a few small calls costs, natively and with huddle in turns:
+"""Measures the cost of communicators that live for a few small calls, alternately without and with huddle:
 measure.py --libraries DIR [--mpi MPI...] [--ranks N...] [--how HOW...] [--calls N...] [--lives N]
 [--rounds N] [--output FILE]
 
-Each run makes that many communicators in turn, by MPI_Comm_dup, by a split in halves or by
-MPI_Comm_create_group, makes so many barriers, allreduces and broadcasts of 8 bytes with each and frees
-it. A table gives the median life in microseconds and the ratio to native (above 1: huddle is slower);
-the file has every run. MPIs are those that bench/peers sets up.
-Status 1: somewhere huddle is slower than natively by more than a twentieth.
+Each run creates --lives communicators one after the other, by MPI_Comm_dup, by a split in halves or by
+MPI_Comm_create_group, calls --calls barriers, allreduces and broadcasts of 8 bytes on each and frees it.
+The table has the median life in microseconds and its ratio to native (above 1: huddle is slower); the file
+has every run. The MPIs are those that bench/peers sets up.
+Exits with status 1 if huddle is more than 5 % slower than native in any row.
 """
 import argparse
 import json
@@ -27,7 +27,7 @@ import peer as peer_module  # noqa: E402  (beside the programs of the tests)
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel")
 WAYS = ("native", "huddle")
 SKIPPED = 77
-# Runs that make more calls than this in all have fewer lives.
+# Maximum number of calls of a run. Runs that would make more have fewer lives.
 MOST_CALLS = 300_000
 SLOWER = 1.05
 

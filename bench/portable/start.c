@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright the huddle contributors
  *
- * What every program of the portable folder is started by. They bring their own C library, which
- * only its own loader can load, and where that lies cannot be written into a program that may lie
- * anywhere. So NAME is this program, which needs no library, and NAME.program beside it the one
- * that is meant. */
+ * Starts a program of the portable folder. These programs come with their own C library, which only
+ * its own loader can load, and the absolute path of that loader is not known when they are linked.
+ * Therefore NAME is this static program, and it runs NAME.program, the real one, by the loader. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +19,14 @@ static void fail(const char* what) {
   exit(127);
 }
 
-/* Of dir/name it leaves dir. */
+/* Removes the last component of the path. Returns 0 if there is only one. */
 static int up(char* path) {
   char* const slash = strrchr(path, '/');
   if (slash != NULL) *slash = '\0';
   return slash != NULL;
 }
 
-/* The folder above that has the loader. */
+/* Finds the closest parent folder that contains the loader. */
 static void find_root(const char* self, char* root, char* loader) {
   strcpy(root, self);
   while (up(root)) {

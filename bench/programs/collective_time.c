@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * How long each kind of collective takes a program under Open MPI: preloaded in front of huddle and
- * the MPI, it reads the clock around each call and hands it on. Of a nonblocking collective it
- * times the call that starts it, what waits for its request, and what lies between the two.
+ * Measures the time of a program's collectives under Open MPI, by name. This library is preloaded
+ * in front of huddle and the MPI, reads the clock around each call and forwards it. For a
+ * nonblocking collective it times the call that starts it, the calls that wait for its request, and
+ * the interval between them.
  *
- * Rank 0 writes into the file COLLECTIVE_TIME how long the run took from MPI_Init to MPI_Finalize,
- * and a line for each name: calls, seconds inside, seconds between start and wait.
+ * Rank 0 writes the file named by COLLECTIVE_TIME: the time from MPI_Init to MPI_Finalize, and a
+ * line for each name with calls, seconds inside, and seconds between start and wait.
  *
- * It knows MPI by names and words only, as huddle's stub does. For the one thread that calls MPI.
+ * Like huddle's stub it does not include mpi.h, and passes arguments as machine words. Requires:
+ * only one thread calls MPI.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +22,7 @@
 #include "../../src/mpi/stub/calls.h"
 
 typedef long word;
-typedef void* request; /* as Open MPI has them */
+typedef void* request; /* Open MPI's requests are pointers */
 typedef void any_function(void);
 
 enum call {
@@ -37,7 +39,7 @@ static struct {
   double between;
 } sums[call_count];
 static double begun;
-static int depth; /* of calls: some MPIs make one by another */
+static int depth; /* of nested calls: some MPIs implement a collective by another */
 
 static double now(void) {
   struct timespec time;
@@ -45,7 +47,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* By the profiling name, which huddle has as well. */
+/* Returns the next definition of the PMPI name, which huddle defines as well. */
 static any_function* next_of(const char* name) {
   char profiling[64];
   snprintf(profiling, sizeof profiling, "P%s", name);
@@ -54,11 +56,11 @@ static any_function* next_of(const char* name) {
   return (any_function*)(size_t)found;
 }
 
-/* Collectives that are under way. */
+/* Pending collectives, and all persistent ones. */
 static struct {
   request request;
   enum call call;
-  double started; /* 0: it has been waited for already */
+  double started; /* 0: not started, or waited for already */
   int is_persistent;
 } under_way[4096];
 enum { most_under_way = sizeof under_way / sizeof *under_way };
@@ -84,8 +86,8 @@ static void note_wait(int at, double from, double seconds) {
   under_way[at].started = 0;
 }
 
-/* What looks after so many requests: its time belongs to the collectives among them, in equal
- * parts. `next` with the arguments a to e. */
+/* Calls `next`, which waits for or tests `count` requests, with five arguments from `words`.
+ * Divides its time equally among the collectives in these requests. */
 static word look_after(any_function* next, request* requests, word count, const word* words) {
   enum { most_at_once = 4096 };
   static request before[most_at_once];
@@ -108,7 +110,7 @@ static word look_after(any_function* next, request* requests, word count, const 
   return status;
 }
 
-/* More arguments than a function has do it no harm. */
+/* Passing more arguments than a function has is harmless. */
 #define LOOKING_AFTER(name, requests, count)                                       \
   word MPI_##name(word a, word b, word c, word d, word e) {                        \
     static any_function* next;                                                     \
@@ -164,8 +166,7 @@ static int is_lifetime(enum call call) {
   return call == call_Init || call == call_Init_thread || call == call_Session_init;
 }
 
-/* Behind the call itself. `last`: its last argument, which is the request of those that have one.
- */
+/* Records a call that has returned. `last` is its last argument: the request, if it has one. */
 static void note(enum call call, double from, word last) {
   if (is_lifetime(call)) {
     if (begun == 0) begun = now();

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What huddle adds to the memory of a rank, by ranks, communicators and message size: memory.py HUDDLE
+"""Measures the memory that huddle adds to a rank, by ranks, communicators and message size: memory.py HUDDLE
 
-Prints the table of the guide. Under Debian's Open MPI; shared pages count by their share (Pss), and
-every communicator has joined.
+Prints the table of the guide. Uses Debian's Open MPI. Shared pages count proportionally (PSS), and huddle is
+active on every communicator.
 """
 import os
 import pathlib

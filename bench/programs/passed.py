@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What whole programs call that huddle passes to the MPI, and how long that takes.
+"""Measures which calls of whole programs fall back to the MPI, and how long they take.
 
-    passed.py run HUDDLE RESULT.json    runs what is installed under Open MPI and writes what was seen;
-                                        what the file has of other programs stays
-    passed.py table RESULT.json         the table that the guide shows, in Markdown
+    passed.py run HUDDLE RESULT.json    runs the installed programs under Open MPI and writes their results;
+                                        keeps the file's results of other programs
+    passed.py table RESULT.json         prints the table of the guide, in Markdown
 
-Each program runs once with `huddle run --stats`, with collective_time.c in front, which reads the
-clock around every collective, around what waits for a nonblocking one, and between the two.
+Each program runs once by `huddle run --stats` with collective_time.c preloaded, which times every collective,
+the calls that wait for a nonblocking one, and the interval between its start and these.
 """
 import argparse
 import dataclasses
@@ -24,16 +24,16 @@ from programs import PROGRAMS
 from whole_programs import environment_of, machine_name
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A solver that was made for nonblocking reductions.
+# A solver that uses nonblocking reductions.
 PIPELINED = [dataclasses.replace(one, name="PETSc, pipelined CG",
                                  environment={**one.environment, "PETSC_OPTIONS": "-ksp_type pipecg"})
              for one in PROGRAMS if one.name == "PETSc"]
-# A line of the statistics: operation, calls, bytes, seconds, how.
+# A line of the statistics: operation, calls, bytes, seconds, fallback reason.
 PASSED = re.compile(r"^(\w+) +(\d+) +\d+ +([\d.]+)  MPI: (.+)$", re.MULTILINE)
 
 
 def kind_of(name):
-    """As the statistics name what never comes to huddle."""
+    """Returns the name under which the statistics count collectives that huddle never intercepts."""
     if "eighbor_" in name:
         return "neighborhood"
     if "_init" in name:
@@ -42,13 +42,13 @@ def kind_of(name):
 
 
 def timed(file):
-    """What the clock saw of rank 0: by name, calls and seconds."""
+    """Returns the calls and seconds of rank 0 by name, from a file of collective_time.c."""
     rows = {}
     for line in file.read_text(encoding="ascii").splitlines():
         name, calls, inside, between = line.split()
         rows[name] = {"calls": int(calls), "inside": float(inside), "between": float(between)}
     for name in ("MPI_Alloc_mem", "MPI_Free_mem", "MPI_Win_test"):
-        rows.pop(name, None)  # huddle has these names, and no collective behind them
+        rows.pop(name, None)  # huddle defines these, but they are not collectives
     return rows
 
 
@@ -96,7 +96,7 @@ def percent(part, whole):
 
 
 def names_of(rows):
-    """Those that took longest first."""
+    """Returns the names with their calls as text, those that took longest first."""
     ordered = sorted(rows, key=lambda name: -rows[name]["inside"])
     return ", ".join(f"`{name}` {rows[name]['calls']:,}" for name in ordered) or "none"
 

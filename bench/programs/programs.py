@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Programs of Debian, of different kinds, each with a small input: what is run, and what it needs.
+"""Debian's MPI programs of different kinds, each with a small input: their commands and their packages.
 
-A run takes seconds: long enough that starting up is a small part of it, short enough for many rounds.
+A run takes seconds: long enough for start-up to be a small part of it, short enough for many rounds.
 """
 import dataclasses
 import gzip
@@ -12,10 +12,10 @@ import subprocess
 from typing import Callable
 
 INPUTS = pathlib.Path(__file__).resolve().parent / "inputs"
-PYTHON = "/usr/bin/python3"  # Debian's, which knows Debian's modules
+PYTHON = "/usr/bin/python3"  # Debian's, which finds Debian's modules
 FOAM_CASE = pathlib.Path("/usr/share/doc/openfoam-examples/examples/incompressible/simpleFoam/pitzDaily")
 PETSC = sorted(pathlib.Path("/usr/lib/petscdir").glob("*/*-real/lib/python3/dist-packages"))
-# HPL and PTRANS of a matrix of 1,500 rows on one row of processes; the other tests follow from it.
+# HPL and PTRANS of a matrix with 1,500 rows on one row of processes. The other tests derive their sizes from it.
 HPCC = """HPLinpack benchmark input file
 of whole runs
 HPL.out    output file name
@@ -60,7 +60,7 @@ class Program:
     name: str
     kind: str
     packages: tuple[str, ...]
-    words: tuple[str, ...]  # of the command below mpirun
+    words: tuple[str, ...]  # the command that mpirun runs
     prepare: Callable[[pathlib.Path, int, dict], None] = lambda work, ranks, environment: None
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -77,7 +77,7 @@ def foam_dictionary(name, lines):
 
 
 def prepare_foam(work, ranks, environment):
-    """The backward-facing step of OpenFOAM's own examples, 200 iterations of it, nothing written."""
+    """Prepares 200 iterations of the backward-facing step from OpenFOAM's examples, without output."""
     shutil.copytree(FOAM_CASE, work, dirs_exist_ok=True)
     for packed in work.rglob("*.gz"):
         packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))

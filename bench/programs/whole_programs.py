@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What whole programs gain: real ones, from start to end, with huddle and without, in turns.
+"""Measures the speedup of whole programs from start to end, alternately with and without huddle.
 
-    whole_programs.py run HUDDLE RESULT.json    runs what is installed and writes the samples
-    whole_programs.py table RESULT.json         the table that the documents show, in Markdown
+    whole_programs.py run HUDDLE RESULT.json    runs the installed programs and writes the samples
+    whole_programs.py table RESULT.json         prints the table of the documents, in Markdown
 
-Each program runs under `huddle run --compare`, a few rounds at a time, until the interval of the
-ratios is narrower than --width or --rounds are made. What share of a run blocking collectives take
-is asked of one more run, without huddle. A program that is not installed is named and left out.
+Each program runs by `huddle run --compare`, a few rounds at a time, until the interval of the ratios is narrower
+than --width or --rounds are complete. One more run without huddle measures the share of blocking collectives.
+Prints the names of programs that are not installed, and skips them.
 """
 import argparse
 import json
@@ -27,9 +27,9 @@ from huddle.words import joined, ratio_text  # noqa: E402
 from programs import PROGRAMS  # noqa: E402
 
 CONFIDENCE = 0.95
-ROUNDS_AT_A_TIME = 6  # the fewest of which an interval holds with that confidence
+ROUNDS_AT_A_TIME = 6  # the minimum for an interval with that confidence
 SHARE = re.compile(r"blocking collectives took .* of the .* from MPI_Init to MPI_Finalize, (\d+) %")
-# Open MPI refuses root, and more ranks than cores, unless it is told otherwise; one thread a rank.
+# By default Open MPI refuses to run as root or with more ranks than cores. One thread per rank.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle cores`: how many cores a machine has, as a command of huddle's that huddle does not have.
-// In src/tools/cli this file, its declaration in command.h and its line in all_commands() are all
-// there is to it: help, manual page, completions and exit status follow.
+// An example of a new subcommand: `huddle cores` prints the number of cores of a machine. In
+// src/tools/cli a subcommand needs such a file, a declaration in command.h and a line in
+// all_commands(). Help, manual page, completions and exit status follow.
 #include <fmt/format.h>
 
 #include "model/machine/topology.h"

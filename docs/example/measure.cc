@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The relay and what huddle chooses for a scan of 8 bytes, in turns on this machine's cores:
-// predicted beside measured. The machine is calibrated quickly before, so that the predictions
-// speak of the same minutes.
+// Compares RelayScan with the algorithm that huddle chooses for a scan of 8 bytes, alternating on
+// this machine's cores, and prints predicted and measured times. A quick calibration comes first,
+// so that the predictions describe the machine in its present state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace huddle::example {
 namespace {
 
-// Who is told how far it is.
+// Ignores the reports of progress.
 class Nobody final : public calibrate::Watcher, public bench::ComparisonWatcher {
   void begin_step(const calibrate::Plan&, std::size_t) override {}
   void advance(double) override {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A path into a peer's memory as it would come into being: through /proc/PID/mem, a file in which
-// everything lies at its address. A file is opened once for each peer, and stays that process's
-// even where its number is given to another one.
+// An example of a new path into a peer's memory: /proc/PID/mem, a file in which the offset is the
+// address. The file is opened once per peer. It keeps referring to that process, even if another
+// process gets the same PID later.
 #pragma once
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ class ProcMemory : public single_copy::PeerMemory {
     const std::string path = fmt::format("/proc/{}/mem", owner.process);
     file_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!file_.is_open()) trouble_ = errno;
-    // Whoever has the number now had it when the file was opened.
+    // A process that still has its PID now had it when the file was opened.
     if (has_lost_number(owner.watch)) trouble_ = ESRCH;
   }
 
@@ -48,7 +48,7 @@ class ProcMemory : public single_copy::PeerMemory {
   static off_t at(single_copy::RemoteAddress told, std::size_t done) {
     return static_cast<off_t>(single_copy::address_of(told) + done);
   }
-  // Calls call(done), which copies some more, until all is there.
+  // Repeats call(done), which copies more and returns how much, until `bytes` bytes are done.
   template <class SystemCall>
   single_copy::ErrorNumber copy(std::size_t bytes, SystemCall call) const noexcept {
     if (trouble_ != single_copy::fine) return trouble_;
@@ -56,7 +56,7 @@ class ProcMemory : public single_copy::PeerMemory {
       const ssize_t copied = call(done);
       if (copied < 0 && errno == EINTR) continue;
       if (copied < 0) return errno;
-      if (copied == 0) return ESRCH;  // the file of a process that is gone
+      if (copied == 0) return ESRCH;  // the process has exited
       done += static_cast<std::size_t>(copied);
     }
     return single_copy::fine;
@@ -66,7 +66,7 @@ class ProcMemory : public single_copy::PeerMemory {
   single_copy::ErrorNumber trouble_ = single_copy::fine;
 };
 
-// Its line in the table of paths (runtime/single_copy/peer_memory.cc).
+// Returns the entry for the table of paths in runtime/single_copy/peer_memory.cc.
 inline single_copy::PeerPath proc_mem() {
   return {"proc_mem", "pread of /proc/PID/mem",
           "processes that may trace each other, and a /proc that shows them",

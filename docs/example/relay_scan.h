@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A scan as a relay: each rank joins its own to what came from the rank before it, and passes the
-// result on. The fewest lines that can move; but each rank waits for all before it, one by one.
+// A scan as a relay: each rank reduces its input with the result of the previous rank, and passes
+// its own result on. This moves the minimum number of cache lines, but each rank waits for the one
+// before it.
 #pragma once
 
 #include "runtime/context/context.h"
@@ -16,15 +17,16 @@ using node::Region;
 
 class RelayScan {
  public:
-  // How far a rank may be ahead of the next one; a power of two, since counters wrap.
+  // Number of calls by which a rank may be ahead of the next one. A power of two, because counters
+  // wrap.
   static constexpr context::Sequence slots = 2;
 
-  // pre: shared memory holds `start` everywhere.
+  // Requires: every flag in shared memory has the value `start`.
   explicit RelayScan(context::Sequence start) : call_(start) {}
 
   std::size_t shared_bytes() const { return carver_.size(); }
 
-  // pre: all of the elements fit behind a flag.
+  // Requires: `count` elements fit into a slot behind its flag.
   template <context::Context W>
   void run(W& w, std::size_t count, const memory::Reduction& reduction) {
     ++call_;
@@ -41,7 +43,8 @@ class RelayScan {
     }
     if (w.rank() + 1 < w.ranks()) {
       const Address mine = slot_of(w.rank());
-      w.wait(taken_by(w.rank() + 1), until_reached(call_ - slots));  // what the slot held before
+      // Waits until the next rank has read the slot's previous content.
+      w.wait(taken_by(w.rank() + 1), until_reached(call_ - slots));
       w.copy(mine + node::payload_offset, result, bytes, memory::CopyKernel::plain);
       w.store(mine, call_);
     }
@@ -52,7 +55,7 @@ class RelayScan {
     return {Region::shared, owner, slots_at_ + call_ % slots * node::apart_bytes};
   }
 
-  // How many calls a rank is through with.
+  // The flag with the number of the last call that `rank` has read from the rank before it.
   Address taken_by(int rank) const { return {Region::shared, rank, taken_at_}; }
 
   node::SharedLayout carver_;

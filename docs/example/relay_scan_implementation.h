@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The relay as somebody who is timed: prefix sums of doubles, checked on every rank.
+// RelayScan as an implementation that the engine benchmark can time: prefix sums of doubles,
+// checked on every rank.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a relay is predicted to cost: a line from each rank to the next, one after the other.
+// Predicts the time of RelayScan: one cache line from each rank to the next, one after the other.
 #pragma once
 
 #include "runtime/select/costs.h"

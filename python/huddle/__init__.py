@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What `huddle bench` measured, read and drawn.
+"""Reads and draws the results of `huddle bench`.
 
     import huddle
     results = huddle.load("results.json")

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Looks into JSON that somebody else has written, and says where it is not what it should be."""
+"""Reads JSON documents of other programs. Errors name the place in the document."""
 import math
 
 
 class BadResults(Exception):
-    """One sentence: what is wrong with a file, and where."""
+    """An error in a file. Its text is one sentence, with the place."""
 
 
 class Fields:
-    """An object of a document, and the way to it: points[3].estimate."""
+    """An object of a document, and its path in the document, such as points[3].estimate."""
 
     def __init__(self, data, where=""):
         if not isinstance(data, dict):
@@ -73,7 +73,7 @@ class Fields:
                 for number, value in enumerate(self._checked(key, list, "a list"))]
 
     def batches(self, key):
-        """Lists of samples, none of them empty."""
+        """Returns the lists of samples. Raises BadResults if one is empty."""
         batches = self._checked(key, list, "a list")
         if not batches or not all(isinstance(batch, list) and batch for batch in batches):
             raise BadResults(f"'{self.path(key)}' is not a list of batches")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What `huddle watch --json` or `huddle profile --json` says of a program's threads: decision after
-decision."""
+"""Reads the output of `huddle watch --json` or `huddle profile --json`: decisions about the placement of a program's
+threads, in the order of time."""
 from dataclasses import dataclass
 from typing import Dict, List, Tuple
 
@@ -9,18 +9,18 @@ from .fields import BadResults
 from .machine import Machine, machine_from
 
 SCHEMA = 1
-KEEPS = ("best already",)  # what was found is no better, and says nothing
+KEEPS = ("best already",)  # reasons for which the best placement found is not shown, because it is no better
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What was known when something was decided."""
+    """One decision, and the information that it was based on."""
     time_s: float
     reason: str  # "too few touches", "move"
     text: str
-    seats: Dict[int, int]  # by thread at work: its processor
-    pairs: Dict[Tuple[int, int], float]  # how often pages went to and fro, what has faded left out
-    changes: List[Tuple[int, int, int]]  # thread, from, to: what was found better, if anything was
+    seats: Dict[int, int]  # the processor of each active thread
+    pairs: Dict[Tuple[int, int], float]  # how often two threads touched the same pages, with older touches faded
+    changes: List[Tuple[int, int, int]]  # thread, from, to: the better placement, if one was found
     gives_back: bool
 
     @property
@@ -30,7 +30,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Placement:
-    """What communication would have taken."""
+    """The predicted communication time of a placement."""
     name: str
     ns: float
 
@@ -48,7 +48,7 @@ class Film:
 
     @property
     def threads(self):
-        """All that were at work when something was decided."""
+        """The threads that were active at any decision."""
         return sorted({thread for frame in self.frames for thread in frame.seats})
 
     @property
@@ -56,8 +56,8 @@ class Film:
         return sum(frame.moves for frame in self.frames)
 
     def html(self):
-        """One document that needs nothing besides itself."""
-        from .film_page import film_page  # which needs what reads us
+        """Returns a self-contained HTML document."""
+        from .film_page import film_page  # not at the top: film_page and its imports need this module's
         return film_page(self)
 
 

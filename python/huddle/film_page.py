@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""A film of a program's threads: who shares with whom, where each sits, what was decided and why.
+"""Draws a film of a program's threads as HTML: the pages that threads share, the processors that they run on, and each
+decision with its reason.
 
 Without its script the document shows the last frame, and all decisions in a table."""
 import html
@@ -14,9 +15,9 @@ from .words import counted, joined, ratio_text, time_text
 escape = html.escape
 
 SHADES = len(LIGHT.ramp)
-LEAST_SHARE = 0.01  # of the most in a frame: what is below is chance, or the start of the program
-SIDE = 240  # of the matrix, in units of its drawing
-LABELS = 20  # numbers of threads along a side: more would lie over each other
+LEAST_SHARE = 0.01  # relative to the largest share in a frame; smaller ones are chance, or from the start of the program
+SIDE = 240  # of the matrix, in SVG units
+LABELS = 20  # maximum number of thread numbers along a side; more would overlap
 PAIRS_NAMED = 6
 CHANGES_NAMED = 16
 LINE_WIDTH, LINE_HEIGHT = 1000, 44
@@ -34,7 +35,7 @@ def film_page(film):
 
 
 class _View:
-    """A frame as it is drawn."""
+    """A frame in the form in which it is drawn."""
 
     def __init__(self, film, number):
         self.frame = film.frames[number]
@@ -58,7 +59,7 @@ class _View:
 
 
 def _shades(frame, threads):
-    """For each shade the outline of its cells; equal ones that stand side by side are one."""
+    """Returns an SVG path for each shade. Adjacent cells of one shade are one rectangle."""
     most = max(frame.pairs.values(), default=0)
     paths = [""] * SHADES
     for row, a in enumerate(threads):
@@ -80,7 +81,7 @@ def _step(count, most):
 
 
 def _most(frame):
-    """For whoever does not see the square."""
+    """Returns the alternative text of the matrix."""
     pairs = sorted(frame.pairs.items(), key=lambda one: (-one[1], one[0]))
     pairs = [(pair, count) for pair, count in pairs if count > 0]
     if not pairs:
@@ -127,7 +128,7 @@ def _place(film, frame):
 
 
 def _line(film, views):
-    """When what was decided: moves are the longest strokes."""
+    """Returns the time line of the decisions. Moves are the longest strokes."""
     heights = {"move": 34, "back": 28, "wait": 20, "still": 10}
     marks = "".join(
         f'<rect class="{_kind(view.frame)}" x="{view.at}" y="{LINE_HEIGHT - heights[_kind(view.frame)]}" '
@@ -181,7 +182,7 @@ def _tree(film, view):
     places = {core: place for place, core in enumerate(cores_of(film.machine))}
 
     def chips(kind, where, place):
-        """Those who have no place there are kept in the first, and are not shown."""
+        """Returns the chips of the threads at this place. Threads without a place are in the first one, hidden."""
         return "".join(
             f'<b class="{kind}{" moved" if kind == "thread" and thread in view.moved else ""}" '
             f'data-thread="{thread}"{"" if thread in where else " hidden"}>{thread}</b>'
@@ -234,5 +235,5 @@ def _foot(film):
 
 def _data(views):
     text = json.dumps([view.data() for view in views], separators=(",", ":"))
-    # Nothing in it may end the element.
+    # The data must not contain the end tag of the element.
     return f'<script type="application/json" id="frames">{text.replace("<", chr(92) + "u003c")}</script>'

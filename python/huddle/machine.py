@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The machine that was measured, as `huddle topo --json` describes it."""
+"""Reads the description of the measured machine, in the format of `huddle topo --json`."""
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
@@ -9,8 +9,7 @@ from .fields import BadResults, whole_numbers
 
 @dataclass(frozen=True)
 class Level:
-    """A kind of place, such as l3, and its places: processors, and bytes of each where it is a
-    cache."""
+    """A level of the topology, such as l3: the processors of each object, and its bytes if it is a cache."""
     name: str
     groups: List[Tuple[int, ...]]
     bytes: List[int]
@@ -18,7 +17,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Line:
-    """What a cache line costs between places that a level joins."""
+    """The time of a cache line between processors whose closest common object is of this level."""
     level: str
     one_way_ns: float
     shared_ns: float
@@ -28,7 +27,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The time of a line between any two cores, by their processors."""
+    """The time of a cache line between any two cores, by their processors."""
     processors: List[int]
     one_way_ns: List[List[float]]
 
@@ -45,7 +44,7 @@ class Machine:
     cpu_model: str
     processors: List[int]
     cores: int
-    levels: List[Level]  # from the inside out
+    levels: List[Level]  # from the innermost to the outermost
     memories: List[Memory]
     lines: List[Line]
     pairs: Optional[Pairs]

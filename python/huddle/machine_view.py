@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The machine as boxes, and what a cache line costs in it: a part of the page."""
+"""The section of the report that shows the machine as boxes, and the times of a cache line in it."""
 import html
 import math
 
@@ -11,7 +11,7 @@ from .sentences import level_title
 from .words import short_number, size_text, time_text
 
 escape = html.escape
-MOST_COLUMNS = 8  # of cores: what is longer is hardly seen as a row
+MOST_COLUMNS = 8  # of cores; longer rows are hard to read
 
 
 def machine_section(results):
@@ -51,13 +51,13 @@ def _title(results):
 
 
 def cores_of(machine):
-    """Their processors."""
+    """Returns the processors of each core. Without core levels, each processor is a core."""
     return next((level.groups for level in machine.levels if level.name == "core"),
                 [(processor,) for processor in machine.processors])
 
 
 def boxes(machine, draw):
-    """Caches and packages as boxes within each other; draw(core) is the innermost."""
+    """Returns nested boxes of packages and caches. draw(core) returns the content for a core."""
     cores = cores_of(machine)
     outer = [level for level in reversed(machine.levels) if any(
         len([core for core in cores if set(core) <= set(group)]) > 1 for group in level.groups)]
@@ -65,7 +65,7 @@ def boxes(machine, draw):
 
 
 def _inside(levels, cores, place, draw):
-    """The boxes of the outermost level in that place; levels that say the same share a box."""
+    """Returns the boxes of the outermost level within `place`. Levels with equal processors share a box."""
     if not levels:
         return _cores([core for core in cores if set(core) <= place], draw)
     outermost, inner = levels[0], levels[1:]
@@ -83,7 +83,7 @@ def _inside(levels, cores, place, draw):
 
 
 def _cores(cores, draw):
-    """In rows of equal length: eight as two rows of four."""
+    """Returns the cores in rows of equal length: eight cores as two rows of four."""
     cells = "".join(map(draw, cores))
     return f'<div class="cores" style="--columns: {_columns(len(cores))}">{cells}</div>'
 
@@ -97,7 +97,7 @@ def _core(core):
 
 
 def _columns(count):
-    """Of rows as long as each other, about as many as they are long, the rows the longer ones."""
+    """Returns the number of columns of a grid with full rows that is closest to a square, and not higher than wide."""
     square = math.isqrt(count - 1) + 1  # rounded up
     exact = next((columns for columns in range(square, count + 1) if count % columns == 0), count)
     return exact if exact <= MOST_COLUMNS else square

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What `huddle paths --json` says of the paths inside a node, and `huddle ucx --check --json` of what
-UCX makes of them."""
+"""Reads the output of `huddle paths --json` about the paths inside a node, and that of `huddle ucx --check --json`
+about how UCX uses them."""
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
@@ -15,11 +15,11 @@ CHECK_SCHEMA = 2
 
 @dataclass(frozen=True)
 class PathPoint:
-    """A message of one size: what it takes by each path, while all ranks receive one."""
+    """The time of a message of one size by each path, while all ranks receive one."""
     size_bytes: int
     ns: Dict[str, float]
     fastest: str
-    by_ucx: List[Tuple[str, str, float]]  # from which version of UCX on, the path that it takes, ns
+    by_ucx: List[Tuple[str, str, float]]  # UCX's first version with this choice, its path, ns
 
     def gb_per_s(self, path):
         return self.size_bytes / self.ns[path]
@@ -35,11 +35,11 @@ class NodePaths:
 
     @property
     def names(self):
-        """Of all paths, in the order of the machine file."""
+        """The names of all paths, in the order of the machine file."""
         return list(dict.fromkeys(name for point in self.points for name in point.ns))
 
     def html(self):
-        """One document that needs nothing besides itself."""
+        """Returns a self-contained HTML document."""
         from .node_paths_page import paths_page
         return paths_page(self)
 
@@ -57,17 +57,17 @@ class UcxPoint:
 
 @dataclass(frozen=True)
 class UcxRuns:
-    """The same collectives in one job of so many ranks."""
+    """The results of one job with `ranks` ranks. All jobs run the same collectives."""
     version: str
     ranks: int
     crowded: bool
     points: List[UcxPoint]
-    dropped: List[Tuple[str, str]]  # a setting, and why
+    dropped: List[Tuple[str, str]]  # a setting, and the reason
 
 
 @dataclass(frozen=True)
 class UcxProgram:
-    """Whole runs of the user's program, without and with the settings."""
+    """The times of whole runs of the user's program, without and with the settings."""
     without_seconds: List[float]
     with_seconds: List[float]
     ratio: Interval  # above 1: faster with the settings
@@ -78,15 +78,15 @@ class UcxCheck:
     huddle: str
     machine_name: str
     ucx_version: str
-    settings: List[Tuple[str, str, str]]  # name, value, the figure that it follows from
-    untested: List[Tuple[str, str, str]]  # the same of those that are written as comments
-    network_now: List[str]  # sentences: what goes through a network device inside the node
+    settings: List[Tuple[str, str, str]]  # name, value, the figure that it is derived from
+    untested: List[Tuple[str, str, str]]  # likewise, for those that are written as comments
+    network_now: List[str]  # sentences about messages inside the node that use a network device
     network_advised: List[str]
     runs: List[UcxRuns]
     program: Optional[UcxProgram]  # if a program was run instead
 
     def html(self):
-        """One document that needs nothing besides itself."""
+        """Returns a self-contained HTML document."""
         from .node_paths_page import ucx_page
         return ucx_page(self)
 

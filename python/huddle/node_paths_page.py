@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Two pages about what messages take inside a node: the paths that there are, and what UCX makes of
-them without and with huddle's settings."""
+"""Two pages about the time of messages inside a node: by each path, and by UCX without and with huddle's settings."""
 import html
 import statistics
 
@@ -34,7 +33,7 @@ def paths_page(paths):
 
 
 def _winners(paths):
-    """The fastest is copied, from 16K on cma."""
+    """Returns the fastest path by size as text, such as "copied, from 16K on cma"."""
     text, before = "", None
     for point in paths.points:
         if before is None:
@@ -83,7 +82,7 @@ def _network_sentence(check):
 
 
 def _largest(check):
-    """Each operation with its largest size: where paths differ most."""
+    """Returns the largest size of each operation, at which paths differ most."""
     largest = {}
     for runs in check.runs:
         for point in runs.points:
@@ -126,7 +125,7 @@ def _ratio(ratio):
 
 
 def _table(heads, rows, kind="", aside=()):
-    """aside: columns that a narrow window does without."""
+    """Returns an HTML table. `aside` are the columns that a narrow window hides."""
     def cell(tag, column, text):
         style = ' class="aside"' if column in aside else ""
         return f"<{tag}{style}>{escape(text)}</{tag}>"

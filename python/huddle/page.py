@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The report: one HTML document that needs nothing besides itself, and runs nothing."""
+"""The report: a self-contained HTML document without scripts."""
 import html
 
 from .machine_view import machine_section
@@ -18,7 +18,7 @@ escape = html.escape
 
 
 def page(results):
-    """The whole document."""
+    """Returns the HTML document."""
     title = f"huddle bench: {results.machine_name}, {heap_text(results)}"
     body = "\n".join([_head(results), _ratios(results), _machine(results), _operations(results),
                       _reproduce(results), _foot(results)])
@@ -26,7 +26,7 @@ def page(results):
 
 
 def notebook_view(results):
-    """The summary and the heat map, with colours of their own: a notebook has its own style."""
+    """Returns the summary and the heat map, with fixed colours, because a notebook lacks the page's style sheet."""
     svg = svg_element(heat_map_figure(results), f"heat-{id(results):x}", "ratio by operation and size")
     for name, color in variables(LIGHT):
         svg = svg.replace(f"var(--{name})", color)
@@ -44,7 +44,7 @@ def _head(results):
 
 
 def _ratios(results):
-    # One of the two is shown, by the width of the window.
+    # The style sheet shows one of the two, depending on the width of the window.
     maps = "\n".join(f'<figure class="heat {name}">'
                      + svg_element(heat_map_figure(results, STAND_INS, shape), f"heat-{name}",
                                    "Ratio by operation and size; the tables below have the same figures")
@@ -126,7 +126,7 @@ def _row(results, point, floors):
 
 
 def _choice(point, columns):
-    """A line of its own below the figures: words are longer than these."""
+    """Returns a row below the figures with the choice, which is too long for a column."""
     if point.choice is None:
         return ""
     return (f'<tr class="why"><td></td><td colspan="{columns - 1}">'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`huddle report`: what `huddle bench --json FILE` measured, or what `huddle watch`, `huddle paths`
-and `huddle ucx --check` say with --json, as one HTML file."""
+"""Implements `huddle report`: writes the JSON output of `huddle bench`, `huddle watch`, `huddle profile`,
+`huddle paths` or `huddle ucx --check` as one HTML file."""
 import argparse
 import logging
 import os
@@ -14,13 +14,13 @@ FINE, FAILURE, BAD_INPUT = 0, 1, 3
 
 
 def default_output(path):
-    """Beside the results: bench.json becomes bench.html."""
+    """Returns a file beside the results: bench.html for bench.json."""
     stem = path[:-5] if path.endswith(".json") else path
     return stem + ".html"
 
 
 def write_whole(text, path):
-    """The whole file or none: a reader never finds half of it."""
+    """Writes a file atomically: a reader never sees a part of it."""
     folder = os.path.dirname(os.path.abspath(path))
     descriptor, scratch = tempfile.mkstemp(dir=folder, prefix=".huddle-report-")
     try:
@@ -58,7 +58,7 @@ def _say(sentence):
 
 def main(words=None):
     arguments = _arguments(words)
-    # Where nothing can be written below the home folder, matplotlib goes elsewhere and says so at length.
+    # If the home folder is not writable, matplotlib uses another folder and logs long warnings.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     output = arguments.output or default_output(arguments.results)
     try:

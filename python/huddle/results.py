@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The results of `huddle bench --json FILE`: read, looked at, and put in order."""
+"""Reads and checks the results of `huddle bench --json FILE`."""
 import json
 import statistics
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from .node_paths import node_paths_from, ucx_check_from
 from .statistics import Interval, batches_interval, factor_between, geometric_mean
 
 SCHEMA = 1
-UNSTEADY, PASSED, BELOW_BAR, MISPREDICTED = "~", "=", "!", "?"  # the marks of huddle's own tables
-MISPREDICTED_FROM = 2  # a prediction that is off by more than this factor is marked
+UNSTEADY, PASSED, BELOW_BAR, MISPREDICTED = "~", "=", "!", "?"  # the marks in huddle's own tables
+MISPREDICTED_FROM = 2  # predictions that are off by more than this factor are marked
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to do an operation, and what the machine model says that it costs."""
+    """An algorithm for an operation, and its predicted time."""
     algorithm: str
     parameters: str
     predicted_ns: float
@@ -27,17 +27,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """What huddle chose for a point, and the best of each other algorithm, cheapest first."""
+    """The candidate that huddle chose for a point, and the best of each other algorithm, fastest first."""
     chosen: Candidate
     others: List[Candidate]
 
 
 @dataclass(frozen=True)
 class Point:
-    """One operation with one size: an MPI's own against huddle's."""
+    """One operation of one size: the time of an MPI's own collective and that of huddle's."""
     operation: str
     size_bytes: int
-    rival: str  # whose own operation it was
+    rival: str  # the MPI whose own collective was measured
     native_ns: Interval
     huddle_ns: Interval
     ratio: Interval  # above 1: huddle is faster
@@ -45,7 +45,7 @@ class Point:
     stable: bool
     passed_calls: int
     below_bar: bool
-    mpis_ns: Dict[str, float]  # of several MPIs, what each took while the rival was chosen
+    mpis_ns: Dict[str, float]  # the time of each MPI while the rival was chosen, if there were several
     choice: Optional[Choice]
     floor_ns: Optional[float]
 
@@ -56,8 +56,7 @@ class Point:
 
     @property
     def times_off(self):
-        """By which factor the model's prediction was off; nothing where there was none, or where the
-        MPI took a part of the calls."""
+        """The factor by which the prediction was off. None without a prediction, or if calls fell back to the MPI."""
         if self.choice is None or self.passed_calls > 0:
             return None
         return factor_between(self.choice.chosen.predicted_ns, self.huddle_ns.middle)
@@ -82,7 +81,7 @@ class Mpi:
 
     @property
     def short_version(self):
-        """Behind a comma some go on about how they were built."""
+        """The version up to the first comma, after which some MPIs describe how they were built."""
         return self.version.split(",")[0]
 
 
@@ -92,13 +91,13 @@ class Settings:
     ops: str  # empty: all
     quick: bool
     heap: bool  # the ranks' buffers were in the shared heap
-    timing: str  # what lay between the calls: apart, osu or cold
-    cold_calls: Optional[int]  # of each start, where that is what was timed
-    mpi: str  # the launcher, where one MPI was measured; empty: not known, or the best of several
-    mpi_library: str  # as it was given; empty: not given
-    peers: str  # the folder of several MPIs, as it was given; empty: none, or not known
+    timing: str  # the benchmark loop: apart, osu or cold
+    cold_calls: Optional[int]  # calls per start, if timing is cold
+    mpi: str  # the launcher, if one MPI was measured; empty: unknown, or the best of several
+    mpi_library: str  # as in the option; empty: not given
+    peers: str  # the folder of several MPIs, as in the option; empty: none, or unknown
     point_seconds: float
-    seconds: Optional[int]  # for all points together, where that was asked for
+    seconds: Optional[int]  # for all points together, if limited
     half_width: float
     confidence: float
     bar: float
@@ -106,7 +105,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that a run of `huddle bench` with an MPI has found out."""
+    """The results of a run of `huddle bench` with an MPI."""
     huddle: str  # its version
     machine_name: str
     machine_file: str  # empty: none, generic figures
@@ -127,12 +126,12 @@ class Results:
 
     @property
     def operations(self):
-        """In the order in which they were measured."""
+        """The operations, in the order in which they were measured."""
         return list(dict.fromkeys(point.operation for point in self.points))
 
     @property
     def sizes(self):
-        """Of all operations that move anything, in bytes."""
+        """The sizes of all operations that move data, in bytes."""
         return sorted({point.size_bytes for point in self.points if point.size_bytes > 0})
 
     def of(self, operation):
@@ -143,22 +142,22 @@ class Results:
         return points
 
     def mean_ratio(self, operation=None):
-        """The geometric mean of the ratios."""
+        """Returns the geometric mean of the ratios, of one operation or all."""
         points = self.points if operation is None else self.of(operation)
         return geometric_mean([point.ratio.middle for point in points])
 
     def model_error(self):
-        """The median of the factors by which predictions were off; nothing without predictions."""
+        """Returns the median of the factors by which predictions were off, or None without predictions."""
         factors = [point.times_off for point in self.points if point.times_off is not None]
         return statistics.median(factors) if factors else None
 
     def native_ns(self, point):
-        """What the MPI that huddle ran in took by itself: beside the best of several, a rough
-        figure from the few samples by which that one was chosen."""
+        """Returns the time of the MPI that huddle ran in. With several MPIs this is a rough value, from the few samples
+        by which the best one was chosen."""
         return point.mpis_ns.get(self.under, point.native_ns.middle)
 
     def rows(self):
-        """A dictionary for each point, as pandas.DataFrame takes them."""
+        """Returns a dictionary for each point, for pandas.DataFrame."""
         return [{"operation": point.operation, "bytes": point.size_bytes, "rival": point.rival,
                  "native_ns": self.native_ns(point), "rival_ns": point.native_ns.middle,
                  "huddle_ns": point.huddle_ns.middle, "ratio": point.ratio.middle,
@@ -170,22 +169,22 @@ class Results:
                 for point in self.points]
 
     def heat_map(self):
-        """Ratio by operation and size: a matplotlib figure."""
-        from .plots.heat_map import heat_map_figure  # matplotlib takes a second to be there
+        """Returns a matplotlib figure of the ratios by operation and size."""
+        from .plots.heat_map import heat_map_figure  # not at the top: importing matplotlib takes a second
         return heat_map_figure(self)
 
     def latency(self, operation):
-        """Times and ratios of one operation by size: a matplotlib figure."""
+        """Returns a matplotlib figure of the times and ratios of one operation by size."""
         from .plots.latency import latency_figure
         return latency_figure(self, operation)
 
     def lines(self):
-        """Core-to-core latency of a cache line: a matplotlib figure, or nothing."""
+        """Returns a matplotlib figure of core-to-core latencies of a cache line, or None."""
         from .plots.lines import lines_figure
         return lines_figure(self.machine)
 
     def html(self):
-        """The report, one whole document."""
+        """Returns the report, a self-contained HTML document."""
         from .page import page
         return page(self)
 
@@ -195,7 +194,7 @@ class Results:
 
 
 def load(path):
-    """Reads a file. Raises BadResults, or OSError."""
+    """Reads a file, as from_text does. Raises BadResults or OSError."""
     with open(path, "rb") as file:
         try:
             return from_text(file.read().decode("utf-8"))
@@ -206,8 +205,8 @@ def load(path):
 
 
 def from_text(text):
-    """The same from what such a file holds: Results of a benchmark, the Film of a program's threads,
-    or what was said of the paths inside a node."""
+    """Reads the content of a file: the Results of a benchmark, the Film of a program's threads, or the paths inside a
+    node. Raises BadResults."""
     if not text.strip():
         raise BadResults("there is nothing in it; was what should have written it stopped?")
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What results say, in words: the summary, why something was chosen, how to measure it again."""
+"""Describes results in sentences: the summary, the reasons of choices, the command that measures them again."""
 import shlex
 
 from .results import MISPREDICTED, MISPREDICTED_FROM
@@ -8,14 +8,14 @@ from .words import counted, joined, number_word, ratio_text, size_text, time_tex
 
 
 def rivals_text(results):
-    """Whom huddle was held against."""
+    """Returns the name of what huddle was compared with."""
     if results.has_peers:
         return f"the best of {number_word(len(results.mpis))} MPIs at each point"
     return f"{results.mpis[0].short_version}'s own collectives"
 
 
 def heap_text(results):
-    """The state of the heap, which decides by what ways data can go."""
+    """Returns the state of the heap, which determines the available data paths."""
     return "heap on" if results.settings.heap else "heap off"
 
 
@@ -24,7 +24,7 @@ def buffers_text(results):
 
 
 def timing_text(results):
-    """What a time is."""
+    """Returns the definition of the measured times."""
     settings = results.settings
     if settings.timing == "osu":
         return "Mean time of all ranks, call after call as in OSU's loop, one root, the same data"
@@ -36,7 +36,7 @@ def timing_text(results):
 
 
 def summary(results):
-    """One sentence."""
+    """Returns the summary of the results in one sentence."""
     points = results.points
     faster = sum(point.is_faster for point in points)
     slower = sum(point.is_slower for point in points)
@@ -50,7 +50,7 @@ def summary(results):
 
 
 def doubts(results):
-    """What is to be known before one believes the figures: sentences."""
+    """Yields sentences about the reliability of the figures."""
     if results.interrupted:
         yield "The run was interrupted: not every point was measured."
     unstable = [point for point in results.points if not point.stable]
@@ -71,7 +71,7 @@ def doubts(results):
 
 
 def model_error_text(results):
-    """How far the predictions in the report can be trusted; empty where there are none."""
+    """Returns a sentence about the accuracy of the predictions, empty if there are none."""
     middle = results.model_error()
     if middle is None:
         return ""
@@ -92,7 +92,7 @@ def candidate_text(candidate):
 
 
 def why(point):
-    """Why this one: what it was predicted to take, and what the next best was."""
+    """Returns the reason of a choice: its predicted time, and the next best candidate."""
     choice = point.choice
     reason = f"predicted {time_text(choice.chosen.predicted_ns)}"
     if point.is_mispredicted:
@@ -106,15 +106,15 @@ def why(point):
 
 
 def level_title(level, number):
-    """L3 32M, package 0, core 3."""
+    """Returns the title of an object, such as L3 32M, package 0, core 3."""
     if level.bytes[number]:
         return f"{level.name.upper()} {size_text(level.bytes[number])}"
     return f"{level.name} {number}"
 
 
 def command(results):
-    """What measures the same again, with the same MPI and the same machine file; early files do not
-    say where the MPIs were."""
+    """Returns the command that repeats the measurement with the same MPI and machine file. Files of early versions do
+    not contain the folder of the MPIs."""
     settings = results.settings
     words = ["huddle", "bench", "-n", str(results.ranks)]
     if settings.ops:
@@ -147,7 +147,7 @@ def machine_file_text(results):
 
 
 def setting_rows(results):
-    """Name and value of everything that the figures depend on."""
+    """Yields the name and value of every setting that the figures depend on."""
     settings = results.settings
     under = next(mpi for mpi in results.mpis if mpi.name == results.under)
     model = f" ({results.machine.cpu_model})" if results.machine else ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What all documents are put into: one file that needs nothing besides itself, in light and dark."""
+"""The common frame of all documents: a self-contained HTML file with light and dark colour schemes."""
 import base64
 import hashlib
 import html
@@ -14,7 +14,8 @@ def packaged(name):
 
 
 def whole_document(title, body, styles=("page.css",), script=""):
-    """Whatever is in the results, nothing may be fetched, and nothing may run but that script."""
+    """Returns the HTML document. Its content security policy forbids all requests and all other scripts, whatever the
+    results contain."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Medians, and intervals that follow from the order of the samples alone.
+"""Medians, and their confidence intervals from order statistics.
 
-The same formulas as those of the benchmark: whatever the distribution, an interval holds the true
-median with the confidence that is asked for, and no random draw is needed for it.
+The formulas are those of the benchmark. An interval contains the true median with the given confidence for any
+distribution, without random resampling.
 """
 import math
 import statistics
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 
 class Interval(NamedTuple):
-    """A figure, and between which two it lies in truth."""
+    """A value with its confidence interval."""
     low: float
     middle: float
     high: float
 
 
 def greatest_rank(count, tail):
-    """How many samples may be left out at each end: the most for which fewer than so many of
-    `count` tosses of a coin are heads with a likelihood of `tail` at most."""
+    """Returns the largest r for which the probability of fewer than r heads in `count` coin tosses is at most `tail`.
+    The interval from the r-th smallest to the r-th largest sample contains the median with confidence 1 - 2 * tail."""
     fewer = 0.0
     for rank in range(count):
         fewer += math.comb(count, rank) / 2**count
@@ -29,19 +29,19 @@ def greatest_rank(count, tail):
 
 
 def median_interval(samples, confidence):
-    """Of too few samples for that confidence: from the least to the greatest."""
+    """Returns the median and its interval. With too few samples the interval is from the minimum to the maximum."""
     ordered = sorted(samples)
     from_end = max(greatest_rank(len(ordered), (1 - confidence) / 2), 1)
     return Interval(ordered[from_end - 1], statistics.median(ordered), ordered[-from_end])
 
 
 def batches_interval(batches, confidence):
-    """A batch is one observation, by its median: samples within one are too much alike."""
+    """Returns the interval of the batches' medians, because samples within a batch are not independent."""
     return median_interval([statistics.median(batch) for batch in batches], confidence)
 
 
 def factor_between(one, other):
-    """How many times the greater of the two is the lesser: 1 where they are equal."""
+    """Returns the ratio of the greater to the lesser value: 1 if they are equal."""
     return max(one / other, other / one)
 
 

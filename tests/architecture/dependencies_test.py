@@ -3,8 +3,9 @@
 # Copyright the huddle contributors
 """Checks which headers the sources of a module include.
 
-A module includes only the modules that src/CMakeLists.txt lets it use, and those come before it there. Heavy or foreign
-headers stay in the few files that are there for them, processor intrinsics in src/runtime/memory and src/runtime/context.
+A module includes only the modules that src/CMakeLists.txt allows it to use, which must be declared before it. Only the
+files below may include large headers of other libraries, and only src/runtime/memory and src/runtime/context processor
+intrinsics.
 """
 import pathlib
 import re
@@ -14,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import dependencies  # noqa: E402
 
-# Foreign headers and the only files that may include them.
+# Headers of other libraries, and the only files that may include them.
 KEPT_IN = {
     "hwloc.h": {"src/model/machine/discover.cc"},
     "hwloc/": {"src/model/machine/discover.cc"},
@@ -32,7 +33,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
 def wrong_declarations(modules):
-    """Yields each dependency on a module that is not declared before the one that has it, and each missing folder."""
+    """Yields each dependency on a module that is not declared before its user, and each missing folder."""
     before = set()
     for module in modules:
         if not (ROOT / "src" / module.folder).is_dir():

@@ -21,18 +21,18 @@ class ArchitecturePage(unittest.TestCase):
         kept = (ROOT / "docs/pictures/modules.svg").read_text(encoding="utf-8")
         self.assertEqual(drawn, kept, "run scripts/dependencies.py docs/pictures/modules.svg")
 
-    def test_edges_that_follow_from_others_are_left_out(self):
+    def test_implied_edges_are_left_out(self):
         self.assertEqual(dependencies.direct_dependencies({"a": {"b", "c"}, "b": {"c"}, "c": set()}),
                          {"a": {"b"}, "b": {"c"}, "c": set()})
 
-    def test_height_is_one_more_than_that_of_what_is_included(self):
+    def test_height_is_one_more_than_the_highest_included(self):
         self.assertEqual(dependencies.heights({"a": {"b", "c"}, "b": {"c"}, "c": set()}), {"a": 2, "b": 1, "c": 0})
 
-    def test_a_cycle_is_an_error(self):
+    def test_cycle_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "a, b"):
             dependencies.heights({"a": {"b"}, "b": {"a"}})
 
-    def test_the_innermost_module_contains_a_file(self):
+    def test_file_belongs_to_the_innermost_module(self):
         modules = [dependencies.Module("common", ""), dependencies.Module("common/settings", "USES common")]
         self.assertEqual(dependencies.module_of("common/settings/a.h", modules).name, "settings")
         self.assertEqual(dependencies.module_of("common/a.h", modules).name, "common")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What the documents point at is there: links, make targets, commands, presets, machine files. The
-pictures of ratios show the results that they are named after, and the citation is of this version
-and these papers. No file names a server of packages: the machine knows where they come from."""
+"""Checks that everything that the documents refer to exists: links, make targets, commands, presets, machine files.
+Also checks that the pictures of ratios show the results that they are named after, that the citation has this version
+and these papers, and that no file names a package server, which is a setting of the machine."""
 import json
 import pathlib
 import re
@@ -21,7 +21,7 @@ HEADING = re.compile(r"^#+ (.*)$", re.M)
 PATH = re.compile(r"(?:tests|src|docs|scripts|packaging|cmake)/[\w./-]+")
 CODE = re.compile(r"`([^`\n]+)`")
 SERVER = re.compile(r"https?://(?:deb|security|archive|ftp|snapshot|pypi|files|registry)\.[\w.-]+")
-SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are no links
+SHOWN_SOURCE = re.compile(r"^```c(pp)?\b.*?^```$", re.M | re.S)  # brackets in it are not links
 
 
 def text_of(name):
@@ -46,7 +46,7 @@ def named_servers():
 
 
 def anchors(text):
-    """What the headings of a document are called in links, as GitHub and GitLab make it."""
+    """Returns the anchors of a document's headings, as GitHub and GitLab generate them."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
             for heading in HEADING.findall(text)}
 
@@ -69,7 +69,7 @@ def missing_files(text):
 
 
 def unknown_words(text, known):
-    """Words of code such as `make demo` or `huddle topo` whose second word nobody knows."""
+    """Yields code such as `make demo` or `huddle topo` whose second word is unknown."""
     for code in CODE.findall(text):
         words = code.split()
         if len(words) > 1 and words[0] in known and re.fullmatch(r"[a-z][a-z-]*", words[1]):
@@ -98,8 +98,8 @@ def unpictured():
 
 
 def stale_pictures():
-    """A picture of ratios shows those of its results, operation by operation. What else is in it,
-    and where, may differ from one version of matplotlib to the next."""
+    """Yields the pictures whose ratios differ from those of their results, operation by operation. Other content and
+    positions may depend on the version of matplotlib."""
     for file in results_of_mpis():
         drawn = ROOT / f"docs/pictures/{file.stem}.svg"
         if not drawn.exists():
@@ -121,7 +121,7 @@ def stale_citation():
     version = re.search(r"^project\(huddle VERSION ([\d.]+)", text_of("CMakeLists.txt"), re.M)[1]
     if f"\nversion: {version}\n" not in cited:
         yield f"CITATION.cff is not of version {version}"
-    # Authors: *Title*, where a title may go on in the next line.
+    # Authors: *Title*. A title may continue on the next line.
     papers = re.findall(r"^[A-Z]\. [^*]*: \*([^*]+)\*", text_of("docs/papers.md"), re.M)
     titles = [" ".join(title.split()) for title in papers]
     cited_titles = re.findall(r"^    title: (.*)$", cited, re.M)
@@ -134,7 +134,7 @@ TRUSTED = re.compile(r"(\d+) points\), half of all predictions are off by more t
 
 
 def stale_error():
-    """How far docs/model.md and the code say that predictions can be trusted, and what the results say."""
+    """Yields a finding if docs/model.md or the code has a prediction error that differs from that of the results."""
     off = []
     for file in sorted((ROOT / "bench/results").glob("*-peers-*.json")):
         for point in json.loads(file.read_text(encoding="utf-8"))["points"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What docs/papers.md shows as simulated on the paper's clusters is what huddle simulates today.
+"""Checks that the simulations of the paper's clusters in docs/papers.md are those of the current huddle.
 
 findings_test.py HUDDLE"""
 import pathlib

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Runs the commands that a document shows and holds their output against what it shows.
+"""Runs the commands that a document shows and compares their output with the document.
 
-A fenced block whose info string is `console run` is executed, in a scratch folder where `machines`,
-`examples`, `bench`, `docs` and `tests` are the repository's, `build/release` is what was built and pkg-config
-knows an installed huddle; `console shown` is only for looking (it needs root, an MPI, minutes). A plain
-`console` block is an error: somebody has to say which it is. A block `c PATH` or `cpp PATH` shows that file of the
-repository, all but its lines of licence; a line of `...` stands for lines that it leaves out.
-`console run needs=PACKAGE` is executed only if the package is named as the fourth argument. Then nothing else is.
+A fenced block with the info string `console run` is executed in a scratch folder, in which `machines`, `examples`,
+`bench`, `docs` and `tests` are those of the repository, `build/release` is the build, and pkg-config finds an installed
+huddle. `console shown` is not executed (it needs root, an MPI, or minutes). A plain `console` block is an error. A
+block `c PATH` or `cpp PATH` must have the content of that file of the repository without its licence lines; a line of
+`...` stands for omitted lines. `console run needs=PACKAGE` is executed only if the package is the fourth argument,
+and then no other blocks are.
 
-In a block, a line `$ command` is run by sh (continued while lines end in a backslash); `run status=1`
-says what its last command exits with (0 otherwise). The lines below a command are its output, stdout
-and stderr together: `...` inside a line stands for anything, a line of `...` for any lines. A command
-with no lines below may print what it likes.
+sh runs each line `$ command` of a block (which continues while lines end in a backslash). `run status=1` is the exit
+status of the last command, 0 by default. The lines below a command are its output, stdout and stderr together: `...`
+in a line matches any text, a line of `...` any lines. The output of a command without such lines is not checked.
 """
 import os
 import pathlib
@@ -78,7 +77,7 @@ def matches(expected, output):
 
 
 def run_step(command, expected, status, scratch, environment):
-    """What is wrong with one command, or nothing."""
+    """Runs one command. Returns what is wrong with its output or status, or None."""
     done = subprocess.run(["sh", "-c", command], cwd=scratch, env=environment, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=COMMAND_SECONDS, check=False)
@@ -97,12 +96,12 @@ def shows_its_file(lines, path):
 
 
 def needs_of(info):
-    """The package that a block needs, or nothing."""
+    """Returns the package that a block needs, or None."""
     return next((word.removeprefix("needs=") for word in info if word.startswith("needs=")), None)
 
 
 def run_document(document, scratch, environment, package=None):
-    """Counts the commands that need this package, and lists findings as 'file:line: what is wrong'."""
+    """Runs the commands that need this package. Returns their number and the findings ('file:line: what is wrong')."""
     text = document.read_text(encoding="utf-8")
     commands = 0
     findings = [f"{document}:{number}: a block that is indented is not executed"
@@ -128,7 +127,7 @@ def run_document(document, scratch, environment, package=None):
 
 
 def install(huddle, scratch):
-    """What a program needs to be built against huddle, as variables of the environment."""
+    """Installs huddle. Returns the environment variables for building a program against it."""
     prefix = scratch / "installed"
     subprocess.run(["cmake", "--install", str(huddle.parent.parent), "--prefix", str(prefix)],
                    check=True, stdout=subprocess.DEVNULL)
@@ -137,7 +136,7 @@ def install(huddle, scratch):
 
 
 def clean_environment(huddle, scratch):
-    """Plain output and no settings but the built-in ones, whoever runs the tests."""
+    """Returns an environment for plain output and default settings, independent of the user's."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("HUDDLE_") and name != "NO_COLOR"}
     environment.update(PATH=f"{huddle.parent}:{environment['PATH']}", LC_ALL="C.UTF-8",

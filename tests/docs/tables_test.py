@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The tables that a command made for a document list what it would list today.
+"""Checks that the generated tables of documents are up to date.
 
-What a script makes of samples in this repository is the same every day. What huddle measures is not:
-of each row its words count, operations, algorithms, needs.
+A table that a script makes of samples in this repository must be equal. In a table of measurements only the words of
+each row count: operations, algorithms, needs.
 """
 import difflib
 import os
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import tables  # noqa: E402
 
-WORDS = 3  # cells of a row, before its figures
+WORDS = 3  # cells of a row that are compared, before its figures
 
 
 def rows_of(text):
@@ -33,7 +33,7 @@ def differences(huddle, command, shown):
 
 
 def main():
-    os.environ["XDG_CONFIG_HOME"] = os.devnull  # no machine file of whoever runs this
+    os.environ["XDG_CONFIG_HOME"] = os.devnull  # hides the user's machine file
     huddle, documents = sys.argv[1], sys.argv[2:]
     checked, findings = 0, []
     for document in documents:

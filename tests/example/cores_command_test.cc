@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The guide's example of a subcommand does what its help says.
+// Tests of docs/example/cores_command.cc, the guide's example of a subcommand.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ std::unique_ptr<Command> make_cores_command();
 
 namespace {
 
-// Of a command line that gives this value for the only option there is.
+// Declares the options of a command that has one text option, and sets it to `value`.
 class OneText : public Options {
  public:
   explicit OneText(std::string value) : value_(std::move(value)) {}
@@ -41,7 +41,7 @@ class OneText : public Options {
   std::string value_;
 };
 
-TEST(CoresCommand, CountsTheCoresOfAMachine) {
+TEST(CoresCommand, PrintsTheNumberOfCores) {
   const std::unique_ptr<Command> command = make_cores_command();
   OneText options("pack:2 core:4 pu:2");
   command->declare(options);
@@ -54,7 +54,7 @@ TEST(CoresCommand, CountsTheCoresOfAMachine) {
   EXPECT_STREQ(text.c_str(), "8\n");
 }
 
-TEST(CoresCommand, RefusesWhatIsNoMachine) {
+TEST(CoresCommand, RejectsAnInvalidDescription) {
   const std::unique_ptr<Command> command = make_cores_command();
   OneText options("nonsense:2");
   command->declare(options);

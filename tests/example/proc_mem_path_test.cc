@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The guide's example of a path into a peer's memory: one line in the table of paths, and it is
-// tried, measured, priced, explained, chosen and refused.
+// Tests of docs/example/proc_mem_path.h, the guide's example of a path into a peer's memory: with
+// one entry in the table of paths it is probed, measured, predicted, explained, chosen and refused.
 #include "proc_mem_path.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ bool is_refused_here(single_copy::PathNumber path) {
   return doctor::probe_siblings({.allow_tracers = true, .paths = table()}).memory_read(path) != 0;
 }
 
-TEST(ProcMemPath, IsTriedByTheDoctor) {
+TEST(ProcMemPath, IsProbedByDoctor) {
   const auto results = doctor::probe_siblings({.allow_tracers = true, .paths = table()});
   EXPECT_EQ(results.memory_reads.size(), 2U);
   const auto findings = doctor::judge_siblings({.paths = table()});
@@ -57,8 +57,8 @@ TEST(ProcMemPath, IsTriedByTheDoctor) {
   EXPECT_THAT(findings[1].found, HasSubstr("/proc/PID/mem"));
 }
 
-// Memory that is not there, and memory of nobody.
-TEST(ProcMemPath, FailsWithTheSystemsWord) {
+// The memory of a process that does not exist, and an address that is not mapped.
+TEST(ProcMemPath, ReturnsTheErrnoOfTheSystemCall) {
   ProcMemory nobodys({.process = 0});
   std::byte here{};
   EXPECT_EQ(nobodys.read(&here, 4096, 1), ENOENT);
@@ -73,7 +73,7 @@ class Unwatched : public calibrate::Watcher {
   void advance(double) override {}
 };
 
-TEST(ProcMemPath, IsMeasured) {
+TEST(ProcMemPath, IsMeasuredByCalibration) {
   if (is_refused_here(number_of_proc_mem)) GTEST_SKIP() << "this system lets nobody do so";
   const machine::Discovery here = machine::discover_this_machine();
   constexpr std::uint64_t little_memory = std::uint64_t{64} << 20;
@@ -98,8 +98,8 @@ TEST(ProcMemPath, IsMeasured) {
             outcome.machine);
 }
 
-// A machine where nothing is as fast as reading a peer's memory, small blocks by one path and large
-// ones by the other; both take longer than a copy of one's own.
+// Returns a machine on which reading a peer's memory is the fastest method, small blocks by one
+// path and large blocks by the other. Both are slower than a local copy.
 machine::Machine reading_machine() {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
@@ -123,7 +123,7 @@ constexpr int ranks = 3;
 constexpr std::size_t small = std::size_t{32} << 10;
 constexpr std::size_t large = std::size_t{16} << 20;
 
-TEST(ProcMemPath, IsPricedAndChosenWhereItIsTheCheaper) {
+TEST(ProcMemPath, IsChosenIfPredictedFaster) {
   const machine::Machine machine = reading_machine();
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2});
@@ -153,7 +153,7 @@ TEST(ProcMemPath, IsPricedAndChosenWhereItIsTheCheaper) {
   EXPECT_EQ(direct_refusal(refused), "") << "there is another one";
 }
 
-TEST(ProcMemPath, IsPredictedByItsOwnFigures) {
+TEST(ProcMemPath, IsPredictedFromItsOwnCurve) {
   const machine::Machine machine = reading_machine();
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1, 2});
@@ -168,7 +168,7 @@ TEST(ProcMemPath, IsPredictedByItsOwnFigures) {
   EXPECT_GT(ns(number_of_proc_mem, large), ns(number_of_cma, large));
 }
 
-// Counts what is read.
+// Counts the bytes that are read.
 class Counted : public single_copy::PeerMemory {
  public:
   Counted(std::unique_ptr<single_copy::PeerMemory> real, std::size_t& bytes)
@@ -200,8 +200,8 @@ class Refusing : public single_copy::PeerMemory {
   }
 };
 
-// An alltoall by a team of three, of small blocks, and how many bytes each rank has read by the
-// path. `refuses`: the rank that cannot.
+// Runs an alltoall of small blocks by a team of three, and checks how many bytes each rank reads by
+// the path. The path fails on rank `refuses`; -1: on none.
 void run_team(const team::Bootstrap& bootstrap, int refuses, std::string_view expected_refusal) {
   std::size_t bytes_read = 0;
   team::ContextOptions options;
@@ -240,7 +240,7 @@ void expect_fine(const std::vector<team::RankEnd>& ends) {
   for (const team::RankEnd& end : ends) EXPECT_EQ(end.how, team::RankEnd::How::fine) << end;
 }
 
-TEST(ProcMemPath, CarriesATeamsBlocks) {
+TEST(ProcMemPath, CarriesTheBlocksOfATeam) {
   if (is_refused_here(number_of_proc_mem) || is_refused_here(number_of_cma)) {
     GTEST_SKIP() << "this system lets nobody do so";
   }
@@ -248,8 +248,8 @@ TEST(ProcMemPath, CarriesATeamsBlocks) {
       ranks, [](const team::Bootstrap& bootstrap) { run_team(bootstrap, -1, ""); }));
 }
 
-// Where one rank cannot, all go by the other path, and know why.
-TEST(ProcMemPath, IsUsedByAllOrByNobody) {
+// If the path fails on one rank, all ranks use the other one, and know the reason.
+TEST(ProcMemPath, IsUsedByAllRanksOrNone) {
   if (is_refused_here(number_of_proc_mem) || is_refused_here(number_of_cma)) {
     GTEST_SKIP() << "this system lets nobody do so";
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The guide's worked example, as any protocol is tested: every order of events, every error that
-// can be planted, real threads, counts, its price.
+// Tests of docs/example/relay_scan.h, the guide's example of a protocol: all event orders, planted
+// errors, real threads, counted cache-line transfers, and the predicted time.
 #include "relay_scan.h"
 
 #include "check/counting/counted_context.h"
@@ -58,7 +58,8 @@ TEST(RelayScan, EveryOrderOfAFewRanks) {
   for (const int ranks : {2, 3, 4}) EXPECT_TRUE(node::test::passes(relay_job(ranks, 4)));
 }
 
-// Sorted by their place in the source: that for what comes, then that for room.
+// The mutations are in source order: the wait for the predecessor's data, then that for a free
+// slot.
 TEST(RelayScan, AForgottenWaitForRoomIsFound) {
   const Job job = relay_job(2, 3);
   std::vector<Mutation> forgotten = mutations_of(job);
@@ -81,8 +82,8 @@ TEST(RelayScan, EveryPlantedErrorIsFound) {
   EXPECT_TRUE(node::test::bites({relay_job(3, 4)}, excuses, "docs/example/"));
 }
 
-TEST(RelayScan, OnThreads) {
-  constexpr std::size_t calls = 150;  // more than counters have left before they wrap
+TEST(RelayScan, ComputesTheScanOnThreads) {
+  constexpr std::size_t calls = 150;  // enough for the counters to wrap
   for (const int ranks : {1, 2, 3, 7}) {
     node::test::Threads<RelayScan> threads(ranks,
                                            [](int) { return RelayScan(context::first_sequence); });
@@ -98,8 +99,8 @@ TEST(RelayScan, OnThreads) {
   }
 }
 
-// To each rank but the first the result of those before it, and from each that it is through.
-TEST(RelayScan, MovesALineThereAndOneBack) {
+// Each rank except the last sends one line with its result to the next rank, which returns a flag.
+TEST(RelayScan, MovesOneCacheLineInEachDirection) {
   constexpr std::size_t calls = 10;
   check::counting::Job job;
   job.ranks = 4;
@@ -116,8 +117,8 @@ TEST(RelayScan, MovesALineThereAndOneBack) {
   EXPECT_EQ(counts.transfers(0, 2), 0U);
 }
 
-// Two sockets: from core to core 45 ns inside of each, 120 ns between them.
-TEST(RelayScan, PriceGrowsByALineARank) {
+// Two sockets: a line takes 45 ns between cores of a socket, and 120 ns between the sockets.
+TEST(RelayScan, PredictedTimeIsOneLinePerRank) {
   const machine::Topology anywhere;
   const machine::Machine machine =
       machine::load_machine(HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml", anywhere).machine;

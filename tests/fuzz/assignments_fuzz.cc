@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Arbitrary bytes are either valid assignments, or cause an InputError.
+// Fuzzes the parser of assignments: any input is an assignment or throws InputError.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Arbitrary bytes are either a valid matrix that survives a round trip, or cause an InputError.
-// Anything else (a crash, another exception, lost data) stops the fuzzer.
+// Fuzzes the parser of communication matrices: any input either is a valid matrix that is unchanged
+// when it is written and read again, or throws InputError. Anything else stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const InputError&) {
       continue;
     }
-    // Nothing below may throw: accepted input is valid and can be written.
+    // An accepted matrix is valid, so nothing below may throw.
     const mapping::CommMatrix again = mapping::parse_matrix(format_matrix(matrix), "again", {});
     if (again.graph != matrix.graph || again.size() != matrix.size()) std::abort();
   }

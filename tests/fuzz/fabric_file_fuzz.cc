@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Arbitrary bytes are either a valid fabric, in either file format, or cause an InputError. In a
-// small fabric every message has a route.
+// Fuzzes the parsers of both forms of fabric files: any input either is a valid fabric or throws
+// InputError. In a small fabric there is a route for every message.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // Nothing below may throw: accepted input is valid.
+  // An accepted fabric is valid, so nothing below may throw.
   fabric::validate(fabric);
   if (fabric.nodes() > 64 || fabric.switches.size() > 64) return 0;
   const machine::Network network = {"card", 1, {{8}, {1000}, {}}, 0, 10};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Arbitrary bytes are either a valid machine that survives a round trip, or cause an InputError.
-// Anything else (a crash, another exception, lost data) stops the fuzzer.
+// Fuzzes the parser of machine files: any input either is a valid machine that is unchanged when it
+// is written and read again, or throws InputError. Anything else stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // Nothing below may throw: accepted input is valid and can be written.
+  // An accepted machine is valid, so nothing below may throw.
   machine::validate(machine);
   if (machine::parse_machine(machine::format_machine(machine), "again") != machine) std::abort();
   return 0;

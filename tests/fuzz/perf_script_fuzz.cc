@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Arbitrary bytes are either samples that survive a round trip as a recording, or cause an
-// InputError. Anything else (a crash, another exception, lost data) stops the fuzzer.
+// Fuzzes the parser of perf's samples: any input either has samples that are unchanged when they
+// are written as a recording and read again, or throws InputError. Anything else stops the fuzzer.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const InputError&) {
     return 0;
   }
-  // Nothing below may throw: accepted input is valid and can be written.
+  // Accepted samples are valid, so nothing below may throw.
   const threads::Recording again =
       threads::parse_recording(format_recording(samples.recording), "again");
   if (again.events != samples.recording.events) std::abort();

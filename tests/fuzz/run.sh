@@ -4,7 +4,7 @@
 #
 # Fuzzes each target for SECONDS: tests/fuzz/run.sh [--built] SECONDS [TARGET...]
 # With --built it does not build the programs first. They are part of the build with AddressSanitizer.
-# An input that fails is kept in build/fuzz/found; run it again with build/asan/tests/fuzz/TARGET_fuzz FILE.
+# Inputs that fail are kept in build/fuzz/found; repeat one with build/asan/tests/fuzz/TARGET_fuzz FILE.
 # Inputs that reach new code are kept in build/fuzz/corpus, and the next run starts with them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Arbitrary bytes as a configuration file are either resolved to settings, or cause an InputError.
+// Fuzzes the parser of configuration files: any input is resolved to settings or throws InputError.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-// huddle::settings reads files only, so that the bytes are put into a memfd.
+// The settings module reads only files, so the input goes into a file in memory.
 class MemoryFile {
  public:
   void hold(const std::uint8_t* data, std::size_t size) const {
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     huddle::settings::resolve(sources);
   } catch (const huddle::InputError&) {
-    // The expected result for a damaged file.
+    // The only valid response to a damaged file.
   }
   return 0;
 }

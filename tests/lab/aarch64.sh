@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Builds everything for 64-bit Arm and runs the unit tests under qemu-user. Needs no root: the Arm
-# libraries are fetched with an apt of our own and unpacked into build/aarch64-sysroot.
+# Builds huddle for 64-bit Arm and runs the unit tests under qemu-user. Needs no root: downloads the Arm
+# libraries with a separate apt configuration and unpacks them into build/aarch64-sysroot.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 sysroot=$PWD/build/aarch64-sysroot
 apt_home=$PWD/build/aarch64-apt
 
-# Every library that the build and the tests link, and the C and C++ runtimes under them.
+# Prints the packages of all libraries that the build and the tests link, and of the C and C++ runtimes.
 packages() {
   awk '($1 == "build" || $1 == "test") && $2 ~ /^lib|-dev$/ { print $2 }' scripts/packages.txt
   echo libc6-dev libstdc++-12-dev libgcc-12-dev
@@ -29,7 +29,7 @@ unpack_sysroot() {
   echo "fetching the Arm libraries into $sysroot"
   rm -rf --one-file-system "$sysroot"
   mkdir -p "$sysroot" "$apt_home/state/lists/partial" "$apt_home/cache/archives/partial"
-  : >"$apt_home/status"  # nothing is installed over there: everything is fetched
+  : >"$apt_home/status"  # an empty list of installed packages, so that apt downloads all dependencies
   arm_apt update
   # shellcheck disable=SC2086  # one word a package
   arm_apt install --download-only --no-install-recommends -y $want
@@ -39,6 +39,5 @@ unpack_sysroot() {
 
 unpack_sysroot
 scripts/build.sh aarch64
-# Left out: qemu-user makes a fork of every vfork, so that a program that is not there cannot be told
-# from one that fails.
+# Excluded: qemu-user implements vfork as fork, so that a program that does not exist looks like one that fails.
 ctest --preset aarch64 --exclude-regex RunProgram.SaysWhenThereIsNoSuchProgram --parallel "${JOBS:-$(nproc)}" "$@"

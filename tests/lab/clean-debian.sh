@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Measures what the README promises: on a Debian 12 with nothing but git, make and ca-certificates, in a clean clone of
-# the last commit, runs `make demo` twice, `make test` twice and `make test-deep`; each takes as long as a newcomer
-# waits. Fails if a command fails or takes longer than the README promises. Needs root. Mounts are in a namespace of
-# their own and end with it.
-#   tests/lab/clean-debian.sh [demo|test|deep]   one of them alone, in a new clone: demo and test twice
+# Checks the times that the README promises: on a Debian 12 with only git, make and ca-certificates, runs `make demo`
+# twice, `make test` twice and `make test-deep` in a clean clone of the last commit. Fails if a command fails or takes
+# longer than the README promises. Needs root. Mounts are in a separate namespace and end with it.
+#   tests/lab/clean-debian.sh [demo|test|deep]   runs only one of them in a new clone: demo and test twice
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,7 +24,7 @@ promised_seconds() {
 }
 
 status=0
-try() { # try COMMAND NAME [MOST_SECONDS]: runs it in the clone and compares its time with the promise
+try() { # try COMMAND NAME [MOST_SECONDS]: runs it in the clone and compares its time with the limit
   local start=$SECONDS word=fine log most
   most=${3:-$(promised_seconds "$1")}
   log="$lab/${1// /-}-$2.log"
@@ -41,7 +40,7 @@ git clone -q "file://$PWD" "$lab/debian/root/huddle"
 if is_wanted demo; then
   try "make demo" first
   inside "$lab" "cd /root/huddle && build/release/bin/huddle topo --json" | grep -q '"machine_file":"/root/' ||
-    { status=1; echo "huddle run does not find what make demo has measured" >&2; }
+    { status=1; echo "huddle run does not find the machine file of make demo" >&2; }
   try "make demo" second 60
 fi
 if is_wanted test; then

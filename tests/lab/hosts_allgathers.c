@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Four allgathers of Open MPI, call by call in turns: hosts_allgathers REPETITIONS BLOCK_BYTES... A
-// communicator made while an algorithm is forced keeps to it. Each rank times its own part and the
-// slowest counts: hosts have no clock in common. Rank 0 prints "time ALGORITHM CALL BLOCK NS".
+// Times four allgather algorithms of Open MPI, alternating call by call: hosts_allgathers
+// REPETITIONS BLOCK_BYTES... A communicator keeps the algorithm that was forced when it was
+// created. Each rank times its own part, and the longest time counts, because hosts have no common
+// clock. Rank 0 prints "time ALGORITHM CALL BLOCK NS".
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { algorithms = 4 };
 static const char* const names[algorithms] = {"ring", "doubling", "bruck", "neighbor"};
-/* By `ompi_info --param coll tuned --level 9`. */
+/* The numbers of the algorithms in `ompi_info --param coll tuned --level 9`. */
 static const int numbers[algorithms] = {4, 3, 2, 5};
 
 static MPI_Comm keeping_to(int number) {
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
     const int block = atoi(argv[word]);
     char* const in = calloc(1, (size_t)block);
     char* const out = calloc((size_t)ranks, (size_t)block);
-    /* The first call of each sets up what it needs. */
+    /* The first call of each algorithm is a warm-up. */
     for (int call = -1; call < repetitions; ++call) {
       for (int turn = 0; turn < algorithms; ++turn) {
         const int which = (turn + call + 1) % algorithms;

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# The four allgathers that the paper on the neighbor exchange compares, at its three sizes of a block, over
-# eight hosts, which are namespaces of this machine, with links of 100 Mbit/s: Open MPI 4.1's own, forced, call
-# by call in turns, one rank and two ranks a host. Once more with messages that are all sent unasked: what a
-# rendezvous costs is no matter of the algorithm. Needs root, iproute2 and bench/peers.
+# Times the four allgathers that the paper on the neighbor exchange compares, with its three block sizes, over eight
+# hosts, which are namespaces of this machine, with links of 100 Mbit/s: the algorithms of Open MPI 4.1, alternating
+# call by call, with one and two ranks per host. Repeats this with all messages sent eagerly, because the cost of a
+# rendezvous does not depend on the algorithm. Needs root, iproute2 and bench/peers.
 # [ALLGATHERS_ROUNDS=4] [ALLGATHERS_RATE=100mbit] tests/lab/hosts_allgathers.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4 h5 h6 h7 h8)
@@ -15,10 +15,10 @@ mpi=openmpi-4
 repetitions=8
 blocks=(8 8192 122880)
 rate=${ALLGATHERS_RATE:-100mbit}
-# More than the largest message, half of what all ranks have.
+# An eager limit above the largest message, which is half of all ranks' data.
 unasked_bytes=2097152
 
-# seat_ranks LAYOUT. after: $launcher
+# seat_ranks LAYOUT: sets $launcher.
 seat_ranks() {
   case $1 in
     eight) seated "$mpi" eight ;;
@@ -26,7 +26,7 @@ seat_ranks() {
   esac
 }
 
-# time_round LAYOUT SENDING ROUND: adds "LAYOUT SENDING ROUND ALGORITHM CALL BLOCK NS" to the times.
+# time_round LAYOUT SENDING ROUND: appends lines "LAYOUT SENDING ROUND ALGORITHM CALL BLOCK NS" to the times.
 time_round() {
   local name="$1-$2" sending=()
   [ "$2" = as-set ] || sending=(--mca btl_tcp_eager_limit "$unasked_bytes"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What tests/lab/hosts_allgathers.sh measured, as a table: hosts_allgathers_result.py TIMES RATE.
+"""Prints the results of tests/lab/hosts_allgathers.sh as a table: hosts_allgathers_result.py TIMES RATE.
 
-TIMES has lines of LAYOUT SENDING ROUND ALGORITHM CALL BLOCK NS, RATE is the links', such as 100mbit. Medians of
-all calls, in brackets their middle half; then the order, in which "=" joins two of which the first was not before
-the second in more calls than chance explains.
+TIMES has lines of LAYOUT SENDING ROUND ALGORITHM CALL BLOCK NS. RATE is the rate of the links, such as 100mbit. The
+table has the median of all calls with the quartiles in parentheses, and the order of the algorithms, in which "="
+means that the difference is not significant by a sign test.
 """
 import collections
 import math
@@ -16,12 +16,12 @@ import sys
 HOSTS = 8
 RANKS = {"eight": 8, "sixteen": 16}
 ALGORITHMS = ("ring", "doubling", "bruck", "neighbor")
-# Of tossed coins as few or fewer would fall the other way.
+# Significance level of the sign test.
 BY_CHANCE = 0.05
 
 
 def is_before(ns, one, other):
-    """Calls that followed each other are compared: what else the machine did then, it did to both."""
+    """Returns whether `one` is significantly faster than `other`. Compares adjacent calls, which had the same load."""
     calls = ns[one].keys() & ns[other].keys()
     ahead = sum(ns[one][call] < ns[other][call] for call in calls)
     as_good = sum(math.comb(len(calls), count) for count in range(ahead, len(calls) + 1))
@@ -39,7 +39,7 @@ def order_of(ns):
 
 
 def floor_ms(layout, block, bits_per_second):
-    """The data alone: each foreign block comes once over a host's link."""
+    """Returns a lower bound: the time in which each foreign block passes the link of a host once."""
     foreign = RANKS[layout] * (HOSTS - 1) // HOSTS
     return 1e3 * foreign * block * 8 / bits_per_second
 

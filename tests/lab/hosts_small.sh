@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Small collectives of two ranks, each on a host, which are namespaces of this machine: natively and with
-# huddle, job by job in turns, under each MPI. There is nothing to gain there, and nothing may be lost. Best on
-# a machine that does nothing else. Needs root, iproute2 and bench/peers.
+# Times small collectives of two ranks on two hosts, which are namespaces of this machine: under each MPI, alternating
+# between jobs without and with huddle. huddle can gain nothing there, and must not lose. Best on an idle machine.
+# Needs root, iproute2 and bench/peers.
 # [SMALL_MPIS="openmpi-4 intel"] [SMALL_ROUNDS=15] tests/lab/hosts_small.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2)
 # shellcheck source=tests/lab/namespaces.sh
 . "$(dirname "$0")/namespaces.sh"
-# Of 16 bytes an allgather has a number of each rank.
+# An allgather of 16 bytes has one number of each rank.
 sizes=(0 8 16 64 512 4096)
 repetitions=201
 times=$lab/times
 
-# time_side MPI SIDE COMMAND...: adds "MPI SIDE OPERATION BYTES NS" to the times.
+# time_side MPI SIDE COMMAND...: appends lines "MPI SIDE OPERATION BYTES NS" to the times.
 time_side() {
   local name=$1-$2 mpi=$1 side=$2
   shift 2
@@ -27,7 +27,7 @@ bring_up
 mpis=()
 for mpi in ${SMALL_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     continue
   fi
   "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-program" tests/lab/hosts_time.c

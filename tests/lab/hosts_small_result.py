@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What tests/lab/hosts_small.sh measured, as a table: hosts_small_result.py TIMES
+"""Prints the results of tests/lab/hosts_small.sh as a table: hosts_small_result.py TIMES
 
-TIMES has lines of MPI SIDE OPERATION BYTES NS, one a job, each what a tenth of its calls kept to: a single
-call may be over at once where the other rank was late. Status 1: somewhere the median of huddle's jobs is
-more than that of the MPI's own over 0.9.
+TIMES has lines of MPI SIDE OPERATION BYTES NS, one per job, each the 10th percentile of its calls, because a single
+call can return at once if the other rank was late. Exits with status 1 if the median of the jobs with huddle exceeds
+the native median divided by 0.9 at any point.
 """
 import collections
 import pathlib
@@ -19,7 +19,7 @@ def main():
     ns = collections.defaultdict(list)
     for line in pathlib.Path(sys.argv[1]).read_text(encoding="utf-8").splitlines():
         mpi, side, operation, size, time = line.split()
-        if (operation, size) != ("allgather", "8"):  # less than a number of each of two ranks
+        if (operation, size) != ("allgather", "8"):  # less than one number per rank
             ns[mpi, operation, int(size), side].append(float(time))
     points = sorted({key[:3] for key in ns})
     print("| MPI, operation, bytes | jobs | native us | huddle us | native / huddle |")

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Suites and programs of others (tests/mpi/suites) over hosts, which are namespaces of this machine: what comes
-# of them with huddle between the hosts is what comes of them without, in the same places. Needs root,
-# iproute2 and bench/peers; what is not there is passed over, with a word.
+# Runs test suites and programs of other projects (tests/mpi/suites) over hosts, which are namespaces of this machine:
+# their results with huddle between the hosts must be the same as without, in the same placement. Needs root, iproute2
+# and bench/peers. Reports the MPIs that it skips.
 # [SUITES_MPIS="openmpi-4 mpich-5"] [SUITES_LAYOUTS="blocks uneven"] [SUITES="mpich mpi4py imb lammps"]
 # tests/lab/hosts_suites.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4 h5)
 work=$(realpath "$(dirname "$0")/../..")/build/test-all/suites
-# Between the hosts is no way to where sources are.
+# The namespaces have no access to the network, so the sources are downloaded first.
 case ${1:-} in
   --inside | --agent) ;;
   *) python3 -B "$(dirname "$0")/../mpi/suites/fetch.py" "$work" ;;
@@ -19,10 +19,10 @@ esac
 . "$(dirname "$0")/namespaces.sh"
 # shellcheck source=tests/lab/between_hosts.sh
 . "$(dirname "$0")/between_hosts.sh"
-# A folder of peers as bench/peers makes it, whose jobs run over the hosts.
+# A folder like that of bench/peers, in which `run` starts jobs over the hosts.
 cache=$lab/cache
 
-# spread MPI LAYOUT: from now on jobs of that MPI run so.  after: $ranks
+# spread MPI LAYOUT: makes later jobs of that MPI use the layout. Sets $ranks.
 spread() {
   local mpi=$1 layout=$2 home=$cache/huddle/peers/$1 file words=() word
   seated "$mpi" "$layout"
@@ -30,7 +30,7 @@ spread() {
   for file in env include mpicc python venv; do
     [ ! -e "$peers/$mpi/$file" ] || ln -sfn "$peers/$mpi/$file" "$home/$file"
   done
-  # How many ranks there are, the suite says.
+  # Removes the number of ranks from the command, because the suite sets it.
   for word in "${!launcher[@]}"; do
     case ${launcher[word]} in
       -n) ;;
@@ -38,7 +38,7 @@ spread() {
       *) words+=("${launcher[word]}") ;;
     esac
   done
-  # mpi4py asks for MPI_THREAD_MULTIPLE unless it is told otherwise, and calls between nodes pass then.
+  # By default mpi4py requests MPI_THREAD_MULTIPLE, with which calls between nodes fall back to the MPI.
   {
     echo '#!/bin/sh'
     echo ". $(printf %q "$peers/$mpi/env")"
@@ -51,15 +51,15 @@ spread() {
   chmod +x "$home/run"
 }
 
-# judge NAME SUITE [ARGUMENT...]
+# judge NAME SUITE [ARGUMENT...]: runs a suite and checks its result.
 judge() {
   local name=$1 outcome=0
   XDG_CACHE_HOME=$cache python3 -B "tests/mpi/suites/$2.py" --libraries "$build/lib/huddle" "${@:3}" \
     >"$lab/$name" 2>&1 </dev/null || outcome=$?
   case $outcome in
-    0) says "$name" "huddle took nothing between hosts" ' [1-9][0-9]* of them between nodes' ;;
+    0) says "$name" "huddle handled no collective between hosts" ' [1-9][0-9]* of them between nodes' ;;
     77)
-      echo "$name: passed over: $(tail -n 1 "$lab/$name")"
+      echo "$name: skipped: $(tail -n 1 "$lab/$name")"
       return
       ;;
     *) fail "$name: $(cat "$lab/$name")" ;;
@@ -68,7 +68,7 @@ judge() {
   echo "$name: $(grep -c FAILED "$lab/$name" || true) findings, $(grep taken "$lab/$name" | tail -n 1)"
 }
 
-# Which suites an MPI has.
+# Prints the suites to run under an MPI.
 suites_of() {
   case $1 in
     openmpi-4) echo mpich mpi4py lammps ;;
@@ -80,7 +80,7 @@ suites_of() {
 
 try_suite() {
   local mpi=$1 layout=$2 suite=$3 name=$1-$2-$3 lone=() way=verify
-  # Ranks of MPICH that share cores take some 15 ms for each collective: none is made thrice.
+  # MPICH's ranks on shared cores take about 15 ms for each collective, so it runs without --verify.
   [ "$mpi" != mpich-5 ] || way=plain
   case $layout in five | single) lone=(--passes gatherv scatterv alltoallv) ;; esac
   case $suite in
@@ -94,13 +94,13 @@ try_suite() {
 }
 
 bring_up
-# What other jobs of this machine have there is nobody's here.
+# Hides the shared memory of other jobs on this machine.
 mount -t tmpfs none /dev/shm
-# The benchmarks that all run are Intel's.
+# All MPIs run the benchmarks that are in Intel's package.
 [ ! -x "$peers/intel/mpicc" ] || spread intel blocks
 for mpi in ${SUITES_MPIS:-openmpi-4 openmpi-5 mpich-5 intel}; do
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     continue
   fi
   for layout in ${SUITES_LAYOUTS:-blocks turns uneven five}; do

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Collectives of so many bytes in all, timed: hosts_time REPETITIONS BYTES... Each rank times its
-// own part and the slowest counts: hosts have no clock in common. Rank 0 prints "time OPERATION
-// BYTES NS", the median, and "tenth OPERATION BYTES NS", which a tenth of the calls kept to. Of 0
-// bytes a barrier is timed.
+// Times collectives of BYTES bytes in total, a barrier for 0: hosts_time REPETITIONS BYTES... Each
+// rank times its own part, and the longest time counts, because hosts have no common clock. Rank 0
+// prints "time OPERATION BYTES NS", the median, and "tenth OPERATION BYTES NS", the 10th
+// percentile.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     for (int operation = 0; operation < operations; ++operation) {
       if ((operation == barrier) != (bytes == 0)) continue;
       double ns[most_repetitions];
-      // The first two set up what they need.
+      // The first two calls are a warm-up.
       for (int i = -2; i < repetitions; ++i) {
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();

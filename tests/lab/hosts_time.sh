@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# How long collectives take over four hosts, which are namespaces of this machine, with links of 100
-# Mbit/s: Open MPI 4.1 by its default, with tuned, with han, and with huddle, in turns in one run, ranks
-# in blocks, in turns, 3+1+2+1 and one on each host. Then ratios, and what huddle predicted beside what
-# was measured. For a machine that does nothing else. Needs root, iproute2 and bench/peers.
-# TIME_FORCED=yes: in place of the MPI's, each of huddle's algorithms between nodes by force, and how far what
-# is chosen lies behind the best of them.
-# [TIME_SIZES="8192 1048576"] [TIME_LAYOUTS="blocks uneven"] [TIME_ROUNDS=3] [TIME_RATE=100mbit] tests/lab/hosts_time.sh [BUILD_FOLDER]
+# Times collectives over four hosts, which are namespaces of this machine, with links of 100 Mbit/s: Open MPI 4.1 by
+# default, with tuned, with han, and with huddle, alternating, with the ranks in blocks, round-robin, 3+1+2+1 and one
+# per host. Prints the ratios, and predicted and measured times of huddle. Use an idle machine. Needs root, iproute2
+# and bench/peers.
+# TIME_FORCED=yes: compares the algorithm that huddle chooses with each of its algorithms between nodes instead of
+# the MPI's.
+# [TIME_SIZES="8192 1048576"] [TIME_LAYOUTS="blocks uneven"] [TIME_ROUNDS=3] [TIME_RATE=100mbit]
+# tests/lab/hosts_time.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 # shellcheck source=tests/lab/namespaces.sh
@@ -20,7 +21,7 @@ huddle=$build/bin/huddle
 times=$lab/times
 predicted=$lab/predicted
 
-# time_side LAYOUT SIDE COMMAND...: adds "LAYOUT SIDE OPERATION BYTES NS" to the times.
+# time_side LAYOUT SIDE COMMAND...: appends lines "LAYOUT SIDE OPERATION BYTES NS" to the times.
 time_side() {
   local layout=$1 side=$2
   shift 2
@@ -28,7 +29,7 @@ time_side() {
   sed -n "s/^time /$layout $side /p" "$lab/$layout-$side" >>"$times"
 }
 
-# with_huddle LAYOUT SIDE [NAME=VALUE...]
+# with_huddle LAYOUT SIDE [NAME=VALUE...]: like time_side, with huddle and these settings.
 with_huddle() {
   local layout=$1 side=$2
   shift 2
@@ -36,7 +37,7 @@ with_huddle() {
     "$huddle" run "${launcher[@]}"
 }
 
-# Of each operation one algorithm a run: the shorter lists are gone through once.
+# Each run forces one algorithm per operation. Later runs leave out operations with shorter lists.
 bcasts=(knomial chain scatter-ring scatter-doubling circulant)
 allreduces=(doubling halving slices)
 allgathers=(ring neighbor doubling bruck sparbit far-first)
@@ -54,7 +55,7 @@ predict() {
   for size in "${sizes[@]}"; do
     for operation in bcast allreduce allgather; do
       bytes=$size
-      # Whole numbers of doubles.
+      # The block of a rank is a whole number of doubles.
       [ $operation != allgather ] || bytes=$((8 * (size / (8 * ranks))))
       # shellcheck disable=SC2046  # words
       echo "$layout $operation $size $("$huddle" explain $operation "$bytes" $(placed_words "$layout") \

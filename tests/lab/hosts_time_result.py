@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What tests/lab/hosts_time.sh measured, as a table: hosts_time_result.py TIMES PREDICTED.
+"""Prints the results of tests/lab/hosts_time.sh as a table: hosts_time_result.py TIMES PREDICTED.
 
-TIMES has lines of LAYOUT SIDE OPERATION BYTES NS, several of each; PREDICTED lines of LAYOUT OPERATION
-BYTES and what huddle explain --json says of it.
+TIMES has lines of LAYOUT SIDE OPERATION BYTES NS, several of each. PREDICTED has lines of LAYOUT OPERATION BYTES and
+the output of huddle explain --json.
 """
 import collections
 import json
@@ -25,7 +25,7 @@ def medians(path):
 
 
 def predictions(path):
-    """By point: nanoseconds of what huddle does, which may be to leave the call to the MPI."""
+    """Returns the predicted nanoseconds by point, of huddle or, if the call falls back to it, of the MPI."""
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         layout, operation, size, answer = line.split(" ", 3)
@@ -39,13 +39,13 @@ def geometric_mean(values):
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
-# As tests/lab/hosts_time.sh forces them.
+# The algorithms in the order in which tests/lab/hosts_time.sh forces them.
 FORCED = {
     "bcast": ("knomial", "chain", "scatter-ring", "scatter-doubling", "circulant"),
     "allreduce": ("doubling", "halving", "slices"),
     "allgather": ("ring", "neighbor", "doubling", "bruck", "sparbit", "far-first"),
 }
-NEAR = 1.15  # of the best
+NEAR = 1.15  # relative to the best
 
 
 def compare_forced(ns, points):

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What collectives of so many bytes send and receive over each host's network interface, by the
-// system's own counters: hosts_traffic REPETITIONS BYTES OPERATION... The first rank of each host
-// prints "traffic OPERATION HOST SENT RECEIVED", bytes of one call.
+// Counts what collectives of BYTES bytes send and receive over the network interface of each host,
+// by the counters of the kernel: hosts_traffic REPETITIONS BYTES OPERATION... The first rank of
+// each host prints "traffic OPERATION HOST SENT RECEIVED", in bytes per call.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// Of eth0, in this process's network.
+// Reads the counters of eth0 in the network namespace of this process.
 static void read_counters(double* received, double* sent) {
   FILE* const file = fopen("/proc/net/dev", "r");
   char line[512];
@@ -21,7 +21,7 @@ static void read_counters(double* received, double* sent) {
   if (file != NULL) fclose(file);
 }
 
-// Bytes of all ranks together; of an all-to-all, of what each rank sends.
+// `bytes` is the size of all ranks' data, or for an all-to-all, of the data that each rank sends.
 static void call(const char* operation, double* in, double* out, int bytes, int ranks) {
   const int numbers = bytes / (int)sizeof(double);
   const int of_rank = numbers / ranks;
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   double* const in = calloc(1, (size_t)bytes);
   double* const out = calloc(1, (size_t)bytes);
   for (int word = 3; word < argc; ++word) {
-    // The first one sets up what it needs.
+    // The first call is a warm-up.
     call(argv[word], in, out, bytes, ranks);
     double before[2];
     double after[2];

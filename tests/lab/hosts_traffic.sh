@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# What collectives of 1 MiB send between hosts, which are namespaces of this machine, by the counters of
-# their interfaces: by huddle beside what its schedules say, and beside the MPI alone in the same placement.
-# Ranks in blocks, in turns, 3+1+2+1 and one on each of five. How busy the machine is makes no difference.
+# Counts the bytes that collectives of 1 MiB send between hosts, which are namespaces of this machine, by the counters
+# of their interfaces. Compares those of huddle with its schedules, and with the MPI alone in the same placement: ranks
+# in blocks, round-robin, 3+1+2+1 and one on each of five hosts. Load on the machine does not affect the result.
 # Needs root, iproute2 and bench/peers. [TRAFFIC_MPI=openmpi-4] tests/lab/hosts_traffic.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4 h5)
@@ -15,11 +15,12 @@ huddle=$build/bin/huddle
 bytes=1048576
 repetitions=5
 operations=(bcast allgather allreduce reduce_scatter_block alltoall)
-# What would be left to the MPI by generic constants.
+# With generic constants the all-to-all would fall back to the MPI.
 export HUDDLE_NET_ALGO=alltoall:pairwise
 
-# What huddle explain says of an operation: a request has the bytes of one block, but for a reduction.
-explained() { # explained LAYOUT OPERATION
+# explained LAYOUT OPERATION: prints the output of huddle explain --json. Its size is that of one block, or of the whole
+# vector for a reduction.
+explained() {
   local of_call=$bytes
   case $2 in
     allgather | alltoall) of_call=$((8 * (bytes / 8 / ranks))) ;;
@@ -29,8 +30,8 @@ explained() { # explained LAYOUT OPERATION
   "$huddle" explain "$2" "$of_call" $(placed_words "$1") --json
 }
 
-# The rounds of the schedule between the nodes, by the numbers that were chosen for it.
-schedule_of() { # schedule_of OPERATION EXPLAINED
+# schedule_of OPERATION EXPLAINED: prints the schedule between the nodes with the parameters that explain chose.
+schedule_of() {
   local words
   words=$(python3 -B - "$1" "$2" <<'PROGRAM'
 import json, sys

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What tests/lab/hosts_traffic.sh counted, as a table: hosts_traffic_result.py TRAFFIC CLAIMS.
+"""Prints the counters of tests/lab/hosts_traffic.sh as a table: hosts_traffic_result.py TRAFFIC CLAIMS.
 
-TRAFFIC has lines of LAYOUT SIDE OPERATION HOST SENT RECEIVED. CLAIMS has lines of LAYOUT, OPERATION, what
-huddle explain --json says of it and the rounds of its schedule by huddle schedule --json, between tabs.
-Status 1: a host sends or gets something else than the schedule claims, or more than the MPI alone does.
+TRAFFIC has lines of LAYOUT SIDE OPERATION HOST SENT RECEIVED. CLAIMS has lines of LAYOUT, OPERATION, the output of
+huddle explain --json and that of huddle schedule --json, separated by tabs. Exits with status 1 if the bytes of a host
+differ from the schedule, or if all hosts together send more than the MPI alone.
 """
 import collections
 import json
@@ -13,13 +13,13 @@ import pathlib
 import sys
 
 SEATS = {"blocks": (2, 2, 2, 2), "turns": (2, 2, 2, 2), "uneven": (3, 1, 2, 1), "five": (1, 1, 1, 1, 1)}
-# Headers of TCP and IP, acknowledgements, and what an MPI says around a message.
+# Allowance for the headers of TCP and IP, acknowledgements, and the MPI's own protocol.
 MORE_THAN_CLAIMED = 1.08
 MORE_THAN_NATIVE = 1.02
 
 
 def block_bytes(operation, answer, schedule, seats, sender, block):
-    """Of a block in a message of that sender."""
+    """Returns the bytes of a block in a message, or None for an all-to-all, whose blocks differ by destination."""
     if operation in ("allgather", "reduce_scatter_block"):
         of_rank = answer["bytes"] if operation == "allgather" else answer["bytes"] / sum(seats)
         return of_rank * seats[block]
@@ -29,7 +29,7 @@ def block_bytes(operation, answer, schedule, seats, sender, block):
 
 
 def claimed(operation, answer, schedule, seats):
-    """Bytes that each host sends and gets."""
+    """Returns the bytes that each host sends and receives by the schedule."""
     sent, received = [0.0] * len(seats), [0.0] * len(seats)
     for one_round in schedule["rounds"]:
         for message in one_round["messages"]:
@@ -38,7 +38,7 @@ def claimed(operation, answer, schedule, seats):
             for first, count in message["blocks"]:
                 for block in range(first, first + count):
                     size = block_bytes(operation, answer, schedule, seats, here, block)
-                    # Of an all-to-all each block is for one pair; passed on by others they are all alike.
+                    # A block of an all-to-all belongs to one pair of nodes. If others forward it, all have equal sizes.
                     bytes_ += answer["bytes"] * seats[here] * seats[there] if size is None else size
             sent[here] += bytes_
             received[there] += bytes_
@@ -62,7 +62,7 @@ def main():
         if len(ours) != len(seats) or len(native) != len(seats):
             wrong.append(f"{operation}, {layout}: not all hosts were counted")
             continue
-        # Acknowledgements go the other way: whoever only receives sends them all the same.
+        # A host that only receives still sends acknowledgements.
         over = []
         for host in range(len(seats)):
             for actual, claim, other in ((ours[host][0], sent[host], received[host]),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# What `make install` puts somewhere else works from there: tests/lab/install_test.sh BUILD_FOLDER CC
-# A program of somebody else's is built against it in both ways, and run.
+# Checks that an installation works from any folder: tests/lab/install_test.sh BUILD_FOLDER CC
+# Builds a program outside of the source tree against it, by pkg-config and by CMake, and runs it.
 set -euo pipefail
 build=$1
 cc=$2
@@ -14,10 +14,10 @@ prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 
 cmake --install "$build" --prefix "$prefix/first" >/dev/null
-mv "$prefix/first" "$prefix/moved"  # nothing may know where it was installed
+mv "$prefix/first" "$prefix/moved"  # the installation must be relocatable
 prefix_now=$prefix/moved
 pkgconfig=$(dirname "$(find "$prefix_now" -name huddle.pc)")
-# No machine file of whoever runs this.
+# Hides the machine file of the user.
 export XDG_CONFIG_HOME=$prefix/config
 export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig} PKG_CONFIG_PATH=$pkgconfig
 
@@ -31,10 +31,10 @@ for made in man/man1/huddle-run.1 man/man3/huddle_bcast.3 man/man7/huddle-settin
 done
 "$here/installed_module.sh" "$prefix_now"
 
-expect() { # expect PROGRAM...: runs and says what it should
+expect() { # expect PROGRAM...: fails unless it prints $wanted
   local said
   said=$(timeout 60 "$@")
-  [ "$said" = "$wanted" ] || { echo "$1 says '$said', not '$wanted'" >&2; exit 1; }
+  [ "$said" = "$wanted" ] || { echo "$1 prints '$said', not '$wanted'" >&2; exit 1; }
   echo "$said"
 }
 
@@ -55,5 +55,5 @@ END
 cmake -S "$prefix/outside" -B "$prefix/outside/build" -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$prefix_now" >"$prefix/configure.log" || { cat "$prefix/configure.log" >&2; exit 1; }
 cmake --build "$prefix/outside/build" >"$prefix/build.log" || { cat "$prefix/build.log" >&2; exit 1; }
-unset LD_LIBRARY_PATH  # CMake leaves the way to the library in the program
+unset LD_LIBRARY_PATH  # CMake stores the library's path in the program
 expect "$prefix/outside/build/outside"

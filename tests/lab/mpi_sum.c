@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* A small MPI program: ranks add up their numbers, and say whether that was right. */
+/* A small MPI program: sums one number per rank, and prints whether the result is right. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Several hosts on one machine, for a script that sources this with its own arguments: namespaces with
-# their own network, hostname, processes and /dev/shm, and the script itself as the host from which
-# jobs are started. All of it ends with the script. Needs root and iproute2.
-# before: `hosts` are their names.  after: $root, $build, $lab, bring_up, launcher_of, job, says, fail.
+# Simulates several hosts on one machine, for a script that sources this file with its own arguments: each host is a
+# set of namespaces with its own network, hostname, processes and /dev/shm. The script itself is the host that starts
+# jobs. The hosts end with the script. Needs root and iproute2.
+# Requires: the array `hosts` has their names. Defines $root, $build, $lab, bring_up, launcher_of, job, says, fail.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 self=$(realpath "$0")
 peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
@@ -13,7 +13,7 @@ network=10.77.0
 limit_seconds=120
 cd "$root"
 
-# Stands in for ssh: [OPTIONS] HOST COMMAND...
+# Replaces ssh: [OPTIONS] HOST COMMAND...
 if [ "${1:-}" = --agent ]; then
   shift
   while [ "${1#-}" != "$1" ]; do
@@ -22,7 +22,7 @@ if [ "${1:-}" = --agent ]; then
   host=$1
   shift
   keeper=$(cat "$LAB_OF_HOSTS/$host.pid")
-  # A process id of one host means nothing on another: files that are named by it must not meet.
+  # Hosts have separate process IDs, so files that are named by a process ID must be in separate folders.
   exec nsenter -t "$keeper" -n -u -i -m "--pid=/proc/$keeper/ns/pid_for_children" \
     env TMPDIR="$LAB_OF_HOSTS/$host" /bin/sh -c "$*"
 fi
@@ -31,7 +31,7 @@ if [ "$(id -u)" != 0 ]; then
   echo "${self##*/}: needs root, for namespaces with networks" >&2
   exit "${status_without_root:-1}"
 fi
-# Once more, in namespaces of our own: hosts and whatever runs in them are gone when we are.
+# Restarts the script in new namespaces, so that the hosts and their processes end with it.
 if [ "${1:-}" != --inside ]; then
   build=$(realpath "${1:-build/release}")
   exec unshare --mount --pid --net --uts --ipc --fork --kill-child --mount-proc --propagation private \
@@ -71,7 +71,8 @@ bring_up() {
   chmod +x "$lab/agent"
 }
 
-# shape RATE: links as a card of that rate has them, each way. What waits is little: TCP has to notice.
+# shape RATE: limits the links to the rate of a network card, in both directions. The queues are short, so that TCP
+# adapts to the rate.
 shape() {
   local host keeper
   for host in "${hosts[@]}"; do
@@ -81,8 +82,8 @@ shape() {
   done
 }
 
-# How a launcher reaches the hosts, a word a line: all that has to do with this network, and nothing of
-# who sits where. Over TCP Open MPI 4 has no window by its `rdma`, and does not go on to the next way by itself.
+# Prints the launcher's command for these hosts, one word per line, without the placement of ranks. Excludes Open MPI
+# 4's osc component `rdma`, because it cannot create windows over TCP, and Open MPI does not try the next component.
 launcher_of() {
   local ours=$network.0/24
   case $1 in
@@ -105,8 +106,7 @@ launcher_of() {
       ;;
   esac
 }
-# Ranks on the hosts in order, two on each unless slots_of says otherwise, which may be more than there
-# are cores.
+# Prints the options that place the ranks on the hosts in order, as slots_of defines, even if there are fewer cores.
 seating_of() {
   case $1 in
     openmpi-4) printf '%s\n' --oversubscribe --bind-to none ;;
@@ -114,9 +114,9 @@ seating_of() {
     mpich-5 | intel) printf '%s\n' -hosts "$(slots_of)" ;;
   esac
 }
-# The words that start ranks seated so on four hosts: 4x2, in turns, 3+1+2+1, one on each, or one or two on each
-# of two or, where there are more, one on each of five or eight.
-# after: $launcher, $huddle_launcher (the same, with huddle), $ranks
+# seated MPI LAYOUT: selects a placement of ranks. On four hosts: two per host (blocks), the same round-robin (turns),
+# 3+1+2+1 (uneven), one per host (single). On two hosts: three, one or two per host (threes, pair, two). If there are
+# more hosts, one on each of five or eight. Sets $launcher, $huddle_launcher (the same, with huddle) and $ranks.
 seated() {
   local mpi=$1 layout=$2 word
   slots='h1:2,h2:2,h3:2,h4:2' ranks=8
@@ -142,7 +142,7 @@ seated() {
   huddle_launcher=("$build/bin/huddle" run "${launcher[@]}")
 }
 
-# How huddle explain is told of a placement.
+# Prints the options of huddle explain for a placement.
 placed_words() {
   case $1 in
     blocks) echo --nodes 4 --ranks-per-node 2 ;;
@@ -154,7 +154,8 @@ placed_words() {
   esac
 }
 
-# Who is there: Open MPI 4 and the launcher of MPICH's family can tell; elsewhere the user says so.
+# Prints the HUDDLE_NET for an MPI. `auto` suffices if the launcher provides the list of ranks that have huddle, as
+# those of Open MPI 4 and of the MPICH family do.
 net_of() {
   case $1 in openmpi-5) echo on ;; *) echo auto ;; esac
 }
@@ -167,10 +168,10 @@ slots_of() {
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0 I_MPI_FABRICS=shm:ofi
-# No machine file of whoever runs this.
+# Hides the machine files of the user and of the host.
 export XDG_CONFIG_HOME=$lab/config
 [ ! -d /etc/huddle/machines ] || mount -t tmpfs none /etc/huddle/machines
-# Daemons of a job on other hosts get no environment but what the launcher hands on.
+# A job's daemons on other hosts get only the environment that the launcher passes on.
 unset LD_PRELOAD
 
 status=0
@@ -179,7 +180,7 @@ fail() {
   status=1
 }
 
-# job NAME COMMAND...: a job that has to come to its end, with its output in $lab/NAME.
+# job NAME COMMAND...: runs a job that must succeed. Writes its output to $lab/NAME.
 job() {
   local name=$1
   shift
@@ -188,7 +189,8 @@ job() {
     tail -n 20 "$lab/$name" >&2
   }
 }
-says() { # says NAME WHAT PATTERN
+# says NAME WHAT PATTERN: fails with the message WHAT unless the output of job NAME matches PATTERN.
+says() {
   grep -Eq -- "$3" "$lab/$1" || {
     fail "$1: $2"
     tail -n 20 "$lab/$1" >&2

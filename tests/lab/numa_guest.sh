@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Runs the placement tests, or with NUMA_GUEST_PART=threads threads that talk, where there are four
-# NUMA nodes: in an emulated machine, which needs neither root nor /dev/kvm. Its whole system is one archive in memory: busybox,
-# the test programs, huddle, and the libraries that they load. Debian's own kernel is fetched once,
-# into build/lab/numa.
+# Runs the placement tests on four NUMA nodes, or with NUMA_GUEST_PART=threads the tests of communicating threads, in
+# an emulated machine, which needs neither root nor /dev/kvm. The initramfs is the whole system: busybox, the test
+# programs, huddle, and the libraries that they load. Downloads Debian's kernel once, into build/lab/numa.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,11 +13,11 @@ lab=$PWD/build/lab/numa
 system=$lab/system
 nodes=4
 part=${NUMA_GUEST_PART:-placement}
-# Emulated processors share those that there are.
+# The limit is long because emulation is slow, and the emulated processors share the real ones.
 limit_seconds=900
 mkdir -p "$lab"
 
-# The list of tests, as PROGRAM FILTER.
+# Prints the list of tests, as PROGRAM FILTER.
 tests() {
   [ "$part" = placement ] || return 0
   echo "memory/memory_tests Arena*:Numa*"
@@ -35,7 +34,7 @@ fetch_kernel() {
   rm "$lab/$package"_*.deb
 }
 
-# What the guest does in place of an init: it says how the tests ended, and turns itself off.
+# Prints the init script of the guest, which runs the tests, prints their status and powers off.
 guest_init() {
   cat <<'INIT'
 #!/bin/busybox sh
@@ -59,7 +58,7 @@ poweroff -f
 INIT
 }
 
-# A program, and what it loads: pack_program FILE FOLDER
+# pack_program FILE FOLDER: copies a program and the libraries that it loads into the system.
 pack_program() {
   mkdir -p "$system/$2"
   cp "$1" "$system/$2/"
@@ -86,7 +85,7 @@ pack_system() {
   (cd "$system" && find . | cpio -o -H newc --quiet | gzip -1) >"$lab/system.gz"
 }
 
-# Two processors and 256 MiB a node; nodes 0 and 1, and 2 and 3, are near each other.
+# Prints QEMU's options for the nodes: two processors and 256 MiB each. Nodes 0 and 1 are close, and so are 2 and 3.
 node_options() {
   local node other
   for ((node = 0; node < nodes; node++)); do
@@ -101,7 +100,7 @@ node_options() {
 }
 
 run_guest() {
-  # shellcheck disable=SC2046  # every word an option
+  # shellcheck disable=SC2046  # one option per word
   timeout "$limit_seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu max \
     -smp $((2 * nodes)),sockets=$nodes,cores=2,threads=1 -m $((256 * nodes))M $(node_options) \
     -kernel "$lab/vmlinuz" -initrd "$lab/system.gz" \

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Threads that talk, on eight processors of four nodes: what numa_guest.sh runs in its guest, whose
-# shell is busybox. As root, and with a debugfs that may be written to.
+# Tests communicating threads on the eight processors and four nodes of the guest of numa_guest.sh, whose shell is
+# that of busybox. Runs as root, with a writable debugfs.
 set -u
 huddle=/huddle/bin/huddle
 pattern=/huddle/lib/huddle/huddle-pattern
@@ -13,26 +13,26 @@ period=$rounds/scan_period_min_ms
 export HOME=/tmp
 status=0
 
-# told WHAT STATUS
+# told WHAT STATUS: prints whether a test passed.
 told() {
   [ "$2" = 0 ] || status=1
   echo "threads: $1: $([ "$2" = 0 ] && echo yes || echo NO)"
 }
 
-# As the kernel has them, of a process's threads in the order of their birth.
+# masks PROCESS: prints the kernel's affinity masks of the threads, in the order of their creation.
 masks() {
   for task in "/proc/$1/task"/*; do
     sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status"
   done 2>/dev/null | tr '\n' ' '
 }
 
-# Each two partners on both processors of a node, and no two pairs on one.
+# are_pairs MASK...: succeeds if each pair of partners has both processors of one node, and pairs have different nodes.
 are_pairs() {
   [ $# = 8 ] && [ "$1" = "$2" ] && [ "$3" = "$4" ] && [ "$5" = "$6" ] && [ "$7" = "$8" ] &&
     [ "$(printf '%s\n' "$1" "$3" "$5" "$7" | sort | tr '\n' ' ')" = "0-1 2-3 4-5 6-7 " ]
 }
 
-# What runs already is watched and moved: that takes no write protection, which is of Linux 6.7.
+# Watches and moves a running program, which does not need the write protection of Linux 6.7.
 binds_pairs_to_nodes() {
   "$pattern" pairs 90 &
   program=$!
@@ -41,7 +41,7 @@ binds_pairs_to_nodes() {
   found=1
   while kill -0 $watcher 2>/dev/null; do
     seen=$(masks $program)
-    # shellcheck disable=SC2086  # a word a thread
+    # shellcheck disable=SC2086  # one word per thread
     if are_pairs $seen; then
       found=0
       kill $watcher
@@ -56,7 +56,7 @@ binds_pairs_to_nodes() {
   return $found
 }
 
-# The agent ends after its program.
+# Succeeds after the agent, which ends after its program, has removed its files.
 leaves_nothing() {
   tries=0
   while [ -e /run/huddle ] && [ $tries -lt 60 ]; do
@@ -68,7 +68,7 @@ leaves_nothing() {
 
 sees_pairs() { "$huddle" profile --accuracy --allow-sysctl --seconds 20 --observer "$1" pairs; }
 
-# Of the kernel's numbers as they are meanwhile, and afterwards.
+# Checks that huddle sees reads, and that the kernel's settings during the run are restored after it.
 sees_reads() {
   before=$(cat $period)
   "$huddle" profile --accuracy --allow-sysctl --seconds 60 read-mostly &
@@ -83,11 +83,11 @@ sees_reads() {
 
 mkdir -p /run
 mount -t debugfs none /sys/kernel/debug
-# Of several nodes it is on at first. Rounds begin early, and do not become long.
+# NUMA balancing is on by default with several nodes. Scans start early, and their periods stay short.
 echo 0 >$sysctl
 echo 100 >$rounds/scan_delay_ms
 echo 200 >$rounds/scan_period_max_ms
-echo 1000 >/proc/sys/kernel/ns_last_pid # from here on numbers are as long as each other
+echo 1000 >/proc/sys/kernel/ns_last_pid # later thread IDs have equal lengths, so that `masks` lists them in order
 binds_pairs_to_nodes
 told "pairs are bound to nodes" $?
 leaves_nothing
@@ -101,5 +101,5 @@ else
   sed -n 's/^/threads: without bpf: /p' /tmp/why_not
 fi
 sees_reads
-told "NUMA balancing shows reads, and is set back" $?
+told "NUMA balancing shows reads, and its settings are restored" $?
 exit $status

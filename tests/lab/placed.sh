@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Profile, map, run again: eight ranks on four hosts, which are namespaces of this machine. Launchers
-# put everybody where huddle map says, and the bytes between hosts are those that it predicts.
-# Status 77: this cannot be tried here. [PLACED_MPIS="openmpi-4 ..."] tests/lab/placed.sh [BUILD_FOLDER]
+# Profiles eight ranks on four hosts, which are namespaces of this machine, maps them, and runs them again. Checks that
+# launchers place the ranks as huddle map prints, and that it predicts the bytes between hosts. Exits with status 77 if
+# it cannot run. [PLACED_MPIS="openmpi-4 ..."] tests/lab/placed.sh [BUILD_FOLDER]
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 status_without_root=77
@@ -14,7 +14,7 @@ status_without_root=77
 huddle=$build/bin/huddle
 processors=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=",")')
 if [ "$processors" = "${processors#*,}" ]; then
-  echo "placed.sh: skipped: two ranks a host want two processors"
+  echo "placed.sh: skipped: two ranks per host need two processors"
   exit 77
 fi
 
@@ -26,14 +26,14 @@ emission_of() {
   esac
 }
 
-# The profile is written where only this host sees it: ranks hand their parts over.
+# A path for the profile that only this host sees, so that ranks must send their parts to it.
 beyond_file_systems=/dev/shm/placed.json
 
 try() {
   local mpi=$1 program=$lab/$1-program placed=$lab/$1-placed
   local -a launcher seating placing map
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     return
   fi
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/lab/shuffled_halo.c
@@ -43,7 +43,7 @@ try() {
   map=("$huddle" map "$lab/$mpi-first.json" --allowed "$processors")
   job "$mpi-map" "${map[@]}" --json
   "${map[@]}" --emit "$(emission_of "$mpi")" >"$placed" 2>"$lab/$mpi-emit"
-  # Its first line says how a launcher is told: what stands between launcher and program.
+  # The first line of the file contains the options for the launcher.
   read -r -a placing < <(sed -n "1s,^# [^ ]* \(.*\) PROGRAM,\1,p" "$placed" | sed "s,\bFILE\b,$placed,")
   job "$mpi-again" "$huddle" profile --output "$beyond_file_systems" "${launcher[@]}" "${placing[@]}" "$program"
   python3 -B tests/lab/placed_result.py "$mpi" "$lab/$mpi-first.json" "$lab/$mpi-map" \

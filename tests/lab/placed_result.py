@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Whether a second run went as huddle map said: placed_result.py NAME FIRST MAP AGAIN OUTPUT.
+"""Checks a second run against the output of huddle map: placed_result.py NAME FIRST MAP AGAIN OUTPUT.
 
-FIRST and AGAIN are profiles of the same program, MAP what huddle map --json says of the first, OUTPUT
-what the program said the second time about where its ranks ran.
+FIRST and AGAIN are profiles of the same program. MAP is the output of huddle map --json for the first. OUTPUT is the
+output of the second run, in which each rank prints where it ran.
 """
 import json
 import pathlib
@@ -27,7 +27,7 @@ def main():
               for seat in placed["placement"]}
     ran = {int(rank): (host, processors)
            for rank, host, processors in re.findall(r"^rank (\d+) on (\S+) at (\S+)$", output, re.MULTILINE)}
-    # Hydra counts processors from each line of its file on, and all ranks of a host have lines of their own.
+    # Hydra restarts the binding at each line of its host file, and each rank has its own line. Only hosts are compared.
     if name.startswith("mpich"):
         ran = {rank: (host, wanted[rank][1]) for rank, (host, _) in ran.items()}
     findings = []

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# The folder that bench/pack makes, on systems where nothing is installed: a bare Debian 12, the older C
-# library of Debian 11, and none at all, only a busybox. By nobody, from a folder that cannot be written
-# and has a space in its path, without a network. Nothing may stay behind but the results. Needs root for
-# debootstrap and chroot, and the MPIs of bench/peers.
+# Tests the folder that bench/pack makes on minimal systems: Debian 12, Debian 11 with its older C library, and a
+# busybox without a C library. Runs as nobody, from a read-only folder with a space in its path, without a network.
+# Only the results may be left behind. Needs root for debootstrap and chroot, and the MPIs of bench/peers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/lab/fresh_debian.sh
@@ -15,7 +14,7 @@ need_own_mounts "$@"
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
-# nothing_installed: a system with a shell and the usual small programs, all of them one file
+# nothing_installed FOLDER: creates a system whose only program is busybox
 nothing_installed() {
   local system=$1
   rm -rf --one-file-system "$system"
@@ -27,7 +26,7 @@ nothing_installed() {
   mount --rbind /dev "$system/dev"
 }
 
-# measure_in SYSTEM: by nobody, and looks at what came of it
+# measure_in SYSTEM: runs `measure` as nobody and checks its results
 measure_in() {
   local system=$1 place="$1/opt/a place"
   mkdir -p "$place" "$system/tmp"
@@ -36,8 +35,8 @@ measure_in() {
   mount --bind "$place" "$place"
   mount -o remount,ro,bind "$place"
   mount -t tmpfs -o mode=1777 tmpfs "$system/dev/shm"
-  # Its loopback alone: what a container without a network has.
-  # shellcheck disable=SC2016  # for the shell inside
+  # Only the loopback interface, as in a container without a network.
+  # shellcheck disable=SC2016  # the shell inside expands them
   unshare --net sh -c 'ip link set lo up && exec "$@"' sh \
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nowhere chroot --userspec=65534:65534 "$system" \
     /bin/sh -c 'cd /tmp && exec "/opt/a place/huddle-portable/measure" --quick --ranks 2,3' \
@@ -51,7 +50,7 @@ measure_in() {
 
 mkdir -p "$lab"
 bench/pack --output "$lab"
-hostname a-node-nobody-knows # a name that nothing resolves
+hostname a-node-nobody-knows # a name that cannot be resolved
 
 for release in bookworm bullseye; do
   DEBIAN_RELEASE=$release fresh_debian "$lab/$release"
@@ -61,4 +60,4 @@ done
 nothing_installed "$lab/busybox"
 echo "== a busybox"
 measure_in "$lab/busybox"
-echo "the portable folder measures wherever there is a kernel and a shell"
+echo "the portable folder works on all systems"

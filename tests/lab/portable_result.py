@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""portable_result.py FILE...: results of the portable folder are whole, and say nothing of the host.
+"""Checks results of the portable folder: they are complete and do not reveal the host: portable_result.py FILE...
 
-portable_result.py --in-heap FILE...: and some point could go by the shared heap.
+portable_result.py --in-heap FILE...: also checks that a path of some point uses the shared heap.
 """
 import json
 import sys
@@ -24,11 +24,11 @@ def check(name):
     assert not report["notes"], report["notes"]
     points = report["points"]
     assert all(point["passed_calls"] == 0 for point in points), points
-    if not must_be_in_heap:  # what `measure` writes
+    if not must_be_in_heap:  # a result of `measure`
         assert report["settings"]["peers"] == "huddle-portable/peers", report["settings"]
     assert report["settings"]["heap"] == name.endswith("-heap.json"), report["settings"]
     in_heap = any("heap" in way for point in points for way in ways(point))
-    # Where the heap is on, its way may still be worse than the kernel's, and only the better is named.
+    # Even if the heap is on, the kernel's path may be better, and only the better one is named.
     assert report["settings"]["heap"] or not in_heap, points
     assert in_heap or not must_be_in_heap, points
     return f"{len(points)} points{', in the shared heap' if in_heap else ''}"

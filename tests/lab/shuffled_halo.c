@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Eight ranks on a ring whose neighbours are not numbered so: in order on four hosts, nobody shares
- * one with a neighbour. Odd amounts, so that each pair is known by its bytes. Each rank says where
+ * Eight ranks exchange halos on a ring in a shuffled order, so that in order on four hosts no rank
+ * shares a host with a neighbour. Each pair has a different number of bytes. Each rank prints where
  * it ran: "rank 3 on h2 at 0-1".
  */
 #include <mpi.h>

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# `srun huddle run` under a real Slurm, whose nodes are namespaces of this machine: munged and slurmctld
-# in this script's, slurmd in h1 to h4. Open MPI 4 by PMIx, MPICH 5 by PMI-1 and Intel MPI by PMI-2, which
-# are one plugin of Slurm's. Needs root, iproute2, Debian's slurmd, slurmctld, slurm-client, munge and
-# libpmi2-0, and the MPIs that bench/peers has set up. tests/lab/slurm.sh [BUILD_FOLDER]
-# SLURM_MPIS: which of them. HOSTS_DEATHS: as in hosts.sh.
-# Status 77: this cannot be tried here.
+# Tests `srun huddle run` under a real Slurm, whose nodes are namespaces of this machine: munged and slurmctld run in
+# that of the script, slurmd in h1 to h4. Open MPI 4 uses PMIx; MPICH 5 uses PMI-1 and Intel MPI PMI-2, both served by
+# Slurm's pmi2 plugin. Needs root, iproute2, Debian's slurmd, slurmctld, slurm-client, munge and libpmi2-0, and the
+# MPIs that bench/peers has set up. tests/lab/slurm.sh [BUILD_FOLDER]
+# SLURM_MPIS: the MPIs to test. HOSTS_DEATHS: as in hosts.sh. Exits with status 77 if it cannot run.
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
 status_without_root=77
@@ -16,18 +15,18 @@ status_without_root=77
 # shellcheck source=tests/lab/between_hosts.sh
 . "$(dirname "$0")/between_hosts.sh"
 pmi2_library=/usr/lib/x86_64-linux-gnu/libpmi2.so.0
-# Daemons on the hosts hand on what srun was given.
+# srun passes its environment to the ranks.
 export OMPI_MCA_btl_tcp_if_include=$network.0/24 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
 export OMPI_MCA_mpi_yield_when_idle=1
 
 for program in munged slurmctld slurmd srun; do
   command -v "$program" >/dev/null || {
-    echo "slurm.sh: skipped: there is no $program"
+    echo "slurm.sh: skipped: $program is not installed"
     exit 77
   }
 done
 
-# until_it_is WHAT COMMAND...: daemons take a moment; none that takes this long will come up
+# until_it_is WHAT COMMAND...: waits until the command succeeds, because daemons need time to start, at most 30 s
 until_it_is() {
   local what=$1 end=$((SECONDS + 30))
   shift
@@ -43,7 +42,7 @@ until_it_is() {
 # shellcheck disable=SC2317  # until_it_is calls it
 is_idle() { [ "$(sinfo --noheader --format %T 2>/dev/null)" = idle ]; }
 
-# All of Slurm's files are in the lab: one that this machine may have is another.
+# Starts Slurm with all of its files in the lab, so that it does not interfere with one of this machine.
 slurm_up() {
   local own=$lab/slurm host
   install -d -m 700 "$own" "$own/state"
@@ -79,16 +78,15 @@ END
   slurmctld -D >"$own/slurmctld.out" 2>&1 &
   for host in "${hosts[@]}"; do
     mkdir -p "$lab/$host/spool"
-    # Each host has a folder of its own where all are told the same one.
+    # The setting is one path for all hosts, so each host mounts its own folder there.
     inside "$host" mount --bind "$lab/$host" "$lab/tmp"
     inside "$host" env TMPDIR="$lab/$host" slurmd -D -N "$host" >"$own/$host.out" 2>&1 &
   done
   until_it_is "all nodes are idle" is_idle
 }
 
-# How srun starts ranks of an MPI, seated so on four hosts: 4x2, in turns, 3+1+2+1; Intel MPI's, of which each
-# keeps a core while it waits, 2x2.
-# after: $launcher, $huddle_launcher
+# step MPI LAYOUT: selects the srun command. On four hosts: two ranks per host, the same round-robin, or 3+1+2+1. For
+# Intel MPI, whose ranks do not yield their cores, always two ranks on two hosts. Sets $launcher and $huddle_launcher.
 step() {
   local mpi=$1 layout=$2 plugin=pmi2
   [ "$mpi" != openmpi-4 ] || plugin=pmix
@@ -110,13 +108,13 @@ try() {
   local mpi=$1 program=$lab/$1-program several=$lab/$1-several layout launcher huddle_launcher
   local layouts=(blocks turns uneven)
   if [ ! -x "$peers/$mpi/mpicc" ]; then
-    echo "$mpi: passed over: $peers/$mpi is not there, bench/peers sets it up"
+    echo "$mpi: skipped: $peers/$mpi does not exist; run bench/peers"
     return
   fi
   if [ "$mpi" = intel ]; then
     layouts=(blocks)
     [ -e "$pmi2_library" ] || {
-      echo "$mpi: passed over: there is no $pmi2_library"
+      echo "$mpi: skipped: $pmi2_library does not exist"
       return
     }
   fi
@@ -132,7 +130,7 @@ try() {
     try_strangers "$mpi" "$program"
     try_deaths "$mpi" first other host
   fi
-  echo "$mpi: tried under Slurm $(srun --version | sed 's/.* //')"
+  echo "$mpi: tested under Slurm $(srun --version | sed 's/.* //')"
 }
 
 bring_up

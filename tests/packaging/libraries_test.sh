@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# Fails if huddle loads a graphics library: compute nodes often have none of them.
+# Fails if huddle loads a graphics library, because compute nodes often do not have any.
 # Usage: libraries_test.sh PATH_OF_HUDDLE
 set -euo pipefail
 

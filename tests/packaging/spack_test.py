@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The Spack recipe, as far as that can be seen without Spack: it loads with stand-ins for what Spack
-gives it, names what the build needs, and sets options that there are."""
+"""Checks the Spack recipe without Spack: it loads with stand-ins for Spack's modules, has the build's dependencies, and
+sets options that exist."""
 import importlib.util
 import pathlib
 import re
@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# What Spack calls the packages that Debian has by these names (scripts/packages.txt).
+# Spack's names of Debian's packages (scripts/packages.txt).
 IN_SPACK = {
     "cmake": "cmake", "g++": "cxx", "libcli11-dev": "cli11", "libfmt-dev": "fmt", "libhwloc-dev": "hwloc",
     "libhwy-dev": "highway", "libtomlplusplus-dev": "tomlplusplus", "ninja-build": "ninja",
@@ -21,7 +21,7 @@ IN_SPACK = {
 
 
 def recipe():
-    """The recipe's class, and each directive that it calls, with its arguments."""
+    """Returns the class of the recipe, and the directives that it calls with their arguments."""
     called = []
     stand_in = types.ModuleType("spack.package")
 
@@ -44,18 +44,18 @@ class Recipe(unittest.TestCase):
     def setUp(self):
         self.package, self.called = recipe()
 
-    def test_it_builds_this_checkout(self):
+    def test_recipe_builds_this_checkout(self):
         self.assertEqual(self.package.git, ROOT.as_uri())
         self.assertIn("version", [name for name, _, _ in self.called])
 
-    def test_it_names_what_the_build_needs(self):
+    def test_recipe_has_the_dependencies_of_the_build(self):
         lines = (ROOT / "scripts/packages.txt").read_text(encoding="utf-8").splitlines()
         needed = {IN_SPACK[line.split()[1]] for line in lines if line.startswith("build ")}
         depends = {re.split(r"[@+~]", words[0])[0] for name, words, named in self.called
                    if name == "depends_on" and "when" not in named}
         self.assertEqual(depends - {"c"}, needed)
 
-    def test_it_asks_for_the_versions_that_cmake_asks_for(self):
+    def test_recipe_requires_the_versions_of_cmake(self):
         lists = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         versions = dict(words[0].split("@") for name, words, _ in self.called
                         if name == "depends_on" and "@" in words[0])
@@ -64,7 +64,7 @@ class Recipe(unittest.TestCase):
         for name, module in (("hwloc", "hwloc"), ("highway", "libhwy")):
             self.assertEqual(versions[name].rstrip(":"), re.search(rf"{module}>=([\d.]+)", lists).group(1))
 
-    def test_it_sets_options_that_there_are(self):
+    def test_recipe_sets_existing_options(self):
         lists = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         for argument in self.package().cmake_args():
             self.assertIn(f"option({argument[2:].split('=')[0]} ", lists)

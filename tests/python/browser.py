@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""A headless Chromium, told what to do through a pair of pipes (its DevTools protocol)."""
+"""Controls a headless Chromium through a pair of pipes, by its DevTools protocol."""
 import base64
 import json
 import os
@@ -10,11 +10,11 @@ import subprocess
 import tempfile
 
 PATIENCE_SECONDS = 60
-TO_BROWSER, FROM_BROWSER = 3, 4  # as --remote-debugging-pipe has it
+TO_BROWSER, FROM_BROWSER = 3, 4  # the file descriptors of --remote-debugging-pipe
 
 
 class Browser:
-    """One page of it. Keeps every event, so that a test can ask what the page did."""
+    """A browser with one page. Records all events for tests to check."""
 
     def __init__(self):
         path = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -24,7 +24,7 @@ class Browser:
         to_read, self._to = os.pipe()
         self._from, from_write = os.pipe()
 
-        def connect():  # in the child; copies first, since one may lie where another has to go
+        def connect():  # in the child; copies first, because one end may have the number that the other one needs
             ends = os.dup(to_read), os.dup(from_write)
             os.dup2(os.dup(ends[0]), TO_BROWSER)
             os.dup2(ends[1], FROM_BROWSER)
@@ -67,7 +67,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, path, width, scheme):
-        """Shows a file as a window of that width and a reader of that taste would have it."""
+        """Shows a file in a window of this width, with the color scheme `scheme`."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
                   mobile=False)
         self.call("Emulation.setEmulatedMedia",
@@ -78,14 +78,14 @@ class Browser:
             self.events.append(self._next())
 
     def ask(self, expression):
-        """The value of an expression of JavaScript in the page."""
+        """Returns the value of a JavaScript expression in the page."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"]["text"])
         return result["result"].get("value")
 
     def shoot(self, path):
-        """A picture of the whole page."""
+        """Writes a picture of the whole page."""
         data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The film of a program's threads as data and as text; how it looks and runs: look_test.py."""
+"""Tests of the film of a program's threads as data and as HTML. look_test.py tests it in a browser."""
 import base64
 import hashlib
 import json
@@ -17,7 +17,7 @@ def film_of(**changes):
     return from_text(text({**film_document(), **changes}))
 
 
-def test_what_is_written_is_read():
+def test_film_is_read():
     film = film_of()
     assert film.threads == [0, 1, 2, 3] and film.moves == 1
     assert film.frames[1].pairs == {(0, 2): 40.0, (1, 3): 30.0, (0, 1): 0.1}
@@ -26,7 +26,7 @@ def test_what_is_written_is_read():
     assert [one.name for one in film.placements] == ["order", "huddle"]
 
 
-def test_what_is_wrong_is_said():
+def test_errors_are_reported():
     def first(**changes):
         document = film_document()
         document["decisions"][1].update(changes)
@@ -50,28 +50,28 @@ def test_every_frame_is_in_the_page():
     assert [frame["said"][:6] for frame in frames] == ["1 of 3", "2 of 3", "3 of 3"]
     assert frames[0]["most"] == "No two threads share pages yet."
     assert frames[1]["most"] == "Those that share most: 0 with 2, 1 with 3 and 0 with 1."
-    # A row each: what shares most has the last shade, and a hundredth of it has none.
+    # The pair that shares most has the last shade, in one cell of each row. A hundredth of that has no shade.
     assert frames[1]["shades"][-1].count("M") == 2
     assert sum(shade.count("M") for shade in frames[1]["shades"]) == 4
-    # Threads 1 and 2 went where they should be.
+    # Threads 1 and 2 moved to the places that were found better.
     assert frames[1]["wishes"] == [[1, 1], [2, 1]] and frames[2]["moved"] == [1, 2]
 
 
-def test_equal_cells_side_by_side_are_one():
+def test_equal_adjacent_cells_are_merged():
     document = film_document()
     document["decisions"][1]["pairs"] = [[0, 1, 1], [0, 2, 1], [0, 3, 1]]
     frames = json.loads(re.search(r'id="frames">(.*?)</script>', from_text(text(document)).html())[1])
     assert frames[1]["shades"][-1].startswith("M1 0h3v1h-3z")
 
 
-def test_without_its_script_the_page_says_all():
+def test_page_without_script_shows_all_decisions():
     page = re.sub(r"<script.*?</script>", "", film_of().html(), flags=re.S)
     assert page.count('<tr class="move">') == 1 and page.count('<tr class="still">') == 2
     assert "thread 1: 4 to 1, 2: 8 to 1" in page
     assert re.search(r'<section id="player" hidden>', page)
 
 
-def test_only_its_own_script_may_run():
+def test_policy_allows_only_the_own_script():
     page = film_of().html()
     scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
     assert len(scripts) == 1
@@ -82,7 +82,7 @@ def test_only_its_own_script_may_run():
         assert attributes.get("href", "#").startswith(("#", "data:"))
 
 
-def test_what_a_program_is_called_is_text_and_no_html():
+def test_program_name_is_escaped():
     name = "</script><script>alert(1)</script>"
     document = film_document()
     document["decisions"][1]["text"] = name
@@ -92,12 +92,12 @@ def test_what_a_program_is_called_is_text_and_no_html():
     tags_of(page)
 
 
-def test_nothing_decided_is_said():
+def test_page_without_decisions_says_so():
     page = film_of(decisions=[]).html()
     assert "Nothing was decided" in page and "<script" not in page
 
 
-def test_what_can_be_seen_has_a_name():
+def test_graphics_have_alternative_texts():
     for tag, attributes in tags_of(film_of().html()):
         if tag == "svg":
             assert attributes["role"] == "img" and attributes["aria-label"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""`pip install ./python` from the sources, and what it brings along."""
+"""Tests of the package that `pip install ./python` installs."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ def run(words, **named):
 
 @pytest.fixture(name="python", scope="module")
 def installed(tmp_path_factory):
-    """A Python that has the package by pip, without a network."""
+    """Returns a Python in which pip has installed the package without a network."""
     folder = tmp_path_factory.mktemp("installed")
     sources = folder / "sources"
     shutil.copytree(ROOT / "python", sources, ignore=shutil.ignore_patterns("__pycache__"))
@@ -36,7 +36,7 @@ def installed(tmp_path_factory):
     return python
 
 
-def test_the_package_draws_by_itself(python, tmp_path):
+def test_installed_package_writes_reports(python, tmp_path):
     results = tmp_path / "bench.json"
     results.write_text(text(document()), encoding="utf-8")
     assert run([str(python), "-m", "huddle.report", str(results)], cwd=tmp_path).endswith("bench.html\n")
@@ -52,15 +52,15 @@ def test_all_modules_are_installed(python):
     assert {path for path in files if not (folder / path).exists()} == set()
 
 
-def test_its_version_is_huddles(python):
+def test_version_is_that_of_huddle(python):
     version = run([str(python), "-P", "-c", "import huddle; print(huddle.__version__)"]).strip()
     metadata = run([str(python), "-P", "-c",
                     "from importlib.metadata import version; print(version('huddle-hpc'))"]).strip()
     assert version == metadata == re.search(r"huddle (\S+)", run([HUDDLE, "--version"])).group(1)
 
 
-def test_beside_an_installed_huddle(tmp_path):
-    """`make install` brings the front end along; nothing else has to be installed."""
+def test_installed_huddle_writes_reports(tmp_path):
+    """`make install` also installs the front end."""
     build = pathlib.Path(HUDDLE).parent.parent
     run(["cmake", "--install", str(build), "--prefix", str(tmp_path / "usr")])
     (tmp_path / "bench.json").write_text(json.dumps(document()), encoding="utf-8")

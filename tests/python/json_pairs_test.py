@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Every command that reads JSON reads what the command before it really writes. The pairs are
+"""Feeds the JSON output of commands into the commands that read it. The pairs are
 
     paths, ucx --check, watch, profile (threads), bench   -> report
     profile (threads), profile (ranks)                    -> map
     bench                                                 -> bench compare
 
-Those with an MPI run with the first launcher of the PATH."""
+Pairs that need an MPI run with the first launcher on the PATH."""
 import os
 import pathlib
 import shutil
@@ -18,9 +18,9 @@ HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests/tools/ucx/samples"
 MACHINE = ("--machine", "amd-epyc-2c-1b1d3050")
-# The machine of that file, whatever machine the tests run on.
+# hwloc reads the machine of that file instead of the real one.
 RECORDED = {"HWLOC_XMLFILE": str(ROOT / "tests/model/machine/topologies/guest-2-cores.xml"), "HWLOC_THISSYSTEM": "1"}
-# Prints what a UCX of that version printed. Options: -v, -c -a, -d, -e and more.
+# Prints recorded output of a UCX of that version. Options: -v, -c -a, -d, -e and more.
 UCX_INFO = """#!/bin/sh
 case "$1" in
 -v) part=v ;;
@@ -105,7 +105,7 @@ def test_watch_to_report(tmp_path):
 
 @pytest.fixture(scope="module", name="threads")
 def profile_of_threads(tmp_path_factory):
-    """A folder with both files that one profile of threads writes."""
+    """Returns a folder with both files of a profile of threads."""
     folder = tmp_path_factory.mktemp("threads")
     film = huddle(folder, "profile", "--json", "-o", "threads.json", "sleep", "0.2")
     (folder / "film.json").write_text(film, encoding="utf-8")
@@ -119,7 +119,7 @@ def test_profile_of_threads_to_report(threads):
 
 def test_profile_of_threads_to_map(threads):
     ran = subprocess.run([HUDDLE, "map", "threads.json"], cwd=threads, text=True, check=False, capture_output=True)
-    assert "1 thread" in ran.stdout + ran.stderr  # that is read, whether or not there is anything to gain
+    assert "1 thread" in ran.stdout + ran.stderr  # printed whether or not there is anything to gain
 
 
 @pytest.fixture(scope="module", name="bench")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How the report looks in a browser: light and dark, wide and narrow. The pictures are kept in
-TEST_SHOTS."""
+"""Tests of the pages in a browser, in light and dark color schemes and wide and narrow windows. Pictures are written to
+the folder TEST_SHOTS."""
 import os
 import pathlib
 
@@ -17,7 +17,7 @@ WIDE, NARROW = 1400, 420
 SHOTS = pathlib.Path(os.environ["TEST_SHOTS"])
 PAPERS = {"light": LIGHT.paper, "dark": DARK.paper}
 
-# As many cores as one meets in a node, each with two threads.
+# A realistic number of cores in a node, each with two threads.
 MANY_THREADS = {**document(), "machine_model": machine_model(cores=32, threads=2)}
 
 REPORTS = {"peers": lambda: from_text(text(document())),
@@ -28,17 +28,17 @@ REPORTS = {"peers": lambda: from_text(text(document())),
            "ucx": lambda: from_text(text(ucx_document())),
            "measured": lambda: huddle.load(MEASURED)}
 
-# What sticks out of the window, or of what holds it where that does not scroll.
+# Elements that extend beyond the window, or beyond a parent that does not scroll.
 TOO_WIDE = """(() => {
   const scrolls = (e) => e && (getComputedStyle(e).overflowX === 'auto' || scrolls(e.parentElement));
   return [...document.body.querySelectorAll('*')].filter((e) => !e.closest('svg') && !scrolls(e)
     && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML.slice(0, 80));
 })()"""
-# What one has to scroll sideways to see.
+# Elements with content that is visible only after horizontal scrolling.
 CUT_OFF = """[...document.body.querySelectorAll('*')].filter((e) => e.clientWidth > 0
   && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible').map(
     (e) => e.outerHTML.slice(0, 80))"""
-# Texts of a plot that lie over each other.
+# Texts of a plot that overlap.
 OVERLAPS = """(() => {
   const found = [];
   for (const plot of document.querySelectorAll('svg.plot')) {
@@ -80,7 +80,7 @@ def rgb(color):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("name", REPORTS)
-def test_looks_as_it_should(browser, pages, name, width, scheme):
+def test_page_fits_the_window_without_errors(browser, pages, name, width, scheme):
     browser.open(pages / f"{name}.html", width, scheme)
     browser.shoot(SHOTS / f"{name}-{'wide' if width == WIDE else 'narrow'}-{scheme}.png")
 
@@ -97,28 +97,28 @@ def test_looks_as_it_should(browser, pages, name, width, scheme):
         assert events_of(browser, method) == []
 
 
-def test_all_plots_are_seen(browser, pages):
+def test_all_plots_are_visible(browser, pages):
     browser.open(pages / "peers.html", WIDE, "light")
     sizes = browser.ask("[...document.querySelectorAll('svg.plot')].map((e) => e.getBoundingClientRect())"
                         ".filter((r) => r.width > 0).map((r) => [r.width, r.height])")
-    assert len(sizes) == 2 + len(OPERATIONS)  # the heat map for that width, the lines of the machine
+    assert len(sizes) == 2 + len(OPERATIONS)  # the heat map for that width, and the latencies of the machine
     assert all(width > 100 and height > 100 for width, height in sizes)
 
 
 @pytest.mark.parametrize("width, seen, hidden", [(WIDE, "wide", "narrow"), (NARROW, "narrow", "wide")])
-def test_one_heat_map_is_shown(browser, pages, width, seen, hidden):
+def test_one_heat_map_is_visible(browser, pages, width, seen, hidden):
     browser.open(pages / "peers.html", width, "light")
     assert browser.ask(f"document.querySelector('.heat.{seen}').getBoundingClientRect().width") > 300
     assert browser.ask(f"document.querySelector('.heat.{hidden}').getBoundingClientRect().width") == 0
 
 
-def test_ratios_are_in_sight_on_a_narrow_screen(browser, pages):
+def test_ratios_are_visible_on_a_narrow_screen(browser, pages):
     browser.open(pages / "peers.html", NARROW, "light")
     assert browser.ask("Math.max(...[...document.querySelectorAll('td.ratio')].map("
                        "(e) => e.getBoundingClientRect().right))") < NARROW
 
 
-def test_letters_stay_legible_on_a_narrow_screen(browser, pages):
+def test_text_is_legible_on_a_narrow_screen(browser, pages):
     browser.open(pages / "peers.html", NARROW, "light")
     least = browser.ask("Math.min(...[...document.querySelectorAll('svg.plot text')].map("
                         "(e) => e.getBoundingClientRect().height).filter((height) => height > 0))")
@@ -129,7 +129,7 @@ SEATS = """[...document.querySelectorAll('.thread')].filter((e) => !e.hidden).ma
   (e) => [Number(e.dataset.thread), Number(e.parentElement.dataset.core)]).sort()"""
 
 
-def test_a_film_goes_where_its_slider_is(browser, pages):
+def test_film_follows_its_slider(browser, pages):
     browser.open(pages / "film.html", WIDE, "light")
     assert browser.ask("document.getElementById('said').textContent").startswith("3 of 3")
     assert browser.ask(SEATS) == [[0, 0], [1, 1], [2, 1], [3, 12]]
@@ -142,7 +142,7 @@ def test_a_film_goes_where_its_slider_is(browser, pages):
     assert browser.ask("document.querySelectorAll('[aria-current]').length") == 1
 
 
-def test_a_film_plays_from_its_start_to_its_end(browser, pages):
+def test_film_plays_from_start_to_end(browser, pages):
     browser.open(pages / "film.html", WIDE, "light")
     browser.call("Runtime.evaluate", awaitPromise=True, expression="""new Promise((done) => {
       const said = document.getElementById('said'), seen = [];
@@ -155,8 +155,8 @@ def test_a_film_plays_from_its_start_to_its_end(browser, pages):
     assert browser.ask("window.seen") == ["1", "2", "3"]
 
 
-def test_the_browser_sees_what_is_wrong(browser, tmp_path):
-    """The same questions about a page that is as it must not be."""
+def test_browser_checks_detect_errors(browser, tmp_path):
+    """The checks above fail for a page with errors."""
     page = tmp_path / "wrong.html"
     page.write_text('<body style="margin: 0"><div style="width: 900px">wide</div>'
                     '<img src="http://127.0.0.1:9/x.png"><script>console.error("no")</script>'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What is said of paths inside a node and of UCX, as data and as pages; how they look: look_test.py."""
+"""Tests of the pages about paths inside a node and about UCX, as data and as HTML. look_test.py tests them in a
+browser."""
 import re
 
 import pytest
@@ -16,10 +17,10 @@ def test_paths_are_read():
     assert paths.points[1].gb_per_s("cma") == pytest.approx(4194304 / 6e5)
 
 
-def test_a_page_of_paths_names_the_fastest_and_what_ucx_loses():
+def test_paths_page_names_the_fastest_path_and_the_loss_of_ucx():
     page = from_text(text(paths_document())).html()
     assert "The fastest is copied, from 4M on cma." in page
-    assert "cma (2.50×)" in page  # of 4 KiB, by the constants of 1.9
+    assert "cma (2.50×)" in page  # for 4 KiB, by the constants of UCX 1.9
     assert "made-up &lt;b&gt;" in page
     tags_of(page)
 
@@ -31,7 +32,7 @@ def test_ucx_is_read():
     assert check.network_now == ["37 % of messages from 0 on go through tcp/lo"]
 
 
-def test_a_page_of_ucx_shows_all_three_by_ranks():
+def test_ucx_page_compares_all_three_by_ranks():
     page = from_text(text(ucx_document())).html()
     assert "with huddle's settings none does" in page.replace("&#x27;", "'")
     assert re.search(r"<h2>alltoall of 4M</h2>", page) and "alltoall of 64K" not in page
@@ -54,7 +55,7 @@ def without(document, key):
     (without(ucx_document(), "runs"), "'runs' is missing"),
     ({**ucx_document(), "network_now": [{"share": -1}]}, "network_now[0].share"),
 ])
-def test_what_is_wrong_is_said(wrong, said):
+def test_errors_are_reported(wrong, said):
     with pytest.raises(BadResults) as error:
         from_text(text(wrong))
     assert said in str(error.value)

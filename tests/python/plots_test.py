@@ -14,11 +14,11 @@ def made_up_results():
     return from_text(text(document()))
 
 
-def test_the_middle_step_is_what_is_nearly_equal():
+def test_middle_step_is_for_nearly_equal_times():
     assert step_of(1) == STEPS // 2
     assert step_of(0.1) == 0
     assert step_of(10) == STEPS - 1
-    # A factor faster is as far from the middle as the same factor slower.
+    # The steps are symmetric: a speedup and an equal slowdown have the same distance from the middle.
     for edge in RATIO_EDGES:
         assert step_of(edge * 1.001) + step_of(1 / edge / 1.001) == STEPS - 1
 
@@ -35,7 +35,7 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_text_can_be_read(palette):
+def test_text_has_enough_contrast(palette):
     for ink in (palette.ink, palette.quiet):
         assert contrast(ink, palette.paper) > 4.5
     pairs = list(zip(palette.steps, palette.step_inks)) + list(zip(palette.ramp, palette.ramp_inks))
@@ -44,7 +44,7 @@ def test_text_can_be_read(palette):
         assert contrast(curve, palette.paper) > 3
 
 
-def test_stand_ins_are_all_different():
+def test_stand_ins_are_distinct():
     colors = [color for _, color in variables(STAND_INS)]
     assert len(set(colors)) == len(colors)
     assert len(colors) == len(list(variables(LIGHT))) == len(list(variables(DARK)))
@@ -60,25 +60,25 @@ def test_the_heat_map_has_every_ratio(results):
         assert any(cell.startswith(f"{point.ratio.middle:.2f}{point.marks}") for cell in cells)
 
 
-def test_curves_are_native_peer_huddle_and_floor(results):
+def test_latency_has_curves_of_native_peer_huddle_and_floor(results):
     times, ratios = results.latency("allreduce").axes
     assert [line.get_label() for line in times.get_legend_handles_labels()[0]] == [
         "floor", "openmpi-5", "best MPI", "huddle"]
-    assert len(times.collections) == 2  # a band each of the two that were compared
+    assert len(times.collections) == 2  # one band for each of the two compared curves
     assert ratios.get_ylabel() == "ratio"
 
 
-def test_of_one_mpi_there_are_two_curves():
+def test_latency_of_one_mpi_has_two_curves():
     times = from_text(text(of_one_mpi())).latency("bcast").axes[0]
     assert [line.get_label() for line in times.get_legend_handles_labels()[0]] == [
         "openmpi-5", "huddle"]
 
 
-def test_an_operation_of_one_size_has_a_figure(results):
+def test_operation_with_one_size_has_a_figure(results):
     assert results.latency("barrier").axes[0].get_ylim()[0] == 0
 
 
-def test_a_barriers_axis_names_no_size(results):
+def test_axis_of_a_barrier_has_no_labels(results):
     axis = results.latency("barrier").axes[1].xaxis
     assert [label.get_text() for label in axis.get_ticklabels()] == []
     sizes = results.latency("bcast").axes[1].xaxis
@@ -95,27 +95,27 @@ def test_lines_have_the_latency_between_threads_on_the_diagonal():
     assert "on the diagonal between the hardware threads" in machine_section(from_text(text(data)))
 
 
-def test_lines_are_the_pairs_that_were_measured(results):
+def test_lines_show_the_measured_pairs(results):
     assert texts_of(results.lines()) == {"30", "60", "140"}
     assert from_text(text(of_one_mpi())).lines() is None
 
 
-def test_lines_of_a_large_machine_take_few_shapes():
+def test_lines_of_a_large_machine_have_few_shapes():
     data = document()
     data["machine_model"] = machine_model(cores=128)
     axes = from_text(text(data)).lines().axes[0]
     assert texts_of(axes.figure) == set()
-    assert sum(patch.get_width() for patch in axes.patches) == 128 * 127  # all but a core to itself
+    assert sum(patch.get_width() for patch in axes.patches) == 128 * 127  # all cells except the diagonal
     assert len(axes.patches) < 1000
 
 
-def test_the_callers_style_stays_as_it_was(results):
+def test_settings_of_the_caller_do_not_change(results):
     before = dict(matplotlib.rcParams)
     results.heat_map()
     assert dict(matplotlib.rcParams) == before
 
 
-def test_an_element_has_names_of_its_own_and_no_color_that_stands_in(results):
+def test_svg_element_has_a_title_and_no_stand_in_colors(results):
     from huddle.plots.latency import latency_figure
     element = svg_element(latency_figure(results, "bcast", STAND_INS), "one", 'a "title"')
     assert element.startswith('<svg class="plot" role="img" aria-label="a &quot;title&quot;"')

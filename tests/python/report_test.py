@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""huddle report as a command, started by the program that was built."""
+"""Tests of the command huddle report, started by the huddle program that was built."""
 import os
 import pathlib
 import stat
@@ -25,19 +25,19 @@ def folder_with_results(tmp_path):
     return tmp_path
 
 
-def test_writes_the_page_beside_the_results_and_says_where(folder):
+def test_writes_the_page_beside_the_results_and_prints_its_path(folder):
     ran = report(folder, "bench.json")
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "bench.html\n", "")
     assert (folder / "bench.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_writes_where_it_is_told(folder):
+def test_writes_to_the_output_option(folder):
     assert report(folder, "bench.json", "--output", "-").stdout.startswith("<!DOCTYPE html>")
     assert report(folder, "--output", "node.html", "bench.json").stdout == "node.html\n"
     assert sorted(path.name for path in folder.iterdir()) == ["bench.json", "node.html"]
 
 
-def test_draws_what_watch_says(folder):
+def test_draws_the_output_of_watch(folder):
     (folder / "app.json").write_text(text(film_document()), encoding="utf-8")
     ran = report(folder, "app.json")
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "app.html\n", "")
@@ -49,7 +49,7 @@ def test_draws_what_watch_says(folder):
     assert "seen twice in a row" in (folder / "real.html").read_text(encoding="utf-8")
 
 
-def test_what_it_writes_can_be_read_as_any_file(folder):
+def test_output_has_default_permissions(folder):
     report(folder, "bench.json", preexec_fn=lambda: os.umask(0o027))
     assert stat.S_IMODE((folder / "bench.html").stat().st_mode) == 0o640
 
@@ -60,7 +60,7 @@ def test_what_it_writes_can_be_read_as_any_file(folder):
     ("", "there is nothing in it"),
     ("\0\xff", "not"),
 ], ids=["schema", "cut", "empty", "binary"])
-def test_refuses_what_it_does_not_know_in_one_line(folder, given, said):
+def test_rejects_unknown_input_with_one_line(folder, given, said):
     (folder / "odd.json").write_text(given, encoding="latin-1")
     ran = report(folder, "odd.json")
     assert ran.returncode == 3
@@ -70,7 +70,7 @@ def test_refuses_what_it_does_not_know_in_one_line(folder, given, said):
     assert not (folder / "odd.html").exists()
 
 
-def test_says_what_cannot_be_read_or_written(folder):
+def test_reports_files_that_cannot_be_read_or_written(folder):
     absent = report(folder, "absent.json")
     assert (absent.returncode, absent.stderr) == (3, "huddle: absent.json: No such file or directory\n")
     nowhere = report(folder, "bench.json", "--output", "no/where.html")
@@ -78,20 +78,20 @@ def test_says_what_cannot_be_read_or_written(folder):
                                                        "No such file or directory\n")
 
 
-def test_a_home_folder_that_cannot_be_written_is_nobodys_concern(folder):
+def test_works_without_a_writable_home_folder(folder):
     nowhere = {name: "/dev/null/nowhere"
                for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR")}
     ran = report(folder, "bench.json", more=nowhere)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "bench.html\n", "")
 
 
-def test_a_folder_called_huddle_does_not_matter(folder):
+def test_ignores_python_modules_in_the_current_folder(folder):
     (folder / "huddle").mkdir()
     (folder / "huddle" / "__init__.py").write_text("raise SystemExit(77)\n", encoding="utf-8")
     (folder / "json.py").write_text("raise SystemExit(77)\n", encoding="utf-8")
     assert report(folder, "bench.json").returncode == 0
 
 
-def test_a_name_that_looks_like_an_option_is_a_name(folder):
+def test_accepts_a_file_name_that_looks_like_an_option(folder):
     (folder / "bench.json").rename(folder / "-b.json")
     assert report(folder, "./-b.json").stdout == "./-b.html\n"

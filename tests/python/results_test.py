@@ -8,7 +8,7 @@ from huddle.results import from_text
 from sample import MEASURED, SIZES, document, of_one_mpi, text
 
 
-def test_reads_what_was_measured():
+def test_reads_measured_results():
     results = huddle.load(MEASURED)
     assert results.operations == ["barrier", "bcast", "reduce", "allreduce"]
     assert results.sizes[0] == 8 and results.sizes[-1] == 4 << 20
@@ -17,7 +17,7 @@ def test_reads_what_was_measured():
     assert results.machine is None
 
 
-def test_reads_everything_that_a_run_has():
+def test_reads_complete_results():
     results = from_text(text(document()))
     point = results.of("allreduce")[0]
     assert point.size_bytes == 8
@@ -37,7 +37,7 @@ def test_without_peers_native_is_the_mpi_itself():
     assert results.native_ns(point) == point.native_ns.middle
 
 
-def test_marks_are_those_of_the_tables():
+def test_marks_match_the_tables():
     data = document()
     data["points"][0].update(stable=False, passed_calls=3, below_bar=True)
     data["points"][1].update(stable=True, passed_calls=0, below_bar=False)
@@ -47,7 +47,7 @@ def test_marks_are_those_of_the_tables():
 
 
 def changed(path, value):
-    """The document with something else at that place; None: with nothing there."""
+    """Returns the document with another value at `path`, or without that entry if the value is None."""
     data = copy.deepcopy(document())
     place = data
     for key in path[:-1]:
@@ -84,13 +84,13 @@ def changed(path, value):
     (changed(["machine_model", "topology", "levels", 1, "bytes"], [1]), "not one number for each group"),
     (text(document()).replace('"point_seconds": 2.5', '"point_seconds": NaN'), "NaN is no number"),
 ], ids=lambda word: word[:30])
-def test_refuses_in_one_sentence_that_says_where(given, said):
+def test_error_is_one_sentence_with_the_place(given, said):
     with pytest.raises(huddle.BadResults) as refusal:
         from_text(given)
     assert said in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-def test_an_unknown_operation_is_named():
+def test_error_names_an_unknown_operation():
     with pytest.raises(KeyError, match="alltoallw was not measured; there are barrier, bcast"):
         from_text(text(document())).of("alltoallw")

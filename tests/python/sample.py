@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Results as huddle bench writes them: those that the repository has, and some that are made up."""
+"""Results in the format of huddle bench: those of the repository, and made-up ones."""
 import copy
 import json
 import math
@@ -15,8 +15,8 @@ OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "alltoall", "reduce_sca
 
 
 def machine_model(cores=16, threads=1):
-    """Two packages of two caches; every pair of cores was measured. The second threads of cores have
-    the numbers behind those of all first ones."""
+    """Returns a machine with two sockets of two caches, in which every pair of cores was measured. Second hardware
+    threads are numbered after the first ones of all cores."""
     half, quarter = cores // 2, cores // 4
     numbers = list(range(cores))
     one_way = [[0.0 if a == b else 30.0 if a // quarter == b // quarter
@@ -64,7 +64,7 @@ def _point(draw, operation, size_bytes, number):
 
 
 def document(seed=SEED):
-    """All that a run with peers on a calibrated machine has."""
+    """Returns the complete results of a run with peers on a calibrated machine."""
     draw = random.Random(seed)
     points = [_point(draw, operation, size_bytes, number)
               for operation in OPERATIONS
@@ -82,7 +82,7 @@ def document(seed=SEED):
 
 
 def of_one_mpi():
-    """A run without peers on a machine that nobody has calibrated, of an early huddle."""
+    """Returns the results of a run without peers on an uncalibrated machine, in the format of an early version."""
     plain = copy.deepcopy(document())
     plain["mpis"] = plain["mpis"][:1]
     plain.update(calibrated=False, machine_file="", notes=[])
@@ -97,7 +97,7 @@ def of_one_mpi():
 
 
 def film_document():
-    """Four threads: nothing is seen, two should move, and are where they should be."""
+    """Returns a film of four threads: at first nothing is observed, then two should move, then they have moved."""
     def decision(seconds, reason, seats, pairs, **more):
         return {"time_ns": int(seconds * 1e9), "interval_ms": 200, "reason": reason,
                 "text": f"so it is said of {reason}", "threads": [0, 1, 2, 3], "seats": seats,
@@ -119,7 +119,8 @@ def film_document():
 
 
 def paths_document():
-    """Small messages are copied, large ones read; UCX's constants are wrong for both."""
+    """Returns paths of which copying is fastest for small messages and reading for large ones. UCX's constants select
+    the wrong path for both."""
     def point(size_bytes, copied_ns, cma_ns, fastest):
         return {"bytes": size_bytes, "fastest": fastest,
                 "paths": [{"path": name, "ns": ns, "gb_per_s": size_bytes / ns, "score": 1e9 / ns}
@@ -131,7 +132,8 @@ def paths_document():
 
 
 def ucx_document():
-    """Two numbers of ranks; a card carries messages until the settings are made."""
+    """Returns a check with two numbers of ranks, in which a network device carries messages until the settings are
+    applied."""
     def point(operation, size_bytes, ratio, huddle_ratio):
         return {"operation": operation, "bytes": size_bytes, "without_ns": 4e6, "with_ns": 4e6 / ratio,
                 "ratio": ratio, "low": ratio * 0.98, "high": ratio * 1.02, "batches": 9,

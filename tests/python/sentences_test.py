@@ -13,7 +13,7 @@ def test_the_summary_is_one_sentence_with_all_points():
                     "3 points, with 95 % confidence each.")
 
 
-def test_the_state_of_the_heap_is_said():
+def test_summary_contains_the_state_of_the_heap():
     data = document()
     assert heap_text(from_text(text(data))) == "heap on"
     assert "and buffers in the shared heap, huddle is" in summary(from_text(text(data)))
@@ -21,7 +21,7 @@ def test_the_state_of_the_heap_is_said():
     assert heap_text(from_text(text(data))) == "heap off"
 
 
-def test_doubts_are_said():
+def test_doubts_are_listed():
     data = document()
     data.update(interrupted=True, calibrated=False)
     data["points"][0].update(stable=False, passed_calls=1, below_bar=True)
@@ -31,7 +31,7 @@ def test_doubts_are_said():
         assert word in said, word
 
 
-def test_a_run_without_doubts_has_none():
+def test_steady_run_has_no_doubts():
     data = document()
     data["notes"] = []
     for point in data["points"]:
@@ -39,7 +39,7 @@ def test_a_run_without_doubts_has_none():
     assert not list(doubts(from_text(text(data))))
 
 
-def test_the_command_measures_the_same_again():
+def test_command_repeats_the_measurement():
     assert command(from_text(text(document()))) == (
         "huddle bench -n 16 --sizes 8:4M --seconds 90 --heap on --machine node.toml "
         "--peers '../my peers' --under openmpi-5 --json results.json")
@@ -51,7 +51,7 @@ def test_the_command_measures_the_same_again():
         "--mpi '/opt/mpi/bin/mpiexec --bind-to core' --json results.json")
 
 
-def test_what_is_timed_is_said_and_measured_again():
+def test_settings_and_command_contain_the_timing():
     data = document()
     said = dict(setting_rows(from_text(text(data))))
     assert said["what is timed"] == "Time from the last rank in to the last rank out"
@@ -63,7 +63,7 @@ def test_what_is_timed_is_said_and_measured_again():
     assert " --cold 10 --heap on " in command(from_text(text(data)))
 
 
-def test_the_command_of_an_early_file_leaves_open_what_that_does_not_say():
+def test_command_of_an_early_file_has_placeholders():
     assert command(huddle.load(MEASURED)) == (
         "huddle bench -n 2 --sizes 8:4M --heap off --peers DIR --under openmpi-4 --json results.json")
 
@@ -74,7 +74,7 @@ def test_why_names_the_next_best():
 
 
 def document_mispredicted_by(factors):
-    """At its first points; and no prediction elsewhere."""
+    """Returns results whose first points are mispredicted by these factors, and the others not predicted."""
     data = document()
     for point in data["points"]:
         del point["choice"]
@@ -95,7 +95,7 @@ def test_the_error_of_the_model_is_the_median_of_its_factors():
     assert why(results.points[2]) == "predicted 300 ns ?; nothing else could serve"
 
 
-def test_the_error_of_the_model_leaves_out_what_the_mpi_did():
+def test_error_of_the_model_excludes_calls_of_the_mpi():
     data = document_mispredicted_by([1.25, 3])
     data["points"][1]["passed_calls"] = 1
     data["calibrated"] = False
@@ -104,7 +104,7 @@ def test_the_error_of_the_model_leaves_out_what_the_mpi_did():
         "1 point, and nowhere by more than 2.")
 
 
-def test_without_predictions_nothing_is_said_of_them():
+def test_error_of_the_model_is_empty_without_predictions():
     assert model_error_text(huddle.load(MEASURED)) == ""
 
 

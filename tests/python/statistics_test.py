@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The same formulas as those of the benchmark: held against what it wrote."""
+"""Compares the statistics with the values that huddle bench wrote."""
 import json
 import random
 import statistics
@@ -10,7 +10,7 @@ from huddle.statistics import batches_interval, geometric_mean, greatest_rank, m
 from sample import MEASURED, SEED
 
 
-def test_intervals_are_those_of_the_benchmark():
+def test_intervals_match_the_benchmark():
     points = json.loads(MEASURED.read_text(encoding="utf-8"))["points"]
     for point in points:
         ratios = [statistics.median(native) / statistics.median(huddle) for native, huddle in
@@ -22,12 +22,12 @@ def test_intervals_are_those_of_the_benchmark():
             point["huddle_ns"])
 
 
-def test_ranks_are_those_of_tables():
-    # Of 8 samples the extremes hold the median with 99.2 %, of 5 with less than 95 %.
+def test_ranks_match_published_tables():
+    # The extremes of 8 samples contain the median with 99.2 % confidence, those of 5 with less than 95 %.
     assert [greatest_rank(count, 0.025) for count in (5, 6, 8, 9, 20)] == [0, 1, 1, 2, 6]
 
 
-def test_an_interval_holds_the_true_median_as_often_as_it_says():
+def test_intervals_contain_the_true_median_with_the_given_confidence():
     draw = random.Random(SEED)
     held = 0
     for _ in range(1000):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The SVG pictures of huddle's commands: well-formed XML, and texts that stay apart and in their boxes.
+"""Checks the SVG pictures of huddle's commands: well-formed XML, and texts that neither overlap nor leave their boxes.
 
-Texts are measured with DejaVu Sans, the first font that pictures name, as matplotlib ships it.
+Texts are measured with DejaVu Sans, the first font that pictures name, from matplotlib's copy.
 """
 import dataclasses
 import math
@@ -19,7 +19,7 @@ from matplotlib.ft2font import FT2Font, LOAD_NO_HINTING
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HUDDLE = os.environ["TEST_HUDDLE_PROGRAM"]
 SVG = "{http://www.w3.org/2000/svg}"
-# Rounded figures may add up to this many points.
+# Tolerance for sums of rounded coordinates.
 SLACK = 0.6
 
 FONTS = {bold: FT2Font(str(pathlib.Path(matplotlib.get_data_path(), f"fonts/ttf/DejaVuSans{name}.ttf")), hinting_factor=1)
@@ -40,7 +40,7 @@ PICTURES = {
 
 
 def drawn(arguments):
-    """The root of the picture that a command draws; its XML must be well-formed."""
+    """Returns the root element of the picture that a command draws. Its XML must be well-formed."""
     run = subprocess.run([HUDDLE, *arguments, "--svg", "-"], capture_output=True, check=True, timeout=60)
     return ET.fromstring(run.stdout)
 
@@ -79,7 +79,7 @@ def ems(character, bold):
 
 
 def box_of_text(element):
-    """The box around a text's letters, without the space that its font leaves between lines."""
+    """Returns the bounding box of a text's letters, without line spacing."""
     size = float(element.get("font-size"))
     width = size * sum(ems(c, element.get("font-weight") == "bold") for c in element.text)
     if "transform" in element.attrib:
@@ -97,7 +97,7 @@ def texts_of(picture):
 
 
 def boxes_of(picture):
-    """The rectangles with rounded corners: boxes and cells of a machine."""
+    """Yields the rectangles with rounded corners: boxes and cells of a machine."""
     for element in picture.iter(f"{SVG}rect"):
         if "rx" in element.attrib:
             x, y, width, height = (float(element.get(name)) for name in ("x", "y", "width", "height"))
@@ -126,7 +126,7 @@ def test_texts_stay_in_their_boxes(picture):
     assert outside == []
 
 
-def test_nothing_is_loaded_from_elsewhere(picture):
+def test_pictures_have_no_external_references(picture):
     for element in picture.iter():
         assert element.tag.removeprefix(SVG) in {"svg", "g", "rect", "path", "polyline", "text",
                                                  "linearGradient", "stop"}
@@ -143,7 +143,7 @@ def test_names_are_escaped(tmp_path):
 
 
 @pytest.mark.parametrize("bold", [False, True], ids=["regular", "bold"])
-def test_the_table_of_widths_is_that_of_the_font(bold):
+def test_width_table_matches_the_font(bold):
     source = (ROOT / "src/tools/picture/svg_text.cc").read_text(encoding="utf-8")
     table = re.search(rf"{'bold' if bold else 'regular'}_widths = {{([\d,\s]*)}}", source).group(1)
     measured = [math.ceil(1000 * ems(chr(code), bold) - 0.1) for code in range(0x20, 0x7F)]

@@ -3,14 +3,14 @@
 # Copyright the huddle contributors
 #
 # Checks that scripts/demo-parts.sh lists everything that the README's commands load or start, for the
-# MPI whose launcher is on the PATH. Stand-ins play the launchers.
+# MPI whose launcher is on the PATH. The launchers are stand-ins.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
-# parts LAUNCHER VERSION: the targets with that launcher alone on the PATH; without arguments with none.
+# parts [LAUNCHER VERSION]: prints the targets if only that launcher is on the PATH, or none without arguments.
 parts() {
   local bin=$stage/bin
   rm -rf "$bin" && mkdir "$bin"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# scripts/install-packages.sh on machines that are not this one: dpkg-query, id, sudo and apt-get are
-# played by stand-ins that say what the case needs and write down how they were called.
+# Tests scripts/install-packages.sh on simulated machines: dpkg-query, id, sudo and apt-get are stand-ins, which print
+# what the case needs and record their calls.
 # shellcheck disable=SC2015,SC2016  # fail never succeeds; the stand-ins expand their own variables
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,14 +12,14 @@ trap 'rm -rf "$stage"' EXIT
 mkdir "$stage/bin"
 
 stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$stage/bin/$1" && chmod +x "$stage/bin/$1"; }
-# Everything asked for is installed, but for what $ABSENT names.
+# All requested packages are installed, except those in $ABSENT.
 stand_in dpkg-query 'shift 3; for p; do case " $ABSENT " in *" $p "*) ;; *) echo "installed $p";; esac; done'
 stand_in id 'echo "$USER_ID"'
 stand_in sudo '[ "$SUDO_WORKS" = yes ] || exit 1; [ "$2" = true ] || { shift; exec "$@"; }'
 stand_in apt-get 'echo "apt-get $*" >>"$CALLS"'
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
-# run USER_ID SUDO_WORKS ABSENT PURPOSE...: leaves status, output, calls
+# run USER_ID SUDO_WORKS ABSENT PURPOSE...: sets $status, $output and $calls
 run() {
   : >"$stage/calls"
   status=0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Every test has one kind of label, and tests/labels.txt names only tests that exist:
-labels_test.py BUILD_FOLDER CTEST [--table]. With --table it prints how many tests of each kind each tier runs."""
+"""Checks that every test has one kind of label, and that tests/labels.txt lists only tests that exist:
+labels_test.py BUILD_FOLDER CTEST [--table]. With --table it prints the number of tests by kind and tier."""
 import collections
 import json
 import pathlib

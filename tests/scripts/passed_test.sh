@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# scripts/passed.sh in a repository of its own: what it records, replaces, refuses and prints; and that
-# scripts/tidy.sh --changed checks the sources that changed since the recorded commit, but no moved ones.
+# Tests scripts/passed.sh in a new repository: what it records, replaces, refuses and prints. Also checks that
+# scripts/tidy.sh --changed checks the sources that changed since the recorded commit, but not those that only moved.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 stage=$(mktemp -d)
@@ -13,7 +13,7 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 mkdir -p "$stage/scripts" "$stage/tests" "$stage/src" "$stage/bin"
 cp "$root/scripts/passed.sh" "$root/scripts/tidy.sh" "$stage/scripts"
 printf '#!/bin/sh\n' >"$stage/scripts/build.sh"
-# Notes which sources it is called for, and finds something in those named bad.cc.
+# This clang-tidy records the sources that it is called for, and fails for those named bad.cc.
 # shellcheck disable=SC2016  # the stand-in expands its own arguments
 printf '#!/bin/sh\nfor last; do :; done\necho "$last" >>"%s/checked"\ncase $last in *bad.cc) exit 1;; esac\n' \
   "$stage" >"$stage/bin/clang-tidy"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 #
-# bench/peers with a Python that downloads nothing: what is installed when, what is said of what
-# cannot be had, and that the wrappers start what they should.
+# Tests bench/peers with a Python that downloads nothing: what it installs when, its messages about missing MPIs, and
+# that the wrappers start the right programs.
 # shellcheck disable=SC2015,SC2016  # fail never succeeds; the stand-ins expand their own variables
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,13 +14,13 @@ peers=$stage/peers\ with\ a\ space
 
 stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$stage/bin/$1" && chmod +x "$stage/bin/$1"; }
 stand_in uname 'echo "$MACHINE"'
-# `python3 -m venv FOLDER`: a venv whose pip notes its arguments and fails for what $REFUSED names.
+# `python3 -m venv FOLDER`: creates a venv whose pip records its arguments and fails for the packages in $REFUSED.
 stand_in python3 'mkdir -p "$3/bin" && cp "$STAGE/bin/pip" "$3/bin/pip" && cp "$STAGE/bin/mpiexec" "$3/bin/mpiexec" && cp "$STAGE/bin/mpiexec" "$3/bin/python"'
 stand_in pip 'echo "$*" >>"$CALLS"; case "$*" in *"$REFUSED"*) exit 1;; esac'
 stand_in mpiexec 'echo "launched: $*; for Open MPI as root: ${OMPI_ALLOW_RUN_AS_ROOT:-no}"'
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
-# run MACHINE REFUSED [OPTION...]: leaves status, output, calls
+# run MACHINE REFUSED [OPTION...]: sets $status, $output and $calls
 run() {
   : >"$stage/calls"
   status=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""scripts/summary.py counts the tests of ctest's own runs: of one that passes, one that fails, and one that did not
+"""Checks that scripts/summary.py counts the tests of ctest runs: one that passes, one that fails, and one that did not
 take place."""
 import pathlib
 import subprocess
@@ -26,7 +26,7 @@ class Summary(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_ctest(self, *names):
-        """Runs tests that are commands of CMake: true passes, false fails. Returns the file with the results."""
+        """Runs one test per name, which is a command of CMake: true passes, false fails. Returns the results file."""
         source = self.folder / "-".join(names)
         source.mkdir()
         (source / "CMakeLists.txt").write_text(PROJECT.format(names=" ".join(names)), encoding="utf-8")
@@ -40,7 +40,7 @@ class Summary(unittest.TestCase):
                               capture_output=True, text=True)
         return done.returncode, done.stdout
 
-    def test_passes_are_added_up(self):
+    def test_passed_tests_are_added(self):
         first, second = self.run_ctest("true"), self.run_ctest("true", "environment")
         status, text = self.summarize(first, second)
         self.assertEqual(status, 0)
@@ -54,7 +54,7 @@ class Summary(unittest.TestCase):
         self.assertIn("\n66% tests passed, 1 tests failed out of 3\n", text)
         self.assertIn("\n\tfalse (Failed)\n", text)
 
-    def test_run_that_did_not_take_place_is_left_out(self):
+    def test_missing_run_is_left_out(self):
         status, text = self.summarize(self.run_ctest("false"), self.folder / "none.xml")
         self.assertEqual(status, 1)
         self.assertIn("\n0% tests passed, 1 tests failed out of 1\n", text)

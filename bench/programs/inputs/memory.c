@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* What a rank holds of the machine's memory once it has used so many communicators for messages of
- * so many bytes: memory COMMUNICATORS BYTES. Rank 0 prints the mean over ranks in KiB, shared pages
- * by their share. */
+/* memory COMMUNICATORS BYTES: measures the memory of a rank after it has called collectives of
+ * BYTES bytes on COMMUNICATORS communicators. Rank 0 prints the mean over the ranks in KiB (PSS:
+ * shared pages count proportionally). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

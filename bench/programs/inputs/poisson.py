@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Poisson's equation on a cube by conjugate gradients: two dot products an iteration are all that is
-collective."""
+"""Solves Poisson's equation on a cube by conjugate gradients. The only collectives are two dot products per
+iteration."""
 from petsc4py import PETSc
 
 SIDE = 48
@@ -29,7 +29,7 @@ solver.setOperators(matrix)
 solver.setType("cg")
 solver.getPC().setType("jacobi")
 solver.setTolerances(rtol=1e-10)
-solver.setFromOptions()  # PETSC_OPTIONS may say something else
+solver.setFromOptions()  # PETSC_OPTIONS can select another method
 for _ in range(10):
     solution.set(0.0)
     solver.solve(right, solution)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Data-parallel training on CPUs: each rank has its samples, and gradients are summed by allreduce."""
+"""Data-parallel training on CPUs: each rank has its own samples, and an allreduce sums the gradients."""
 import numpy as np
 from mpi4py import MPI
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Figures of results, by matplotlib."""
+"""Draws figures of results with matplotlib."""

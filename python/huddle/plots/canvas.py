@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""What all figures have in common: their letters and frames, and how one becomes a part of a page."""
+"""Common parts of all figures: fonts and frames, and the conversion to an SVG element of a page."""
 import html
 import io
 import re
@@ -10,18 +10,18 @@ from matplotlib.figure import Figure
 
 from .palette import STAND_INS, variables
 
-# Text stays text: it can be read aloud, searched, copied, and takes the colours of the page.
+# Keeps text as text elements: screen readers and search find it, and it has the colours of the page.
 SETTINGS = {"font.family": "sans-serif", "font.size": 9, "svg.fonttype": "none",
             "svg.hashsalt": "huddle", "axes.linewidth": 0.7, "axes.unicode_minus": True}
 
 
 def new_figure(width_inches, height_inches):
-    """Of no window and no global list: whoever holds it may throw it away."""
+    """Returns a figure outside of pyplot, without a window. The caller owns it."""
     return Figure(figsize=(width_inches, height_inches), layout="constrained")
 
 
 def in_our_style(draw):
-    """Decorator: draws with our settings, and leaves the caller's as they were."""
+    """Decorator: draws with SETTINGS, without changing the caller's settings of matplotlib."""
     def drawn(*args, **named):
         with matplotlib.rc_context(SETTINGS):
             return draw(*args, **named)
@@ -30,7 +30,7 @@ def in_our_style(draw):
 
 
 def plain_axes(axes, palette):
-    """Frame and ticks stand back behind what is shown."""
+    """Makes the frame and ticks of the axes unobtrusive."""
     axes.set_facecolor("none")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -41,8 +41,8 @@ def plain_axes(axes, palette):
 
 
 def svg_element(figure, name, title):
-    """The figure as an element of a page. `name` keeps its ids apart from those of others; `title`
-    is what it shows, for those who do not see it. Stand-ins become the variables of the page."""
+    """Returns the figure as an SVG element of a page. `name` makes its ids unique, `title` is its alternative text.
+    Replaces stand-in colours by the variables of the page."""
     out = io.StringIO()
     with matplotlib.rc_context(SETTINGS):
         figure.savefig(out, format="svg", transparent=True,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How many times faster huddle is, by operation and size."""
+"""Draws the heat map of ratios by operation and size."""
 from dataclasses import dataclass
 
 from matplotlib.patches import Rectangle
@@ -10,15 +10,15 @@ from .canvas import in_our_style, new_figure
 from .palette import LIGHT, step_of
 
 MARGIN_INCHES = 0.35
-GAP = 0.35  # of a cell, before the column of means
+GAP = 0.35  # before the column of means, in cells
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How much room a map takes, and where its rows are named."""
+    """The dimensions of a map, and the place of its rows' names."""
     cell_inches: float
     row_inches: float
-    name_inches: float  # beside a row; 0: its name stands above it
+    name_inches: float  # width of the names beside the rows; 0: names are above the rows
     least_inches: float
     font_size: float
     label_size: float
@@ -29,7 +29,7 @@ class Shape:
 
     @property
     def name_height(self):
-        """Of a row, what its name takes above the cells."""
+        """The part of a row that its name above the cells needs."""
         return 0.42 if self.is_named_above else 0
 
 
@@ -37,12 +37,12 @@ WIDE = Shape(cell_inches=0.47, row_inches=0.27, name_inches=1.55, least_inches=3
              label_size=9)
 NARROW = Shape(cell_inches=0.35, row_inches=0.43, name_inches=0, least_inches=2.4, font_size=7.5,
                label_size=8)
-LETTERS = 5  # of a ratio and its mark: more are set smaller
+LETTERS = 5  # of a ratio and its mark; longer ones get a smaller font
 
 
 @in_our_style
 def heat_map_figure(results, palette=LIGHT, shape=WIDE):
-    """Cells are coloured by the ratio, in steps; the last column is the mean of a row."""
+    """Returns the figure. The ratio determines the colour of a cell. The last column has the means of the rows."""
     operations, columns = results.operations, _columns(results)
     width = len(columns) + GAP + 1
     figure = new_figure(max(shape.name_inches + shape.cell_inches * width, shape.least_inches),
@@ -61,7 +61,7 @@ def heat_map_figure(results, palette=LIGHT, shape=WIDE):
 
 
 def _columns(results):
-    """Operations that move nothing have a column of their own where there are any."""
+    """Returns the sizes of the columns. Operations that move no data have their own column."""
     return sorted({point.size_bytes for point in results.points})
 
 

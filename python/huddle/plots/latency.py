@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Times of one operation by size, and below them how many times faster huddle is."""
+"""Draws the times of one operation by size, and below them the ratios."""
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ..words import short_number, size_text, time_text
@@ -13,7 +13,7 @@ MOST_TICKS = 6
 
 @in_our_style
 def latency_figure(results, operation, palette=LIGHT):
-    """Bands are the intervals of the results' confidence; hollow marks are unsteady points."""
+    """Returns the figure. Bands are confidence intervals, hollow marks are unsteady points."""
     figure = new_figure(*SIZE_INCHES)
     times, ratios = figure.subplots(2, 1, sharex=True, height_ratios=(2.1, 1))
     points = results.of(operation)
@@ -58,7 +58,7 @@ def _with_band(intervals):
 
 
 def _places(points):
-    """Sizes in equal steps, whatever they are: what moves nothing has a place, too."""
+    """Returns equidistant positions of the points, including operations that move no data."""
     return list(range(len(points)))
 
 
@@ -77,14 +77,14 @@ def _draw_ratios(axes, places, points, palette):
 
 
 def _scale_times(axes, places):
-    """Of one size alone: in proportion, from nothing."""
+    """Scales the axis of times: linear from zero for a single size, or else logarithmic."""
     if len(places) == 1:
         axes.set_ylim(0, 1.5 * axes.get_ylim()[1])
         axes.yaxis.set_major_locator(MaxNLocator(4))
         return
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    # Less than two decades need more than their ends.
+    # Less than two decades need more ticks than the powers of ten.
     axes.yaxis.set_major_locator(LogLocator(10, subs=(1,) if high / low > 100 else (1, 2, 5)))
     axes.yaxis.set_minor_locator(NullLocator())
 
@@ -97,7 +97,7 @@ def _mark_unsteady(axes, places, points, palette):
 
 
 def _name_sizes(axis, places, points):
-    """What moves nothing has no size to be named."""
+    """Labels the axis of sizes. Operations that move no data have no label."""
     named = [place for place in places if points[place].size_bytes > 0]
     every = -(-len(named) // (2 * MOST_TICKS)) if named else 1
     axis.set_major_locator(FixedLocator(named[::every]))

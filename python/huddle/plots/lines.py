@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The time of a cache line from core to core, and between the hardware threads of a core."""
+"""Draws the time of a cache line between cores, and between the hardware threads of a core."""
 import bisect
 import itertools
 
@@ -13,14 +13,14 @@ from .palette import LIGHT
 
 MOST_WITH_NUMBERS = 16
 NUMBERED_CELL_INCHES = 0.36
-OVERLAP = 0.2  # of a row with the next, which covers it: no seam is left between them
+OVERLAP = 0.2  # of a row with the next, so that there is no seam between them
 SMALLEST_INCHES, LARGEST_INCHES = 1.5, 5.2
 
 
 @in_our_style
 def lines_figure(machine, palette=LIGHT):
-    """A matrix, numbers in its cells as long as they can be read. On its diagonal, where cores have
-    several hardware threads: between those. Nothing where nobody measured."""
+    """Returns a matrix of times, with numbers in the cells if there is space, or None without measurements. The
+    diagonal has the time between the hardware threads of a core, if it has several."""
     if machine is None or machine.pairs is None or len(machine.pairs.processors) < 2:
         return None
     processors, times = machine.pairs.processors, with_threads(machine)
@@ -41,7 +41,7 @@ def lines_figure(machine, palette=LIGHT):
 
 
 def with_threads(machine):
-    """The latencies of the pairs, with that between threads on the diagonal: 0 where cores have one."""
+    """Returns the latencies of the pairs, with that between hardware threads on the diagonal (0 if a core has one)."""
     times = [list(row) for row in machine.pairs.one_way_ns]
     between_threads = next((line.one_way_ns for line in machine.lines if line.level == "core"), 0)
     cores = next((level.groups for level in machine.levels if level.name == "core"), [])
@@ -53,7 +53,7 @@ def with_threads(machine):
 
 
 def _step(time, known, palette):
-    """By its place between the shortest and the longest time, in equal factors."""
+    """Returns the colour step of a time: logarithmic between the shortest and the longest time."""
     steps = len(palette.ramp)
     least, most = known[0], known[-1]
     if most < 1.05 * least:
@@ -74,7 +74,7 @@ def _draw_cells(axes, row, times, known, palette):
 
 
 def _draw_runs(axes, row, times, known, palette):
-    """Neighbours of one colour are one rectangle: a large machine has ten thousands of cells."""
+    """Draws adjacent cells of one colour as one rectangle, because a large machine has tens of thousands of cells."""
     steps = [None if time <= 0 else _step(time, known, palette) for time in times]
     column = 0
     for step, run in itertools.groupby(steps):

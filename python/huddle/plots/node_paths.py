@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""The rate of each path inside a node by size, and what UCX's settings make of collectives."""
+"""Draws the rate of each path inside a node by size, and the effect of UCX's settings on collectives."""
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from ..words import short_number, size_text
@@ -14,7 +14,7 @@ BAR_WIDTH = 0.26
 
 @in_our_style
 def paths_figure(paths, palette=LIGHT):
-    """GB/s of one rank; larger marks are the fastest of a size."""
+    """Returns the figure of GB/s per rank. Larger marks are the fastest path of a size."""
     figure = new_figure(*SIZE_INCHES)
     axes = figure.subplots()
     places = list(range(len(paths.points)))
@@ -37,7 +37,7 @@ def paths_figure(paths, palette=LIGHT):
 
 @in_our_style
 def ucx_figure(check, operation, size_bytes, palette=LIGHT):
-    """How many times faster than the MPI without the settings, by ranks, with intervals."""
+    """Returns the figure of speedups over the MPI without the settings, by number of ranks, with intervals."""
     figure = new_figure(*SIZE_INCHES)
     axes = figure.subplots()
     of_ranks = [(runs, point) for runs in check.runs for point in runs.points

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""Colours that people tell apart whatever their eyes: blue and orange, after Okabe and Ito.
+"""Colours that people with colour blindness can distinguish: blue and orange, after Okabe and Ito.
 
-A figure for a page takes STAND_INS: colours that nobody uses, in whose place the page puts its own,
-which change between light and dark.
+A figure for a page uses STAND_INS: unusual colours that the page replaces by its own, which depend on the light or
+dark scheme.
 """
 import bisect
 from dataclasses import dataclass, fields
 from typing import Tuple
 
-# Where a step of the heat map ends: the middle one holds what is less than 5 % from equal.
+# Upper limits of the heat map's steps. The middle step has the ratios within 5 % of equal.
 RATIO_EDGES = (1 / 4, 1 / 2.5, 1 / 1.6, 1 / 1.25, 1 / 1.05, 1.05, 1.25, 1.6, 2.5, 4)
 STEPS = len(RATIO_EDGES) + 1
 
@@ -17,16 +17,16 @@ STEPS = len(RATIO_EDGES) + 1
 @dataclass(frozen=True)
 class Palette:
     ink: str
-    quiet: str  # text that stands back
+    quiet: str  # less important text
     grid: str
     paper: str
     native: str
     peer: str
     huddle: str
     floor: str
-    steps: Tuple[str, ...]  # of ratios, from slower to faster
-    step_inks: Tuple[str, ...]  # text on these
-    ramp: Tuple[str, ...]  # of times, from short to long
+    steps: Tuple[str, ...]  # for ratios, from slower to faster
+    step_inks: Tuple[str, ...]  # text on the steps
+    ramp: Tuple[str, ...]  # for times, from short to long
     ramp_inks: Tuple[str, ...]
 
 
@@ -50,12 +50,12 @@ DARK = Palette(
 
 
 def step_of(ratio):
-    """Which step of the heat map a ratio is on."""
+    """Returns the step of the heat map for a ratio."""
     return bisect.bisect(RATIO_EDGES, ratio)
 
 
 def variables(palette):
-    """The palette as variables of a style sheet: [("ink", "#1d2125"), ..., ("steps-0", ...)]."""
+    """Yields the palette as variables of a style sheet: ("ink", "#1d2125"), ..., ("steps-0", ...)."""
     for field in fields(palette):
         value = getattr(palette, field.name)
         if isinstance(value, str):

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Processors that are not there: every program of a disguise loads this, by /etc/ld.so.preload, and
- * may choose among the first DISGUISED ones, of which each is one of those that are there (REAL, a
- * list). Two of them may be the same real one; programs see that as a neighbour who is busy.
+ * Simulates processors: every program of a disguise loads this library by /etc/ld.so.preload. It
+ * provides the affinity calls for DISGUISED processors and maps each to one of the real ones in the
+ * list REAL. If two share a real one, each appears to programs as busy with other work.
  *
- * What a thread has chosen has to reach its children and whatever it executes, as the kernel hands
- * on a mask of processors. The slack of a thread's timers is handed on likewise, nobody here uses
- * it, and as many nanoseconds more of it as a mask has in its bits harm nobody.
+ * Threads and executed programs must inherit an affinity mask, as from the kernel. This library
+ * keeps the mask in the timer slack of the thread, which is inherited the same way, is otherwise
+ * unused here, and is only increased by the value of the mask in nanoseconds.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static int chosen(void) {
   return beyond > 0 && beyond <= all ? (int)beyond : all;
 }
 
-/* The kernel tells how many bytes it knows of; the wrapper clears the others. */
+/* Writes the chosen mask to `set`. The C library's wrapper also clears all other bits. */
 static int tell(size_t bytes, cpu_set_t* set) {
   memset(set, 0, bytes);
   for (int pu = 0; pu < DISGUISED; ++pu) {
@@ -38,7 +38,7 @@ static int tell(size_t bytes, cpu_set_t* set) {
   return 0;
 }
 
-/* The bits of a mask that are processors here, and the real ones that they are. */
+/* Returns the bits of `set` that are simulated processors, and writes the real ones to `real`. */
 static int translate(size_t bytes, const cpu_set_t* set, cpu_set_t* real) {
   int mask = 0;
   CPU_ZERO(real);
@@ -60,7 +60,7 @@ int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* set) {
   return tell(bytes, set);
 }
 
-/* The slack of others cannot be set from here: of them the real mask alone is kept. */
+/* A thread cannot set the timer slack of another one, so only the real mask of others is set. */
 int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
   cpu_set_t real;
   const int mask = translate(bytes, set, &real);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""machine.py FOLDER --cores N [--threads N] [--nodes N]: the files that make a kernel's machine another.
+"""Writes files that describe another machine: machine.py FOLDER --cores N [--threads N] [--nodes N]
 
 Writes FOLDER/cpuinfo, FOLDER/cpu and FOLDER/node, to be mounted over /proc/cpuinfo,
-/sys/devices/system/cpu and /sys/devices/system/node: a processor that nobody sells, without a
-hypervisor. The flags are this machine's, since the instructions are.
+/sys/devices/system/cpu and /sys/devices/system/node. They describe a fictitious processor without a
+hypervisor, with the CPU flags of this machine, because programs use its instructions.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ KIB = 1024
 
 
 class Machine:
-    """Threads of a core have neighbouring numbers, as have the cores of a node."""
+    """A topology in which the threads of a core, and the cores of a node, have consecutive numbers."""
 
     def __init__(self, cores, threads, nodes):
         self.threads, self.nodes = threads, nodes
@@ -51,7 +51,7 @@ def write(path, text):
 
 
 def cpuinfo_of(machine, real):
-    """Every processor in the words of the first real one."""
+    """Returns /proc/cpuinfo with every processor described like the first real one."""
     fields = [line.partition(":") for line in real.split("\n\n")[0].splitlines()]
     fields = [(name.strip(), value.strip()) for name, _, value in fields]
     processors = []
@@ -103,7 +103,7 @@ def write_processors(folder, machine):
 
 
 def write_nodes(folder, machine, real):
-    """`real` is this machine's /proc/meminfo, whose memory the nodes share."""
+    """Writes the NUMA nodes. They share the memory of `real`, this machine's /proc/meminfo."""
     kib = {line.split(":")[0]: int(line.split()[1]) for line in real.splitlines()}
     nodes = range(machine.nodes)
     for name in ("online", "possible", "has_cpu", "has_memory", "has_normal_memory"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How Spack builds huddle: from the checkout that this recipe lies in, at its last commit."""
+"""Spack recipe: builds the last commit of the checkout that contains this recipe."""
 import pathlib
 
 from spack.package import *
@@ -9,8 +9,8 @@ CHECKOUT = pathlib.Path(__file__).resolve().parents[4]
 
 
 class Huddle(CMakePackage):
-    """huddle makes the cores of a machine talk faster: it takes over the collectives of MPI programs on
-    one node, with nothing rebuilt, by what it has measured there."""
+    """Speeds up the collectives of MPI programs within a node, without rebuilding them, based on
+    measurements of the machine."""
 
     git = CHECKOUT.as_uri()
 
@@ -34,7 +34,7 @@ class Huddle(CMakePackage):
     depends_on("python@3.9:", type="run", when="+report")
     depends_on("py-matplotlib@3.6:", type="run", when="+report")
 
-    # C++20 as huddle uses it.
+    # huddle needs C++20.
     conflicts("%gcc@:11")
     conflicts("%clang@:13")
     conflicts("platform=darwin", msg="huddle needs Linux")
@@ -43,5 +43,5 @@ class Huddle(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        # Other compilers than ours know other warnings.
+        # Warnings of other compilers must not fail the build.
         return [self.define("HUDDLE_TESTS", False), self.define("HUDDLE_WERROR", False)]

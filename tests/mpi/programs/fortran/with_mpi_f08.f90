@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Copyright the huddle contributors
 !
-! The operations from Fortran 2008, by the module mpi_f08.
+! Tests the collectives from Fortran 2008, by the module mpi_f08.
 module operators
   use mpi_f08
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
@@ -118,7 +118,7 @@ contains
     call MPI_Type_free(plain)
   end subroutine
 
-  ! Blocks from all to all, to one and from one; by addresses, and in place.
+  ! Exchanges, gathers and scatters blocks, also in place.
   subroutine blocks(root)
     integer, intent(in) :: root
     integer :: mine(2, ranks), every(2, ranks), counts(ranks), places(ranks), bytes(ranks), i

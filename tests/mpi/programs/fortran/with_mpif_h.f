@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Copyright the huddle contributors
 !
-! The operations from FORTRAN 77, by mpif.h.
+! Tests the collectives from FORTRAN 77, by mpif.h.
       program with_mpif_h
       implicit none
       include 'mpif.h'

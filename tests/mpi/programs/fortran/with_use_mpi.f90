@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Copyright the huddle contributors
 !
-! The operations from Fortran 90, by the module mpi: types, addresses, operators.
+! Tests the collectives from Fortran 90, by the module mpi: datatypes, addresses, operators.
 program with_use_mpi
   use mpi
   implicit none
@@ -44,7 +44,7 @@ contains
     end if
   end subroutine
 
-  ! A row of a matrix lies in memory with gaps.
+  ! Broadcasts a row of a matrix, which is not contiguous in memory.
   subroutine columns(root)
     integer, intent(in) :: root
     integer :: matrix(10, 20), row
@@ -75,7 +75,7 @@ contains
     call expect(number == 11 .and. real == 2.5d0)
   end subroutine
 
-  ! Types that are asked for by their range.
+  ! Uses datatypes that are selected by range and precision.
   subroutine chosen_kinds()
     integer, parameter :: long = selected_int_kind(15), precise = selected_real_kind(12)
     integer :: integers, reals
@@ -105,7 +105,7 @@ contains
     call MPI_Op_free(op, ierr)
   end subroutine
 
-  ! Blocks from all to all, to one and from one; by addresses, and in place.
+  ! Exchanges, gathers and scatters blocks; also by absolute addresses, and in place.
   subroutine blocks(root)
     integer, intent(in) :: root
     integer :: mine(2, ranks), every(2, ranks), counts(ranks), places(ranks), bytes(ranks), i
@@ -168,7 +168,7 @@ contains
   end subroutine
 end program
 
-! Does not commute: the lowest rank's number stays.
+! A noncommutative operator: the result is the number of the lowest rank.
 subroutine first_of_two(left, right, count, type)
   use mpi
   implicit none
