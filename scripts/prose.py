@@ -22,7 +22,7 @@ SMALL_FOLDER_SENTENCES, SMALL_FOLDER_FINDINGS = 100, 3
 CHECKED = ["src", "include", "tests", "cmake", "scripts", "python", "bench", "docs/design", "docs/architecture.md"]
 RULES = {
     "a rank, thread or process is 'it', with a role":
-        r"\b(somebody|nobody|anybody|everybody|whoever|whomever|whom|he|him|his)\b|(?<!users )(?<!people )"
+        r"\b(somebody|(?<!as )(?<!user )nobody|anybody|everybody|whoever|whomever|whom|he|him|his)\b|(?<!users )(?<!people )"
         r"(?<!readers )(?<!developers )(?<!person )(?<!user )(?<!anyone )\bwho\b",
     "programs do not talk": r"\b(tells?|told|hears?|heard|says|speaks?|asks|asked)\b",
     "write N, at most or at least": r"\b(so|as) (many|much)\b(?! as possible)",

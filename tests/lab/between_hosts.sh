@@ -17,11 +17,11 @@ try_taken() {
   local mpi=$1 name=$1-taken-$2 program=$3 operation
   job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 HUDDLE_STATS=1 \
     "${huddle_launcher[@]}" "${@:3}"
-  says "$name" "huddle handled no allreduce over several hosts" "$taken"
+  expect_output "$name" "huddle handled no allreduce over several hosts" "$taken"
   [ "$program" = "${program%-several}" ] || for operation in "${all_taken[@]}"; do
-    says "$name" "huddle handled no $operation over several hosts" "^$operation +[0-9]+ +[0-9]+ +[0-9.]+  nodes"
+    expect_output "$name" "huddle handled no $operation over several hosts" "^$operation +[0-9]+ +[0-9]+ +[0-9.]+  nodes"
   done
-  says "$name" "nothing was sent to other nodes" '^rank 0 sent [0-9,]+ messages'
+  expect_output "$name" "nothing was sent to other nodes" '^rank 0 sent [0-9,]+ messages'
   ! grep 'verify:' "$lab/$name" | grep -qv ' 0 differ' || fail "$name: $(grep verify: "$lab/$name")"
 }
 
@@ -39,7 +39,7 @@ try_errors() {
   for join_after in 0 20; do
     job "$name" env HUDDLE_NET="$net" "HUDDLE_JOIN_AFTER=$join_after" HUDDLE_STATS=1 "${huddle_launcher[@]}" \
       "$program" h2 "${fallen_over[@]}"
-    says "$name" "huddle handled no allreduce over several hosts" "$taken"
+    expect_output "$name" "huddle handled no allreduce over several hosts" "$taken"
     grep ': class' "$lab/$name" | diff "$lab/$name-natively" - >&2 || fail "$name: errors differ from native ones"
   done
   ends_with_error "$name-natively" "${launcher[@]}" "$program" h2 fatal
@@ -82,7 +82,7 @@ try_strangers() {
       rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}
       '"${strangers[$stranger]}"'
       exec "$3"' sh "$preload" "$other" "$program"
-    says "$mpi-stranger" "$stranger: no allreduce over several hosts fell back to the MPI" "$passed"
+    expect_output "$mpi-stranger" "$stranger: no allreduce over several hosts fell back to the MPI" "$passed"
     ! grep -Eq "$taken" "$lab/$mpi-stranger" || fail "$mpi: $stranger: huddle handled an allreduce over several hosts"
     [ "$(net_of "$mpi")" = on ] || [ "$(grep -c "^huddle: not every rank" "$lab/$mpi-stranger")" = 1 ] ||
       fail "$mpi: $stranger: expected one note: $(grep '^huddle:' "$lab/$mpi-stranger")"

@@ -30,7 +30,7 @@ try_measured() {
   local mpi=$1 program=$lab/$1-several file=$lab/$1.toml operation
   seated "$mpi" blocks
   job "$mpi-calibrate" "$build/bin/huddle" calibrate --quick --network --output "$file" "${launcher[@]}"
-  says "$mpi-calibrate" "nothing was measured between hosts" '^ *2M +[0-9.]+ '
+  expect_output "$mpi-calibrate" "nothing was measured between hosts" '^ *2M +[0-9.]+ '
   [ -s "$file" ] || return 0
   for operation in "${by_schedule[@]}"; do
     grep -A 2 '^\[\[mpi_collective\]\]' "$file" | grep -q "^operation = \"$operation\"" ||
@@ -46,11 +46,11 @@ try_measured() {
   [ "$(net_of "$mpi")" = auto ] || settings+=(HUDDLE_NET="$(net_of "$mpi")")
   job "$mpi-measured" env "${settings[@]}" \
     "$build/bin/huddle" run --stats "${launcher[@]}" "$program" "$(extent_of "$mpi")"
-  says "$mpi-measured" "no broadcast fell back to a faster MPI" '^bcast .*  MPI: predicted quicker by the MPI'
-  says "$mpi-measured" "no sum of integers fell back to a faster MPI" \
+  expect_output "$mpi-measured" "no broadcast fell back to a faster MPI" '^bcast .*  MPI: predicted quicker by the MPI'
+  expect_output "$mpi-measured" "no sum of integers fell back to a faster MPI" \
     '^allreduce .*  MPI: predicted quicker by the MPI'
-  says "$mpi-measured" "sums of floats fell back to the MPI" "$taken"
-  says "$mpi-measured" "sums of floats fell back to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
+  expect_output "$mpi-measured" "sums of floats fell back to the MPI" "$taken"
+  expect_output "$mpi-measured" "sums of floats fell back to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
   ! grep -Eq '^reduce_scatter(_block)? .*  MPI' "$lab/$mpi-measured" ||
     fail "$mpi-measured: sums of floats fell back to the MPI: $(grep '^reduce_scatter' "$lab/$mpi-measured")"
 }
@@ -67,8 +67,8 @@ try_large() {
   seated "$mpi" single
   job "$mpi-large-run" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-large"
-  says "$mpi-large-run" "huddle handled no allgather of more than 2 GiB" '^allgather +1 +550000000 +[0-9.]+  nodes'
-  says "$mpi-large-run" "huddle handled no allgatherv of more than 2 GiB" '^allgatherv +1 +[0-9]+ +[0-9.]+  nodes'
+  expect_output "$mpi-large-run" "huddle handled no allgather of more than 2 GiB" '^allgather +1 +550000000 +[0-9.]+  nodes'
+  expect_output "$mpi-large-run" "huddle handled no allgatherv of more than 2 GiB" '^allgatherv +1 +[0-9]+ +[0-9.]+  nodes'
 }
 
 try() {
@@ -98,8 +98,8 @@ try() {
   done
   # By default, huddle handles communicators on one host, and those on several hosts fall back to the MPI.
   job "$mpi-run" env HUDDLE_JOIN_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
-  says "$mpi-run" "huddle handled no allreduce" "$within"
-  says "$mpi-run" "no allreduce over several hosts fell back to the MPI" "$passed"
+  expect_output "$mpi-run" "huddle handled no allreduce" "$within"
+  expect_output "$mpi-run" "no allreduce over several hosts fell back to the MPI" "$passed"
   # With HUDDLE_NET, huddle handles both in every placement, with the same results as the MPI.
   local layouts=(blocks turns uneven) programs=("$program" "$several")
   case ${HOSTS_BRIEF:-} in
@@ -121,14 +121,14 @@ try() {
   seated "$mpi" pair
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
     "$(extent_of "$mpi")"
-  says "$mpi-pair" "two ranks on two hosts do not fall back to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
+  expect_output "$mpi-pair" "two ranks on two hosts do not fall back to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
   try_large "$mpi"
   seated "$mpi" blocks
   # huddle on one host only: no rank waits for one without huddle.
   # shellcheck disable=SC2016  # the ranks' shell expands them
   job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
-  says "$mpi-half" "huddle handled no allreduce" "$within"
+  expect_output "$mpi-half" "huddle handled no allreduce" "$within"
   try_errors "$mpi"
   try_strangers "$mpi" "$program"
   try_deaths "$mpi" first other host link

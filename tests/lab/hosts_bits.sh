@@ -21,7 +21,7 @@ run() {
   shift 3
   job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$@" "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-program" brief
-  says "$name" "no allreduce between nodes used '$how'" "^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes: $how"
+  expect_output "$name" "no allreduce between nodes used '$how'" "^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes: $how"
 }
 
 bring_up

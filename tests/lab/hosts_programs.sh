@@ -52,7 +52,7 @@ try_progress() {
     name=$mpi-progress-still
     timeout "$limit_seconds" "${in_huddle[@]}" "${launcher[@]}" env "LD_PRELOAD=$still" "$lab/program-$mpi-progress" isend 2 1 \
       barrier >"$lab/$name" 2>&1 </dev/null || true
-    says "$name" "the MPI progresses without calls of waiting ranks, so this test proves nothing" '^stuck: isend'
+    expect_output "$name" "the MPI progresses without calls of waiting ranks, so this test proves nothing" '^stuck: isend'
   }
 }
 
@@ -82,7 +82,7 @@ try_many() {
   job "$name" "${in_huddle[@]}" "${huddle_launcher[@]}" "$lab/program-$mpi-many_communicators" "${words[@]}"
   diff <(grep ^communicators: "$lab/$name-natively") <(grep ^communicators: "$lab/$name") >&2 ||
     fail "$name: fewer communicators than natively"
-  says "$name" "huddle handled no allreduce between hosts" "$taken"
+  expect_output "$name" "huddle handled no allreduce between hosts" "$taken"
   echo "$name: $(grep ^communicators: "$lab/$name"), $(calls "$name" allreduce '  nodes') allreduces between hosts"
 }
 

@@ -57,7 +57,7 @@ judge() {
   XDG_CACHE_HOME=$cache python3 -B "tests/mpi/suites/$2.py" --libraries "$build/lib/huddle" "${@:3}" \
     >"$lab/$name" 2>&1 </dev/null || outcome=$?
   case $outcome in
-    0) says "$name" "huddle handled no collective between hosts" ' [1-9][0-9]* of them between nodes' ;;
+    0) expect_output "$name" "huddle handled no collective between hosts" ' [1-9][0-9]* of them between nodes' ;;
     77)
       echo "$name: skipped: $(tail -n 1 "$lab/$name")"
       return

@@ -5,7 +5,7 @@
 # Simulates several hosts on one machine, for a script that sources this file with its own arguments: each host is a
 # set of namespaces with its own network, hostname, processes and /dev/shm. The script itself is the host that starts
 # jobs. The hosts end with the script. Needs root and iproute2.
-# Requires: the array `hosts` has their names. Defines $root, $build, $lab, bring_up, launcher_of, job, says, fail.
+# Requires: the array `hosts` has their names. Defines $root, $build, $lab, bring_up, launcher_of, job, expect_output, fail.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 self=$(realpath "$0")
 peers=${XDG_CACHE_HOME:-$HOME/.cache}/huddle/peers
@@ -189,8 +189,8 @@ job() {
     tail -n 20 "$lab/$name" >&2
   }
 }
-# says NAME WHAT PATTERN: fails with the message WHAT unless the output of job NAME matches PATTERN.
-says() {
+# expect_output NAME WHAT PATTERN: fails with the message WHAT unless the output of job NAME matches PATTERN.
+expect_output() {
   grep -Eq -- "$3" "$lab/$1" || {
     fail "$1: $2"
     tail -n 20 "$lab/$1" >&2

@@ -13,8 +13,8 @@ period=$rounds/scan_period_min_ms
 export HOME=/tmp
 status=0
 
-# told WHAT STATUS: prints whether a test passed.
-told() {
+# report_result WHAT STATUS: prints whether a test passed.
+report_result() {
   [ "$2" = 0 ] || status=1
   echo "threads: $1: $([ "$2" = 0 ] && echo yes || echo NO)"
 }
@@ -89,17 +89,17 @@ echo 100 >$rounds/scan_delay_ms
 echo 200 >$rounds/scan_period_max_ms
 echo 1000 >/proc/sys/kernel/ns_last_pid # later thread IDs have equal lengths, so that `masks` lists them in order
 binds_pairs_to_nodes
-told "pairs are bound to nodes" $?
+report_result "pairs are bound to nodes" $?
 leaves_nothing
-told "nothing is left" $?
+report_result "nothing is left" $?
 sees_pairs perf
-told "perf sees pairs" $?
+report_result "perf sees pairs" $?
 if "$huddle" profile --observer bpf true 2>/tmp/why_not; then
   sees_pairs bpf
-  told "bpf sees pairs" $?
+  report_result "bpf sees pairs" $?
 else
   sed -n 's/^/threads: without bpf: /p' /tmp/why_not
 fi
 sees_reads
-told "NUMA balancing shows reads, and its settings are restored" $?
+report_result "NUMA balancing shows reads, and its settings are restored" $?
 exit $status
