@@ -91,33 +91,33 @@ constexpr std::array settings_table = {
             .kind = Kind::toggle,
             .placeholder = "measured|auto|on|off",
             .fallback = "measured",
-            .help = "collectives over several nodes, where all ranks of the job are known to run "
-                    "with huddle (measured: if 'huddle calibrate --network' has measured what lies "
-                    "between them; auto: measured or not; on: also where nobody can say who is "
-                    "there: the launchers of Open MPI 4, MPICH and Intel MPI can)"},
+            .help = "collectives over several nodes, if all ranks of the job are known to run "
+                    "huddle (measured: if 'huddle calibrate --network' has measured the network; "
+                    "auto: measured or not; on: also if the launcher cannot report which ranks "
+                    "run huddle; those of Open MPI 4, MPICH and Intel MPI can)"},
     Setting{.key = "net-algo",
             .kind = Kind::forcing,
             .placeholder = "OP:NAME,...",
             .fallback = "",
-            .help = "algorithms to run between nodes in place of the cheapest, by the names that "
-                    "'huddle schedule' has: bcast:chain,allreduce:halving; such calls are not left "
-                    "to an MPI that is quicker",
+            .help = "algorithms to run between nodes in place of the cheapest, with the names of "
+                    "'huddle schedule': bcast:chain,allreduce:halving; such calls do not fall "
+                    "back to a faster MPI",
             .algorithms = schedule_words},
     Setting{.key = "net-leaders",
             .kind = Kind::count,
             .placeholder = "auto|COUNT",
             .fallback = "auto",
-            .help = "how many ranks of each node share the data of an allreduce or a broadcast "
-                    "over several nodes, as many as the smallest has at most (auto: as many as are "
-                    "predicted to be quickest)",
+            .help = "number of ranks of each node that share the data of an allreduce or a "
+                    "broadcast over several nodes, at most the ranks of the smallest node (auto: "
+                    "the number with the shortest predicted time)",
             .least = 1},
     Setting{.key = "heap",
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",
             .fallback = "off",
-            .help = "ranks' large arrays in memory that they share (auto: where calibration says "
-                    "that it pays; check: looks for errors in the program's use of them, and in "
-                    "huddle's)"},
+            .help = "put large arrays of ranks into shared memory (auto: if calibration shows "
+                    "that it pays off; check: look for errors in how the program and huddle use "
+                    "them)"},
     Setting{.key = "heap-block",
             .kind = Kind::size,
             .placeholder = "SIZE",
@@ -137,8 +137,8 @@ constexpr std::array settings_table = {
             .kind = Kind::word,
             .placeholder = "off|watch|move",
             .fallback = "off",
-            .help = "threads of a program under 'huddle run' that use the same memory: say at its "
-                    "end who they are (watch), or let them sit near each other (move)"},
+            .help = "threads of a program under 'huddle run' that use the same memory: list them "
+                    "at its end (watch), or place them near each other (move)"},
     Setting{.key = "color",
             .kind = Kind::word,
             .placeholder = "auto|always|never",
@@ -238,8 +238,8 @@ void check_forced(const ForcedChoice& choice, std::span<const AlgorithmWords> al
                                    guess.empty() ? "; it has " + listed(algorithms) : guess));
     }
     if (choice.has_range() && !words.has_size) {
-      throw InputError(
-          fmt::format("{} is told apart by no size: leave the range out", choice.operation));
+      throw InputError(fmt::format(
+          "the choice for {} does not depend on the size: leave the range out", choice.operation));
     }
     return;
   }

@@ -163,11 +163,11 @@ class TopologyConfReader {
     if (entries_.empty()) refuse(1, "no line names a switch (SwitchName=...)");
     Fabric fabric;
     fabric.name = std::filesystem::path(file_).stem().string();
-    fabric.method = "Slurm's topology.conf, which tells neither rates nor latencies";
+    fabric.method = "Slurm's topology.conf, which contains neither rates nor latencies";
     fabric.doubts = {
-        "topology.conf says nothing of rates: links between switches are taken to carry all that "
+        "topology.conf contains no rates: links between switches are assumed to carry all that "
         "the nodes below can send",
-        "topology.conf says nothing of latencies: switches beyond the first are taken to cost "
+        "topology.conf contains no latencies: switches beyond the first are assumed to cost "
         "nothing"};
     grow_tree(entries_, fabric,
               [this](std::size_t i, const std::string& why) { refuse(lines_[i], why); });

@@ -61,8 +61,8 @@ huddle_status huddle_meeting_take_place(huddle_meeting* meeting, int rank,
   return status_of(message, [&] {
     require(meeting != nullptr, "huddle_meeting_take_place: the meeting is null");
     require(meeting->before_fork.has_value(),
-            "huddle_meeting_take_place: at a path everybody has a place already; this is for "
-            "meetings made before a fork");
+            "huddle_meeting_take_place: ranks of a meeting at a path have their places already; "
+            "this is for meetings made before a fork");
     require(!meeting->bootstrap.has_value(),
             "huddle_meeting_take_place: this process has its place already");
     require(rank >= 0 && rank < meeting->ranks,
@@ -78,7 +78,7 @@ huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int 
     require(ranks >= 1, "huddle_meeting_at_path: a team has one rank at least");
     require(rank >= 0 && rank < ranks,
             "huddle_meeting_at_path: ranks are counted from 0, and stay below their number");
-    require(timeout_ms > 0, "huddle_meeting_at_path: nobody can come in no time: timeout_ms");
+    require(timeout_ms > 0, "huddle_meeting_at_path: timeout_ms must be positive");
     auto made = std::make_unique<huddle_meeting>();
     made->ranks = ranks;
     made->bootstrap =

@@ -36,27 +36,29 @@ class ReportCommand : public Command {
     return "draw what bench has measured, or threads that were watched, as one HTML file";
   }
   std::string description() const override {
-    return "Writes one HTML file about what 'huddle bench --json FILE' has measured: the machine, "
-           "how "
-           "many times faster huddle is by operation and size, the times of each operation with "
-           "their intervals, what was chosen and why, and how to measure it again. Of what 'huddle "
-           "watch --json' says it makes a film with a slider: which threads share pages, where "
-           "each sits, what was decided and why; of 'huddle paths --json' and 'huddle ucx --check "
-           "--json', the paths inside the node and what UCX makes of them. The file needs "
-           "no network: it can be sent around, and looked at on a node without any. It is drawn by "
-           "Python with matplotlib; where these are not there, huddle says how to get them.";
+    return "Writes one HTML file with the results of 'huddle bench --json FILE': the machine, "
+           "how many times faster huddle is by operation and size, the times of each operation "
+           "with their intervals, what was chosen and why, and how to repeat the measurement. "
+           "The output of 'huddle watch --json' becomes an animation with a slider: which "
+           "threads share pages, where each runs, what was decided and why. The outputs of "
+           "'huddle paths --json' and 'huddle ucx --check --json' become the paths inside the "
+           "node and how UCX uses them. The file is self-contained and needs no network. It is "
+           "drawn by Python with matplotlib; if these are missing, an error explains how to "
+           "install them.";
   }
   std::string examples() const override {
-    return "  huddle report bench.json                 writes bench.html, and says so\n"
+    return "  huddle report bench.json                 writes bench.html\n"
            "  huddle report bench.json --output node.html\n"
            "  huddle watch --replay app.touches --json > app.json; huddle report app.json\n"
-           "                                           the film of a program's threads\n"
-           "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n\n"
-           "The results are what 'huddle bench --json bench.json' has written. "
-           "In a notebook, after 'pip install ./python' in huddle's sources: import huddle; "
-           "huddle.load(\"bench.json\").\n\n"
-           "Exit status: 0 fine, 1 it cannot be drawn or written here, 3 these are no results that "
-           "this huddle knows.";
+           "                                           an animation of a program's threads\n"
+           "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n"
+           "\n"
+           "The results are what 'huddle bench --json bench.json' has written. In a notebook, "
+           "after 'pip install ./python' in huddle's sources: import huddle; "
+           "huddle.load(\"bench.json\").\n"
+           "\n"
+           "Exit status: 0 fine, 1 it cannot be drawn or written here, 3 these are no results "
+           "that this huddle knows.";
   }
   void declare(Options& options) override {
     options.positional("RESULTS", results_,

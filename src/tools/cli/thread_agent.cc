@@ -208,7 +208,7 @@ std::string why_not(const AgentRequest& request, const SelectedMachine& machine,
   }
   if (request.moves && !machine.is_here()) return machine.difference();
   if (request.moves && allowed.count() < 2) {
-    return "this program may use one processor only, so that nobody has anywhere to go";
+    return "this program may use only one processor, so no thread can move";
   }
   if (const threads::Trial trial = threads::try_page_faults(); !trial.works) {
     return "page faults are not seen here: " + trial.why_not;

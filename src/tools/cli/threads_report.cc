@@ -132,8 +132,10 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
     text += wrap("note: ", unobserved_text(*subject.unobserved), 6, console.columns);
   }
   if (subject.threads.size() > 1 && total_bytes(subject.matrix.graph) > 0) {
-    text += "\nwho shares pages with whom, by number of the thread\n" +
-            sharing_text(subject.matrix, subject.threads, console);
+    text +=
+        "\n"
+        "threads that share pages, by number of the thread\n" +
+        sharing_text(subject.matrix, subject.threads, console);
   } else if (subject.threads.size() > 1) {
     text += "\nno page was touched by two threads\n";
   }

@@ -29,11 +29,11 @@ class WatchCommand : public Command {
   std::string description() const override {
     return "Decides where the threads of a program should sit while it runs: those that use the "
            "same memory, near each other. Changes nothing without --move, which binds threads as "
-           "decided while it watches; each gets back what it had, also when huddle is killed. From "
-           "a recording that huddle profile --record has made, it comes to the same decisions "
-           "again, for this machine or for any "
-           "other that is described. Of a process that runs already, only the page faults are seen "
-           "that it has anyway: few, unless NUMA balancing is on, as --allow-sysctl has it.";
+           "decided while it watches; each gets back what it had, also when huddle is killed. "
+           "From a recording that huddle profile --record has made, it comes to the same "
+           "decisions again, for this machine or for any other that is described. In a process "
+           "that runs already, only its own page faults are observed: few, unless NUMA balancing "
+           "is on, which --allow-sysctl permits.";
   }
   std::string examples() const override {
     return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"

@@ -61,8 +61,8 @@ Finding check_hypervisor(const System& system, bool calibrated) {
   }
   finding.state = State::limited;
   finding.cost =
-      "A hypervisor may hide caches, packages and NUMA nodes, or share them with others: "
-      "what the firmware tells cannot be trusted.";
+      "A hypervisor may hide caches, sockets and NUMA nodes, or share them with others: the "
+      "topology that the firmware reports cannot be trusted.";
   finding.remedy = "Let huddle find the levels by measuring them:";
   finding.command = "huddle calibrate";
   return finding;

@@ -37,14 +37,16 @@ Finding check_numa_balancing(const System& system) {
   // NUMA balancing unmaps pages periodically even with a single node, where it cannot move them.
   if (nodes == 1) {
     finding.found = "on, although there is one NUMA node";
-    finding.cost = "The kernel unmaps pages to see who uses them: page faults for nothing.";
+    finding.cost =
+        "The kernel unmaps pages to observe their use, which causes useless page "
+        "faults.";
     finding.remedy = "As root:";
     return finding;
   }
   finding.found = fmt::format("on, with {} NUMA nodes", nodes);
   finding.cost =
-      "The kernel unmaps pages to see who uses them and moves them: page faults in the "
-      "middle of a collective, and buffers that leave the node they were placed on.";
+      "The kernel unmaps pages to observe their use, and moves them: page faults occur during "
+      "collectives, and buffers leave the node on which they were placed.";
   finding.remedy =
       "Bind the program's memory (numactl --localalloc does for one program), or as root:";
   return finding;
@@ -62,7 +64,7 @@ Finding check_perf(const System& system) {
       value ? fmt::format("perf_event_paranoid is {}: root only", *value) : "not in this kernel";
   finding.cost = "huddle cannot watch which threads share pages, so it cannot move them together.";
   if (value) {
-    finding.remedy = "As root; to keep it, put it into /etc/sysctl.d/:";
+    finding.remedy = "Run as root, and put it into /etc/sysctl.d/ to keep it:";
     finding.command = fmt::format("sysctl kernel.perf_event_paranoid={}", most_paranoid);
   } else {
     finding.remedy = "Use a kernel with CONFIG_PERF_EVENTS.";

@@ -210,7 +210,7 @@ Finding check_locked(const System& system) {
   finding.cost =
       "The network card cannot register memory: messages between nodes are slow or fail.";
   finding.remedy =
-      "As root: '* - memlock unlimited' in /etc/security/limits.conf; for services "
+      "Add '* - memlock unlimited' to /etc/security/limits.conf as root; for services set "
       "LimitMEMLOCK=infinity.";
   return finding;
 }

@@ -21,8 +21,8 @@ Finding judge_heap(const machine::Machine& machine, const System& system) {
   const auto cost = machine::heap_cost(machine);
   if (!cost) {
     finding.state = State::limited;
-    finding.found = "nobody has measured what arrays in it cost";
-    finding.cost = "Ranks do not reach into each other's arrays where HUDDLE_HEAP is 'auto'.";
+    finding.found = "its cost has not been measured";
+    finding.cost = "Ranks do not access each other's arrays if HUDDLE_HEAP is 'auto'.";
     finding.remedy = "About a minute:";
     finding.command = "huddle calibrate";
     return finding;
@@ -68,9 +68,9 @@ Finding check_shared(const System& system) {
   if (may_share_huge_pages(system)) return finding;
   finding.state = State::limited;
   finding.cost =
-      "Large shared buffers take a page fault for every small page when they are first "
-      "touched, and random access to them misses the TLB more often. Where that is felt the shared "
-      "heap, by which ranks reach into each other's arrays, stays off if HUDDLE_HEAP is 'auto'.";
+      "Large shared buffers take a page fault for every small page when they are first touched, "
+      "and random access to them misses the TLB more often. If this costs time, the shared heap, "
+      "through which ranks access each other's arrays, stays off if HUDDLE_HEAP is 'auto'.";
   add_remedy(chosen, "advise", shared_huge_pages_file, finding);
   return finding;
 }

@@ -82,8 +82,8 @@ Finding judge_memory(const single_copy::PeerPath& path, const Attempts& attempts
   finding.state = State::limited;
   finding.cost = another_works
                      ? "huddle reads peers' memory by another path, which may be slower."
-                     : "Large messages are copied twice, in and out of shared memory, where one "
-                       "copy would do. The MPI underneath may lose its single copy as well.";
+                     : "Large messages are copied twice, in and out of shared memory, although "
+                       "one copy would do. The MPI may lose its single copy as well.";
   finding.remedy = container_remedy(attempts.allowing, path.call);
   return finding;
 }
@@ -176,7 +176,7 @@ Finding judge_yama(const SiblingFacts& facts) {
       "No process of a user may read another's memory: no single copy for large messages.";
   finding.remedy =
       *facts.yama == 2
-          ? "As root; to keep it, put it into /etc/sysctl.d/:"
+          ? "Run as root, and put it into /etc/sysctl.d/ to keep it:"
           : "Set kernel.yama.ptrace_scope=1 in /etc/sysctl.d/ and reboot: 3 cannot be lowered.";
   if (*facts.yama == 2) finding.command = "sysctl kernel.yama.ptrace_scope=1";
   return finding;

@@ -29,7 +29,7 @@ Finding check_page_faults(const threads::Trial& trial) {
   finding.state = State::limited;
   finding.found = trial.why_not;
   finding.cost = "huddle profile cannot see which threads share pages.";
-  finding.remedy = "As root, or in the settings of the container (it takes CAP_PERFMON there):";
+  finding.remedy = "Run as root, or give the container CAP_PERFMON:";
   finding.command = "sysctl kernel.perf_event_paranoid=2";
   return finding;
 }
@@ -52,7 +52,8 @@ Finding check_protection(const threads::Trial& trial) {
   finding.state = State::limited;
   finding.found = trial.why_not;
   finding.cost =
-      "Only a program's own page faults are seen, which are too few to tell who shares pages.";
+      "Only a program's own page faults are observed, which are too few to show which threads "
+      "share pages.";
   finding.remedy = "Use Linux 6.7 or newer, with CONFIG_USERFAULTFD.";
   return finding;
 }

@@ -209,13 +209,12 @@ Page command_page(const ProgramInterface& all, const Interface& command,
 std::string kind_text(settings::Kind kind) {
   switch (kind) {
     case settings::Kind::machine:
-      return "What has a slash in it or ends in .toml is a path; in a configuration file a "
-             "relative "
-             "one counts from that file's folder.";
+      return "A value that contains a slash or ends in .toml is a path; in a configuration file "
+             "a relative path counts from the folder of that file.";
     case settings::Kind::word:
       return "";
     case settings::Kind::toggle:
-      return "1 and 0 are taken for on and off.";
+      return "1 and 0 stand for on and off.";
     case settings::Kind::count:
       return "A whole number.";
     case settings::Kind::size:
@@ -223,11 +222,10 @@ std::string kind_text(settings::Kind kind) {
     case settings::Kind::list:
       return "In small letters, or as MPI spells them.";
     case settings::Kind::forcing:
-      return "Collectives in small letters, or as MPI spells them; sizes as 'huddle explain' takes "
-             "them, both ends counted in (4K-1M, 4K-, -1M). Where the algorithm cannot serve a "
-             "call, "
-             "the cheapest does; --stats names and counts such calls. Ranks that were told "
-             "different things do what the lowest of them was told.";
+      return "Collectives in small letters, or as MPI spells them; sizes as 'huddle explain' "
+             "takes them, both ends counted in (4K-1M, 4K-, -1M). If the algorithm cannot serve "
+             "a call, the cheapest one does; --stats names and counts such calls. If ranks have "
+             "different values, the value of the lowest rank applies.";
   }
   return "";
 }

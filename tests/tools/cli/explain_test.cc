@@ -288,7 +288,7 @@ TEST(ExplainNodes, ReportsTheNumberOfLeaders) {
   std::vector<std::string> as_text = words;
   as_text.insert(as_text.begin(), "explain");
   EXPECT_THAT(Program().run(as_text).out,
-              AllOf(HasSubstr("leaders of each"), HasSubstr("By one leader of each node")));
+              AllOf(HasSubstr("leaders of each"), HasSubstr("With one leader per node")));
 }
 
 // Each node receives each block of another node once, whatever the placement.

@@ -37,7 +37,7 @@ TEST(Compared, ReportsOnlySignificantDifferences) {
   EXPECT_THAT(compared_text(runs_of(std::vector<double>(6, 1), six)),
               HasSubstr("\nSlower with huddle.\n"));
   EXPECT_THAT(compared_text(runs_of({3, 3, 3, 3, 3, 1}, six)),
-              HasSubstr("\nNo difference can be told"));
+              HasSubstr("\nNo significant difference"));
   EXPECT_THAT(compared_text(runs_of({3, 3, 3, 3, 3}, {2, 2, 2, 2, 2})), HasSubstr("\nSo few runs"));
 }
 

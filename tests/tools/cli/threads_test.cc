@@ -35,7 +35,7 @@ TEST(Watch, ReplaysDecisionsWithReasons) {
                                           two_small_sockets};
   const Ran ran = program.run(words);
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("8 threads at work"), HasSubstr("who shares pages"),
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("8 threads at work"), HasSubstr("threads that share pages"),
                              HasSubstr("too few to tell"), HasSubstr("seen twice in a row")));
   EXPECT_EQ(program.run(words).out, ran.out);
 }
@@ -236,7 +236,7 @@ TEST_F(RunThreads, OneSentenceGivesTheReasonIfNotPossible) {
                                 HUDDLE_PROGRAM});
   EXPECT_EQ(one.status, 5) << one.err;
   EXPECT_THAT(one.err,
-              HasSubstr("threads are left alone: this program may use one processor only"));
+              HasSubstr("threads are left alone: this program may use only one processor"));
   const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_small_sockets});
   EXPECT_EQ(other.status, 6);
   EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_small_sockets + " describes"));

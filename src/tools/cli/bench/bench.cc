@@ -109,10 +109,10 @@ class BenchCommand : public Command {
   std::string summary() const override { return "time huddle against your MPI, side by side"; }
   std::string description() const override {
     return "Times an MPI's own collectives against huddle's in the same processes, with the same "
-           "buffers, in turns; data change from call to call and are checked. A time is that from "
-           "the last rank in to the last rank out. The ratio says how many times faster huddle is, "
-           "and its interval how sure that is; a point that is still unsure when its time is over "
-           "is marked.";
+           "buffers, in turns; data change from call to call and are checked. A time is that "
+           "from the last rank in to the last rank out. The ratio is the time of the MPI divided "
+           "by that of huddle, with a confidence interval; a point that is still uncertain when "
+           "its time is over is marked.";
   }
   std::string examples() const override {
     return "  huddle bench                    the MPI whose mpirun is on the PATH, 2 ranks\n"
@@ -150,7 +150,7 @@ class BenchCommand : public Command {
                           "every sample as JSON, to a file or in place of the tables");
     options.text("--mpi", given_.mpi, "LAUNCHER", "the MPI to time, by its launcher");
     options.text("--mpi-library", given_.mpi_library, "FILE",
-                 "its library, where the launcher does not tell");
+                 "its library, if the launcher does not show it");
     options.text("--peers", given_.peers, "DIR", "the best of several MPIs, set up by bench/peers");
     options.text("--under", given_.under, "NAME", "with --peers: the MPI that huddle runs under");
     options.setting("heap");

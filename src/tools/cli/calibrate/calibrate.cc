@@ -155,7 +155,7 @@ void CalibrateCommand::declare(Options& options) {
   options.flag("--network", network_,
                "measure between nodes, by ranks that LAUNCHER starts on several hosts");
   options.text("--mpi-library", mpi_library_, "FILE",
-               "with --network: the MPI's library, where the launcher does not say it");
+               "with --network: the MPI's library, if the launcher does not show it");
   options.text("-o,--output", output_, "FILE", "write there; - for standard output");
   options.flag("--json", json_, "print everything as JSON");
   options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");

@@ -91,9 +91,12 @@ namespace {
 class ConfigCommand : public Command {
  public:
   std::string name() const override { return "config"; }
-  std::string summary() const override { return "every setting, its value, where that came from"; }
+  std::string summary() const override {
+    return "every setting, its value, and the source of the "
+           "value";
+  }
   std::string description() const override {
-    return "Shows every setting, its value and where that came from. " +
+    return "Shows every setting, its value, and the source of the value. " +
            std::string(order_of_sources);
   }
   std::string examples() const override {

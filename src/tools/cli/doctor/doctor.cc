@@ -132,10 +132,10 @@ class DoctorCommand : public Command {
   std::string name() const override { return "doctor"; }
   std::string summary() const override { return "what huddle needs and whether it is here"; }
   std::string description() const override {
-    return "Tries everything that huddle needs of this machine, for real where it can be tried, "
-           "and says what works, what does not, what that costs you and how to get it. "
-           "Changes nothing, but gives threads back what they had that a huddle which was killed "
-           "has left bound. Run it where your programs run: inside the container, inside the job.";
+    return "Tests everything that huddle needs from this machine, and shows what works, what "
+           "does not, what that costs, and how to get it. Changes nothing, except that it "
+           "restores the CPU affinity of threads that a killed huddle has left bound. Run it "
+           "where your programs run: inside the container, inside the job.";
   }
   std::string examples() const override {
     return "  huddle doctor                 a report for people\n"

@@ -192,10 +192,11 @@ class ExplainCommand : public Command {
   std::string description() const override {
     return "Shows which algorithm a collective would run, which others could, and what each is "
            "predicted to cost: all from the machine model, so it works for a machine that is not "
-           "here. OPERATION is a collective of MPI, such as bcast or MPI_Bcast; SIZE is what one "
-           "rank has, of an exchange one block of it, as in 64, 8K or 1.5M; elements of reductions "
-           "are doubles. The answer is what 'huddle run' does with the same --machine and --heap "
-           "under a launcher that binds ranks as --bind says: to a core each, in their order.";
+           "here. OPERATION is a collective of MPI, such as bcast or MPI_Bcast; SIZE is the data "
+           "of one rank, or one block of an exchange, such as 64, 8K or 1.5M; elements of "
+           "reductions are doubles. 'huddle run' makes the same choice with the same --machine "
+           "and --heap under a launcher that binds ranks as given by --bind: each rank to one "
+           "core, in order.";
   }
   std::string examples() const override {
     return "  huddle explain allreduce 64K        one rank on every core of this machine\n"
@@ -209,8 +210,8 @@ class ExplainCommand : public Command {
            "  huddle explain allgather 8K --map 3,1,2,1   three ranks on the first node\n"
            "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   if that were forced\n"
            "\n"
-           "A time counts from the first rank's call until the last one returns, while all have a "
-           "core of their own and nobody else uses the machine.";
+           "A time counts from the first rank's call until the last rank returns, on a machine "
+           "without other load on which each rank has its own core.";
   }
 
   void declare(Options& options) override {

@@ -54,7 +54,7 @@ void NodesOptions::declare(Options& options) {
   options.number("--ranks-per-node", ranks_per_node_, 1, most_ranks_per_node, "N",
                  "on each of them; else one a core");
   options.text("--map", map_, "WORD",
-               "who sits where: block, round-robin, or ranks by node: 3,1,2,1; block");
+               "placement of the ranks: block, round-robin, or ranks by node: 3,1,2,1; block");
   options.complete("--map", Value::word, {"block", "round-robin"});
 }
 
@@ -63,7 +63,7 @@ internode::NodeMap NodesOptions::map(int cores) const {
   if (!is_word) {
     const std::vector<int> counts = counts_from(map_);
     if (ranks_per_node_ > 0 || (nodes_ > 0 && static_cast<std::size_t>(nodes_) != counts.size())) {
-      throw UsageError(fmt::format("--map {} says how many nodes and ranks there are: leave {} out",
+      throw UsageError(fmt::format("--map {} gives the numbers of nodes and ranks: leave {} out",
                                    map_, ranks_per_node_ > 0 ? "--ranks-per-node" : "--nodes"));
     }
     if (counts.size() < 2) throw UsageError("of one node alone: leave --map out, and say -n");
@@ -193,7 +193,7 @@ std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
   const bool is_slower = answer.ns >= explained.prediction.ns();
   if (is_slower || !explained.forced.empty()) return text + "huddle takes the call.";
   return text +
-         "huddle takes the call: sums of floats keep their bits. Of whole numbers it is left "
+         "huddle takes the call: sums of floats keep their bits. A reduction of integers is left "
          "to the MPI.";
 }
 
@@ -252,7 +252,8 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
   }
   if (prediction.sharing != internode::Sharing{}) {
     text += wrap("",
-                 fmt::format("By one leader of each node, one part after the other: predicted {}.",
+                 fmt::format("With one leader per node, and one part after the other: predicted "
+                             "{}.",
                              time_text(static_cast<double>(explained.by_one_leader_ns))),
                  0, columns);
   }

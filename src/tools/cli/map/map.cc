@@ -68,18 +68,18 @@ class MapCommand : public Command {
  public:
   std::string name() const override { return "map"; }
   std::string summary() const override {
-    return "say where ranks or threads should sit, from who talks to whom";
+    return "place ranks or threads by how much they communicate";
   }
   std::string description() const override {
-    return "Reads who sends how much to whom, and places ranks or threads on a machine so that "
-           "those that communicate most are near each other: it minimizes the bytes of each pair "
-           "times the time that a cache line takes between the two. Nodes, sockets and NUMA "
-           "nodes get equal numbers, unless --pack fills one socket before the next. Shows the "
-           "figures before and after, among them the memory bandwidth that the placement can "
-           "use, the place of each element, and the reason; recommends to leave things as they "
-           "are if the gain is small or if a profile of threads rests on too few events. Before "
-           "is what --present contains, else the hosts of a profile, else the order of numbers "
-           "on the cores that are used.";
+    return "Reads how much each rank or thread sends to each other one, and places them on a "
+           "machine so that those that communicate most are near each other: it minimizes the "
+           "bytes of each pair times the time that a cache line takes between the two. Nodes, "
+           "sockets and NUMA nodes get equal numbers, unless --pack fills one socket before the "
+           "next. Shows the figures before and after, among them the memory bandwidth that the "
+           "placement can use, the place of each element, and the reason; recommends to leave "
+           "things as they are if the gain is small or if a profile of threads rests on too few "
+           "events. Before is what --present contains, else the hosts of a profile, else the "
+           "order of numbers on the cores that are used.";
   }
   std::string examples() const override {
     return "  huddle map huddle-comm.json\n"
@@ -118,7 +118,8 @@ class MapCommand : public Command {
     options.setting("machine");
     options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
     options.number("--nodes", nodes_, 1, most_mapped_nodes, "N",
-                   "so many nodes of that machine; as many as it takes where --machine is given");
+                   "use N nodes of that machine; the smallest sufficient number if --machine is "
+                   "given");
     options.flag("--pack", packs_,
                  "fill one socket before the next, for programs that are not limited by memory "
                  "bandwidth; otherwise sockets and NUMA nodes get equal numbers");
@@ -132,8 +133,10 @@ class MapCommand : public Command {
     options.text("--phase", phase_, "NAME", "of a profile: only what was sent in that phase");
     options.flag("--collectives", collectives_,
                  "of a profile: what collectives mean is added to what was sent");
-    options.text("--fixed", fixed_, "LIST", "who may not move: 3=12, or 3=1:12 for node 1");
-    options.text("--present", present_, "FILE", "where everybody sits now, 3=12 a line");
+    options.text("--fixed", fixed_, "LIST",
+                 "ranks or threads that may not move: 3=12, or 3=1:12 "
+                 "for node 1");
+    options.text("--present", present_, "FILE", "present placement, one 3=12 per line");
     options.number("--least-gain", least_gain_percent_, 0, 100, "PERCENT",
                    "what has to be saved to be worth a move; 3");
     options.number("--seed", seed_, 0, 1'000'000'000, "N", "of random choices; 1");
@@ -158,7 +161,7 @@ class MapCommand : public Command {
     if (!emit_.empty())
       mapping::emission_named(emit_);  // check the name before anything takes time
     if (matrix_.empty() && !compare_) {
-      throw UsageError("map what? Give a matrix of who sends how much to whom");
+      throw UsageError("map what? Give a communication matrix");
     }
     if (matrix_.empty() && dry_run_) {
       print_map_corpus(nullptr, context.console);
@@ -274,7 +277,7 @@ class MapCommand : public Command {
     }
     if (!calibrated(machine.loaded.machine)) {
       all.emplace_back(
-          "nobody has measured this machine: distances are as published, estimated or generic");
+          "this machine has not been measured: distances are published, estimated or generic");
     }
     if (tree.nodes() > 1 && model.machine().networks.empty()) {
       all.push_back(fmt::format("the machine file has no network: {} between nodes is assumed",

@@ -198,7 +198,7 @@ std::string matrices(const MapSubject& subject, const Placed& placed, const Cons
   const Cells after(subject, placed.mapped.mapping, side);
   const double least = std::min(before.least(), after.least());
   const double most = std::max(before.most(), after.most());
-  std::string text = "who talks to whom, in the order of their slots\n" +
+  std::string text = "bytes between each pair, in the order of slots\n" +
                      padded("before", side * columns_a_cell + gap) + "after\n";
   for (int row = 0; row < side; ++row) {
     for (int column = 0; column < side; ++column) {
@@ -225,9 +225,9 @@ class Seating {
     columns_ = console.columns;
     draw(0, 0);
     if (left_out_ > 0) {
-      text_ += fmt::format("  ... and {} more; --json has everybody\n", left_out_);
+      text_ += fmt::format("  ... and {} more; --json has all\n", left_out_);
     }
-    return "who sits where (. is free)\n" + text_;
+    return "placement (. is free)\n" + text_;
   }
 
  private:
@@ -303,7 +303,7 @@ std::string why(const MapSubject& subject, const Placed& placed) {
   }
   if (largest > 0) {
     text +=
-        fmt::format(" Of all bytes {} went through {} ({} a line), now {}.",
+        fmt::format(" {} of all bytes went through {} ({} per line), now {}.",
                     percent_text(subject.before.share_of_level[most]), levels[most].name,
                     time_text(levels[most].ns), percent_text(placed.quality.share_of_level[most]));
   }

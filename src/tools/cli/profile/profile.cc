@@ -150,22 +150,26 @@ bool starts_ranks(const std::string& word) {
 class ProfileCommand : public Command {
  public:
   std::string name() const override { return "profile"; }
-  std::string summary() const override { return "say who talks to whom in a program"; }
+  std::string summary() const override {
+    return "record how much the ranks or threads of a "
+           "program communicate";
+  }
   std::string description() const override {
-    return "Runs COMMAND to its end and finds out who talks to whom in it, for huddle map.\n"
-           "Where COMMAND begins with an MPI launcher, a preloaded library counts what each rank "
-           "sends to which, to the byte: point to point in every mode, one-sided, and what "
-           "collectives mean. Nothing is rebuilt; huddle run counts nothing of this.\n"
-           "Of any other program it watches which of its threads write to the same memory, one "
-           "after the other. The program is as it is, and needs no root: some of its pages are "
-           "write-protected again and again, and the kernel's page faults tell which thread wrote "
-           "next. That is kept to about 2 % of the processor time that the program uses. Reads are "
-           "not seen, unless --allow-sysctl has the kernel's NUMA balancing make page faults of "
-           "them.";
+    return "Runs COMMAND to its end and records how much its ranks or threads communicate, for "
+           "huddle map.\n"
+           "If COMMAND begins with an MPI launcher, a preloaded library counts the bytes that "
+           "each rank sends to each other rank: point to point in every mode, one-sided, and "
+           "what collectives imply. Nothing is rebuilt; huddle run counts none of this.\n"
+           "In any other program it observes which threads write to the same memory, one after "
+           "the other. The program is not changed and needs no root: some of its pages are "
+           "write-protected repeatedly, and the kernel's page faults show which thread wrote "
+           "next. This takes about 2 % of the processor time that the program uses. Reads are "
+           "not observed, unless --allow-sysctl lets the kernel's NUMA balancing cause page "
+           "faults for them.";
   }
   std::string examples() const override {
     return "  huddle profile mpirun -n 16 ./app    of ranks: huddle-comm.json\n"
-           "  huddle map huddle-comm.json          who should sit where\n"
+           "  huddle map huddle-comm.json          find a placement for them\n"
            "  huddle profile -o halo.json srun -n 64 ./app\n"
            "  huddle profile --of ranks ./start.sh a script that starts the launcher\n"
            "  huddle profile --dry-run mpirun -n 2 ./app\n"

@@ -124,9 +124,10 @@ std::string tally_text(const Tally& tally, std::string_view what) {
 
 std::string simulation_text(const Summary& summary) {
   if (summary.simulated.rows == 0) return "";
-  return fmt::format(" Of those whose protocols were simulated {} hold, {} the right way round.",
-                     tally_text(summary.simulated, "rows"),
-                     tally_text(summary.simulated_direction, "directions"));
+  return fmt::format(
+      " Of the rows with simulated protocols, {} hold, and {} are in the right "
+      "direction.",
+      tally_text(summary.simulated, "rows"), tally_text(summary.simulated_direction, "directions"));
 }
 
 std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
@@ -171,8 +172,8 @@ class ReproduceCommand : public Command {
     return "Holds the figures of the papers that huddle grew out of against its own: those that "
            "are arithmetic computed again, ratios by the prices of the paper's machine, between "
            "nodes simulated. Figures of those machines are estimates for the most part: the band "
-           "is where nine tenths of the answers lie when all estimates are drawn anew, 25 % up or "
-           "down. What cannot be compared says why. Nothing is fitted: what misses, misses.";
+           "is where nine tenths of the answers lie when all estimates are drawn anew, 25 % up "
+           "or down. A row that cannot be compared shows the reason. Nothing is fitted.";
   }
   std::string examples() const override {
     return "  huddle reproduce                     all papers\n"

@@ -71,7 +71,7 @@ std::string verdict(const bench::Estimate& speedup) {
   }
   if (speedup.low > 1) return "Faster with huddle";
   if (speedup.high < 1) return "Slower with huddle";
-  return "No difference can be told: the interval holds 1. More runs make it narrower";
+  return "No significant difference: the interval contains 1. More runs make it narrower";
 }
 
 }  // namespace

@@ -175,15 +175,14 @@ class DistanceCommand : public Command {
     return "how far a collective between nodes sends, by algorithm";
   }
   std::string description() const override {
-    return "Says for each algorithm of a collective between nodes how far apart in the order of "
-           "ranks those are who send to each other: D, the average of |i - j| over all messages. "
-           "Where neighbouring ranks are near each other a small D means few messages over long "
-           "ways. D is counted from the schedules that huddle has proven, exactly; beside it is "
-           "what a formula says where there is one, and what the paper that defines D printed "
-           "where that is another. With --fabric it says as well where messages really go, one "
-           "rank a node: how many meet beneath one switch, how many one level higher and so on, "
-           "and how "
-           "many blocks the fullest link carries.";
+    return "Shows how far messages travel in each algorithm of a collective between nodes: D, "
+           "the average of |i - j| over all messages from rank i to rank j. If neighbouring "
+           "ranks are near each other, a small D means few messages over long distances. D is "
+           "counted exactly, from the schedules that the checker has proven; beside it are the "
+           "value of a formula, if there is one, and the value that the paper that defines D "
+           "printed, if it differs. With --fabric, and one rank per node, it also shows how many "
+           "messages stay below one switch, how many cross one level more and so on, and how "
+           "many blocks the busiest link carries.";
   }
   std::string examples() const override {
     return "  huddle distance allgather --ranks 8,10,16\n"

@@ -188,12 +188,16 @@ constexpr int most_shown = 1024;
 class ScheduleCommand : public Command {
  public:
   std::string name() const override { return "schedule"; }
-  std::string summary() const override { return "who sends what to whom between nodes, by rounds"; }
+  std::string summary() const override {
+    return "show the messages of a collective between "
+           "nodes, by rounds";
+  }
   std::string description() const override {
-    return "Shows an algorithm of a collective between nodes, round by round: who sends to whom, "
-           "and which blocks. A block is what one rank contributes to an allgather, a segment of a "
-           "broadcast, a slice of a reduction. In a round a rank posts all its receives and sends, "
-           "and waits for all of them. Without an algorithm's name all names are listed.";
+    return "Shows an algorithm of a collective between nodes, round by round: which rank sends "
+           "which blocks to which rank. A block is what one rank contributes to an allgather, a "
+           "segment of a broadcast, a slice of a reduction. In a round a rank posts all its "
+           "receives and sends, and waits for all of them. Without an algorithm's name all names "
+           "are listed.";
   }
   std::string examples() const override {
     return "  huddle schedule allgather:neighbor -n 7\n"

@@ -160,12 +160,12 @@ class SimCommand : public Command {
   }
   std::string description() const override {
     return "Without --fabric: runs the protocol that 'explain' chooses inside a node, on a model "
-           "of the machine that a file describes, and tells how long each rank takes, which lines "
-           "go how far and what is busy. With --fabric: simulates the algorithms of a collective "
-           "between nodes, one rank a node: how long each takes and where the time goes, how many "
-           "rounds it has, and how much the fullest link carries. Neither the machine nor the "
-           "fabric need be here. SIZE is what one rank has, of an exchange (allgather, alltoall, "
-           "gather, scatter) one block of it, as in 64, 8K or 1.5M.";
+           "of the machine that a file describes, and shows how long each rank takes, how far "
+           "cache lines travel, and what is busy. With --fabric: simulates the algorithms of a "
+           "collective between nodes, with one rank per node: how long each takes and where the "
+           "time goes, how many rounds it has, and how much the busiest link carries. Neither "
+           "the machine nor the fabric need be here. SIZE is the data of one rank, or one block "
+           "of an exchange (allgather, alltoall, gather, scatter), such as 64, 8K or 1.5M.";
   }
   std::string examples() const override {
     return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
@@ -178,10 +178,10 @@ class SimCommand : public Command {
            "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
            "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
            "\n"
-           "A fabric is a TOML file of huddle's or Slurm's topology.conf, given by its path, - for "
-           "standard input, or by a name from --list-fabrics. What the simulators model and what "
-           "they leave out: docs/model.md, "
-           "docs/design/simulation-and-paper-comparison.md.";
+           "A fabric is a TOML file of huddle's or Slurm's topology.conf, given by its path, - "
+           "for standard input, or by a name from --list-fabrics. docs/model.md and "
+           "docs/design/simulation-and-paper-comparison.md describe what the simulators model "
+           "and what they leave out.";
   }
 
   void declare(Options& options) override {

@@ -142,9 +142,8 @@ class TopoCommand : public Command {
   std::string description() const override {
     return "Draws what the processors share, marks those that this process may use, and below "
            "that the latency of a cache line between any two cores: as measured (huddle "
-           "calibrate), "
-           "as a machine file says, or generic where nobody has measured. Without options: this "
-           "machine.";
+           "calibrate), as given by a machine file, or generic if not measured. Without options: "
+           "this machine.";
   }
   std::string examples() const override {
     return "  huddle topo\n"

@@ -60,17 +60,15 @@ class UcxCommand : public Command {
   std::string summary() const override { return "settings that tell UCX what this node can do"; }
   std::string description() const override {
     return "UCX, which carries the messages of many MPIs, chooses its paths inside a node by "
-           "constants: what one rank can copy, whatever the machine and however many ranks copy at "
-           "once. Where they are wrong it takes a slower path, or sends part of a large message "
+           "constants: what one rank can copy, whatever the machine and however many ranks copy "
+           "at once. If they are wrong, UCX uses a slower path, or sends part of a large message "
            "through a network card to a rank of the same node. This command writes settings that "
-           "replace the constants by rates measured on this machine with that many ranks at work, "
-           "each with the figure that it follows from. It writes no rate for one path while "
-           "another "
-           "path that UCX has here was not measured, only settings that this UCX has, and none "
-           "that "
-           "you have made yourself. Settings that nothing here has tested are written as comments. "
-           "All of it is for jobs with this many ranks of a node: set it per job, not for "
-           "all users. huddle changes nothing by itself.";
+           "replace the constants by rates measured on this machine with that many ranks at "
+           "work, each with the figure that it follows from. It writes no rate for one path "
+           "while another path that UCX has here was not measured, only settings that this UCX "
+           "has, and none that you have made yourself. Settings that nothing here has tested are "
+           "written as comments. All of it is for jobs with this many ranks of a node: set it "
+           "per job, not for all users. huddle changes nothing by itself.";
   }
   std::string examples() const override {
     return "  huddle ucx                     for one rank on every core of this machine\n"
@@ -97,7 +95,7 @@ class UcxCommand : public Command {
                  "gather without and with them, and by huddle, and see what network devices carry");
     options.text("--mpi", mpi_, "LAUNCHER", "with --check: of the MPI to time; the first in PATH");
     options.text("--rank-counts", rank_counts_, "LIST",
-                 "with --check: jobs of so many ranks, such as 2,4,8; else as many as --ppn");
+                 "with --check: numbers of ranks of the jobs, such as 2,4,8; otherwise --ppn");
     options.flag("--dry-run", dry_run_, "with --check: only ask UCX, time nothing");
     options.text("--tool", tool_, "FILE", "the ucx_info to ask; the first in PATH");
     options.setting("machine");
