@@ -125,8 +125,7 @@ std::string tally_text(const Tally& tally, std::string_view what) {
 std::string simulation_text(const Summary& summary) {
   if (summary.simulated.rows == 0) return "";
   return fmt::format(
-      " Of the rows with simulated protocols, {} hold, and {} are in the right "
-      "direction.",
+      " With simulated protocols, {} hold, and {} are right.",
       tally_text(summary.simulated, "rows"), tally_text(summary.simulated_direction, "directions"));
 }
 
