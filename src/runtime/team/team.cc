@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
 #include "runtime/context/errors.h"
 #include "runtime/select/operation.h"
@@ -379,6 +380,19 @@ void Team::run_alone(const Call& call) {
   std::memmove(call.output, call.input, call.count * call.element_bytes());
 }
 
+// Applications repeat the same call, so the last choice of each operation is looked up inline.
+inline const Team::Chosen& Team::chosen_for(const Call& call) {
+  const std::size_t element_bytes = call.element_bytes();
+  const std::size_t bytes = call.count * element_bytes;
+  const bool root_moved = call.operation == Operation::bcast && note_root(call.root);
+  const Latest& latest = latest_[at(static_cast<int>(call.operation))];
+  if (latest.chosen != nullptr && latest.bytes == bytes && latest.root_moved == root_moved &&
+      element_bytes <= largest_usual_element) {
+    return *latest.chosen;
+  }
+  return chosen_for_new(call, bytes, root_moved);
+}
+
 const Ready& Team::ready_for(const Call& call) {
   const Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
@@ -386,40 +400,24 @@ const Ready& Team::ready_for(const Call& call) {
   return where_mapped && all_have_mapped(call) ? *where_mapped : usual;
 }
 
-const Team::Chosen& Team::chosen_for(const Call& call) {
-  const std::size_t bytes = call.count * call.element_bytes();
-  if (call.element_bytes() > largest_usual_element) return chosen_for_unusual(call);
-  const bool root_moved = note_root(call);
-  // Fast path: applications repeat the same call.
-  Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
-  if (latest.chosen != nullptr && latest.bytes == bytes && latest.root_moved == root_moved)
-    return *latest.chosen;
+const Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bool root_moved) {
   const select::Request request{.operation = call.operation,
                                 .bytes = select::largest_in(select::size_class_of(bytes)),
                                 .element_bytes = call.element_bytes(),
                                 .root_moved = root_moved};
+  if (call.element_bytes() > largest_usual_element) return chosen_for_unusual(request);
   auto known = chosen_.find(class_of(request));
   if (known == chosen_.end() || !known->second) {
     const Chosen chosen =
         choose(request, [&] { known = chosen_.try_emplace(class_of(request)).first; });
     known->second = chosen;
   }
-  latest = {&*known->second, bytes, root_moved};
+  latest_[at(static_cast<int>(call.operation))] = {&*known->second, bytes, root_moved};
   return *known->second;
 }
 
-// Returns whether the root of this broadcast differs from that of the last one. Equal on all ranks,
-// because they have made the same broadcasts.
-bool Team::note_root(const Call& call) {
-  if (call.operation != Operation::bcast) return false;
-  return std::exchange(bcast_root_, call.root) != call.root;
-}
-
 // Caches only the last choice, because applications repeat reductions of large elements.
-const Team::Chosen& Team::chosen_for_unusual(const Call& call) {
-  const std::size_t bytes = call.count * call.element_bytes();
-  const select::Request request{call.operation, select::largest_in(select::size_class_of(bytes)),
-                                call.element_bytes()};
+const Team::Chosen& Team::chosen_for_unusual(const select::Request& request) {
   if (!unusual_ || unusual_request_ != request) {
     unusual_ = choose(request, [] {});
     unusual_request_ = request;

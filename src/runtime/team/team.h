@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "runtime/context/errors.h"
 #include "runtime/memory/reduction.h"
@@ -172,9 +173,12 @@ class Team {
   };
 
   const Ready& ready_for(const Call& call);
-  bool note_root(const Call& call);
+  // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because
+  // they have made the same broadcasts.
+  bool note_root(int root) { return std::exchange(bcast_root_, root) != root; }
   const Chosen& chosen_for(const Call& call);
-  const Chosen& chosen_for_unusual(const Call& call);
+  const Chosen& chosen_for_new(const Call& call, std::size_t bytes, bool root_moved);
+  const Chosen& chosen_for_unusual(const select::Request& request);
   template <class Prepare>
   Chosen choose(const select::Request& request, Prepare prepare);
   template <class Prepare>
