@@ -224,7 +224,8 @@ TEST_F(Misuse, InvalidExplanation) {
               HasSubstr("no such huddle_operation"));
   EXPECT_THAT(sentence(HUDDLE_BCAST, 1, 1, static_cast<huddle_format>(-1), text.data()),
               HasSubstr("no such huddle_format"));
-  EXPECT_THAT(sentence(HUDDLE_REDUCE, 1, 0, HUDDLE_TEXT, text.data()), HasSubstr("must be positive"));
+  EXPECT_THAT(sentence(HUDDLE_REDUCE, 1, 0, HUDDLE_TEXT, text.data()),
+              HasSubstr("must be positive"));
   EXPECT_THAT(sentence(HUDDLE_REDUCE, far_too_many, 8, HUDDLE_TEXT, text.data()),
               HasSubstr("no memory holds"));
   EXPECT_THAT(sentence(HUDDLE_BCAST, 1, 1, HUDDLE_TEXT, nullptr), HasSubstr("no buffer"));

@@ -54,8 +54,8 @@ TEST_F(Map, ShowsBothPlacementsAndTheReason) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that talk"),
                              HasSubstr("% of the hop-bytes saved"), HasSubstr("why: tree:"),
-                             HasSubstr("bytes between each pair"), HasSubstr("placement (. is free)"),
-                             HasSubstr("l3 0-7:")));
+                             HasSubstr("bytes between each pair"),
+                             HasSubstr("placement (. is free)"), HasSubstr("l3 0-7:")));
 }
 
 TEST_F(Map, JsonHasEachElementOnce) {

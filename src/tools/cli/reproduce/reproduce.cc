@@ -124,9 +124,9 @@ std::string tally_text(const Tally& tally, std::string_view what) {
 
 std::string simulation_text(const Summary& summary) {
   if (summary.simulated.rows == 0) return "";
-  return fmt::format(
-      " With simulated protocols, {} hold, and {} are right.",
-      tally_text(summary.simulated, "rows"), tally_text(summary.simulated_direction, "directions"));
+  return fmt::format(" With simulated protocols, {} hold, and {} are right.",
+                     tally_text(summary.simulated, "rows"),
+                     tally_text(summary.simulated_direction, "directions"));
 }
 
 std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
