@@ -87,7 +87,7 @@ endfunction()
 
 # With sanitizers, half of the compile time of a source is spent in headers of libraries. They are precompiled once.
 function(huddle_precompile_module name)
-  set(first base)
+  set(first common)
   set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <filesystem> <functional> <map>
               <memory> <numeric> <optional> <set> <span> <sstream> <string> <variant> <vector>)
   if(name IN_LIST huddle_text_modules)
