@@ -58,6 +58,7 @@ class Received {
       : skips_(skips), target_(skips.ranks() + place), bound_(2 * skips.ranks()) {
     const int own = skips.last_on_the_way_to(place);
     // The analyzer assumes any int for the number of skips; it is between 0 and most_skips.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     free_ = ((std::uint64_t{2} << skips.count()) - 1) & ~(std::uint64_t{1} << own);
     search(0, skips.count());
     for (int k = 0; k < skips.count(); ++k) {

@@ -94,6 +94,7 @@ void Progress::finish() {
 namespace {
 
 // A signal handler can access only globals.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> signal_came{false};
 std::atomic<int> which_signal{0};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)

@@ -10,7 +10,7 @@ namespace {
 
 using namespace huddle::profile;
 
-// the process has one MPI
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one per process, as MPI is
 Profiler* the_profiler = nullptr;
 
 }  // namespace
