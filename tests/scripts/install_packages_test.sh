@@ -37,7 +37,7 @@ case $calls in
   'apt-get install -y --no-install-recommends cmake '*) ;;
   *) fail "root called: $calls" ;;
 esac
-case $calls in *shellcheck*) fail "a build asked for a package of the tests" ;; esac
+case $calls in *shellcheck*) fail "a build installed a package of the tests" ;; esac
 
 run 1000 yes 'cmake' build
 case $calls in 'apt-get install '*cmake*) ;; *) fail "sudo called: $calls" ;; esac
