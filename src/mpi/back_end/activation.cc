@@ -53,10 +53,6 @@ std::uint64_t this_node() {
          (identity.pid_namespace * 0x9e3779b97f4a7c15U);
 }
 
-}  // namespace
-
-namespace {
-
 // The minimum and maximum over the ranks.
 struct Range {
   Range() = default;

@@ -10,9 +10,9 @@
 #include "mpi/back_end/process.h"
 #include "mpi/stub/door.h"
 
-namespace {
-
 using namespace huddle::mpi;
+
+namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one per process, as MPI is
 Process* the_process = nullptr;
@@ -73,9 +73,6 @@ HUDDLE_EXPORT int MPI_Session_finalize(Session* session) {
 
 // MPI_Comm_free and MPI_Comm_disconnect: collective calls that delete callbacks of the
 // communicator's attributes make on it fall back to the MPI.
-
-using namespace huddle::mpi;
-
 HUDDLE_EXPORT int MPI_Comm_free(Comm* comm) {
   return process().free(comm, process().real().comm_free);
 }
@@ -85,9 +82,6 @@ HUDDLE_EXPORT int MPI_Comm_disconnect(Comm* comm) {
 }
 
 // MPI_Alloc_mem and MPI_Free_mem. A call with an info object falls back to the MPI.
-
-using namespace huddle::mpi;
-
 HUDDLE_EXPORT int MPI_Alloc_mem(Aint bytes, Info info, void* place) {
   void* const lent = bytes > 0 ? process().lend(static_cast<std::size_t>(bytes), info) : nullptr;
   if (lent == nullptr) return process().real().alloc_mem(bytes, info, place);
@@ -98,13 +92,6 @@ HUDDLE_EXPORT int MPI_Alloc_mem(Aint bytes, Info info, void* place) {
 HUDDLE_EXPORT int MPI_Free_mem(void* block) {
   return process().take_back(block) ? success : process().real().free_mem(block);
 }
-
-// When a rank leaves a barrier of the MPI, it has received what was sent before it. huddle's
-// barrier does not go through the MPI and progresses it only during long waits. Some MPIs examine a
-// window before they make progress, and would report that an access epoch which ended before the
-// barrier is still open. So MPI_Win_test is repeated here.
-
-using namespace huddle::mpi;
 
 namespace {
 
@@ -120,6 +107,10 @@ int ranks_of(const UnderlyingMpi& real, Win window) {
 
 }  // namespace
 
+// When a rank leaves a barrier of the MPI, it has received what was sent before it. huddle's
+// barrier does not go through the MPI and progresses it only during long waits. Some MPIs examine a
+// window before they make progress, and would report that an access epoch which ended before the
+// barrier is still open. So MPI_Win_test is repeated here.
 HUDDLE_EXPORT int MPI_Win_test(Win window, int* has_ended) {
   const UnderlyingMpi& real = process().real();
   int status = real.win_test(window, has_ended);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* How a preloaded library finds the MPI, hides symbols, and routes calls. */
+/* Declares how a preloaded library finds the MPI, hides symbols, and routes calls. */
 #pragma once
+
+#include <stddef.h>
+
+#include "door.h"
 
 /*
  * Finds the MPI of this process, however it was loaded and of whatever family it is.
  */
-#ifndef HUDDLE_MPI_STUB_FIND_MPI_H
-#define HUDDLE_MPI_STUB_FIND_MPI_H
-
 enum huddle_abi {
   huddle_abi_unknown,
   huddle_abi_openmpi,
@@ -33,32 +34,17 @@ void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name);
  * `name` is "MPI_X". */
 void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name);
 
-#endif
-
 /*
  * Hides a symbol of this library again. A program may use a weak symbol to test whether its MPI has
  * a function (mpi4py does), and the preloaded library must not answer for the MPI.
  */
-#ifndef HUDDLE_MPI_STUB_HIDE_H
-#define HUDDLE_MPI_STUB_HIDE_H
-
 /* After this call, libraries that are loaded later cannot find this function by name. The symbol
  * stays visible if the system does not permit the change. */
 void huddle_hide(void (*function)(void));
 
-#endif
-
 /*
  * Routes a preloaded library's calls to its back end, to a tool in between, or to the MPI.
  */
-#ifndef HUDDLE_MPI_STUB_ROUTES_H
-#define HUDDLE_MPI_STUB_ROUTES_H
-
-#include <stddef.h>
-
-#include "door.h"
-#include "routes.h"
-
 /* An MPI function of any type; its caller casts it to the right one. */
 typedef void huddle_any_function(void);
 
@@ -104,5 +90,3 @@ int huddle_is_probably_open_mpi(void);
 /* Returns whether to hide a name. If the program is linked with its MPI, that MPI determines which
  * names exist. */
 int huddle_is_to_be_hidden(const char* profiling_name);
-
-#endif

@@ -153,10 +153,6 @@ bool read_plain_row(std::string_view line, std::vector<double>& amounts) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // Reads a CSV file row by row.
 class CsvTable {
  public:

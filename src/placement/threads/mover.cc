@@ -125,8 +125,6 @@ int Binder::give_back() {
   return changed;
 }
 
-using machine::CpuSet;
-
 namespace {
 
 // A rank that holds the lock may be waiting for an answer of this agent. The move can be repeated

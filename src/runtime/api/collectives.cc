@@ -206,7 +206,6 @@ huddle_status prefix(huddle_team* team, const void* input, void* output, size_t 
 }  // namespace
 }  // namespace huddle::api
 
-using namespace huddle::api;
 using huddle::node::Block;
 using huddle::node::Blocks;
 using huddle::team::Team;

@@ -84,8 +84,6 @@ std::string text_of(const select::Explanation& explanation, huddle_format format
 }  // namespace
 }  // namespace huddle::api
 
-using namespace huddle::api;
-
 huddle_status huddle_explain(huddle_team* team, huddle_operation operation, size_t count,
                              size_t element_bytes, huddle_format format, char* buffer,
                              size_t capacity, size_t* needed) {

@@ -94,9 +94,6 @@ memory::KernelBySize kernels_of_writes(const machine::CostModel& model, int from
 
 namespace {
 
-using machine::HandoffKind;
-using memory::CopyKernel;
-using memory::CopyMethod;
 using memory::LineOwnership;
 
 // All kernels except the non-temporal one write into the caches.

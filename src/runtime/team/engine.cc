@@ -51,14 +51,14 @@ constexpr char type_of_protocol = 0;
 
 template <class PlanOfIt>
 constexpr bool has_own_instance = requires {
-  select::Registration<PlanOfIt>::one_instance_per_plan;
+  requires select::Registration<PlanOfIt>::one_instance_per_plan;
 };
 
-// Returns whether an entry of the plan's protocol serves the plan.
+// Returns whether the instance that a plan of the same protocol has set up serves this plan.
 template <class PlanOfIt>
-bool serves(const std::optional<select::Plan>& plan_of_entry, const PlanOfIt& plan) {
+bool serves(const select::Plan& set_up_by, const PlanOfIt& plan) {
   if constexpr (has_own_instance<PlanOfIt>) {
-    return std::get<PlanOfIt>(*plan_of_entry) == plan;
+    return std::get<PlanOfIt>(set_up_by) == plan;
   } else {
     return true;
   }
@@ -124,9 +124,7 @@ Instance& Engine::instance_for(const PlanOfIt& plan) {
   }
   std::unique_ptr<Instance> instance =
       set_up([&] { return select::Registration<PlanOfIt>::protocol(plan, setting()); });
-  std::optional<select::Plan> own;
-  if constexpr (has_own_instance<PlanOfIt>) own = plan;
-  entries_.push_back({type, std::move(own), std::move(instance)});
+  entries_.push_back({type, plan, std::move(instance)});
   return *entries_.back().instance;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "runtime/context/native_context.h"
@@ -67,7 +66,7 @@ class Engine {
   // unless their registration declares one instance for each plan.
   struct Entry {
     const void* protocol_type = nullptr;
-    std::optional<select::Plan> plan;
+    select::Plan plan;  // that set the instance up
     std::unique_ptr<Instance> instance;
   };
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/arithmetic.h"
 #include "common/error.h"
 #include "runtime/context/errors.h"
 #include "runtime/select/operation.h"
@@ -385,7 +384,7 @@ inline const Team::Chosen& Team::chosen_for(const Call& call) {
   const std::size_t element_bytes = call.element_bytes();
   const std::size_t bytes = call.count * element_bytes;
   const bool root_moved = call.operation == Operation::bcast && note_root(call.root);
-  const Latest& latest = latest_[at(static_cast<int>(call.operation))];
+  const Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
   if (latest.chosen != nullptr && latest.bytes == bytes && latest.root_moved == root_moved &&
       element_bytes <= largest_usual_element) {
     return *latest.chosen;
@@ -412,7 +411,7 @@ const Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bo
         choose(request, [&] { known = chosen_.try_emplace(class_of(request)).first; });
     known->second = chosen;
   }
-  latest_[at(static_cast<int>(call.operation))] = {&*known->second, bytes, root_moved};
+  latest_[static_cast<std::size_t>(call.operation)] = {&*known->second, bytes, root_moved};
   return *known->second;
 }
 

@@ -126,9 +126,6 @@ std::string as_svg(const BarChart& chart) { return BarDrawing(chart).drawn(); }
 
 namespace {
 
-using sheet_sizes::line;
-using sheet_sizes::margin;
-
 constexpr int line_title_height = 30;
 constexpr int axis_width = 44;
 constexpr int plot_width = 620;

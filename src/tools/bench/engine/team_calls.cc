@@ -91,7 +91,6 @@ std::string RotatingBcast::how(const RankContext& here) {
 namespace {
 
 using node::Blocks;
-using select::Operation;
 
 std::size_t numbers_in(const CallData& at) { return at.bytes / sizeof(double); }
 

@@ -241,7 +241,6 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   return selection;
 }
 
-using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 // The time that the points of a plan may take.

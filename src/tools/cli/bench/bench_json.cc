@@ -101,8 +101,6 @@ std::string bench_json(const EngineBenchReport& report) {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 ordered_json estimate_json(const bench::Estimate& estimate) {
   return {{"ratio", estimate.ratio},
           {"low", estimate.low},
@@ -200,8 +198,6 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
 }
 
 namespace {
-
-using nlohmann::ordered_json;
 
 ordered_json cell_json(std::size_t bytes, const bench::Cell& cell) {
   ordered_json one = {{"bytes", bytes},

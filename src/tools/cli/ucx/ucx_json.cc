@@ -137,8 +137,6 @@ std::string ucx_check_json(const UcxCheck& check) {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr int paths_json_schema = 1;
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+//
+// Wrappers of all point-to-point calls that send. A call is counted once the MPI has accepted it,
+// so that the MPI reports invalid arguments and failed calls are not counted.
 
 #include <vector>
 
 #include "mpi/back_end/mpi_names.h"
 #include "placement/profile/back_end/profiler.h"
-
-// Wrappers of all point-to-point calls that send. A call is counted once the MPI has accepted it,
-// so that the MPI reports invalid arguments and failed calls are not counted.
 
 using namespace huddle::profile;
 
@@ -155,9 +155,6 @@ HUDDLE_EXPORT int MPI_Rsend_init_c(const void* buffer, Count n, Datatype type, i
 }
 
 // Combined send and receive. Only the send is counted here; the peer counts its own.
-
-using namespace huddle::profile;
-
 namespace {
 
 template <class N>
@@ -226,9 +223,6 @@ HUDDLE_EXPORT int MPI_Isendrecv_replace_c(void* buffer, Count n, Datatype type, 
 
 // Persistent and partitioned sends, which are counted at each start. A partitioned send is one
 // message.
-
-using namespace huddle::profile;
-
 HUDDLE_EXPORT int MPI_Psend_init(const void* buffer, int partitions, Count n, Datatype type, int to,
                                  int tag, Comm comm, Info info, Request* request) {
   const int status =
