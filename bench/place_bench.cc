@@ -82,7 +82,7 @@ ScotchTree scotch_tree(const SlotTree& tree) {
   return result;
 }
 
-Mapping by_scotch(const Problem& problem, const ScotchTree& target) {
+Mapping by_scotch(const MappingProblem& problem, const ScotchTree& target) {
   SCOTCH_randomReset();
   const Graph& graph = problem.graph;
   std::vector<SCOTCH_Num> rows(graph.offsets.begin(), graph.offsets.end());
@@ -158,8 +158,9 @@ SlotTree tree_for(const machine::CostModel& model, int elements) {
   return {model, {pus, nodes, model.message_ns(model.machine().line_bytes, 0)}};
 }
 
-Problem in_order_on(const Graph& graph, const SlotTree& tree) {
-  Problem problem{graph, tree, Mapping(static_cast<std::size_t>(graph.size()), no_slot), {}, 1};
+MappingProblem in_order_on(const Graph& graph, const SlotTree& tree) {
+  MappingProblem problem{
+      graph, tree, Mapping(static_cast<std::size_t>(graph.size()), no_slot), {}, 1};
   problem.present = in_order(problem);
   return problem;
 }
@@ -168,7 +169,7 @@ void compare(Pattern pattern, bool shuffle, int size, int rounds, const SlotTree
              Sums& sums) {
   const Graph plain = graph_of(pattern, size, 1);
   const Graph graph = shuffle ? shuffled(plain, 7) : plain;
-  const Problem problem = in_order_on(graph, tree);
+  const MappingProblem problem = in_order_on(graph, tree);
   const ScotchTree target = scotch_tree(tree);
   const auto [scotch, scotch_ms] = timed(rounds, [&] { return by_scotch(problem, target); });
   const auto [ours, ours_ms] = timed(rounds, [&] { return tree_mapping(problem).mapping; });
@@ -233,7 +234,7 @@ void compare_with_the_thesis(int rounds) {
   for (const int threads : {4, 8, 16, 64}) {
     for (const bool shuffle : {false, true}) {
       const Graph graph = solver(threads, shuffle);
-      const Problem problem = in_order_on(graph, tree);
+      const MappingProblem problem = in_order_on(graph, tree);
       const auto [scotch, scotch_ms] = timed(rounds, [&] { return by_scotch(problem, target); });
       const auto [greedy, greedy_ms] = timed(rounds, [&] { return lh(problem, Spread::evenly); });
       const Mapping ours = tree_mapping(problem).mapping;
@@ -251,7 +252,7 @@ void compare_with_the_thesis(int rounds) {
 double scotch_ns(const threads::Recording& recording, const Graph& counts,
                  const machine::CostModel& model, const std::vector<int>& processors) {
   const SlotTree tree(model, {processors, 1, 0});
-  const Problem problem = in_order_on(counts, tree);
+  const MappingProblem problem = in_order_on(counts, tree);
   const Mapping mapping = by_scotch(problem, scotch_tree(tree));
   if (const std::string flaw = flaw_of(problem, mapping); !flaw.empty()) {
     fmt::print(stderr, "Scotch: {}\n", flaw);

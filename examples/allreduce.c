@@ -15,13 +15,13 @@ static void check(huddle_status status, const char* why) {
   exit(1);
 }
 
-static void run(huddle_meeting* meeting, int rank) {
+static void run(huddle_rendezvous* rendezvous, int rank) {
   huddle_message why;
   huddle_context* context;
   huddle_team* team;
-  check(huddle_meeting_take_place(meeting, rank, &why), why.text);
+  check(huddle_rendezvous_attach(rendezvous, rank, &why), why.text);
   check(huddle_context_create(NULL, &context, &why), why.text);
-  huddle_bootstrap bootstrap = huddle_meeting_bootstrap(meeting);
+  huddle_bootstrap bootstrap = huddle_rendezvous_bootstrap(rendezvous);
   check(huddle_team_create(context, &bootstrap, &team, &why), why.text);
 
   double values[2] = {rank, 0.5};
@@ -35,12 +35,12 @@ static void run(huddle_meeting* meeting, int rank) {
 
 int main(void) {
   huddle_message why;
-  huddle_meeting* meeting;
-  check(huddle_meeting_before_fork(ranks, &meeting, &why), why.text);
+  huddle_rendezvous* rendezvous;
+  check(huddle_rendezvous_before_fork(ranks, &rendezvous, &why), why.text);
   for (int rank = 0; rank < ranks; ++rank) {
-    if (fork() == 0) return run(meeting, rank), 0;
+    if (fork() == 0) return run(rendezvous, rank), 0;
   }
-  huddle_meeting_free(meeting); /* the children have their own handles */
+  huddle_rendezvous_free(rendezvous); /* the children have their own handles */
   int failed = 0;
   for (int status; wait(&status) > 0;) failed |= status;
   return failed != 0;

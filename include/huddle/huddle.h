@@ -5,7 +5,7 @@
  * For C99 and later, and for C++11 and later. docs/guide.md describes how to use it.
  *
  *     context    the resources of a process: a machine model, memory to share
- *     meeting    a rendezvous for ranks that have no other means to communicate
+ *     rendezvous    a rendezvous for ranks that have no other means to communicate
  *     team       a group of ranks that call collectives together
  *
  * Every call that can fail returns a status, and describes the reason in one sentence. Calls marked
@@ -14,7 +14,7 @@
  *
  * The library does not start threads, print, install signal handlers, or keep state outside the
  * handles. Several threads may use a context at the same time, but only one thread at a time may
- * use a team or a meeting. A process may have several ranks, each with its own thread and team
+ * use a team or a rendezvous. A process may have several ranks, each with its own thread and team
  * handle. A forked process must not use the contexts and teams of its parent, not even to free
  * them. Callbacks must return to their caller and must not call the team that calls them.
  */
@@ -108,14 +108,14 @@ huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
  *  blocks are released with the context and the last of its teams. `block` may be null. */
 void huddle_free(huddle_context* context, void* block);
 
-/* ---- meeting ----------------------------------------------------------------------------- */
+/* ---- rendezvous ----------------------------------------------------------------------------- */
 
 /** Gathers `bytes` bytes from each rank on all ranks, in rank order: those of rank r are stored at
  *  all + r * bytes. Returns 0 on success and any other value on failure. */
 typedef int (*huddle_gather_function)(void* arg, const void* mine, size_t bytes, void* all);
 
 /** The means to create a team: the caller's own (over MPI, PMIx, sockets, ...) or that of a
- *  meeting. `allgather` is called a few times while a team is created, and never afterwards. */
+ *  rendezvous. `allgather` is called a few times while a team is created, and never afterwards. */
 typedef struct huddle_bootstrap {
   int rank;
   int ranks;
@@ -123,28 +123,29 @@ typedef struct huddle_bootstrap {
   void* arg;
 } huddle_bootstrap;
 
-typedef struct huddle_meeting huddle_meeting;
+typedef struct huddle_rendezvous huddle_rendezvous;
 
-/** Creates a meeting for processes that are forked afterwards. The parent frees it after the forks;
- *  until then it counts as a rank that has not arrived yet. */
-huddle_status huddle_meeting_before_fork(int ranks, huddle_meeting** meeting,
-                                         huddle_message* message);
-/** Joins the meeting as `rank`. Each child calls it once. */
-huddle_status huddle_meeting_take_place(huddle_meeting* meeting, int rank, huddle_message* message);
+/** Creates a rendezvous for processes that are forked afterwards. The parent frees it after the
+ * forks; until then it counts as a rank that has not arrived yet. */
+huddle_status huddle_rendezvous_before_fork(int ranks, huddle_rendezvous** rendezvous,
+                                            huddle_message* message);
+/** Attaches this process as `rank`. Each child calls it once. */
+huddle_status huddle_rendezvous_attach(huddle_rendezvous* rendezvous, int rank,
+                                       huddle_message* message);
 
-/** Creates a meeting of threads, or of processes of one user that were started independently. All
- *  ranks pass the same path. It is only a name: no file is created. Waits at most timeout_ms
+/** Creates a rendezvous of threads, or of processes of one user that were started independently.
+ * All ranks pass the same path. It is only a name: no file is created. Waits at most timeout_ms
  *  milliseconds for all ranks. Collective. */
-huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int timeout_ms,
-                                     huddle_meeting** meeting, huddle_message* message);
+huddle_status huddle_rendezvous_at_path(const char* path, int rank, int ranks, int timeout_ms,
+                                        huddle_rendezvous** rendezvous, huddle_message* message);
 
-/** Returns the bootstrap of a meeting. It is valid as long as the meeting, for any number of teams
- *  created one after the other. If this process has not taken its place, the result cannot create a
+/** Returns the bootstrap of a rendezvous. It is valid as long as the rendezvous, for any number of
+ * teams created one after the other. If this process is not attached, the result cannot create a
  *  team. */
-huddle_bootstrap huddle_meeting_bootstrap(huddle_meeting* meeting);
+huddle_bootstrap huddle_rendezvous_bootstrap(huddle_rendezvous* rendezvous);
 
-/** Frees a meeting. Teams that were created from it do not need it. `meeting` may be null. */
-void huddle_meeting_free(huddle_meeting* meeting);
+/** Frees a rendezvous. Teams that were created from it do not need it. `rendezvous` may be null. */
+void huddle_rendezvous_free(huddle_rendezvous* rendezvous);
 
 /* ---- team -------------------------------------------------------------------------------- */
 

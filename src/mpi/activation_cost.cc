@@ -22,29 +22,29 @@ std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns) {
   return std::min(one_ns, other_ns);
 }
 
-void ActivationTerms::meet(const ActivationTerms& other) {
+void ActivationTerms::combine(const ActivationTerms& other) {
   use = std::min(use, other.use);
   past_use = std::min(past_use, other.past_use);
   call_ns = std::min(call_ns, other.call_ns);
   reduce_ns = std::max(reduce_ns, other.reduce_ns);
-  nodes_join_ns = std::max(nodes_join_ns, other.nodes_join_ns);
+  nodes_team_ns = std::max(nodes_team_ns, other.nodes_team_ns);
 }
 
 ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& of_all) {
   // A vote takes as long as a small call, so the next one follows after a quarter of the calls so
   // far at the earliest, and after their number has doubled at the latest, as calls may grow.
   const std::size_t use_per_call = std::max<std::size_t>(1, of_all.use / calls);
-  const auto next_ask = [&](std::uint64_t missing_use) {
+  const auto next_vote = [&](std::uint64_t missing_use) {
     const std::uint64_t use = std::clamp<std::uint64_t>(missing_use, calls / 4, calls);
     return calls + std::max<std::size_t>(1, use / use_per_call);
   };
-  if (of_all.call_ns == 0) return {.next_ask = next_ask(calls)};
-  const std::uint64_t price = saved_part * of_all.reduce_ns / of_all.call_ns;
+  if (of_all.call_ns == 0) return {.next_vote = next_vote(calls)};
+  const std::uint64_t decision = saved_part * of_all.reduce_ns / of_all.call_ns;
   const std::uint64_t made = of_all.use + of_all.past_use;
-  if (made >= price) return {.joins = true};
-  const bool is_near = made >= price / 2;
-  const std::uint64_t until = is_near ? price : price / 2;
-  return {.is_near = is_near, .next_ask = next_ask(until - made)};
+  if (made >= decision) return {.is_due = true};
+  const bool is_near = made >= decision / 2;
+  const std::uint64_t until = is_near ? decision : decision / 2;
+  return {.is_near = is_near, .next_vote = next_vote(until - made)};
 }
 
 PastCalls::Past PastCalls::of(std::span<const int> members) const {

@@ -16,7 +16,7 @@
 namespace huddle::mpi {
 
 // Calls after which ranks first exchange their terms, which takes about as long as a call.
-inline constexpr std::size_t first_ask = 32;
+inline constexpr std::size_t first_vote = 32;
 
 // The data that a rank contributes to the decision.
 struct ActivationTerms {
@@ -26,24 +26,24 @@ struct ActivationTerms {
   std::uint64_t past_use = 0;   // the same, for freed communicators of the same ranks
   std::uint64_t call_ns = 0;    // time of a small collective of the MPI on this rank; 0: unknown
   std::uint64_t reduce_ns = 0;  // predicted set-up time on one node
-  std::uint64_t nodes_join_ns = 0;  // the same over several nodes
+  std::uint64_t nodes_team_ns = 0;  // the same over several nodes
 
   // Returns the terms for a communicator over several nodes. Inter-node teams are not kept for
   // later communicators, so each has to repay its set-up by its own calls, without past_use.
-  ActivationTerms over_nodes() const { return {use, 0, call_ns, nodes_join_ns, nodes_join_ns}; }
+  ActivationTerms over_nodes() const { return {use, 0, call_ns, nodes_team_ns, nodes_team_ns}; }
 
   // Combines both into terms that hold for both ranks: the smaller use, the longer set-up, and the
   // shorter call time, because the rank that enters a call last does not wait for any other.
-  void meet(const ActivationTerms& other);
+  void combine(const ActivationTerms& other);
 };
 
 // Returns the smaller of two times, where 0 means unknown.
 std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns);
 
 struct ActivationDecision {
-  bool joins = false;
-  bool is_near = false;      // half of the set-up cost is reached
-  std::size_t next_ask = 0;  // the call count at which to vote again if `joins` is false
+  bool is_due = false;
+  bool is_near = false;       // half of the set-up cost is reached
+  std::size_t next_vote = 0;  // the call count at which to vote again if `joins` is false
 };
 // `calls` counts the calls on this communicator. It alone determines when to vote, because it is
 // equal on all ranks even if the program passes different counts. `of_all` holds all ranks' terms.

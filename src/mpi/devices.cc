@@ -152,7 +152,7 @@ class LevelZero : public DeviceDriver {
   static constexpr int shared_type = 3;              // ZE_MEMORY_TYPE_SHARED
 
   // ze_context_desc_t and ze_memory_allocation_properties_t
-  struct ContextWish {
+  struct ContextRequest {
     int structure;
     const void* next;
     std::uint32_t flags;
@@ -171,15 +171,15 @@ class LevelZero : public DeviceDriver {
     std::uint32_t found = most_drivers;
     if (drivers_(&found, drivers.data()) != driver_success) return;
     for (std::uint32_t i = 0; i < found && i < most_drivers; ++i) {
-      const ContextWish wish{context_structure, nullptr, 0};
-      if (create_context_(drivers[i], &wish, &contexts_[count_]) == driver_success) ++count_;
+      const ContextRequest request{context_structure, nullptr, 0};
+      if (create_context_(drivers[i], &request, &contexts_[count_]) == driver_success) ++count_;
     }
   }
 
   static constexpr std::size_t most_drivers = 8;
 
   int (*drivers_)(std::uint32_t* count, void** drivers) = nullptr;
-  int (*create_context_)(void* driver, const ContextWish*, void** context) = nullptr;
+  int (*create_context_)(void* driver, const ContextRequest*, void** context) = nullptr;
   int (*get_)(void* context, const void* address, Properties*, void** device) = nullptr;
   mutable std::mutex mutex_;  // guards the two members below
   mutable std::array<void*, most_drivers> contexts_{};

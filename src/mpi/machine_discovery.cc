@@ -75,9 +75,9 @@ pid_t start_unheard(Start it) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &it.signals);
   const pid_t child = clone(start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &it);
-  const int trouble = errno;
+  const int error = errno;
   pthread_sigmask(SIG_SETMASK, &it.signals, nullptr);
-  errno = trouble;
+  errno = error;
   return child;
 }
 

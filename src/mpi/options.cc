@@ -18,13 +18,13 @@ std::array<bool, select::operations.size()> operations_of(std::string_view list)
   std::string names(list.empty() || !all_but ? list : list.substr(1));
   std::replace(names.begin(), names.end(), ',', ' ');
   const std::vector<std::string> listed = words(names);
-  std::array<bool, select::operations.size()> taken{};
+  std::array<bool, select::operations.size()> handled{};
   for (const select::Operation operation : select::operations) {
     const bool named =
         std::find(listed.begin(), listed.end(), select::name(operation)) != listed.end();
-    taken[static_cast<std::size_t>(operation)] = named != all_but;
+    handled[static_cast<std::size_t>(operation)] = named != all_but;
   }
-  return taken;
+  return handled;
 }
 
 }  // namespace
@@ -32,18 +32,18 @@ std::array<bool, select::operations.size()> operations_of(std::string_view list)
 std::uint64_t Options::digest() const {
   std::string text = verify ? "verify" : "";
   for (const select::Operation operation : select::operations) {
-    if (takes(operation)) text += select::name(operation);
+    if (handles(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + join_after_text() + " net " + net + ' ' + net_algorithms +
-                                  ' ' + std::to_string(net_leaders.value_or(0)));
+  return std::hash<std::string>()(text + activate_after_text() + " net " + net + ' ' +
+                                  net_algorithms + ' ' + std::to_string(net_leaders.value_or(0)));
 }
 
-std::string Options::join_after_text() const {
-  return join_after ? std::to_string(*join_after) : "auto";
+std::string Options::activate_after_text() const {
+  return activate_after ? std::to_string(*activate_after) : "auto";
 }
 
-Options options_from(const settings::Sources& sources, const Complain& complain) {
-  const auto resolved = settings::resolve(sources, complain);
+Options options_from(const settings::Sources& sources, const Warn& warn) {
+  const auto resolved = settings::resolve(sources, warn);
   const auto value = [&](std::string_view key) { return settings::find(resolved, key).value; };
   Options options;
   options.machine_file = value("machine");
@@ -52,7 +52,7 @@ Options options_from(const settings::Sources& sources, const Complain& complain)
   options.times = value("summary") == "times";
   options.summary = options.times || value("summary") == "on";
   options.verify = value("verify") == "on";
-  options.taken = operations_of(value("ops"));
+  options.handled = operations_of(value("ops"));
   options.algorithms = value("algo");
   options.net = value("net");
   options.net_algorithms = value("net-algo");
@@ -60,12 +60,12 @@ Options options_from(const settings::Sources& sources, const Complain& complain)
     options.net_leaders = static_cast<int>(std::min<long long>(*leaders, INT_MAX));
   }
   options.heap = value("heap");
-  options.heap_wish = heap::wish_from(value);
-  if (const auto calls = whole_number(value("join-after"))) {
-    options.join_after = static_cast<std::size_t>(*calls);
+  options.heap_request = heap::request_from(value);
+  if (const auto calls = whole_number(value("activate-after"))) {
+    options.activate_after = static_cast<std::size_t>(*calls);
   } else if (options.verify) {
     // Every call is compared from the first one on; the set-up cost does not matter then.
-    options.join_after = 0;
+    options.activate_after = 0;
   }
   return options;
 }

@@ -24,28 +24,28 @@ struct Options {
   bool summary = false;
   bool times = false;  // include times in the summary
   bool verify = false;
-  std::optional<std::size_t> join_after;  // in calls; nullopt: decided by cost
-  std::array<bool, select::operations.size()> taken{};
+  std::optional<std::size_t> activate_after;  // in calls; nullopt: decided by cost
+  std::array<bool, select::operations.size()> handled{};
   std::string algorithms;          // forced algorithms, in the syntax of the setting
   std::string net;                 // measured, auto, on or off
   std::string net_algorithms;      // forced inter-node algorithms
   std::optional<int> net_leaders;  // per node; nullopt: the number that is predicted to be fastest
   std::string heap;                // auto, on or off
-  heap::Wish heap_wish;
+  heap::Request heap_request;
 
-  bool takes(select::Operation operation) const {
-    return taken[static_cast<std::size_t>(operation)];
+  bool handles(select::Operation operation) const {
+    return handled[static_cast<std::size_t>(operation)];
   }
   // Returns whether the run times of calls are reported.
   bool is_timed() const { return stats || times; }
   // Returns the value in the syntax of the setting.
-  std::string join_after_text() const;
+  std::string activate_after_text() const;
   // Returns a hash that is equal if the ranks' settings are compatible.
   std::uint64_t digest() const;
 };
 
 // Reads the options. Reports invalid settings to `complain`; the others apply.
-using Complain = std::function<void(const std::string& sentence)>;
-Options options_from(const settings::Sources& sources, const Complain& complain);
+using Warn = std::function<void(const std::string& sentence)>;
+Options options_from(const settings::Sources& sources, const Warn& warn);
 
 }  // namespace huddle::mpi

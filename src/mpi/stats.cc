@@ -15,22 +15,22 @@
 
 namespace huddle::mpi {
 
-std::string_view kind_never_taken(std::string_view name) {
+std::string_view kind_never_handled(std::string_view name) {
   if (name.find("eighbor_") != std::string_view::npos) return "neighborhood";
   if (name.find("_init") != std::string_view::npos) return "persistent";
   return name.starts_with("MPI_I") ? "nonblocking" : "not taken yet";
 }
 
-std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& passed,
+std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& fallbacks,
                                const huddle_stub_interface& door) {
   std::vector<Reason> reasons;
   for (std::size_t i = 0; i < route_count; ++i) {
-    if (passed[i] > 0) reasons.push_back({passed[i], words(static_cast<Route>(i))});
+    if (fallbacks[i] > 0) reasons.push_back({fallbacks[i], words(static_cast<Route>(i))});
   }
   std::map<std::string_view, std::size_t> elsewhere;
   for (std::size_t i = 0; i < door.route_count; ++i) {
-    const std::size_t calls = huddle_counted_calls(&door.passed[i]);
-    if (calls > 0) elsewhere[kind_never_taken(door.passed[i].name)] += calls;
+    const std::size_t calls = huddle_counted_calls(&door.fallbacks[i]);
+    if (calls > 0) elsewhere[kind_never_handled(door.fallbacks[i].name)] += calls;
   }
   for (const auto& [kind, calls] : elsewhere) reasons.push_back({calls, kind});
   sort_by_calls(reasons);
@@ -82,17 +82,17 @@ void Stats::add(select::Operation operation, Route why, const Taken& words, std:
   }
 }
 
-void Stats::taken(select::Operation operation, const Taken& how, std::size_t bytes,
-                  double seconds) {
+void Stats::handled(select::Operation operation, const Taken& how, std::size_t bytes,
+                    double seconds) {
   add(operation, Route::huddle, how, bytes, seconds);
 }
 
-void Stats::passed(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
-                   double seconds) {
+void Stats::fell_back(select::Operation operation, Route why, std::string_view more,
+                      std::size_t bytes, double seconds) {
   add(operation, why, {more}, bytes, seconds);
 }
 
-void Stats::remark(std::string_view sentence) {
+void Stats::add_note(std::string_view sentence) {
   const std::lock_guard lock(mutex_);
   try {
     ++remarks_[std::string(sentence)];
@@ -103,9 +103,9 @@ void Stats::remark(std::string_view sentence) {
 
 namespace {
 
-std::string shares_text(std::size_t taken, const std::vector<Reason>& reasons) {
+std::string shares_text(std::size_t handled, const std::vector<Reason>& reasons) {
   return fmt::format("huddle: {} collectives of rank 0 taken, {} passed to the MPI{}\n",
-                     grouped(taken), grouped(calls_of(reasons)), listed(reasons));
+                     grouped(handled), grouped(calls_of(reasons)), listed(reasons));
 }
 
 std::string off_text(const std::vector<Reason>& reasons) {
@@ -116,8 +116,8 @@ std::string off_text(const std::vector<Reason>& reasons) {
 }  // namespace
 
 Shares& Shares::operator+=(const Shares& other) {
-  taken += other.taken;
-  for (std::size_t i = 0; i < route_count; ++i) passed[i] += other.passed[i];
+  handled += other.handled;
+  for (std::size_t i = 0; i < route_count; ++i) fallbacks[i] += other.fallbacks[i];
   seconds += other.seconds;
   return *this;
 }
@@ -132,11 +132,11 @@ std::string times(const Shares& shares, const Run& run) {
 }
 
 std::string summary(const Shares& shares, const huddle_stub_interface& door, const Run& run) {
-  const std::vector<Reason> reasons = reasons_of(shares.passed, door);
-  if (shares.taken == 0 && reasons.empty()) {
+  const std::vector<Reason> reasons = reasons_of(shares.fallbacks, door);
+  if (shares.handled == 0 && reasons.empty()) {
     return fmt::format("huddle: {}rank 0 called no collective\n", run.off ? "off; " : "");
   }
-  const std::string text = run.off ? off_text(reasons) : shares_text(shares.taken, reasons);
+  const std::string text = run.off ? off_text(reasons) : shares_text(shares.handled, reasons);
   return run.seconds ? fmt::format("{}huddle: {}\n", text, times(shares, run)) : text;
 }
 
@@ -153,11 +153,11 @@ std::string Stats::report(const huddle_stub_interface& door) const {
                         sum.bytes, sum.seconds, how);
   }
   for (std::size_t i = 0; i < door.route_count; ++i) {
-    const huddle_passed& passed = door.passed[i];
-    const unsigned long calls = huddle_counted_calls(&passed);
+    const huddle_fallback& fallbacks = door.fallbacks[i];
+    const unsigned long calls = huddle_counted_calls(&fallbacks);
     if (calls == 0) continue;
-    text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: {}\n", passed.name, calls, "-", "-",
-                        kind_never_taken(passed.name));
+    text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: {}\n", fallbacks.name, calls, "-", "-",
+                        kind_never_handled(fallbacks.name));
   }
   return text + remarks_text();
 }

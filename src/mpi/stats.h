@@ -27,11 +27,11 @@ struct Reason {
 };
 
 // Returns why huddle never handles calls of this name.
-std::string_view kind_never_taken(std::string_view name);
+std::string_view kind_never_handled(std::string_view name);
 
 // Returns all reasons that occurred, the most frequent one first. Includes the calls that the stub
 // forwards to the MPI and counts itself.
-std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& passed,
+std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& fallbacks,
                                const huddle_stub_interface& door);
 void sort_by_calls(std::vector<Reason>& reasons);
 
@@ -49,12 +49,12 @@ class Stats {
     std::string_view algorithm;
     std::string_view unserved = {};  // the forced algorithm that could not run the call
   };
-  void taken(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
+  void handled(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
   // `more` describes the part of the call that the reason refers to; may be empty.
-  void passed(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
-              double seconds);
+  void fell_back(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
+                 double seconds);
   // Adds a sentence to the end of the report. Repeated sentences are printed once.
-  void remark(std::string_view sentence);
+  void add_note(std::string_view sentence);
 
   // Returns a human-readable table, including the calls that the stub counts.
   std::string report(const huddle_stub_interface& door) const;
@@ -84,11 +84,11 @@ class Stats {
 
 // The numbers of calls that huddle and the MPI handled.
 struct Shares {
-  std::size_t taken = 0;
-  std::array<std::size_t, route_count> passed{};  // by reason
-  double seconds = 0;                             // sum of all calls, if they are timed
+  std::size_t handled = 0;
+  std::array<std::size_t, route_count> fallbacks{};  // by reason
+  double seconds = 0;                                // sum of all calls, if they are timed
 
-  void count(Route why) { ++passed[static_cast<std::size_t>(why)]; }
+  void count(Route why) { ++fallbacks[static_cast<std::size_t>(why)]; }
   Shares& operator+=(const Shares& other);
 };
 

@@ -144,10 +144,10 @@ bool Verification::note_difference() {
 }
 
 std::string Verification::report(const huddle_stub_interface& door) const {
-  std::array<std::size_t, route_count> passed{};
-  std::transform(passed_.begin(), passed_.end(), passed.begin(),
+  std::array<std::size_t, route_count> fallbacks{};
+  std::transform(passed_.begin(), passed_.end(), fallbacks.begin(),
                  [](const Counter& calls) { return calls.load(std::memory_order_relaxed); });
-  std::vector<Reason> reasons = reasons_of(passed, door);
+  std::vector<Reason> reasons = reasons_of(fallbacks, door);
   for (std::size_t i = 0; i < incomparable_count; ++i) {
     const std::size_t calls = incomparable_[i].load(std::memory_order_relaxed);
     if (calls > 0) reasons.push_back({calls, words(static_cast<Incomparable>(i))});

@@ -21,14 +21,14 @@ constexpr context::Sequence number(std::size_t i) {
 }
 
 // Combines bytes: left + 2 * right, which is not commutative and loses no information.
-void join_bytes(void* to, const void* left, const void* right, std::size_t count, void*) {
+void combine_bytes(void* to, const void* left, const void* right, std::size_t count, void*) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto l = static_cast<const unsigned char*>(left)[i];
     const auto r = static_cast<const unsigned char*>(right)[i];
     static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(l + 2 * r);
   }
 }
-constexpr memory::Reduction join{join_bytes, nullptr, 1, false};
+constexpr memory::Reduction combine{combine_bytes, nullptr, 1, false};
 
 // A small reduction that uses everything: non-temporal copies of contributions, flags with one
 // writer each, a root that waits for any or all of them, a counter of the ranks that have read the
@@ -48,8 +48,9 @@ void collective(CheckedContext& w, std::size_t call) {
   if (me == 0) {
     w.wait_any(arrived);
     w.wait_all(flags, context::until_reached(number(call)));
-    w.reduce(result, at, line(1, 1), 8, join);
-    for (int rank = 2; rank < w.ranks(); ++rank) w.reduce(result, result, line(rank, 1), 8, join);
+    w.reduce(result, at, line(1, 1), 8, combine);
+    for (int rank = 2; rank < w.ranks(); ++rank)
+      w.reduce(result, result, line(rank, 1), 8, combine);
     w.copy(out, result, 8, plain);
     w.store(line(0, 0), number(call));
     w.wait(readers, context::until_equal(static_cast<context::Sequence>(w.ranks() - 1)));
@@ -68,8 +69,8 @@ std::string wrong_results(const Memory& memory) {
   std::vector<std::byte> wanted(memory.bytes(context::Region::input, 0).begin(),
                                 memory.bytes(context::Region::input, 0).end());
   for (int rank = 1; rank < memory.ranks(); ++rank) {
-    join_bytes(wanted.data(), wanted.data(), memory.bytes(context::Region::input, rank).data(),
-               bytes, nullptr);
+    combine_bytes(wanted.data(), wanted.data(), memory.bytes(context::Region::input, rank).data(),
+                  bytes, nullptr);
   }
   for (int rank = 0; rank < memory.ranks(); ++rank) {
     const auto got = memory.bytes(context::Region::output, rank);

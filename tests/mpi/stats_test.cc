@@ -18,15 +18,15 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-huddle_stub_interface door_with(const huddle_passed* passed, std::size_t count) {
-  return {nullptr, "/usr/lib/libmpi.so", passed, count};
+huddle_stub_interface door_with(const huddle_fallback* fallbacks, std::size_t count) {
+  return {nullptr, "/usr/lib/libmpi.so", fallbacks, count};
 }
 
 TEST(Stats, AddUpByOperationAndAlgorithm) {
   Stats stats;
-  stats.taken(Operation::bcast, {"inline"}, 8, 0.25);
-  stats.taken(Operation::bcast, {"inline"}, 16, 0.5);
-  stats.taken(Operation::bcast, {"pipelined"}, 4096, 1);
+  stats.handled(Operation::bcast, {"inline"}, 8, 0.25);
+  stats.handled(Operation::bcast, {"inline"}, 16, 0.5);
+  stats.handled(Operation::bcast, {"pipelined"}, 4096, 1);
   const std::string report = stats.report(door_with(nullptr, 0));
   EXPECT_THAT(report, AllOf(ContainsRegex("bcast +2 +24 +0\\.750000  inline\n"),
                             ContainsRegex("bcast +1 +4096 +1\\.000000  pipelined\n")));
@@ -34,9 +34,9 @@ TEST(Stats, AddUpByOperationAndAlgorithm) {
 
 TEST(Stats, NameTheForcedAlgorithmThatCannotRun) {
   Stats stats;
-  stats.taken(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
-  stats.taken(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
-  stats.taken(Operation::bcast, {"inline"}, 8, 1);
+  stats.handled(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
+  stats.handled(Operation::bcast, {"pipelined", "inline"}, 4096, 1);
+  stats.handled(Operation::bcast, {"inline"}, 8, 1);
   EXPECT_THAT(stats.report(door_with(nullptr, 0)),
               AllOf(ContainsRegex("bcast +2 +8192 .*  pipelined, as inline cannot\n"),
                     ContainsRegex("bcast +1 +8 .*  inline\n")));
@@ -44,16 +44,16 @@ TEST(Stats, NameTheForcedAlgorithmThatCannotRun) {
 
 TEST(Stats, ShowTheFallbackReason) {
   Stats stats;
-  stats.passed(Operation::reduce, Route::several_nodes, "", 80, 0);
+  stats.fell_back(Operation::reduce, Route::several_nodes, "", 80, 0);
   EXPECT_THAT(stats.report(door_with(nullptr, 0)),
               ContainsRegex("reduce +1 +80 .*MPI: several nodes\n"));
 }
 
 TEST(Stats, SeparateReductionsThatFallBack) {
   Stats stats;
-  stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
-  stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
-  stats.passed(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.fell_back(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
+  stats.fell_back(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.fell_back(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
   EXPECT_THAT(
       stats.report(door_with(nullptr, 0)),
       AllOf(ContainsRegex("reduce +1 +8 .*MPI: type or operator: MPI_SUM of MPI_PACKED\n"),
@@ -61,13 +61,13 @@ TEST(Stats, SeparateReductionsThatFallBack) {
 }
 
 TEST(Stats, IncludeCallsThatTheStubForwards) {
-  const std::array<huddle_passed, 6> passed = {{{"MPI_Scan", 3},
-                                                {"MPI_Gather", 0},
-                                                {"MPI_Ireduce_c", 4},
-                                                {"MPI_Allreduce_init_c", 5},
-                                                {"MPI_Neighbor_alltoallv_init", 6},
-                                                {"MPI_Ineighbor_allgather", 7}}};
-  const std::string report = Stats().report(door_with(passed.data(), passed.size()));
+  const std::array<huddle_fallback, 6> fallbacks = {{{"MPI_Scan", 3},
+                                                     {"MPI_Gather", 0},
+                                                     {"MPI_Ireduce_c", 4},
+                                                     {"MPI_Allreduce_init_c", 5},
+                                                     {"MPI_Neighbor_alltoallv_init", 6},
+                                                     {"MPI_Ineighbor_allgather", 7}}};
+  const std::string report = Stats().report(door_with(fallbacks.data(), fallbacks.size()));
   EXPECT_THAT(report, AllOf(ContainsRegex("MPI_Scan +3 .*MPI: not taken yet\n"),
                             ContainsRegex("MPI_Ireduce_c +4 .*MPI: nonblocking\n"),
                             ContainsRegex("MPI_Allreduce_init_c +5 .*MPI: persistent\n"),
@@ -76,20 +76,20 @@ TEST(Stats, IncludeCallsThatTheStubForwards) {
   EXPECT_THAT(report, Not(HasSubstr("MPI_Gather")));
 }
 
-Shares shares_of(std::size_t taken, std::initializer_list<std::pair<Route, int>> passed) {
-  Shares shares{.taken = taken};
-  for (const auto& [why, calls] : passed) {
+Shares shares_of(std::size_t handled, std::initializer_list<std::pair<Route, int>> fallbacks) {
+  Shares shares{.handled = handled};
+  for (const auto& [why, calls] : fallbacks) {
     for (int call = 0; call < calls; ++call) shares.count(why);
   }
   return shares;
 }
 
 TEST(Summary, ListsFallbackReasonsByFrequency) {
-  const std::array<huddle_passed, 2> passed = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
+  const std::array<huddle_fallback, 2> fallbacks = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
   const Shares shares =
       shares_of(12040, {{Route::one_rank, 2}, {Route::not_activated, 8}, {Route::no_reduction, 2}});
   EXPECT_EQ(
-      summary(shares, door_with(passed.data(), passed.size()), {}),
+      summary(shares, door_with(fallbacks.data(), fallbacks.size()), {}),
       "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 nonblocking, "
       "8 before the communicator joined, 2 one rank, 2 type or operator)\n");
   EXPECT_EQ(summary(shares_of(999, {}), door_with(nullptr, 0), {}),
@@ -119,8 +119,8 @@ TEST(Summary, ReportsThatNoCollectiveWasCalled) {
 
 TEST(Stats, PrintARemarkOnce) {
   Stats stats;
-  stats.remark("no memory left");
-  stats.remark("no memory left");
+  stats.add_note("no memory left");
+  stats.add_note("no memory left");
   const std::string report = stats.report(door_with(nullptr, 0));
   EXPECT_EQ(report.find("no memory left"), report.rfind("no memory left"));
   EXPECT_THAT(report, HasSubstr("no memory left"));

@@ -27,8 +27,9 @@ TEST(Verification, CountsDifferencesAmongComparedCalls) {
 }
 
 TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
-  const std::array<huddle_passed, 2> passed = {{{"MPI_Ibcast", 2}, {"MPI_Iscan", 3}}};
-  const huddle_stub_interface door = {nullptr, "/usr/lib/libmpi.so", passed.data(), passed.size()};
+  const std::array<huddle_fallback, 2> fallbacks = {{{"MPI_Ibcast", 2}, {"MPI_Iscan", 3}}};
+  const huddle_stub_interface door = {nullptr, "/usr/lib/libmpi.so", fallbacks.data(),
+                                      fallbacks.size()};
   Verification verification;
   verification.note_skipped(Route::one_rank);
   for (int i = 0; i < 6; ++i) verification.note_skipped(Incomparable::mpi_failed);

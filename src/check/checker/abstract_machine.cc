@@ -27,9 +27,9 @@ std::vector<std::byte> bytes_of(context::Sequence value) {
 
 }  // namespace
 
-Machine::Machine(Memory& memory, StoreOrder order, Judge& judge)
+Machine::Machine(Memory& memory, StoreOrder order, ErrorReporter& errors)
     : memory_(memory),
-      judge_(judge),
+      errors_(errors),
       order_(order),
       flags_(memory.ranks(), memory.all_bytes()),
       accesses_(memory.ranks(), memory.all_bytes(), flags_) {
@@ -92,7 +92,7 @@ context::Sequence Machine::update(int rank, context::Address flag, context::Sequ
   if (flags_.note_store(byte, rank)) touch(rank);
   require(accesses_.update(rank, byte, mine.known));
   PendingStore store = flag_store(rank, flag, seen + add, strength);
-  store.carried.join(state.carried);
+  store.carried.combine(state.carried);
   store.is_update = true;
   store.is_held = hold;
   if (hold) {
@@ -107,7 +107,7 @@ void Machine::fence(int rank) {
   drain(rank);
   order_callers_stores(rank);
   Core& mine = core(rank);
-  mine.known.join(mine.unacquired);
+  mine.known.combine(mine.unacquired);
   mine.fenced = mine.known;
   mine.has_published = true;
 }
@@ -158,10 +158,10 @@ void Machine::reduce(int rank, context::Address to, context::Address left, conte
 void Machine::expose(int rank, context::Address at, context::Address what) {
   check_reach(rank, at, context::exposure_bytes);
   if (at.region != context::Region::shared) {
-    judge_.fail(fmt::format("{}: what is exposed is told in shared memory", text_of(at)));
+    errors_.fail(fmt::format("{}: what is exposed is told in shared memory", text_of(at)));
   }
   if (what.owner != rank) {
-    judge_.fail(fmt::format("rank {} exposes {}, which is not its own", rank, text_of(what)));
+    errors_.fail(fmt::format("rank {} exposes {}, which is not its own", rank, text_of(what)));
   }
   const auto bytes = encoded(what);
   write(rank, at, {bytes.begin(), bytes.end()}, false);
@@ -200,16 +200,16 @@ bool Machine::has_reached(int rank, context::Address place) const {
 
 void Machine::check_reach(int rank, context::Address place, std::size_t n) const {
   const int as = has_reached(rank, place) ? place.owner : rank;
-  if (const auto refusal = memory_.refusal(as, place, n)) judge_.fail(*refusal);
+  if (const auto refusal = memory_.refusal(as, place, n)) errors_.fail(*refusal);
 }
 
 void Machine::check_flag(int rank, context::Address place) const {
   check_reach(rank, place, flag_bytes);
   if (place.region != context::Region::shared) {
-    judge_.fail(fmt::format("{}: flags live in shared memory", text_of(place)));
+    errors_.fail(fmt::format("{}: flags live in shared memory", text_of(place)));
   }
   if (place.offset % flag_bytes != 0) {
-    judge_.fail(fmt::format("{}: a flag is aligned to {} bytes", text_of(place), flag_bytes));
+    errors_.fail(fmt::format("{}: a flag is aligned to {} bytes", text_of(place), flag_bytes));
   }
 }
 
@@ -248,7 +248,7 @@ PendingStore Machine::flag_store(int rank, context::Address flag, context::Seque
 }
 
 void Machine::learn(int rank, const Clock& carried, Strength strength) {
-  (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).join(carried);
+  (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).combine(carried);
 }
 
 // Advances the rank's time: peers that have acquired what it published do not know later accesses.
@@ -321,14 +321,14 @@ void Machine::write(int rank, context::Address place, std::vector<std::byte> byt
 context::Address Machine::what_is_exposed(int rank, context::Address at) {
   check_reach(rank, at, context::exposure_bytes);
   const auto exposed = exposed_address(at.owner, read(rank, at, context::exposure_bytes));
-  if (!exposed) judge_.fail(fmt::format("{} exposes nothing", text_of(at)));
+  if (!exposed) errors_.fail(fmt::format("{} exposes nothing", text_of(at)));
   return *exposed;
 }
 
 void Machine::require_apart(context::Address to, context::Address from, std::size_t n) const {
   const bool same_part = to.region == from.region && to.owner == from.owner;
   if (same_part && to.offset < from.offset + n && from.offset < to.offset + n) {
-    judge_.fail(fmt::format("{} and {} overlap", text_of(to, n), text_of(from, n)));
+    errors_.fail(fmt::format("{} and {} overlap", text_of(to, n), text_of(from, n)));
   }
 }
 

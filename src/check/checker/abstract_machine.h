@@ -23,16 +23,16 @@ namespace huddle::check::checker {
 enum class Strength : std::uint8_t { ordered, relaxed };
 
 // Receives a protocol's errors. fail() does not return.
-class Judge {
+class ErrorReporter {
  public:
-  virtual ~Judge() = default;
+  virtual ~ErrorReporter() = default;
   [[noreturn]] virtual void fail(const std::string& what) = 0;
   [[noreturn]] virtual void fail(const Conflict& conflict) = 0;
 };
 
 class Machine {
  public:
-  Machine(Memory& memory, StoreOrder order, Judge& judge);
+  Machine(Memory& memory, StoreOrder order, ErrorReporter& errors);
 
   void begin_execution();
 
@@ -118,11 +118,11 @@ class Machine {
            static_cast<std::size_t>(place.owner);
   }
   void require(const std::optional<Conflict>& conflict) const {
-    if (conflict) judge_.fail(*conflict);
+    if (conflict) errors_.fail(*conflict);
   }
 
   Memory& memory_;
-  Judge& judge_;
+  ErrorReporter& errors_;
   StoreOrder order_;
   Flags flags_;
   Accesses accesses_;

@@ -33,7 +33,7 @@ class Clock {
   void clear() { std::fill(times_.begin(), times_.end(), 0); }
   // Adds everything that `other` knows.
   // Requires: both clocks have the same agents.
-  void join(const Clock& other) {
+  void combine(const Clock& other) {
     for (std::size_t i = 0; i < times_.size(); ++i) {
       times_[i] = std::max(times_[i], other.times_[i]);
     }

@@ -40,7 +40,7 @@ struct SiteFaults {
   FaultSet faults;
 };
 
-class Execution : private Judge {
+class Execution : private ErrorReporter {
  public:
   Execution(const Job& job, const Options& options);
 

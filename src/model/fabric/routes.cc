@@ -11,13 +11,13 @@ namespace {
 
 // The lowest common ancestor of switches `a` and `b`, and its children above each of them.
 // Requires: a != b.
-struct Meeting {
-  int joining;
+struct CommonAncestor {
+  int ancestor;
   int below_a;
   int below_b;
 };
 
-Meeting meeting(const Fabric& fabric, int a, int b) {
+CommonAncestor common_ancestor(const Fabric& fabric, int a, int b) {
   const auto above = [&fabric](int number) {
     return fabric.switches[static_cast<std::size_t>(number)].above;
   };
@@ -153,17 +153,17 @@ void Routes::climb(int from, int to, bool upwards, int destination, std::vector<
 void Routes::between(int leaf, int other, int destination, std::vector<int>& links,
                      double& ns) const {
   if (leaf == other) return;
-  const auto [joining, from, to] = meeting(fabric_, leaf, other);
-  if (at_switch(joining).wiring == Wiring::through) {
-    climb(leaf, joining, true, destination, links, ns);
-    climb(other, joining, false, destination, links, ns);
+  const auto [ancestor, from, to] = common_ancestor(fabric_, leaf, other);
+  if (at_switch(ancestor).wiring == Wiring::through) {
+    climb(leaf, ancestor, true, destination, links, ns);
+    climb(other, ancestor, false, destination, links, ns);
     return;
   }
   const int count = at_switch(from).links.count;
   const int link = destination % count;
   between(leaf, gateway(from, to, link, count), destination, links, ns);
   const int pair = place(from).position * place(from).siblings + place(to).position;
-  pass(place(joining).across + pair * count + link, links, ns);
+  pass(place(ancestor).across + pair * count + link, links, ns);
   between(gateway(to, from, link, count), other, destination, links, ns);
 }
 
@@ -171,7 +171,7 @@ Path Routes::path(int from, int to, std::vector<int>& links) const {
   Path path;
   const int leaf = fabric_.switch_of_node[static_cast<std::size_t>(from)];
   const int other = fabric_.switch_of_node[static_cast<std::size_t>(to)];
-  if (leaf != other) path.height = at_switch(meeting(fabric_, leaf, other).joining).height;
+  if (leaf != other) path.height = at_switch(common_ancestor(fabric_, leaf, other).ancestor).height;
   pass(2 * from, links, path.latency_ns);
   between(leaf, other, to, links, path.latency_ns);
   pass(2 * to + 1, links, path.latency_ns);

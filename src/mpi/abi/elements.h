@@ -273,7 +273,7 @@ constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
 
 // Returns whether huddle never handles this combination, because an MPI's collective computes
 // another result than its MPI_Reduce_local (Intel MPI 2021) or ends the program (MPICH 4.0).
-constexpr bool is_never_taken(ElementKind kind, memory::Operator op) {
+constexpr bool is_never_handled(ElementKind kind, memory::Operator op) {
   return is_real_number(kind) && is_logical(op);
 }
 

@@ -62,7 +62,7 @@ struct Range {
   std::uint64_t most = 0;
 
   bool is_one() const { return least == most; }
-  void meet(const Range& other) {
+  void combine(const Range& other) {
     least = std::min(least, other.least);
     most = std::max(most, other.most);
   }
@@ -76,10 +76,10 @@ struct Offers {
   bool are_one() const { return teams.least != 0 && teams.is_one() && calls.is_one(); }
   // Requires: such a team is among them.
   bool are_newer(std::uint64_t team) const { return teams.most > team || !calls.is_one(); }
-  void meet(const Offers& other) {
+  void combine(const Offers& other) {
     if (other.teams.most > teams.most) calls = other.calls;
-    if (other.teams.most == teams.most) calls.meet(other.calls);
-    teams.meet(other.teams);
+    if (other.teams.most == teams.most) calls.combine(other.calls);
+    teams.combine(other.teams);
   }
 };
 
@@ -99,23 +99,23 @@ struct Activation::Facts {
 
   bool are_on_one_node() const { return node.is_one(); }
   // Combines both into facts that hold for these ranks and for higher ones.
-  void meet(const Facts& higher) {
+  void combine(const Facts& higher) {
     has_memory = has_memory && higher.has_memory;
     has_context = has_context && higher.has_context;
     has_progress = has_progress && higher.has_progress;
-    node.meet(higher.node);
-    settings.meet(higher.settings);
-    offers.meet(higher.offers);
-    group.meet(higher.group);
+    node.combine(higher.node);
+    settings.combine(higher.settings);
+    offers.combine(higher.offers);
+    group.combine(higher.group);
     const bool has_tags = free_tag != 0 && higher.free_tag != 0;
     free_tag = has_tags ? std::max(free_tag, higher.free_tag) : 0;
-    terms.meet(higher.terms);
+    terms.combine(higher.terms);
   }
 };
 
 Activation::Activation(const UnderlyingMpi& real, const Types& types, const Options& options,
                        WorldRanks& world_ranks, Presence& presence, NodeContext& context,
-                       InterNode& inter_node, MpiProgress& mpi_progress, Complain warn)
+                       InterNode& inter_node, MpiProgress& mpi_progress, Warn warn)
     : real_(real),
       types_(types),
       options_(options),
@@ -126,7 +126,7 @@ Activation::Activation(const UnderlyingMpi& real, const Types& types, const Opti
       nodes_(context, inter_node, options),
       mpi_progress_(mpi_progress),
       warn_(std::move(warn)),
-      first_ask_(options.join_after.value_or(first_ask)),
+      first_vote_(options.activate_after.value_or(first_vote)),
       settings_(options.digest()),
       pool_(pool_bytes),
       team_ns_(usual_team_ns) {}
@@ -134,14 +134,14 @@ Activation::Activation(const UnderlyingMpi& real, const Types& types, const Opti
 void Activation::count(Communicator& communicator, std::size_t bytes) {
   communicator.use += 1 + bytes / bytes_of_a_call;
   ++communicator.calls;
-  if (communicator.calls > std::max(first_ask_, communicator.next_ask)) join(communicator);
+  if (communicator.calls > std::max(first_vote_, communicator.next_vote)) activate(communicator);
 }
 
 void Activation::leave(Communicator& communicator) noexcept {
   Entry& entry = communicator.entry;
   if (communicator.team) {
     entry.team = std::move(communicator.team);
-    entry.calls += communicator.shares.taken;
+    entry.calls += communicator.shares.handled;
     pool_.put(std::move(entry));
   } else if (!entry.members.empty()) {
     past_calls_.add(std::move(entry.members), {communicator.use, communicator.call_ns});
@@ -149,141 +149,143 @@ void Activation::leave(Communicator& communicator) noexcept {
 }
 
 // A rank without memory to translate the ranks takes part in the agreement to report that.
-void Activation::join(Communicator& communicator) {
-  communicator.passed = Route::huddle;
-  communicator.why = team::Trouble::of([&] { communicator.passed = meet(communicator); });
-  if (communicator.passed != Route::huddle) return;
-  Holding holding;
-  communicator.passed = agree(communicator, holding);
-  if (communicator.passed != Route::huddle || communicator.internode) return;
-  if (holding.entry.team == nullptr) {
-    communicator.why = team::Trouble::of([&] { make_team(communicator, holding); });
-    if (communicator.why.is_any()) communicator.passed = Route::no_team;
+void Activation::activate(Communicator& communicator) {
+  communicator.route = Route::huddle;
+  communicator.why =
+      team::RankError::of([&] { communicator.route = resolve_members(communicator); });
+  if (communicator.route != Route::huddle) return;
+  PooledTeam pooled;
+  communicator.route = agree(communicator, pooled);
+  if (communicator.route != Route::huddle || communicator.internode) return;
+  if (pooled.entry.team == nullptr) {
+    communicator.why = team::RankError::of([&] { make_team(communicator, pooled); });
+    if (communicator.why.is_any()) communicator.route = Route::no_team;
   }
-  communicator.team = std::move(holding.entry.team);
-  communicator.entry.number = holding.entry.number;
-  communicator.entry.calls = holding.entry.calls;
+  communicator.team = std::move(pooled.entry.team);
+  communicator.entry.number = pooled.entry.number;
+  communicator.entry.calls = pooled.entry.calls;
 }
 
 // Checks what each rank can determine alone, with the same result on all. A rank that is not
 // present is on another node, or would never take part in the agreement; with inter-node
 // communication all ranks of the job are known to run huddle.
-Route Activation::meet(Communicator& communicator) {
+Route Activation::resolve_members(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return Route::huddle;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
-  if (ranks.passed != Route::huddle) return ranks.passed;
+  if (ranks.route != Route::huddle) return ranks.route;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return presence_.is_here(rank); });
   if (missing != in_job.end() && !inter_node_.is_open()) {
-    return judge_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
+    return reason_for_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
   }
   communicator.entry.members = std::move(ranks.in_job);
   return Route::huddle;
 }
 
-Route Activation::judge_missing(int rank, int own) {
+Route Activation::reason_for_missing(int rank, int own) {
   if (!presence_.is_job_on_one_node()) return Route::several_nodes;
   // The lowest rank with huddle prints the warning.
   int lowest = 0;
   while (lowest < own && !presence_.is_here(lowest)) ++lowest;
   if (lowest == own) {
-    warn_(
-        fmt::format("rank {} runs without huddle, or with another HUDDLE_JOIN_AFTER: collectives "
-                    "that it takes part in go to the MPI",
-                    rank));
+    warn_(fmt::format(
+        "rank {} runs without huddle, or with another HUDDLE_ACTIVATE_AFTER: collectives "
+        "that it takes part in go to the MPI",
+        rank));
   }
   return Route::without_huddle;
 }
 
-Activation::Facts Activation::facts_of(const Communicator& communicator, const Holding& holding) {
+Activation::Facts Activation::facts_of(const Communicator& communicator, const PooledTeam& pooled) {
   // Not std::call_once, because a bad_alloc would have to pass through the C library.
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
-  const std::uint64_t look_ns = has_context ? 0 : machine_ns;
+  const std::uint64_t discovery_ns = has_context ? 0 : machine_ns;
   const std::uint64_t nodes_team_ns = nodes_team_ns_;
-  return {
-      true,
-      has_context,
-      mpi_progress_.start(),
-      Range(node_),
-      Range(settings_),
-      {Range(holding.entry.number), Range(holding.entry.calls)},
-      Range(holding.known.number),
-      numbers_.fetch_add(1) + 1,
-      inter_node_.free_tag(),
-      {communicator.use, past.use, quicker(past.call_ns, communicator.call_ns), team_ns_ + look_ns,
-       (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + look_ns}};
+  return {true,
+          has_context,
+          mpi_progress_.start(),
+          Range(node_),
+          Range(settings_),
+          {Range(pooled.entry.number), Range(pooled.entry.calls)},
+          Range(pooled.known.number),
+          numbers_.fetch_add(1) + 1,
+          inter_node_.free_tag(),
+          {communicator.use, past.use, quicker(past.call_ns, communicator.call_ns),
+           team_ns_ + discovery_ns,
+           (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + discovery_ns}};
 }
 
-Route Activation::agree(Communicator& communicator, Holding& holding) {
+Route Activation::agree(Communicator& communicator, PooledTeam& pooled) {
   Facts facts{};
   if (!communicator.why.is_any()) {
-    communicator.why = team::Trouble::of([&] {
+    communicator.why = team::RankError::of([&] {
       const team::CpuBinding here = team::cpu_binding_of_this_thread(0);
-      holding.entry = pool_.take(communicator.entry.members, here);
-      holding.known = pool_.group(communicator.entry.members, here);
-      facts = facts_of(communicator, holding);
+      pooled.entry = pool_.take(communicator.entry.members, here);
+      pooled.known = pool_.group(communicator.entry.members, here);
+      facts = facts_of(communicator, pooled);
     });
   }
   const auto start = Clock::now();
-  if (!meet_others(facts, communicator)) return Route::no_team;
+  if (!agree_on_facts(facts, communicator)) return Route::no_team;
   communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
-  const Route passed = find_common_ground(facts);
-  return passed == Route::huddle ? come_by_team(communicator, holding, facts) : passed;
+  const Route route = check_facts(facts);
+  return route == Route::huddle ? obtain_team(communicator, pooled, facts) : route;
 }
 
 // Combines the facts of all ranks; returns false if that fails. With inter-node communication,
 // ranks use recursive doubling, which needs no memory for all ranks' facts, but the members must be
 // known. It takes about as long as a small collective of the MPI.
-bool Activation::meet_others(Facts& facts, Communicator& communicator) {
+bool Activation::agree_on_facts(Facts& facts, Communicator& communicator) {
   if (inter_node_.is_open()) {
     if (communicator.entry.members.empty()) return false;
-    const team::Trouble trouble = team::Trouble::of([&] {
-      const auto wire = inter_node_.joining_wire(communicator.entry.members);
-      facts = internode::Meeting(*wire, communicator.rank, communicator.ranks).agree(facts);
+    const team::RankError rank_error = team::RankError::of([&] {
+      const auto wire = inter_node_.set_up_wire(communicator.entry.members);
+      facts = internode::SetUpExchange(*wire, communicator.rank, communicator.ranks).agree(facts);
     });
-    if (trouble.is_any()) communicator.why = trouble;
-    return !trouble.is_any();
+    if (rank_error.is_any()) communicator.why = rank_error;
+    return !rank_error.is_any();
   }
   return team::with_room_by_rank<Facts>(communicator.ranks, [&](std::span<Facts> all) {
     if (!tell(all, facts, communicator)) return false;
     facts = all.front();
-    for (const Facts& higher : all.subspan(1)) facts.meet(higher);
+    for (const Facts& higher : all.subspan(1)) facts.combine(higher);
     return true;
   });
 }
 
-Route Activation::find_common_ground(const Facts& all) const {
+Route Activation::check_facts(const Facts& all) const {
   if (!all.has_memory) return Route::no_team;
   if (!inter_node_.is_open() && !all.are_on_one_node()) return Route::several_nodes;
   if (!all.settings.is_one()) return Route::unlike_settings;
   return all.has_progress ? Route::huddle : Route::no_team;
 }
 
-Route Activation::come_by_team(Communicator& communicator, Holding& holding, const Facts& all) {
-  if (keep_common(holding.entry, all)) return Route::huddle;
-  const ActivationDecision price = verdict(communicator, all);
-  if (!price.joins) {
-    if (price.is_near && !all.has_context && is_first_here(communicator)) context_.begin_to_look();
-    communicator.next_ask = price.next_ask;
+Route Activation::obtain_team(Communicator& communicator, PooledTeam& pooled, const Facts& all) {
+  if (keep_common(pooled.entry, all)) return Route::huddle;
+  const ActivationDecision decision = decide(communicator, all);
+  if (!decision.is_due) {
+    if (decision.is_near && !all.has_context && is_first_here(communicator))
+      context_.start_discovery();
+    communicator.next_vote = decision.next_vote;
     return Route::not_activated;
   }
   if (!all.are_on_one_node()) {
     // Two ranks on two nodes exchange one message each way, whichever library sends it.
     const bool is_forced = !options_.net_algorithms.empty();
     return communicator.ranks == 2 && !is_forced ? Route::quicker_by_mpi
-                                                 : join_nodes(communicator, all);
+                                                 : activate_over_nodes(communicator, all);
   }
-  holding.entry.number = all.next_number;
+  pooled.entry.number = all.next_number;
   const bool same_group = all.group.least != 0 && all.group.is_one();
-  if (!same_group) holding.known = {};
+  if (!same_group) pooled.known = {};
   return all.has_context || share_machine(communicator) ? Route::huddle : Route::no_team;
 }
 
-ActivationDecision Activation::verdict(const Communicator& communicator, const Facts& all) const {
-  if (options_.join_after) return {.joins = true};
+ActivationDecision Activation::decide(const Communicator& communicator, const Facts& all) const {
+  if (options_.activate_after) return {.is_due = true};
   return decide_activation(communicator.calls,
                            all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }
@@ -334,8 +336,8 @@ bool Activation::share_text(std::string& text, Communicator& communicator) {
   const Comm comm = communicator.handle.load();
   std::uint64_t bytes = text.size();
   real_.bcast(&bytes, 1, types_.named("MPI_UINT64_T"), 0, comm);
-  const team::Trouble trouble = team::Trouble::of([&] { text.resize(bytes); });
-  if (!all_agree(bytes > 0 && !trouble.is_any(), communicator)) return false;
+  const team::RankError rank_error = team::RankError::of([&] { text.resize(bytes); });
+  if (!all_agree(bytes > 0 && !rank_error.is_any(), communicator)) return false;
   return real_.bcast(text.data(), static_cast<int>(bytes), types_.named("MPI_BYTE"), 0, comm) ==
          success;
 }
@@ -343,20 +345,20 @@ bool Activation::share_text(std::string& text, Communicator& communicator) {
 // Creates the node contexts from the lowest rank's machine. Returns true if all ranks succeeded.
 bool Activation::share_machine(Communicator& communicator) {
   std::string text;  // remains empty if the lowest rank fails
-  communicator.why = team::Trouble::of([&] {
+  communicator.why = team::RankError::of([&] {
     if (communicator.rank == 0) text = context_.machine_text();
   });
   if (!share_text(text, communicator)) return false;
-  communicator.why = team::Trouble::of([&] { context_.make(text); });
+  communicator.why = team::RankError::of([&] { context_.make(text); });
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-Route Activation::join_nodes(Communicator& communicator, const Facts& all) {
+Route Activation::activate_over_nodes(Communicator& communicator, const Facts& all) {
   const auto start = Clock::now();
-  communicator.why = team::Trouble::of([&] {
-    const auto wire = inter_node_.joining_wire(communicator.entry.members);
-    internode::Meeting meeting(*wire, communicator.rank, communicator.ranks);
-    communicator.internode = nodes_.make(meeting, {node_, context_.is_there(), all.free_tag},
+  communicator.why = team::RankError::of([&] {
+    const auto wire = inter_node_.set_up_wire(communicator.entry.members);
+    internode::SetUpExchange exchange(*wire, communicator.rank, communicator.ranks);
+    communicator.internode = nodes_.make(exchange, {node_, context_.is_there(), all.free_tag},
                                          communicator.entry.members);
   });
   if (communicator.why.is_any()) return Route::no_team;
@@ -366,21 +368,21 @@ Route Activation::join_nodes(Communicator& communicator, const Facts& all) {
 }
 
 // If all ranks know the agreements of the group, they exchange only the location of their memory.
-void Activation::make_team(Communicator& communicator, Holding& holding) {
+void Activation::make_team(Communicator& communicator, PooledTeam& pooled) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI cannot gather what a team is made from");
   };
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
   const auto start = Clock::now();
-  auto& team = holding.entry.team;
-  if (holding.known.group) {
+  auto& team = pooled.entry.team;
+  if (pooled.known.group) {
     team = team::make_or<team::Team>([&] { team::decline_in_known_group(bootstrap); },
-                                     context_.get(), bootstrap, holding.known.group);
+                                     context_.get(), bootstrap, pooled.known.group);
   } else {
     team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
     pool_.keep_group(communicator.entry.members, communicator.rank,
-                     {holding.entry.number, team->group()});
+                     {pooled.entry.number, team->group()});
   }
   if (team->is_forcing_unlike() && communicator.rank == 0) {
     warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");

@@ -30,7 +30,7 @@ class Activation {
   // Keeps references to its arguments.
   Activation(const UnderlyingMpi& real, const Types& types, const Options& options,
              WorldRanks& world_ranks, Presence& presence, NodeContext& context,
-             InterNode& inter_node, MpiProgress& mpi_progress, Complain warn);
+             InterNode& inter_node, MpiProgress& mpi_progress, Warn warn);
 
   // Counts a call that moves `bytes` and creates the team once the savings justify it. The ranks of
   // an erroneous program may pass different numbers of bytes.
@@ -42,25 +42,25 @@ class Activation {
  private:
   using Entry = team::TeamPool::Entry;
   // What a rank has in its pool for the communicator's members, and then what all ranks have.
-  struct Holding {
+  struct PooledTeam {
     Entry entry;
     team::TeamPool::Known known;
   };
   // The data that a rank contributes to the agreement; combined, the facts about all ranks.
   struct Facts;
 
-  void join(Communicator& communicator);
-  Route meet(Communicator& communicator);
-  Route judge_missing(int rank, int own);
-  Route agree(Communicator& communicator, Holding& holding);
-  Route find_common_ground(const Facts& all) const;
+  void activate(Communicator& communicator);
+  Route resolve_members(Communicator& communicator);
+  Route reason_for_missing(int rank, int own);
+  Route agree(Communicator& communicator, PooledTeam& pooled);
+  Route check_facts(const Facts& all) const;
   // Uses a team that all ranks have in their pools, or prepares a new one if its cost is justified.
-  Route come_by_team(Communicator& communicator, Holding& holding, const Facts& all);
-  Facts facts_of(const Communicator& communicator, const Holding& holding);
-  ActivationDecision verdict(const Communicator& communicator, const Facts& all) const;
+  Route obtain_team(Communicator& communicator, PooledTeam& pooled, const Facts& all);
+  Facts facts_of(const Communicator& communicator, const PooledTeam& pooled);
+  ActivationDecision decide(const Communicator& communicator, const Facts& all) const;
   bool is_first_here(const Communicator& communicator);
   bool keep_common(Entry& entry, const Facts& all);
-  bool meet_others(Facts& facts, Communicator& communicator);
+  bool agree_on_facts(Facts& facts, Communicator& communicator);
   template <class Words>
   bool tell(std::span<Words> all, const Words& mine, const Communicator& communicator);
   bool all_agree(bool mine, const Communicator& communicator);
@@ -68,8 +68,8 @@ class Activation {
               const Communicator& communicator);
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
-  void make_team(Communicator& communicator, Holding& holding);
-  Route join_nodes(Communicator& communicator, const Facts& all);
+  void make_team(Communicator& communicator, PooledTeam& pooled);
+  Route activate_over_nodes(Communicator& communicator, const Facts& all);
 
   const UnderlyingMpi& real_;
   const Types& types_;
@@ -78,10 +78,10 @@ class Activation {
   Presence& presence_;
   NodeContext& context_;
   InterNode& inter_node_;
-  NodeJoining nodes_;
+  NodeActivation nodes_;
   MpiProgress& mpi_progress_;
-  Complain warn_;
-  std::size_t first_ask_;
+  Warn warn_;
+  std::size_t first_vote_;
   std::uint64_t settings_;              // their hash
   std::atomic<std::uint64_t> node_{0};  // 0: not determined yet
   team::TeamPool pool_;

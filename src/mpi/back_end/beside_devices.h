@@ -45,39 +45,39 @@ bool has_data(const std::vector<Part>& parts);
 bool is_any_on_device(const Devices& devices, const std::vector<Part>& parts);
 
 // Returns the parts of the output whose contents the call reads or must preserve.
-template <class Call>
+template <MovesData Call>
 std::vector<Part> held_by_output(const Call& call, const Written& written) {
-  if constexpr (is_reduction<Call>) {
+  if constexpr (Reduction<Call>) {
     if (call.is_in_place()) return {call.part_of_input()};
   }
   return written.parts;
 }
 
-template <class Call>
+template <MovesData Call>
 bool is_on_device(const Devices& devices, const Communicator& communicator, const Call& call) {
   return is_any_on_device(devices, call.read(communicator)) ||
          is_any_on_device(devices, held_by_output(call, call.written(communicator)));
 }
 
 // A call of this rank with its buffers replaced by copies in host memory.
-template <class Call>
+template <MovesData Call>
 class OnHost {
  public:
   OnHost(const UnderlyingMpi& real, const Communicator& communicator, const Call& call)
       : call_(call), written_(call.written(communicator)) {
     const std::vector<Part> read = call.read(communicator);
     const std::vector<Part> held = held_by_output(call, written_);
-    if constexpr (requires { call.input; }) {
+    if constexpr (HasInput<Call>) {
       if (has_data(read)) {
-        input_.emplace(real, call.comm, input_of(call), read);
-        call_ = with_input(call_, input_->address());
+        input_.emplace(real, call.comm, address_of(call.input), read);
+        set_address(call_.input, input_->address());
       }
     } else if (!read.empty()) {
       written_.parts.clear();  // the only buffer of the call, which it only reads
     }
     if (has_data(held)) {
-      output_.emplace(real, call.comm, output_of(call), held);
-      call_ = with_output(call_, output_->address());
+      output_.emplace(real, call.comm, address_of(call.output), held);
+      set_address(call_.output, output_->address());
     }
   }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The collectives that huddle handles, as objects that hold a program's arguments. Each computes
-// its sizes, checks its arguments, and runs by huddle or by the MPI. The other calls are in calls/.
-//
-// look() determines the properties of the datatypes and comes before everything but native().
-// read() returns the input that a rank contributes unless it is in place, written() the output;
-// both return only data that huddle accesses. Arguments that are not significant are not examined.
+// What a collective call is to the rest of the back end: an object that holds the program's
+// arguments, computes its sizes, checks its arguments, and runs by huddle or by the MPI. The calls
+// are in calls/, each file with the MPI functions that it exports.
 #pragma once
 
 #include <fmt/format.h>
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mpi/back_end/calls/reductions.h"
 #include "mpi/back_end/calls/side.h"
@@ -24,136 +23,76 @@
 
 namespace huddle::mpi {
 
-struct BarrierCall {
-  static constexpr select::Operation operation = select::Operation::barrier;
-  Comm comm;
-
-  void look(const Process& /*process*/, const Communicator& /*communicator*/) {}
+// Every member is required of every call, so that a misspelled one is an error of the compiler.
+template <class Call>
+concept CollectiveCall = requires(Call& own, const Call& call, const Process& process,
+                                  Communicator& communicator, const Communicator& same,
+                                  const UnderlyingMpi& real) {
+  { Call::operation } -> std::convertible_to<select::Operation>;
+  { call.comm } -> std::convertible_to<Comm>;
+  // Determines the properties of the datatypes. Requires nothing; the other functions except
+  // run_by_mpi() require it. Arguments that are not significant are not examined.
+  own.inspect(process, communicator);
+  // Returns the fallback reason that the arguments give, or Route::huddle.
+  { call.check_arguments(process, same) } -> std::same_as<Route>;
   // Returns the size of this rank's data.
-  std::size_t bytes(const Communicator& /*communicator*/) const { return 0; }
+  { call.bytes(same) } -> std::same_as<std::size_t>;
   // Returns the size of a call whose size every rank knows, else nullopt.
-  std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
-    return std::nullopt;
-  }
-  Route objection(const Process& process, const Communicator& communicator) const;
-  // Throws what the team's collective throws.
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const { return real.barrier(comm); }
-};
-
-struct BcastCall {
-  static constexpr select::Operation operation = select::Operation::bcast;
-  void* output;  // the input on the root
-  Count count;
-  Datatype type;
-  int root;
-  Comm comm;
-  const TypeFacts* facts = &no_type;
-
-  void look(const Process& process, Communicator& communicator);
-  std::size_t bytes(const Communicator& communicator) const;
-  std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
-    return bytes(communicator);
-  }
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
-  std::vector<Part> read(const Communicator& communicator) const;
-  Written written(const Communicator& communicator) const;
-
- private:
-  Part part() const { return {{output, count, type}, facts}; }
-};
-
-struct AllreduceCall : AnyReduction {
-  static constexpr select::Operation operation = select::Operation::allreduce;
-
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
-  Written written(const Communicator& communicator) const;
-};
-
-struct ReduceCall : AnyReduction {
-  static constexpr select::Operation operation = select::Operation::reduce;
-  int root;
-
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
-  Written written(const Communicator& communicator) const;
-
- private:
-  bool is_wrong_at_root() const;
-  Route take_part_and_discard(const Process& process, Communicator& communicator) const;
-};
-
-// The buffer arguments of any call, and copies of the call with another buffer.
-template <class Call>
-constexpr bool is_reduction = requires(const Call& call) {
-  call.op;
+  { call.common_bytes(same) } -> std::same_as<std::optional<std::size_t>>;
+  // Runs the call by huddle. Throws what the team's collective throws.
+  { call.run(process, communicator) } -> std::same_as<Route>;
+  // Runs the call by the MPI, and returns its status.
+  { call.run_by_mpi(real) } -> std::same_as<int>;
+  // Returns whether this rank passes MPI_IN_PLACE.
+  { call.is_in_place() } -> std::same_as<bool>;
+  // Returns whether this rank's own block is too large for its place in the output.
+  { call.is_truncated(same) } -> std::same_as<bool>;
+  // Returns whether the other ranks have sent by the time that this rank detects an error.
+  { call.others_have_sent(same) } -> std::same_as<bool>;
+  // Return the input that a rank contributes unless it is in place, and the output: only data that
+  // huddle accesses.
+  { call.read(same) } -> std::same_as<std::vector<Part>>;
+  { call.written(same) } -> std::same_as<Written>;
 };
 
 template <class Call>
-const void* input_of(const Call& call) {
-  if constexpr (requires { call.input.address; }) {
-    return call.input.address;
-  } else {
-    return call.input;
-  }
-}
+concept Reduction = CollectiveCall<Call> && std::derived_from<Call, AnyReduction>;
 
 template <class Call>
-const void* output_of(const Call& call) {
-  if constexpr (requires { call.output.address; }) {
-    return call.output.address;
-  } else {
-    return call.output;
-  }
-}
+concept Rooted = CollectiveCall<Call> && requires(const Call& call) {
+  { call.root } -> std::convertible_to<int>;
+};
 
+// The call has an input buffer besides its output buffer.
 template <class Call>
-Call with_input(Call call, void* input) {
-  if constexpr (requires { call.input.address; }) {
-    call.input.address = input;
-  } else {
-    call.input = input;
-  }
-  return call;
-}
+concept HasInput = CollectiveCall<Call> && requires(const Call& call) {
+  { address_of(call.input) } -> std::same_as<const void*>;
+};
 
+// All calls except the barrier.
 template <class Call>
-Call with_output(Call call, void* output) {
-  if constexpr (requires { call.output.address; }) {
-    call.output.address = output;
-  } else {
-    call.output = output;
-  }
-  return call;
-}
+concept MovesData = CollectiveCall<Call> && Call::operation != select::Operation::barrier;
 
 // Descriptions of a call for a message about its result.
 std::string described_data(const Written& written);
 std::string_view described_type(const TypeFacts& facts);
 
 // "MPI_SUM of MPI_PACKED"
-template <class Call>
+template <Reduction Call>
 std::string described_reduction(const Operators& known, const Call& call) {
   return fmt::format("{} of {}", known.name(call.op), described_type(*call.facts));
 }
 
-// Requires: look() was called.
-template <class Call>
+// Requires: inspect() was called.
+template <CollectiveCall Call>
 std::string described(const Process& process, const Communicator& communicator, const Call& call) {
   std::string text = fmt::format("{} of {}", select::name(Call::operation),
                                  described_data(call.written(communicator)));
-  if constexpr (requires { call.op; }) {
+  if constexpr (Reduction<Call>) {
     text += fmt::format(" by {}", process.operators().name(call.op));
   }
-  if constexpr (requires { call.is_in_place(); }) {
-    if (call.is_in_place()) text += ", in place";
-  }
-  if constexpr (requires { call.root; }) text += fmt::format(", root {}", call.root);
+  if (call.is_in_place()) text += ", in place";
+  if constexpr (Rooted<Call>) text += fmt::format(", root {}", call.root);
   return text + fmt::format(", rank {} of {}, algorithm {}", communicator.rank, communicator.ranks,
                             communicator.latest_algorithm());
 }

@@ -37,8 +37,8 @@ class StopWatch {
 
 // Returns the size that the selection uses for a call whose size every rank knows: per rank for
 // operations that move a block per rank.
-template <class Call>
-std::size_t bytes_of_request(const Communicator& communicator, const Call& call) {
+template <CollectiveCall Call>
+std::size_t requested_bytes(const Communicator& communicator, const Call& call) {
   const std::size_t bytes = call.common_bytes(communicator).value_or(0);
   const bool is_of_all_blocks = Call::operation == select::Operation::allgatherv ||
                                 Call::operation == select::Operation::alltoall;
@@ -47,12 +47,12 @@ std::size_t bytes_of_request(const Communicator& communicator, const Call& call)
 
 // Returns whether the MPI is predicted to be faster. Its order of reduction differs, and the bits
 // of a result must not depend on the choice, so only reductions that are exact are left to it.
-template <class Call>
-bool is_left_to_mpi(const Process& process, const Communicator& communicator, const Call& call) {
+template <CollectiveCall Call>
+bool is_mpi_faster(const Process& process, const Communicator& communicator, const Call& call) {
   if (!communicator.internode) return false;
-  const std::size_t bytes = bytes_of_request(communicator, call);
+  const std::size_t bytes = requested_bytes(communicator, call);
   if (!communicator.internode->is_mpi_quicker(Call::operation, bytes)) return false;
-  if constexpr (requires { call.op; }) {
+  if constexpr (Reduction<Call>) {
     const auto kernel = kernel_of(process.operators(), *call.facts, call.op);
     return kernel && memory::is_exact(kernel->type);
   }
@@ -60,153 +60,146 @@ bool is_left_to_mpi(const Process& process, const Communicator& communicator, co
 }
 
 // Returns the fallback reason of a call, or Route::huddle: the same on all ranks if it is valid.
-template <class Call>
-Route reason_to_pass(const Process& process, const Communicator* communicator, const Call& call) {
+template <CollectiveCall Call>
+Route fallback_reason(const Process& process, const Communicator* communicator, const Call& call) {
   if (communicator == nullptr) return Route::invalid_arguments;
-  if (!communicator->has_joined()) return communicator->passed;
-  if (!process.options().takes(Call::operation)) return Route::not_selected;
-  if (communicator->internode && !communicator->internode->takes(Call::operation)) {
+  if (!communicator->is_active()) return communicator->route;
+  if (!process.options().handles(Call::operation)) return Route::not_selected;
+  if (communicator->internode && !communicator->internode->handles(Call::operation)) {
     return Route::several_nodes;
   }
-  const Route objection = call.objection(process, *communicator);
-  if (objection != Route::huddle) return objection;
-  return is_left_to_mpi(process, *communicator, call) ? Route::quicker_by_mpi : Route::huddle;
+  const Route invalid = call.check_arguments(process, *communicator);
+  if (invalid != Route::huddle) return invalid;
+  return is_mpi_faster(process, *communicator, call) ? Route::quicker_by_mpi : Route::huddle;
 }
 
 // Returns how the latest call was made.
-template <class Call>
+template <CollectiveCall Call>
 std::string_view algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
   return moves_nothing ? "nothing to move" : communicator.latest_algorithm();
 }
 
 // Returns the forced algorithm that could not run the latest call.
-template <class Call>
-std::string_view unserved_of(const Communicator& communicator, const Call& call) {
+template <CollectiveCall Call>
+std::string_view unserved_algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
   return moves_nothing ? std::string_view() : communicator.latest_unserved();
 }
 
 // Reports a failure that only this rank saw through the communicator's error handler.
-template <class Call>
+template <CollectiveCall Call>
 int failed(Process& process, const Call& call, const std::exception& error, int code) {
   if (process.options().verify) process.verification().note_skipped(Incomparable::huddle_failed);
-  process.stats().remark(error.what());
-  process.complain(error.what());
+  process.stats().add_note(error.what());
+  process.warn(error.what());
   process.real().comm_call_errhandler(call.comm, code);
   return code;
 }
 
 // Reports truncation of this rank's own block in a call that huddle has completed.
-template <class Call>
+template <CollectiveCall Call>
 int error_of(Process& process, const Communicator& communicator, const Call& call) {
-  if constexpr (requires { call.is_truncated(communicator); }) {
-    if (call.is_truncated(communicator)) {
-      process.real().comm_call_errhandler(call.comm, error_truncate);
-      return error_truncate;
-    }
-  }
-  return success;
+  if (!call.is_truncated(communicator)) return success;
+  process.real().comm_call_errhandler(call.comm, error_truncate);
+  return error_truncate;
 }
 
 // The same for a failure that kept this rank out of a call: the others must not wait for it.
-template <class Call>
+template <CollectiveCall Call>
 int failed_alone(Process& process, Communicator* communicator, const Call& call,
                  const std::exception& error) {
-  if (communicator != nullptr) communicator->give_up(error.what());
+  if (communicator != nullptr) communicator->abandon(error.what());
   return failed(process, call, error, error_other);
 }
 
 // Returns whether the MPI rejects the call on entry, so that no other rank enters or counts it. The
 // root of a gather is an exception, because the other ranks have sent by then.
-template <class Call>
-bool is_refused_at_once(const Process& process, const Communicator& communicator,
-                        const Call& call) {
-  if constexpr (requires { call.others_have_sent(communicator); }) {
-    if (call.others_have_sent(communicator)) return false;
-  }
-  return call.objection(process, communicator) == Route::invalid_arguments;
+template <CollectiveCall Call>
+bool is_rejected_on_entry(const Process& process, const Communicator& communicator,
+                          const Call& call) {
+  return !call.others_have_sent(communicator) &&
+         call.check_arguments(process, communicator) == Route::invalid_arguments;
 }
 
-template <class Call>
-void look_and_count(Process& process, Communicator* communicator, Call& call) {
+template <CollectiveCall Call>
+void inspect_and_count(Process& process, Communicator* communicator, Call& call) {
   // Other arguments are significant on intercommunicators, so these are not inspected.
-  if (communicator == nullptr || communicator->passed == Route::between_groups) return;
-  call.look(process, *communicator);
-  const bool is_young = communicator->passed == Route::not_activated;
-  if (is_young && is_refused_at_once(process, *communicator, call)) return;
+  if (communicator == nullptr || communicator->route == Route::between_groups) return;
+  call.inspect(process, *communicator);
+  const bool is_young = communicator->route == Route::not_activated;
+  if (is_young && is_rejected_on_entry(process, *communicator, call)) return;
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
 
 // Size of the call in the statistics.
-template <class Call>
+template <CollectiveCall Call>
 std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
-  const bool is_looked_at =
-      communicator != nullptr && communicator->passed != Route::between_groups;
-  return is_looked_at ? call.bytes(*communicator) : 0;
+  const bool is_inspected = communicator != nullptr && communicator->route != Route::between_groups;
+  return is_inspected ? call.bytes(*communicator) : 0;
 }
 
 // Returns details about a fallback reason; empty if there are none.
-template <class Call>
+template <CollectiveCall Call>
 std::string more_about(const Process& process, const Call& call, Route why) {
-  if constexpr (requires { call.op; }) {
+  if constexpr (Reduction<Call>) {
     if (why == Route::no_reduction) return described_reduction(process.operators(), call);
   }
   return {};
 }
 
 // Requires: all ranks make the call, and huddle handles it.
-template <class Call>
-Route make(Process& process, Communicator& communicator, const Call& call) {
+template <CollectiveCall Call>
+Route run_or_verify(Process& process, Communicator& communicator, const Call& call) {
   return process.options().verify ? verified(process, communicator, call)
-                                  : call.take(process, communicator);
+                                  : call.run(process, communicator);
 }
 
-template <class Call>
-Route make_on_host(Process& process, Communicator& communicator, const Call& call) {
+template <CollectiveCall Call>
+Route run_on_host(Process& process, Communicator& communicator, const Call& call) {
   const OnHost<Call> on_host(process.real(), communicator, call);
-  const Route passed = make(process, communicator, on_host.call());
-  if (passed == Route::huddle) on_host.finish();
-  return passed;
+  const Route route = run_or_verify(process, communicator, on_host.call());
+  if (route == Route::huddle) on_host.finish();
+  return route;
 }
 
 // Requires: all ranks make the call.
-template <class Call>
-Route take(Process& process, Communicator& communicator, const Call& call) {
-  if constexpr (requires { call.written(communicator); }) {
+template <CollectiveCall Call>
+Route run(Process& process, Communicator& communicator, const Call& call) {
+  if constexpr (MovesData<Call>) {
     const bool on_device = process.devices().have_driver(communicator.looks) &&
                            is_on_device(process.devices(), communicator, call);
     if (communicator.internode) {
-      if (on_device) return make_on_host(process, communicator, call);
-    } else if (communicator.team->is_to_ask(on_device)) {
-      if (communicator.team->holds_anywhere(on_device)) return Route::device_memory;
+      if (on_device) return run_on_host(process, communicator, call);
+    } else if (communicator.team->vote_pending(on_device)) {
+      if (communicator.team->any_rank(on_device)) return Route::device_memory;
     } else if (on_device) {
-      return make_on_host(process, communicator, call);
+      return run_on_host(process, communicator, call);
     }
   }
-  return make(process, communicator, call);
+  return run_or_verify(process, communicator, call);
 }
 
 // Returns whether all calls of this communicator are known to fall back to the MPI, and no
 // statistics need more than their number. Such a call is not inspected, since a call on a single
 // rank takes the MPI only a few nanoseconds.
-inline bool passes_unseen(const Process& process, const Communicator* communicator) {
-  return communicator != nullptr && !communicator->has_joined() &&
-         communicator->passed != Route::not_activated && !process.options().is_timed() &&
+inline bool falls_back_unseen(const Process& process, const Communicator* communicator) {
+  return communicator != nullptr && !communicator->is_active() &&
+         communicator->route != Route::not_activated && !process.options().is_timed() &&
          !process.options().verify;
 }
 
-template <class Call>
+template <CollectiveCall Call>
 int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
   Communicator* communicator = nullptr;
   try {
     communicator = process.find(call.comm);
-    if (passes_unseen(process, communicator)) {
-      communicator->shares.count(communicator->passed);
-      return call.native(process.real());
+    if (falls_back_unseen(process, communicator)) {
+      communicator->shares.count(communicator->route);
+      return call.run_by_mpi(process.real());
     }
-    look_and_count(process, communicator, call);
+    inspect_and_count(process, communicator, call);
   } catch (const InvalidCommunicator& error) {
     if (process.options().verify) process.verification().note_skipped(Route::invalid_arguments);
     return error.status;
@@ -215,10 +208,10 @@ int carry_out(Process& process, Call&& call) {
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
   const StopWatch watch(process.options().is_timed());
-  Route passed = Route::huddle;
+  Route route = Route::huddle;
   try {
-    passed = reason_to_pass(process, communicator, call);
-    if (passed == Route::huddle) passed = take(process, *communicator, call);
+    route = fallback_reason(process, communicator, call);
+    if (route == Route::huddle) route = run(process, *communicator, call);
   } catch (const context::PeerLost& error) {
     return failed(process, call, error, error_other);
   } catch (const context::CallsDiffer& error) {
@@ -227,37 +220,38 @@ int carry_out(Process& process, Call&& call) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
     // The elements are too large for every algorithm, on all ranks.
-    passed = Route::too_large;
+    route = Route::too_large;
   } catch (const FailureError&) {
     // Thrown on all ranks, before any data were moved.
-    passed = Route::no_memory;
+    route = Route::no_memory;
   } catch (const context::PathFailed& error) {
     // Thrown on all ranks.
     return failed(process, call, error, error_other);
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
-  if (passed == Route::huddle) {
+  if (route == Route::huddle) {
     const double seconds = watch.seconds();
-    ++communicator->shares.taken;
+    ++communicator->shares.handled;
     communicator->shares.seconds += seconds;
     if (counts) {
-      process.stats().taken(Call::operation,
-                            {algorithm_of(*communicator, call), unserved_of(*communicator, call)},
-                            bytes, seconds);
+      process.stats().handled(
+          Call::operation,
+          {algorithm_of(*communicator, call), unserved_algorithm_of(*communicator, call)}, bytes,
+          seconds);
     }
     return error_of(process, *communicator, call);
   }
-  if (process.options().verify) process.verification().note_skipped(passed);
-  const int status = call.native(process.real());
+  if (process.options().verify) process.verification().note_skipped(route);
+  const int status = call.run_by_mpi(process.real());
   const double seconds = watch.seconds();
   if (communicator != nullptr) {
-    communicator->shares.count(passed);
+    communicator->shares.count(route);
     communicator->shares.seconds += seconds;
   }
   if (counts) {
-    process.stats().passed(Call::operation, passed, more_about(process, call, passed), bytes,
-                           seconds);
+    process.stats().fell_back(Call::operation, route, more_about(process, call, route), bytes,
+                              seconds);
   }
   return status;
 }

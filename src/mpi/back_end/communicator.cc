@@ -72,11 +72,11 @@ Communicator* Communicators::make(Comm comm) {
     return nullptr;
   }
   if (between_groups != 0) {
-    communicator.passed = Route::between_groups;
+    communicator.route = Route::between_groups;
   } else if (communicator.ranks == 1) {
-    communicator.passed = Route::one_rank;
+    communicator.route = Route::one_rank;
   } else {
-    communicator.passed = young_;
+    communicator.route = young_;
   }
   communicator.handle.store(comm, std::memory_order_relaxed);
   return &communicator;
@@ -128,7 +128,7 @@ Communicators::Freeing::~Freeing() {
 // If freeing fails, the communicator stays with the MPI: the other ranks have freed theirs.
 void Communicators::begin_freeing(Comm comm, Communicator& communicator) {
   retire(communicator);
-  communicator.passed = Route::being_freed;
+  communicator.route = Route::being_freed;
   const std::lock_guard lock(mutex_);
   freeing_.push_back({comm, std::this_thread::get_id(), &communicator, true});
 }
@@ -172,7 +172,7 @@ void Communicators::retire(Communicator& communicator) {
   communicator.entry = {};
   communicator.calls = 0;
   communicator.use = 0;
-  communicator.next_ask = 0;
+  communicator.next_vote = 0;
   communicator.call_ns = 0;
   communicator.why = {};
   communicator.latest = {};
@@ -233,7 +233,7 @@ bool WorldRanks::take_everybody(Group& everybody) {
 
 WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   Group everybody{};
-  if (!take_everybody(everybody)) return {.passed = Route::unknown_ranks};
+  if (!take_everybody(everybody)) return {.route = Route::unknown_ranks};
   Group group{};
   real_.comm_group(communicator.handle.load(), &group);
   std::vector<int> ranks(static_cast<std::size_t>(communicator.ranks));

@@ -48,7 +48,7 @@ struct Communicator {
   std::size_t calls = 0;  // before activation
   std::size_t use = 0;    // the same calls, weighted by size: see Activation
   // The call count at which the ranks next vote on activation; equal on all ranks.
-  std::size_t next_ask = 0;
+  std::size_t next_vote = 0;
   std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
   Shares shares;              // statistics of its calls so far
   LibraryLoadMonitor::Looking looks{false};
@@ -59,13 +59,13 @@ struct Communicator {
   // returns to the pool when the communicator is freed.
   team::TeamPool::Entry entry;
   // The reason why there is no team.
-  Route passed = Route::not_activated;
-  team::Trouble why;  // details of the reason, if any
+  Route route = Route::not_activated;
+  team::RankError why;  // details of the reason, if any
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
-  bool has_joined() const { return team != nullptr || internode != nullptr; }
+  bool is_active() const { return team != nullptr || internode != nullptr; }
   // Calls `action` with the team, intra-node or inter-node.
-  // Requires: has_joined().
+  // Requires: is_active().
   template <class Action>
   void with_team(const Action& action) {
     if (internode) {
@@ -75,12 +75,12 @@ struct Communicator {
     }
   }
   // Returns whether the team reduces in an order that the operator permits.
-  // Requires: has_joined().
-  bool can_join(const memory::Reduction& reduction) const {
-    return internode == nullptr || internode->can_join(reduction);
+  // Requires: is_active().
+  bool can_reduce(const memory::Reduction& reduction) const {
+    return internode == nullptr || internode->can_reduce(reduction);
   }
   // Returns the algorithm of the latest call.
-  // Requires: has_joined().
+  // Requires: is_active().
   std::string_view latest_algorithm() const {
     return internode ? internode->latest_algorithm() : team->latest_algorithm();
   }
@@ -89,9 +89,9 @@ struct Communicator {
     return internode ? internode->latest_unserved() : team->latest_unserved();
   }
   // Abandons the team in a call that the other ranks may have entered.
-  void give_up(std::string_view reason) {
-    if (team) team->give_up(reason);
-    if (internode) internode->give_up(reason);
+  void abandon(std::string_view reason) {
+    if (team) team->abandon(reason);
+    if (internode) internode->abandon(reason);
   }
 };
 
@@ -184,7 +184,7 @@ class WorldRanks {
 
   struct Ranks {
     std::vector<int> in_job = {};  // by rank in the communicator
-    Route passed = Route::huddle;  // or the reason why the ranks are unknown
+    Route route = Route::huddle;   // or the reason why the ranks are unknown
   };
   Ranks ranks_of(const Communicator& communicator);
 

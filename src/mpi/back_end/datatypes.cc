@@ -176,27 +176,27 @@ Answers* Types::answers_of(Datatype type) const {
   return kept == nullptr ? nullptr : &kept->answers;
 }
 
-bool Types::joins(Datatype type, const TypeFacts& facts, const Operators::Named& op,
-                  Comm comm) const {
+bool Types::combines(Datatype type, const TypeFacts& facts, const Operators::Named& op,
+                     Comm comm) const {
   Answers* const answers = answers_of(type);
   if (answers == nullptr) return false;
   if (const std::optional<bool> known = answers->of(op)) return *known;
   const std::lock_guard lock(mutex_);
-  bool is_joined = false;
+  bool is_combined = false;
   if (trial_ != null_comm_) {
-    is_joined = try_to_join(type, facts, op.handle, trial_);
+    is_combined = try_to_combine(type, facts, op.handle, trial_);
   } else {
     // The program uses only sessions.
     const Alone alone(real_, comm);
-    is_joined = alone.is_made() && tell_of_errors(alone.comm()) &&
-                try_to_join(type, facts, op.handle, alone.comm());
+    is_combined = alone.is_made() && tell_of_errors(alone.comm()) &&
+                  try_to_combine(type, facts, op.handle, alone.comm());
   }
-  answers->note(op, is_joined);
-  return is_joined;
+  answers->note(op, is_combined);
+  return is_combined;
 }
 
 // MPI_Reduce_local is no alternative, because its errors end the program.
-bool Types::try_to_join(Datatype type, const TypeFacts& facts, Op op, Comm alone) const {
+bool Types::try_to_combine(Datatype type, const TypeFacts& facts, Op op, Comm alone) const {
   struct alignas(std::max_align_t) Zeros {
     std::array<std::byte, 2 * sizeof(std::max_align_t)> bytes{};
   };
@@ -243,7 +243,7 @@ bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
   if (made.combiner != combiner_dup && made.combiner != combiner_contiguous) return false;
   const Datatype inner = contents(type, made).front();
   const bool dense = ask(inner).dense;
-  give_back(inner);
+  free_type(inner);
   return dense;
 }
 
@@ -257,7 +257,7 @@ bool Types::holds_padding(Datatype type) const {
   bool found = false;
   for (const Datatype inner : contents(type, envelope(type))) {
     found = found || holds_padding(inner);
-    give_back(inner);
+    free_type(inner);
   }
   return found;
 }
@@ -280,7 +280,7 @@ Types::Envelope Types::envelope(Datatype type) const {
   return made;
 }
 
-// Returns the constituent types, each of which must be passed to give_back().
+// Returns the constituent types, each of which must be passed to free_type().
 std::vector<Datatype> Types::contents(Datatype type, const Envelope& made) const {
   if (made.combiner == combiner_named) return {};
   std::vector<int> integers(static_cast<std::size_t>(made.integers));
@@ -299,7 +299,7 @@ std::vector<Datatype> Types::contents(Datatype type, const Envelope& made) const
 }
 
 // Predefined types must not be freed.
-void Types::give_back(Datatype inner) const {
+void Types::free_type(Datatype inner) const {
   const int combiner = envelope(inner).combiner;
   if (combiner == combiner_named || element_of_f90(combiner) != nullptr) return;
   real_.type_free(&inner);

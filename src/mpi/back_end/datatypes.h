@@ -66,10 +66,10 @@ class Answers {
   // Returns nullopt if the MPI has not been queried.
   std::optional<bool> of(const Operators::Named& op) const {
     if ((asked_.load(std::memory_order_acquire) & bit(op)) == 0) return std::nullopt;
-    return (joined_.load(std::memory_order_relaxed) & bit(op)) != 0;
+    return (combined_.load(std::memory_order_relaxed) & bit(op)) != 0;
   }
-  void note(const Operators::Named& op, bool is_joined) {
-    if (is_joined) joined_.fetch_or(bit(op), std::memory_order_relaxed);
+  void note(const Operators::Named& op, bool is_combined) {
+    if (is_combined) combined_.fetch_or(bit(op), std::memory_order_relaxed);
     asked_.fetch_or(bit(op), std::memory_order_release);
   }
 
@@ -78,7 +78,7 @@ class Answers {
   static std::uint32_t bit(const Operators::Named& op) { return std::uint32_t{1} << op.number; }
 
   std::atomic<std::uint32_t> asked_{0};
-  std::atomic<std::uint32_t> joined_{0};
+  std::atomic<std::uint32_t> combined_{0};
 };
 
 class Types {
@@ -107,7 +107,7 @@ class Types {
   // Returns whether the MPI supports a predefined operator for the type. Queries the MPI once, on a
   // communicator of this rank alone; all ranks get the same answer because they use the same MPI.
   // Requires: a predefined type; this rank is in `comm`.
-  bool joins(Datatype type, const TypeFacts& facts, const Operators::Named& op, Comm comm) const;
+  bool combines(Datatype type, const TypeFacts& facts, const Operators::Named& op, Comm comm) const;
   // Returns whether the type contains numbers with padding bytes, which an MPI may or may not
   // transfer.
   // Requires: as for facts().
@@ -142,13 +142,13 @@ class Types {
   bool is_committed(Datatype type) const;
   Answers* answers_of(Datatype type) const;
   bool tell_of_errors(Comm comm) const;
-  bool try_to_join(Datatype type, const TypeFacts& facts, Op op, Comm alone) const;
+  bool try_to_combine(Datatype type, const TypeFacts& facts, Op op, Comm alone) const;
   static int forget(Datatype type, int keyval, void* value, void* extra);
   TypeFacts ask(Datatype type) const;
   bool is_dense(Datatype type, const TypeFacts& facts) const;
   Envelope envelope(Datatype type) const;
   std::vector<Datatype> contents(Datatype type, const Envelope& envelope) const;
-  void give_back(Datatype inner) const;
+  void free_type(Datatype inner) const;
 
   const UnderlyingMpi& real_;
   Comm null_comm_;

@@ -114,7 +114,7 @@ int ranks_of(const UnderlyingMpi& real, Win window) {
 HUDDLE_EXPORT int MPI_Win_test(Win window, int* has_ended) {
   const UnderlyingMpi& real = process().real();
   int status = real.win_test(window, has_ended);
-  if (status != success || *has_ended != 0 || !process().has_joined()) return status;
+  if (status != success || *has_ended != 0 || !process().is_active()) return status;
   // Each test processes what one rank has sent.
   for (int left = ranks_of(real, window); left > 0 && status == success && *has_ended == 0;
        --left) {

@@ -95,7 +95,7 @@ class InterNode::Messages : public schedules::Wire {
   Messages& operator=(const Messages&) = delete;
   // A tag with pending messages is never reused.
   ~Messages() override {
-    if (free_.size() == requests_.size()) inter_node_.give_back(tag_);
+    if (free_.size() == requests_.size()) inter_node_.release_tag(tag_);
   }
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
@@ -233,9 +233,9 @@ bool InterNode::are_all_here(int ranks) {
   // Warns only users who requested inter-node teams.
   const bool is_asked = options_.net != "measured";
   if (!all_here && is_asked && !are_found_here(ranks) && is_reporting_rank()) {
-    process().complain(
+    process().warn(
         "not every rank of this job has this version of huddle, HUDDLE_NET and the same "
-        "HUDDLE_JOIN_AFTER: collectives over several nodes are the MPI's");
+        "HUDDLE_ACTIVATE_AFTER: collectives over several nodes are the MPI's");
   }
   return all_here;
 }
@@ -277,7 +277,7 @@ std::unique_ptr<internode::RankWire> InterNode::wire(std::span<const int> peers,
   return std::make_unique<MpiWire>(*this, peers, tag);
 }
 
-std::unique_ptr<schedules::Wire> InterNode::joining_wire(std::span<const int> peers) {
+std::unique_ptr<schedules::Wire> InterNode::set_up_wire(std::span<const int> peers) {
   return std::make_unique<MpiWire>(*this, peers, joining_tag);
 }
 
@@ -302,7 +302,7 @@ std::string InterNode::report() const {
                      counted(static_cast<long long>(traffic_.bytes()), "byte"));
 }
 
-void InterNode::give_back(int tag) {
+void InterNode::release_tag(int tag) {
   const std::lock_guard lock(mutex_);
   tags_.erase(tag);
 }

@@ -56,7 +56,7 @@ class InterNode {
   // larger than its receiver expects.
   std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
   // The same for ranks without a common tag yet. Messages follow the order of the calls.
-  std::unique_ptr<schedules::Wire> joining_wire(std::span<const int> peers);
+  std::unique_ptr<schedules::Wire> set_up_wire(std::span<const int> peers);
 
   // Name and version of the MPI, as in machine files.
   std::string mpi_title() const;
@@ -74,7 +74,7 @@ class InterNode {
   bool are_found_here(int ranks);
   bool have_all_told(int ranks);
   bool are_all_here(int ranks);
-  void give_back(int tag);
+  void release_tag(int tag);
   bool is_truncation(int status);
 
   const UnderlyingMpi& real_;

@@ -37,7 +37,7 @@ machine::Machine parsed(const std::string& machine_text) {
 }  // namespace
 
 NodeContext::NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
-                         Complain warn)
+                         Warn warn)
     : options_(options),
       progress_(std::move(progress)),
       ranks_here_(ranks_here),
@@ -53,13 +53,13 @@ team::Context& NodeContext::get() const {
   return *context_;
 }
 
-void NodeContext::start_heap(const Complain& complain) {
+void NodeContext::start_heap(const Warn& warn) {
   // With "auto", `huddle run` decides by preloading the heap, based on this machine's figures.
   if (options_.heap == "off") return;
-  const heap::Started started = heap::start(options_.heap_wish);
-  if (!started.refusal.empty()) complain("heap: " + started.refusal);
+  const heap::Started started = heap::start(options_.heap_request);
+  if (!started.refusal.empty()) warn("heap: " + started.refusal);
   if (started.refusal.empty() && !started.facts && options_.heap == "on") {
-    complain("heap: libhuddle_heap.so is not preloaded, as `huddle run` would have done");
+    warn("heap: libhuddle_heap.so is not preloaded, as `huddle run` would have done");
   }
   const std::lock_guard lock(mutex_);
   heap_ = started.facts;
@@ -70,7 +70,7 @@ std::optional<memory::HeapFacts> NodeContext::heap() const {
   return heap_;
 }
 
-void NodeContext::begin_to_look() noexcept {
+void NodeContext::start_discovery() noexcept {
   try {
     const std::lock_guard lock(mutex_);
     if (!context_ && !look_) look_ = std::make_unique<MachineDiscovery>(options_.machine_file);
@@ -111,37 +111,37 @@ namespace {
 // The result of each rank after its node's team was created; combined, that of all ranks. All use
 // the figures of the lowest rank with a measured network or, without one, of the lowest rank.
 struct Report {
-  internode::FirstTrouble trouble;
+  internode::FirstError rank_error;
   int speaker = 0;
   internode::Network network;
   std::uint64_t mpi_points = 0;  // number of MPI times that rank `speaker` has
 
-  void meet(const Report& higher) {
-    internode::FirstTrouble first = trouble;
-    first.meet(higher.trouble);
+  void combine(const Report& higher) {
+    internode::FirstError first = rank_error;
+    first.combine(higher.rank_error);
     if (network.is_estimated != 0 && higher.network.is_estimated == 0) *this = higher;
-    trouble = first;
+    rank_error = first;
   }
 };
 
 // The times of a node's phases; combined, those of the slowest node.
 struct Timed {
-  internode::FirstTrouble trouble;
+  internode::FirstError rank_error;
   internode::NodeTimes times;
 
-  void meet(const Timed& higher) {
-    trouble.meet(higher.trouble);
+  void combine(const Timed& higher) {
+    rank_error.combine(higher.rank_error);
     times.become_slower_of(higher.times);
   }
 };
 
 // Called by the node's first rank. Abandons the team on failure, because its peers wait for it.
-void fill_table(internode::Meeting& meeting, const internode::Seats& seats, std::span<int> table,
-                team::Team& node) {
+void fill_table(internode::SetUpExchange& exchange, const internode::RankPlaces& places,
+                std::span<int> table, team::Team& node) {
   try {
-    meeting.fill_table(seats, table);
+    exchange.fill_table(places, table);
   } catch (const std::exception& error) {
-    node.give_up(error.what());
+    node.abandon(error.what());
     throw;
   }
 }
@@ -157,84 +157,87 @@ internode::NodeTimes times_of(const team::Team& team) {
 
 }  // namespace
 
-std::unique_ptr<internode::Team> NodeJoining::make(internode::Meeting& meeting, const Known& known,
-                                                   std::span<const int> in_job) {
+std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& exchange,
+                                                      const Known& known,
+                                                      std::span<const int> in_job) {
   if (known.tag == 0) throw FailureError("there are no more tags for teams over several nodes");
   std::unique_ptr<internode::RankWire> wire;
   // No rank sends on the wire before all ranks have the tag.
-  meeting.agree_on([&] { wire = inter_node_.wire(in_job, known.tag); });
-  const internode::Seats seats = meeting.find_seats(known.node, *wire);
+  exchange.agree_on([&] { wire = inter_node_.wire(in_job, known.tag); });
+  const internode::RankPlaces places = exchange.find_places(known.node, *wire);
   std::unique_ptr<team::Team> node;
   int* table = nullptr;
-  const std::size_t table_size = internode::NodeMap::table_size(meeting.ranks());
-  meeting.agree_on([&] {
-    internode::NodeBootstrap node_ranks(*wire, seats.here, seats.place);
+  const std::size_t table_size = internode::NodeMap::table_size(exchange.ranks());
+  exchange.agree_on([&] {
+    internode::NodeBootstrap node_ranks(*wire, places.here, places.place);
     node = make_node_team(node_ranks, known.has_context);
-    if (seats.are_in_order()) return;
+    if (places.are_in_order()) return;
     table = reinterpret_cast<int*>(node->common_memory(table_size * sizeof(int)));
   });
   Report mine;
-  mine.speaker = meeting.rank();
+  mine.speaker = exchange.rank();
   std::optional<internode::Team::Parts> parts;
-  mine.trouble = {meeting.rank(), team::Trouble::of([&] {
-                    if (table != nullptr) {
-                      if (seats.place == 0) fill_table(meeting, seats, {table, table_size}, *node);
-                      node->barrier();
-                    }
-                    // The table is in the memory of the node's team.
-                    parts.emplace(internode::Team::Parts{
-                        {seats.starts, std::shared_ptr<const int>(std::shared_ptr<void>(), table)},
-                        meeting.rank(),
-                        std::move(node),
-                        std::move(wire)});
-                    const machine::Machine& machine = context_.get().machine();
-                    mine.network = internode::network_of(machine);
-                    parts->mpi_times =
-                        internode::MpiTimes(machine, inter_node_.mpi_title(), parts->map);
-                    mine.mpi_points = parts->mpi_times.points().size();
-                  })};
-  const Report all = meeting.agree(mine);
-  all.trouble.throw_any();
+  mine.rank_error = {
+      exchange.rank(), team::RankError::of([&] {
+        if (table != nullptr) {
+          if (places.place == 0) fill_table(exchange, places, {table, table_size}, *node);
+          node->barrier();
+        }
+        // The table is in the memory of the node's team.
+        parts.emplace(internode::Team::Parts{
+            {places.starts, std::shared_ptr<const int>(std::shared_ptr<void>(), table)},
+            exchange.rank(),
+            std::move(node),
+            std::move(wire)});
+        const machine::Machine& machine = context_.get().machine();
+        mine.network = internode::network_of(machine);
+        parts->mpi_times = internode::MpiTimes(machine, inter_node_.mpi_title(), parts->map);
+        mine.mpi_points = parts->mpi_times.points().size();
+      })};
+  const Report all = exchange.agree(mine);
+  all.rank_error.throw_any();
   if (options_.net == "measured" && all.network.is_estimated != 0) {
     throw FailureError("no network was measured between machines of these kinds");
   }
   parts->network = all.network;
   parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);
   if (options_.net_leaders) parts->sharing = internode::Sharing{*options_.net_leaders};
-  share_mpi_times(meeting, *parts, all.speaker, all.mpi_points);
+  share_mpi_times(exchange, *parts, all.speaker, all.mpi_points);
   const bool may_share = parts->network.node_ns_per_mib > 0 && !parts->sharing;
-  if (all.mpi_points > 0 || may_share) share_node_times(meeting, *parts);
+  if (all.mpi_points > 0 || may_share) share_node_times(exchange, *parts);
   parts->traffic = &inter_node_.traffic();
   return std::make_unique<internode::Team>(std::move(*parts));
 }
 
 // Broadcasts the MPI's times from rank `speaker`.
-void NodeJoining::share_mpi_times(internode::Meeting& meeting, internode::Team::Parts& parts,
-                                  int speaker, std::size_t points) {
+void NodeActivation::share_mpi_times(internode::SetUpExchange& exchange,
+                                     internode::Team::Parts& parts, int speaker,
+                                     std::size_t points) {
   const internode::MpiTimes own = std::exchange(parts.mpi_times, {});
   if (points == 0) return;
   std::vector<internode::MpiTimes::Point> shared;
-  meeting.agree_on([&] {
+  exchange.agree_on([&] {
     shared = own.points();
     shared.resize(points);
   });
-  meeting.bcast(std::as_writable_bytes(std::span(shared)), speaker);
+  exchange.bcast(std::as_writable_bytes(std::span(shared)), speaker);
   parts.mpi_times = internode::MpiTimes(std::move(shared));
 }
 
 // Agrees on the phase times of the slowest node.
-void NodeJoining::share_node_times(internode::Meeting& meeting, internode::Team::Parts& parts) {
+void NodeActivation::share_node_times(internode::SetUpExchange& exchange,
+                                      internode::Team::Parts& parts) {
   Timed mine;
-  mine.trouble = {meeting.rank(), team::Trouble::of([&] {
-                    if (parts.map.place_of(parts.rank) == 0) mine.times = times_of(*parts.node);
-                  })};
-  const Timed all = meeting.agree(mine);
-  all.trouble.throw_any();
+  mine.rank_error = {exchange.rank(), team::RankError::of([&] {
+                       if (parts.map.place_of(parts.rank) == 0) mine.times = times_of(*parts.node);
+                     })};
+  const Timed all = exchange.agree(mine);
+  all.rank_error.throw_any();
   parts.node_times = all.times;
 }
 
-std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap& node_ranks,
-                                                        bool has_context) {
+std::unique_ptr<team::Team> NodeActivation::make_node_team(internode::NodeBootstrap& node_ranks,
+                                                           bool has_context) {
   const team::Bootstrap here = node_ranks.bootstrap();
   const std::vector<std::uint8_t> all = team::gather(here, static_cast<std::uint8_t>(has_context));
   if (std::find(all.begin(), all.end(), 0) != all.end()) share_machine(node_ranks, here);
@@ -242,7 +245,8 @@ std::unique_ptr<team::Team> NodeJoining::make_node_team(internode::NodeBootstrap
 }
 
 // The first rank of the node discovers the machine and broadcasts it.
-void NodeJoining::share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here) {
+void NodeActivation::share_machine(internode::NodeBootstrap& node_ranks,
+                                   const team::Bootstrap& here) {
   std::string text;
   team::agree(here, [&] {
     if (here.rank == 0) text = context_.machine_text();

@@ -29,20 +29,19 @@ class NodeContext {
  public:
   // `progress` keeps the MPI progressing while a rank waits. `ranks_here` is the number of the
   // job's ranks on this node, 0 if unknown. `warn` reports an invalid machine file.
-  NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
-              Complain warn);
+  NodeContext(const Options& options, std::function<void()> progress, int ranks_here, Warn warn);
 
   bool is_there() const;
   // Requires: is_there().
   team::Context& get() const;
 
   // Starts the heap of this process if requested. Reports to `complain` if it is not available.
-  void start_heap(const Complain& complain);
+  void start_heap(const Warn& warn);
   // Returns nullopt if the heap was not started.
   std::optional<memory::HeapFacts> heap() const;
 
   // Starts discovering this machine in advance, if necessary. machine_text() reports errors.
-  void begin_to_look() noexcept;
+  void start_discovery() noexcept;
   // Returns the text of the context's machine or, if there is no context yet, of this machine.
   // Throws FailureError after a warning: without a machine all collectives fall back to the MPI.
   std::string machine_text();
@@ -53,7 +52,7 @@ class NodeContext {
   const Options& options_;
   std::function<void()> progress_;
   int ranks_here_;
-  Complain warn_;
+  Warn warn_;
   mutable std::mutex mutex_;  // guards the members below
   std::optional<memory::HeapFacts> heap_;
   std::unique_ptr<MachineDiscovery> look_;  // while it runs
@@ -62,10 +61,10 @@ class NodeContext {
 
 // Creates the team of a communicator over several nodes: the ranks of each node create a team by
 // messages, and all ranks agree that all have one.
-class NodeJoining {
+class NodeActivation {
  public:
   // Keeps references to its arguments. The options' digests must be equal on all ranks.
-  NodeJoining(NodeContext& context, InterNode& inter_node, const Options& options)
+  NodeActivation(NodeContext& context, InterNode& inter_node, const Options& options)
       : context_(context), inter_node_(inter_node), options_(options) {}
 
   struct Known {
@@ -74,15 +73,15 @@ class NodeJoining {
     int tag = 0;               // not used by any team of these ranks
   };
   // `in_job` holds the ranks in the world. Throws the same FailureError on all ranks, or none.
-  std::unique_ptr<internode::Team> make(internode::Meeting& meeting, const Known& known,
+  std::unique_ptr<internode::Team> make(internode::SetUpExchange& exchange, const Known& known,
                                         std::span<const int> in_job);
 
  private:
   std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks,
                                              bool has_context);
-  void share_mpi_times(internode::Meeting& meeting, internode::Team::Parts& parts, int speaker,
-                       std::size_t points);
-  void share_node_times(internode::Meeting& meeting, internode::Team::Parts& parts);
+  void share_mpi_times(internode::SetUpExchange& exchange, internode::Team::Parts& parts,
+                       int speaker, std::size_t points);
+  void share_node_times(internode::SetUpExchange& exchange, internode::Team::Parts& parts);
   void share_machine(internode::NodeBootstrap& node_ranks, const team::Bootstrap& here);
 
   NodeContext& context_;

@@ -46,7 +46,7 @@ namespace {
 
 // Ranks of the same kind vote after equally many calls, with messages of the same format.
 std::string kind_of(const Options& options) {
-  return fmt::format("{} {}", huddle_version(), options.join_after_text());
+  return fmt::format("{} {}", huddle_version(), options.activate_after_text());
 }
 
 // Returns whether the `huddle run` that started this process has reported wrong settings.
@@ -68,7 +68,7 @@ Process::Process(const huddle_stub_interface& door)
       operators_(door.real),
       options_(options_from(settings::process_sources(),
                             [this](const std::string& wrong) {
-                              if (is_reporting_rank() && !are_settings_reported()) complain(wrong);
+                              if (is_reporting_rank() && !are_settings_reported()) warn(wrong);
                             })),
       null_(handle<Comm>(comm_null, door.real)),
       world_(handle<Comm>(comm_world, door.real)),
@@ -83,12 +83,12 @@ Process::Process(const huddle_stub_interface& door)
       context_(
           options_, [this] { keep_moving(); }, presence_.ranks_here(),
           [this](const std::string& sentence) {
-            if (!has_warned_.exchange(true)) complain(sentence);
+            if (!has_warned_.exchange(true)) warn(sentence);
           }),
       joining_(real_, types_, options_, world_ranks_, presence_, context_, inter_node_,
                mpi_progress_,
                [this](const std::string& sentence) {
-                 if (!has_warned_.exchange(true)) complain(sentence);
+                 if (!has_warned_.exchange(true)) warn(sentence);
                }),
       devices_(path_beside("libhuddle_marker.so"), [this] { communicators_.outlast_lookers(); }),
       world_rank_(rank_by_launcher()) {}
@@ -111,9 +111,9 @@ int Process::free(Comm* comm, int (*by_mpi)(Comm*)) {
 }
 
 void Process::count(Communicator& communicator, std::size_t bytes) {
-  if (communicator.passed != Route::not_activated) return;
+  if (communicator.route != Route::not_activated) return;
   joining_.count(communicator, bytes);
-  if (communicator.why.is_any()) stats_.remark(communicator.why.text());
+  if (communicator.why.is_any()) stats_.add_note(communicator.why.text());
 }
 
 void* Process::lend(std::size_t bytes, Info info) {
@@ -121,7 +121,7 @@ void* Process::lend(std::size_t bytes, Info info) {
   return heap && info == no_info_ ? lent_.lend(*heap, bytes) : nullptr;
 }
 
-void Process::complain(std::string_view sentence) {
+void Process::warn(std::string_view sentence) {
   std::fprintf(stderr, "huddle: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 
@@ -159,7 +159,7 @@ void Process::note_other_launcher() {
   if (!by || by->ranks == 1 || real_.comm_size(world_, &ranks) != success || ranks > 1) return;
   is_alone_among_many_ = true;
   if (!is_launchers_speaker_) return;
-  complain(fmt::format(
+  warn(fmt::format(
       "{} processes of this program were started by {}, which its MPI ({}) does not know: each is "
       "a program of its own with one rank; start it with the launcher of its MPI",
       by->ranks, by->by, door_.mpi_path));
@@ -188,7 +188,7 @@ void Process::opened(Session session) {
 void Process::start_heap() {
   if (options_.off) return;
   context_.start_heap([this](const std::string& sentence) {
-    if (is_reporting_rank()) complain(sentence);
+    if (is_reporting_rank()) warn(sentence);
   });
 }
 
@@ -201,7 +201,7 @@ void Process::closing(Session session) {
 
 void Process::report_verification() {
   if (!options_.verify || pid_ != getpid() || has_reported_verification_.exchange(true)) return;
-  complain(fmt::format("verify: rank {}: {}", world_rank_.load(), verification_.report(door_)));
+  warn(fmt::format("verify: rank {}: {}", world_rank_.load(), verification_.report(door_)));
 }
 
 // Covers a rank that calls exit() without MPI_Finalize.

@@ -70,14 +70,14 @@ class Process {
   bool take_back(void* block) { return lent_.take_back(block); }
 
   // Returns whether any communicator has started its activation.
-  bool has_joined() const { return mpi_progress_.is_available(); }
+  bool is_active() const { return mpi_progress_.is_available(); }
 
   Verification& verification() { return verification_; }
   // Prints what `--verify` has found, unless done, in a process that ends without MPI_Finalize.
   void report_verification();
 
   // Prints one line to stderr.
-  void complain(std::string_view sentence);
+  void warn(std::string_view sentence);
 
   // The first two are called before MPI_Init, begin() after it, end() before MPI_Finalize.
   void sign_in();

@@ -21,10 +21,11 @@ bool is_standard(const Kernel& kernel, const TypeFacts& facts) {
 
 // Returns whether the MPI supports the combination. Its predefined operators apply to predefined
 // types only; the MPI reports an error for other types.
-bool is_joined(const Types& types, Datatype type, const TypeFacts& facts,
-               const Operators::Named& op, Comm comm) {
+bool is_combined(const Types& types, Datatype type, const TypeFacts& facts,
+                 const Operators::Named& op, Comm comm) {
   return op.reduction && facts.element != nullptr &&
-         !is_never_taken(facts.element->kind, *op.reduction) && types.joins(type, facts, op, comm);
+         !is_never_handled(facts.element->kind, *op.reduction) &&
+         types.combines(type, facts, op, comm);
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ memory::Reduction Reducer::find(const Types& types, const Operators& known,
   if (named == nullptr) return find_in_mpi(facts);
   const std::optional<Kernel> kernel = kernel_of(known, facts, op_);
   const bool is_taken =
-      (kernel && is_standard(*kernel, facts)) || is_joined(types, type_, facts, *named, comm_);
+      (kernel && is_standard(*kernel, facts)) || is_combined(types, type_, facts, *named, comm_);
   if (!is_taken) return {};
   return kernel ? memory::reduction(kernel->type, kernel->op) : find_in_mpi(facts);
 }
@@ -65,7 +66,7 @@ memory::Reduction Reducer::find_in_mpi(const TypeFacts& facts) {
           .commutative = commutative != 0};
 }
 
-void Reducer::join(const void* left, void* right_and_result, int count) const {
+void Reducer::combine(const void* left, void* right_and_result, int count) const {
   if (real_.reduce_local(left, right_and_result, count, type_, op_) != success) {
     throw std::runtime_error("the MPI does not join this datatype by this operator");
   }
@@ -86,11 +87,11 @@ void Reducer::by_mpi(void* to, const void* left, const void* right, std::size_t 
     const auto* right_part = static_cast<const std::byte*>(right) + from;
     if (to == left) {
       aside.assign(right_part, right_part + part * element);
-      self.join(left_part, aside.data(), static_cast<int>(part));
+      self.combine(left_part, aside.data(), static_cast<int>(part));
       std::memcpy(result, aside.data(), aside.size());
     } else {
       if (to != right) std::memcpy(result, right_part, part * element);
-      self.join(left_part, result, static_cast<int>(part));
+      self.combine(left_part, result, static_cast<int>(part));
     }
     done += part;
   }
@@ -142,7 +143,7 @@ void Reducer::by_mpi_packed(void* to, const void* left, const void* right, std::
   const auto& self = *static_cast<const Reducer*>(context);
   const LaidOut left_elements(self, left, count);
   LaidOut right_elements(self, right, count);
-  self.join(left_elements.address(), right_elements.address(), static_cast<int>(count));
+  self.combine(left_elements.address(), right_elements.address(), static_cast<int>(count));
   right_elements.pack(to);
 }
 

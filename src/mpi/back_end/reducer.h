@@ -32,10 +32,10 @@ class Reducer {
 
   // Returns false if the MPI has to run or reject the call. All ranks get the same answer because
   // they pass the same type and operator.
-  bool can_join() const { return reduction_.combine != nullptr && reduction_.element_bytes > 0; }
+  bool can_reduce() const { return reduction_.combine != nullptr && reduction_.element_bytes > 0; }
   const memory::Reduction& reduction() const { return reduction_; }
   // Returns whether huddle's kernels reduce.
-  bool is_by_kernel() const { return can_join() && reduction_.context == nullptr; }
+  bool is_by_kernel() const { return can_reduce() && reduction_.context == nullptr; }
   // Returns whether elements must be packed, instead of in the program's layout.
   bool is_packed() const { return is_packed_; }
 
@@ -48,7 +48,7 @@ class Reducer {
                      void* context);
   static void by_mpi_packed(void* to, const void* left, const void* right, std::size_t count,
                             void* context);
-  void join(const void* left, void* right_and_result, int count) const;
+  void combine(const void* left, void* right_and_result, int count) const;
 
   const UnderlyingMpi& real_;
   Comm comm_;

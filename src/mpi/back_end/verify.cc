@@ -14,6 +14,7 @@
 #include "mpi/back_end/call.h"
 #include "mpi/back_end/calls/allgather.h"
 #include "mpi/back_end/calls/alltoall.h"
+#include "mpi/back_end/calls/bcast.h"
 #include "mpi/back_end/calls/gather_scatter.h"
 #include "mpi/back_end/calls/reductions.h"
 #include "mpi/back_end/calls/side.h"
@@ -241,16 +242,16 @@ namespace {
 
 // Returns what the call writes on this rank. The root of a broadcast only reads its buffer, which
 // other threads may read at the same time, so that nothing may be restored there.
-template <class Call>
+template <MovesData Call>
 Written written_here(const Communicator& communicator, const Call& call) {
   Written written = call.written(communicator);
-  if constexpr (!requires { call.input; }) {
+  if constexpr (!HasInput<Call>) {
     if (!call.read(communicator).empty()) written.parts.clear();
   }
   return written;
 }
 
-template <class Call>
+template <CollectiveCall Call>
 void note(Process& process, const Communicator& communicator, const Call& call,
           const Comparison& comparison) {
   if (comparison.incomparable) {
@@ -258,65 +259,65 @@ void note(Process& process, const Communicator& communicator, const Call& call,
   } else if (!comparison.difference) {
     process.verification().note_equal();
   } else if (process.verification().note_difference()) {
-    process.complain(fmt::format("verify: {}: {}", described(process, communicator, call),
-                                 *comparison.difference));
+    process.warn(fmt::format("verify: {}: {}", described(process, communicator, call),
+                             *comparison.difference));
   }
 }
 
 // Runs the call by huddle and then by the MPI, and compares the results with `compare`. Records
 // nothing about a call that falls back to the MPI, which the caller runs and counts.
-template <class Call, class Compare>
-Route make_both_ways(Process& process, Communicator& communicator, const Call& call,
-                     ReferenceResult& reference, const Compare& compare) {
-  const Route passed = call.take(process, communicator);
-  if (passed != Route::huddle) return passed;
+template <CollectiveCall Call, class Compare>
+Route run_both_ways(Process& process, Communicator& communicator, const Call& call,
+                    ReferenceResult& reference, const Compare& compare) {
+  const Route route = call.run(process, communicator);
+  if (route != Route::huddle) return route;
   reference.begin();
-  const int status = call.native(process.real());
+  const int status = call.run_by_mpi(process.real());
   reference.end();
   note(process, communicator, call,
        status == success ? compare() : Comparison::impossible(Incomparable::mpi_failed));
-  return passed;
+  return route;
 }
 
 // Returns each result's scale: the magnitudes of all inputs, reduced like the inputs.
-template <class Call>
+template <Reduction Call>
 std::vector<double> scale_of(const Process& process, const ResultComparison& comparison,
                              Call call) {
   const std::vector<double> scale = comparison.magnitudes_of(call.brought(), call.count);
-  std::vector<double> joined(scale.size());
+  std::vector<double> combined(scale.size());
   call.input = scale.data();
-  call.output = joined.data();
+  call.output = combined.data();
   call.type = process.types().named("MPI_DOUBLE");
   call.op = comparison.operator_of_scale();
-  call.native(process.real());
-  return joined;
+  call.run_by_mpi(process.real());
+  return combined;
 }
 
 // The comparison is set up before the call, which may overwrite its input.
-template <class Call>
+template <Reduction Call>
 Route verified_reduction(Process& process, Communicator& communicator, const Call& call) {
   const Written written = call.written(communicator);
   ResultComparison comparison(process, call.comm, {{nullptr, call.count, call.type}, call.facts},
                               call.op);
   if (comparison.wants_scale()) comparison.set_scale(scale_of(process, comparison, call));
   ReferenceResult reference(process.real(), call.comm, written);
-  return make_both_ways(process, communicator, call, reference,
-                        [&] { return comparison.result(written, reference, communicator.ranks); });
+  return run_both_ways(process, communicator, call, reference,
+                       [&] { return comparison.result(written, reference, communicator.ranks); });
 }
 
-template <class Call>
+template <MovesData Call>
 Route verified_move(Process& process, Communicator& communicator, const Call& call) {
   const Written written = written_here(communicator, call);
   ReferenceResult reference(process.real(), call.comm, written);
-  return make_both_ways(process, communicator, call, reference,
-                        [&] { return compare_bytes(process, call.comm, written, reference); });
+  return run_both_ways(process, communicator, call, reference,
+                       [&] { return compare_bytes(process, call.comm, written, reference); });
 }
 
 }  // namespace
 
-template <class Call>
+template <CollectiveCall Call>
 Route verified(Process& process, Communicator& communicator, const Call& call) {
-  if constexpr (is_reduction<Call>) {
+  if constexpr (Reduction<Call>) {
     return verified_reduction(process, communicator, call);
   } else {
     return verified_move(process, communicator, call);
@@ -325,15 +326,15 @@ Route verified(Process& process, Communicator& communicator, const Call& call) {
 
 template <>
 Route verified(Process& process, Communicator& communicator, const BarrierCall& call) {
-  const Route passed = call.take(process, communicator);
-  if (passed != Route::huddle) return passed;
+  const Route route = call.run(process, communicator);
+  if (route != Route::huddle) return route;
   // A barrier has no result: it counts as compared if the MPI's succeeds as well.
-  if (call.native(process.real()) == success) {
+  if (call.run_by_mpi(process.real()) == success) {
     process.verification().note_equal();
   } else {
     process.verification().note_skipped(Incomparable::mpi_failed);
   }
-  return passed;
+  return route;
 }
 
 template Route verified(Process&, Communicator&, const BcastCall&);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/back_end/call.h"
 #include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/message.h"
@@ -96,8 +97,8 @@ class ResultComparison {
 
 // Runs the call by huddle and by the MPI, prints the first difference of the process, and counts
 // all differences. The program gets huddle's result. Defined for all calls of carry_out().
-// Requires: as for the call's take().
-template <class Call>
+// Requires: as for the call's run().
+template <CollectiveCall Call>
 Route verified(Process& process, Communicator& communicator, const Call& call);
 
 }  // namespace huddle::mpi

@@ -9,26 +9,26 @@
 #include <stddef.h>
 
 /* A call that the back end does not define goes straight to the MPI and is counted here. */
-struct huddle_passed {
+struct huddle_fallback {
   const char* name;    /* "MPI_Allgather" */
   unsigned long calls; /* see huddle_count_call() */
 };
 
 /* Threads count without synchronization, because a lost increment does not matter. Uses the
  * compiler's built-ins because C and C++ have no atomic type in common. */
-static inline void huddle_count_call(struct huddle_passed* passed) {
-  const unsigned long calls = __atomic_load_n(&passed->calls, __ATOMIC_RELAXED);
-  __atomic_store_n(&passed->calls, calls + 1, __ATOMIC_RELAXED);
+static inline void huddle_count_call(struct huddle_fallback* fallbacks) {
+  const unsigned long calls = __atomic_load_n(&fallbacks->calls, __ATOMIC_RELAXED);
+  __atomic_store_n(&fallbacks->calls, calls + 1, __ATOMIC_RELAXED);
 }
-static inline unsigned long huddle_counted_calls(const struct huddle_passed* passed) {
-  return __atomic_load_n(&passed->calls, __ATOMIC_RELAXED);
+static inline unsigned long huddle_counted_calls(const struct huddle_fallback* fallbacks) {
+  return __atomic_load_n(&fallbacks->calls, __ATOMIC_RELAXED);
 }
 
 struct huddle_stub_interface {
   /* Returns the MPI's own function or object of this name, or null if it has none. */
   void* (*real)(const char* name);
   const char* mpi_path; /* the file that the MPI was loaded from */
-  const struct huddle_passed* passed;
+  const struct huddle_fallback* fallbacks;
   size_t route_count;
 };
 

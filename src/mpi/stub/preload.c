@@ -27,7 +27,7 @@ enum call {
       call_count
 };
 
-static struct huddle_passed passed[call_count] = {
+static struct huddle_fallback fallbacks[call_count] = {
 #define HUDDLE_NAME(name, arguments) {"MPI_" #name, 0},
     HUDDLE_CALLS(HUDDLE_NAME)
 #undef HUDDLE_NAME
@@ -39,16 +39,20 @@ static atomic_bool routed;
 
 /* Returns whether the user requested a report at the end of the run. */
 static int is_to_report(void) {
-  return huddle_says("HUDDLE_STATS", "on", "1") || huddle_says("HUDDLE_SUMMARY", "on", "1") ||
-         huddle_says("HUDDLE_SUMMARY", "times", "times") || huddle_says("HUDDLE_VERIFY", "on", "1");
+  return huddle_setting_equals("HUDDLE_STATS", "on", "1") ||
+         huddle_setting_equals("HUDDLE_SUMMARY", "on", "1") ||
+         huddle_setting_equals("HUDDLE_SUMMARY", "times", "times") ||
+         huddle_setting_equals("HUDDLE_VERIFY", "on", "1");
 }
 
 /* If huddle is off, the back end only counts calls and leaves all of them to the MPI. */
-static int is_wanted(void) { return !huddle_says("HUDDLE", "off", "0") || is_to_report(); }
+static int is_wanted(void) {
+  return !huddle_setting_equals("HUDDLE", "off", "0") || is_to_report();
+}
 
 static void route_all(void) {
   static const struct huddle_library library = {
-      .passed = passed,
+      .fallbacks = fallbacks,
       .routes = routes,
       .call_count = call_count,
       .back_ends = {[huddle_abi_openmpi] = "libhuddle_openmpi.so",
@@ -68,8 +72,8 @@ static const struct huddle_route* route_of(enum call call) {
 static huddle_any_function* beyond_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   if (route->taken != NULL) return route->taken;
-  huddle_count_call(&passed[call]);
-  return huddle_insist(route->real, passed[call].name);
+  huddle_count_call(&fallbacks[call]);
+  return huddle_insist(route->real, fallbacks[call].name);
 }
 
 static huddle_any_function* with_tools(enum call call) {
@@ -81,10 +85,10 @@ HUDDLE_CALLS(HUDDLE_FORWARD)
 
 __attribute__((constructor)) static void hide_new_names(void) {
   if (!huddle_is_probably_open_mpi()) return;
-#define HUDDLE_HIDE(name, arguments)           \
-  if (huddle_is_to_be_hidden("PMPI_" #name)) { \
-    huddle_hide((void (*)(void))MPI_##name);   \
-    huddle_hide((void (*)(void))PMPI_##name);  \
+#define HUDDLE_HIDE(name, arguments)          \
+  if (huddle_is_hidden("PMPI_" #name)) {      \
+    huddle_hide((void (*)(void))MPI_##name);  \
+    huddle_hide((void (*)(void))PMPI_##name); \
   }
   HUDDLE_NEW_CALLS(HUDDLE_HIDE)
 #undef HUDDLE_HIDE

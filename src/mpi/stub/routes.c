@@ -46,7 +46,7 @@ int huddle_is_reporting_rank(void) {
   return 1;
 }
 
-int huddle_says(const char* variable, const char* in_words, const char* in_numbers) {
+int huddle_setting_equals(const char* variable, const char* in_words, const char* in_numbers) {
   const char* value = getenv(variable);
   return value != NULL && (strcmp(value, in_words) == 0 || strcmp(value, in_numbers) == 0);
 }
@@ -82,7 +82,7 @@ static void* entered_back_end(const struct huddle_library* library) {
   }
   huddle_enter_function* enter = (huddle_enter_function*)(size_t)dlsym(back_end, HUDDLE_ENTER_NAME);
   static struct huddle_stub_interface door;
-  door = (struct huddle_stub_interface){real, mpi.path, library->passed, library->call_count};
+  door = (struct huddle_stub_interface){real, mpi.path, library->fallbacks, library->call_count};
   return enter != NULL && enter(&door) == 0 ? back_end : NULL;
 }
 
@@ -111,7 +111,7 @@ void* huddle_route_all(const struct huddle_library* library) {
   /* Tools can only be in the global search order; they cannot precede a privately loaded MPI. */
   const int with_tools = dlsym(RTLD_NEXT, "PMPI_Comm_rank") != NULL;
   for (size_t call = 0; call < library->call_count; ++call) {
-    route_call(library->passed[call].name, &library->routes[call], back_end, with_tools);
+    route_call(library->fallbacks[call].name, &library->routes[call], back_end, with_tools);
   }
   return back_end;
 }
@@ -129,6 +129,6 @@ int huddle_is_probably_open_mpi(void) {
          (getenv("PMIX_RANK") != NULL && getenv("PMI_RANK") == NULL);
 }
 
-int huddle_is_to_be_hidden(const char* profiling_name) {
+int huddle_is_hidden(const char* profiling_name) {
   return dlsym(RTLD_NEXT, "PMPI_Comm_rank") == NULL || dlsym(RTLD_NEXT, profiling_name) == NULL;
 }

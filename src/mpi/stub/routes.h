@@ -57,8 +57,8 @@ struct huddle_route {
 };
 
 struct huddle_library {
-  struct huddle_passed* passed; /* with the names of its calls */
-  struct huddle_route* routes;  /* of the same length */
+  struct huddle_fallback* fallbacks; /* with the names of its calls */
+  struct huddle_route* routes;       /* of the same length */
   size_t call_count;
   /* File names beside the library, indexed by enum huddle_abi. */
   const char* back_ends[huddle_abi_count];
@@ -71,7 +71,7 @@ struct huddle_library {
 int huddle_is_reporting_rank(void);
 
 /* Returns whether the environment variable has one of two equivalent values. */
-int huddle_says(const char* variable, const char* in_words, const char* in_numbers);
+int huddle_setting_equals(const char* variable, const char* in_words, const char* in_numbers);
 
 /* Finds the MPI, opens the back end, and sets the routes. Call once per process. Returns the back
  * end, or null if there is none. */
@@ -89,4 +89,4 @@ int huddle_is_probably_open_mpi(void);
 
 /* Returns whether to hide a name. If the program is linked with its MPI, that MPI determines which
  * names exist. */
-int huddle_is_to_be_hidden(const char* profiling_name);
+int huddle_is_hidden(const char* profiling_name);

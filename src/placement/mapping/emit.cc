@@ -106,7 +106,7 @@ std::vector<std::vector<int>> pus_by_node(const std::vector<Slot>& seats, int no
 
 class Emitter {
  public:
-  Emitter(std::string_view name, const Seating& seating)
+  Emitter(std::string_view name, const EmittedPlacement& seating)
       : name_(name), seats_(seating.seats), nodes_(seating.nodes), seating_(seating) {}
 
   std::string host(int node) const {
@@ -177,7 +177,7 @@ class Emitter {
   std::string_view name_;
   const std::vector<Slot>& seats_;
   int nodes_;
-  const Seating& seating_;
+  const EmittedPlacement& seating_;
 };
 
 std::string taskset_script(const std::vector<int>& pus) {
@@ -204,7 +204,7 @@ Emission emission_named(std::string_view name) {
                                did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
-std::string emit(Emission emission, const Seating& seating) {
+std::string emit(Emission emission, const EmittedPlacement& seating) {
   const auto info = std::find_if(table.begin(), table.end(), [emission](const EmissionInfo& one) {
     return one.emission == emission;
   });

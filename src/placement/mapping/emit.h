@@ -56,7 +56,7 @@ std::span<const EmissionInfo> emissions();
 // Throws UsageError that suggests the most similar name.
 Emission emission_named(std::string_view name);
 
-struct Seating {
+struct EmittedPlacement {
   std::vector<Slot> seats;  // by element
   int nodes = 1;
   std::vector<std::string> hosts = {};  // by node; empty: "localhost", or "node0", "node1"...
@@ -65,6 +65,6 @@ struct Seating {
 };
 
 // Throws UsageError if the format cannot express the placement.
-std::string emit(Emission emission, const Seating& seating);
+std::string emit(Emission emission, const EmittedPlacement& seating);
 
 }  // namespace huddle::mapping

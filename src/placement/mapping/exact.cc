@@ -15,7 +15,7 @@ namespace {
 // are still empty only the first is tried: the others give equivalent placements.
 class Search {
  public:
-  explicit Search(const Problem& problem)
+  explicit Search(const MappingProblem& problem)
       : problem_(problem),
         twin_before_(problem.tree.objects().size(), -1),
         inside_(problem.tree.objects().size(), 0),
@@ -124,7 +124,7 @@ class Search {
     return sum;
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   std::vector<int> twin_before_;
   std::vector<int> inside_;  // by object: number of elements in it
   std::vector<int> order_;   // order in which elements are placed: fixed ones first
@@ -135,12 +135,12 @@ class Search {
 
 }  // namespace
 
-std::optional<long long> count_placements(const Problem& problem, long long most) {
+std::optional<long long> count_placements(const MappingProblem& problem, long long most) {
   if (problem.elements() > most_exact_elements) return std::nullopt;
   return Search(problem).count(most);
 }
 
-Mapping exact(const Problem& problem, Mapping best) {
+Mapping exact(const MappingProblem& problem, Mapping best) {
   return Search(problem).best(std::move(best));
 }
 

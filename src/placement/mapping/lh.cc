@@ -12,7 +12,7 @@
 namespace huddle::mapping {
 namespace {
 
-std::vector<int> fixed_below(const Problem& problem) {
+std::vector<int> fixed_below(const MappingProblem& problem) {
   // Number of elements that are fixed to the slots before each slot.
   std::vector<int> before(static_cast<std::size_t>(problem.tree.size()) + 1, 0);
   for (const int slot : problem.fixed) {
@@ -29,7 +29,7 @@ std::vector<int> fixed_below(const Problem& problem) {
 
 }  // namespace
 
-std::vector<int> occupancy(const Problem& problem, Spread spread) {
+std::vector<int> occupancy(const MappingProblem& problem, Spread spread) {
   const auto& objects = problem.tree.objects();
   // Fixed elements stay in place; the others are distributed from the root down.
   std::vector<int> count = fixed_below(problem);
@@ -68,7 +68,7 @@ namespace {
 // then be exchanged. A slot with a fixed element has a shape of its own.
 class Shapes {
  public:
-  Shapes(const Problem& problem, const std::vector<int>& occupancy)
+  Shapes(const MappingProblem& problem, const std::vector<int>& occupancy)
       : shape_of_object(problem.tree.objects().size(), empty),
         shape_of_element(at(problem.elements()), any_element) {
     const auto& objects = problem.tree.objects();
@@ -125,7 +125,7 @@ struct Item {
 
 class Grouping {
  public:
-  Grouping(const Problem& problem, const std::vector<int>& occupancy)
+  Grouping(const MappingProblem& problem, const std::vector<int>& occupancy)
       : problem_(problem), shapes_(problem, occupancy), graph_(problem.graph) {
     for (int v = 0; v < problem.elements(); ++v) {
       items_.push_back({shapes_.shape_of_element[at(v)], v, {}});
@@ -247,7 +247,7 @@ class Grouping {
     }
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   Shapes shapes_;
   const Graph& graph_;
   Graph contracted_;
@@ -263,11 +263,11 @@ class Grouping {
 
 }  // namespace
 
-Mapping lh(const Problem& problem, Spread spread) {
+Mapping lh(const MappingProblem& problem, Spread spread) {
   return Grouping(problem, occupancy(problem, spread)).run();
 }
 
-Mapping lh(const Problem& problem) {
+Mapping lh(const MappingProblem& problem) {
   Mapping filled = lh(problem, Spread::fill);
   if (problem.elements() == problem.tree.size()) return filled;
   Mapping spread = lh(problem, Spread::evenly);

@@ -13,7 +13,7 @@ namespace {
 
 // Calls visit(slot, slot, bytes) for each pair that communicates.
 template <typename Visit>
-void for_each_pair(const Problem& problem, const Mapping& mapping, const Visit& visit) {
+void for_each_pair(const MappingProblem& problem, const Mapping& mapping, const Visit& visit) {
   for (int v = 0; v < problem.elements(); ++v) {
     const Graph::Row row = problem.graph.row(v);
     const int here = mapping[static_cast<std::size_t>(v)];
@@ -40,7 +40,7 @@ std::vector<std::vector<int>> branches(const SlotTree& tree) {
 
 }  // namespace
 
-double hop_bytes(const Problem& problem, const Mapping& mapping) {
+double hop_bytes(const MappingProblem& problem, const Mapping& mapping) {
   double sum = 0;
   for_each_pair(problem, mapping,
                 [&](int a, int b, double bytes) { sum += bytes * problem.tree.ns(a, b); });
@@ -93,7 +93,7 @@ class Loads {
 
 }  // namespace
 
-Quality quality_of(const Problem& problem, const Mapping& mapping) {
+Quality quality_of(const MappingProblem& problem, const Mapping& mapping) {
   const SlotTree& tree = problem.tree;
   const std::size_t levels = tree.levels().size();
   Quality quality;
@@ -122,7 +122,7 @@ Quality quality_of(const Problem& problem, const Mapping& mapping) {
   return quality;
 }
 
-std::vector<int> occupants(const Problem& problem, const Mapping& mapping) {
+std::vector<int> occupants(const MappingProblem& problem, const Mapping& mapping) {
   std::vector<int> occupant(static_cast<std::size_t>(problem.tree.size()), -1);
   for (std::size_t v = 0; v < mapping.size(); ++v) {
     occupant[static_cast<std::size_t>(mapping[v])] = static_cast<int>(v);
@@ -130,7 +130,7 @@ std::vector<int> occupants(const Problem& problem, const Mapping& mapping) {
   return occupant;
 }
 
-std::string flaw_of(const Problem& problem, const Mapping& mapping) {
+std::string flaw_of(const MappingProblem& problem, const Mapping& mapping) {
   if (mapping.size() != static_cast<std::size_t>(problem.elements())) return "not everybody sits";
   std::vector<int> occupant(static_cast<std::size_t>(problem.tree.size()), -1);
   for (std::size_t v = 0; v < mapping.size(); ++v) {

@@ -18,7 +18,7 @@ inline constexpr int no_slot = -1;
 // The slot of each element (a rank or a thread). A slot holds at most one element.
 using Mapping = std::vector<int>;
 
-struct Problem {
+struct MappingProblem {
   const Graph& graph;
   const SlotTree& tree;  // size() >= graph.size()
   Mapping fixed;         // by element: its required slot, or no_slot if any slot is allowed
@@ -29,7 +29,7 @@ struct Problem {
 };
 
 // Returns the sum over all pairs of bytes times latency, which the methods minimise.
-double hop_bytes(const Problem& problem, const Mapping& mapping);
+double hop_bytes(const MappingProblem& problem, const Mapping& mapping);
 
 // Metrics of a placement.
 struct Quality {
@@ -40,12 +40,12 @@ struct Quality {
   std::vector<double> largest_load;  // by level: largest number of bytes between two siblings
   int moved = 0;                     // elements whose slot differs from their current one
 };
-Quality quality_of(const Problem& problem, const Mapping& mapping);
+Quality quality_of(const MappingProblem& problem, const Mapping& mapping);
 
 // Returns the element on each slot, -1 for a free slot.
-std::vector<int> occupants(const Problem& problem, const Mapping& mapping);
+std::vector<int> occupants(const MappingProblem& problem, const Mapping& mapping);
 
 // Returns why a mapping is invalid: not one to one, or a fixed element elsewhere. Empty if valid.
-std::string flaw_of(const Problem& problem, const Mapping& mapping);
+std::string flaw_of(const MappingProblem& problem, const Mapping& mapping);
 
 }  // namespace huddle::mapping

@@ -17,13 +17,13 @@
 namespace huddle::mapping {
 namespace {
 
-std::vector<int> all_slots(const Problem& problem) {
+std::vector<int> all_slots(const MappingProblem& problem) {
   std::vector<int> slots(static_cast<std::size_t>(problem.tree.size()));
   std::iota(slots.begin(), slots.end(), 0);
   return slots;
 }
 
-Mapping seated(const Problem& problem, const std::vector<int>& order) {
+Mapping seated(const MappingProblem& problem, const std::vector<int>& order) {
   std::vector<char> taken(order.size(), 0);
   for (const int slot : problem.fixed) {
     if (slot != no_slot) taken[static_cast<std::size_t>(slot)] = 1;
@@ -54,7 +54,7 @@ std::vector<int> in_turns(const SlotTree& tree, int number) {
 }
 
 // Returns the slots ordered by node and by the number of the hardware thread.
-std::vector<int> by_number(const Problem& problem) {
+std::vector<int> by_number(const MappingProblem& problem) {
   std::vector<int> order = all_slots(problem);
   std::sort(order.begin(), order.end(), [&problem](int a, int b) {
     const Slot& one = problem.tree.slots()[static_cast<std::size_t>(a)];
@@ -66,9 +66,9 @@ std::vector<int> by_number(const Problem& problem) {
 
 }  // namespace
 
-Mapping in_order(const Problem& problem) { return seated(problem, by_number(problem)); }
+Mapping in_order(const MappingProblem& problem) { return seated(problem, by_number(problem)); }
 
-std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of) {
+std::optional<Mapping> on_nodes(const MappingProblem& problem, std::span<const int> node_of) {
   std::vector<std::vector<int>> free(static_cast<std::size_t>(problem.tree.nodes()));
   for (const int slot : by_number(problem)) {
     if (std::find(problem.fixed.begin(), problem.fixed.end(), slot) != problem.fixed.end())
@@ -87,11 +87,13 @@ std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> nod
   return mapping;
 }
 
-Mapping compact(const Problem& problem) { return seated(problem, all_slots(problem)); }
+Mapping compact(const MappingProblem& problem) { return seated(problem, all_slots(problem)); }
 
-Mapping scatter(const Problem& problem) { return seated(problem, in_turns(problem.tree, 0)); }
+Mapping scatter(const MappingProblem& problem) {
+  return seated(problem, in_turns(problem.tree, 0));
+}
 
-Mapping at_random(const Problem& problem) {
+Mapping at_random(const MappingProblem& problem) {
   std::vector<int> order = all_slots(problem);
   Random random(problem.seed);
   random.shuffle(order);
@@ -103,26 +105,26 @@ namespace {
 // Keeps the cheapest of the placements that are offered.
 class Best {
  public:
-  Best(const Problem& problem, Mapped first)
+  Best(const MappingProblem& problem, MappingResult first)
       : problem_(problem), best_(std::move(first)), cost_(hop_bytes(problem, best_.mapping)) {}
-  void offer(Mapped other) {
+  void offer(MappingResult other) {
     const double cost = hop_bytes(problem_, other.mapping);
     if (!(cost < cost_)) return;
     best_ = std::move(other);
     cost_ = cost;
   }
   double cost() const { return cost_; }
-  Mapped take() { return std::move(best_); }
+  MappingResult take() { return std::move(best_); }
 
  private:
-  const Problem& problem_;
-  Mapped best_;
+  const MappingProblem& problem_;
+  MappingResult best_;
   double cost_;
 };
 
 constexpr std::string_view best_of_all = "the best of all placements";
 
-Mapped exact_mapping(const Problem& problem) {
+MappingResult exact_mapping(const MappingProblem& problem) {
   if (!count_placements(problem, most_placements)) {
     throw UsageError(fmt::format(
         "exact looks at every placement, and here there are more than {}; take the method tree, or "
@@ -143,7 +145,7 @@ Method method_named(std::string_view name) {
       fmt::format("there is no method '{}'{}", printable(name), did_you_mean(name, names)));
 }
 
-Mapped tree_mapping(const Problem& problem) {
+MappingResult tree_mapping(const MappingProblem& problem) {
   Best best(problem, {problem.present, "where they sit now: nothing better was found"});
   if (best.cost() == 0) return best.take();
   // Few enough to try all of them as fast as any other method.
@@ -156,12 +158,13 @@ Mapped tree_mapping(const Problem& problem) {
     best.offer({staying(problem, all), std::string(best_of_all)});
     return best.take();
   }
-  const std::array<Mapped, 3> starts = {
-      Mapped{partition(problem, {2, problem.seed}), "multilevel bisection from the root down"},
-      Mapped{lh(problem), "groups formed from the innermost objects up (lh)"},
-      Mapped{problem.present, "where they sit now"}};
+  const std::array<MappingResult, 3> starts = {
+      MappingResult{partition(problem, {2, problem.seed}),
+                    "multilevel bisection from the root down"},
+      MappingResult{lh(problem), "groups formed from the innermost objects up (lh)"},
+      MappingResult{problem.present, "where they sit now"}};
   std::vector<double> costs;
-  for (const Mapped& start : starts) costs.push_back(hop_bytes(problem, start.mapping));
+  for (const MappingResult& start : starts) costs.push_back(hop_bytes(problem, start.mapping));
   const double least = *std::min_element(costs.begin(), costs.end());
   // Refinement rarely gains more than this factor.
   constexpr double within_reach = 1.1;
@@ -173,12 +176,12 @@ Mapped tree_mapping(const Problem& problem) {
     if (seen || costs[i] > within_reach * least) continue;
     best.offer({refine(problem, starts[i].mapping), starts[i].how + ", then moves and swaps"});
   }
-  Mapped found = best.take();
+  MappingResult found = best.take();
   found.mapping = staying(problem, std::move(found.mapping));
   return found;
 }
 
-Mapped map_by(const Problem& problem, const MethodOptions& options) {
+MappingResult map_by(const MappingProblem& problem, const MethodOptions& options) {
   switch (options.method) {
     case Method::order:
       return {in_order(problem), "by number, on processors by number"};
@@ -190,8 +193,8 @@ Mapped map_by(const Problem& problem, const MethodOptions& options) {
       return {at_random(problem), "at random"};
     case Method::lh:
       return options.as_printed
-                 ? Mapped{lh(problem, Spread::evenly), "lh as printed: spread evenly"}
-                 : Mapped{lh(problem), "groups formed from the innermost objects up"};
+                 ? MappingResult{lh(problem, Spread::evenly), "lh as printed: spread evenly"}
+                 : MappingResult{lh(problem), "groups formed from the innermost objects up"};
     case Method::tree:
       return tree_mapping(problem);
     case Method::exact:

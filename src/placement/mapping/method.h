@@ -17,13 +17,14 @@ namespace huddle::mapping {
 
 // Placements that ignore communication, as launchers and runtimes choose by default. Fixed elements
 // stay on their slots; the others get the free slots in ascending order.
-Mapping in_order(const Problem& problem);  // slots ordered by node and hardware-thread number
+Mapping in_order(
+    const MappingProblem& problem);  // slots ordered by node and hardware-thread number
 // Places each element on node node_of[element], on the free hardware thread with the lowest number.
 // Fixed elements stay. Returns nothing if a node has too few slots.
-std::optional<Mapping> on_nodes(const Problem& problem, std::span<const int> node_of);
-Mapping compact(const Problem& problem);    // slots in tree order: neighbours are consecutive
-Mapping scatter(const Problem& problem);    // consecutive elements as far apart as possible
-Mapping at_random(const Problem& problem);  // uses the problem's seed
+std::optional<Mapping> on_nodes(const MappingProblem& problem, std::span<const int> node_of);
+Mapping compact(const MappingProblem& problem);  // slots in tree order: neighbours are consecutive
+Mapping scatter(const MappingProblem& problem);  // consecutive elements as far apart as possible
+Mapping at_random(const MappingProblem& problem);  // uses the problem's seed
 
 // Distribution over objects if there are fewer elements than slots.
 enum class Spread {
@@ -33,15 +34,15 @@ enum class Spread {
 
 // Returns the number of elements in each object of the tree. Counts fixed elements in their objects
 // and respects the number of slots.
-std::vector<int> occupancy(const Problem& problem, Spread spread);
+std::vector<int> occupancy(const MappingProblem& problem, Spread spread);
 
 // LHMapping (Lu 2020; before that EagerMap: Cruz, Diener, Pilla, Navaux, PDP 2015): forms groups
 // greedily from the innermost objects to the root. With fewer elements than slots, tries both
 // values of Spread and returns the cheaper placement.
-Mapping lh(const Problem& problem);
+Mapping lh(const MappingProblem& problem);
 
 // Uses the given distribution. The published method uses Spread::evenly.
-Mapping lh(const Problem& problem, Spread spread);
+Mapping lh(const MappingProblem& problem, Spread spread);
 
 // Effort of partition().
 struct PartitionEffort {
@@ -52,20 +53,20 @@ struct PartitionEffort {
 
 // Recursive bisection from the root of the tree down: splits the elements of an object between two
 // halves of its children until each has a slot.
-Mapping partition(const Problem& problem, const PartitionEffort& effort);
+Mapping partition(const MappingProblem& problem, const PartitionEffort& effort);
 
 // Improves a placement step by step: moves an element to a free slot, or exchanges two elements.
 // The result is never worse than `mapping`. Ends if no move next to a communication partner helps,
 // or when its budget of edge visits is spent.
-Mapping refine(const Problem& problem, Mapping mapping);
+Mapping refine(const MappingProblem& problem, Mapping mapping);
 
 // Returns a placement of equal cost that moves few elements. Exchanges identical objects so that
 // each group goes to the object where most of its elements are now.
-Mapping staying(const Problem& problem, Mapping mapping);
+Mapping staying(const MappingProblem& problem, Mapping mapping);
 
 // Sorts the elements within each innermost object by number, at equal cost. Launchers that use one
 // list of hardware threads for all nodes can then express more placements.
-Mapping in_order_within(const Problem& problem, Mapping mapping);
+Mapping in_order_within(const MappingProblem& problem, Mapping mapping);
 
 // Limit for the method `exact`, which would take too long with more placements. Placements that
 // differ only by identical objects count once.
@@ -74,11 +75,11 @@ inline constexpr long long most_placements = 10'000'000;
 inline constexpr int most_exact_elements = 64;
 
 // Returns the number of different placements, or nothing if there are more than `most`.
-std::optional<long long> count_placements(const Problem& problem, long long most);
+std::optional<long long> count_placements(const MappingProblem& problem, long long most);
 
 // Returns the best placement. Starts from `best` and prunes placements that cannot improve on it.
 // Requires: count_placements() has returned a number that is small enough.
-Mapping exact(const Problem& problem, Mapping best);
+Mapping exact(const MappingProblem& problem, Mapping best);
 
 enum class Method { order, compact, scatter, random, lh, tree, exact };
 inline constexpr std::array<std::string_view, 7> method_names = {
@@ -92,16 +93,16 @@ struct MethodOptions {
 // Throws UsageError that suggests the most similar name.
 Method method_named(std::string_view name);
 
-struct Mapped {
+struct MappingResult {
   Mapping mapping;
   std::string how;  // description of how it was found
 };
 
 // Throws UsageError if there are too many placements for `exact`.
-Mapped map_by(const Problem& problem, const MethodOptions& options);
+MappingResult map_by(const MappingProblem& problem, const MethodOptions& options);
 
 // The default method: the best of the current placement, lh and multilevel bisection, each refined
 // by moves and swaps. Tries all placements if there are few.
-Mapped tree_mapping(const Problem& problem);
+MappingResult tree_mapping(const MappingProblem& problem);
 
 }  // namespace huddle::mapping

@@ -15,7 +15,7 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(const Problem& problem, const PartitionEffort& effort)
+  Partitioner(const MappingProblem& problem, const PartitionEffort& effort)
       : problem_(problem),
         effort_(effort),
         mapping_(at(problem.elements()), no_slot),
@@ -208,7 +208,7 @@ class Partitioner {
     return request;
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   PartitionEffort effort_;
   Mapping mapping_;
   std::vector<int> new_name_;
@@ -218,7 +218,7 @@ class Partitioner {
 
 }  // namespace
 
-Mapping partition(const Problem& problem, const PartitionEffort& effort) {
+Mapping partition(const MappingProblem& problem, const PartitionEffort& effort) {
   return Partitioner(problem, effort).run();
 }
 

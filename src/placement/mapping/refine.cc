@@ -21,7 +21,7 @@ constexpr int nobody = -1;
 
 class Refiner {
  public:
-  Refiner(const Problem& problem, Mapping mapping)
+  Refiner(const MappingProblem& problem, Mapping mapping)
       : problem_(problem),
         mapping_(std::move(mapping)),
         occupant_(occupants(problem, mapping_)),
@@ -154,7 +154,7 @@ class Refiner {
     }
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   Mapping mapping_;
   std::vector<int> occupant_;
   std::vector<const Object*> beside_;  // by slot: its innermost shared object
@@ -168,7 +168,7 @@ class Refiner {
 
 }  // namespace
 
-Mapping refine(const Problem& problem, Mapping mapping) {
+Mapping refine(const MappingProblem& problem, Mapping mapping) {
   if (problem.tree.size() < 2) return mapping;
   return Refiner(problem, std::move(mapping)).run();
 }
@@ -177,7 +177,7 @@ namespace {
 
 class Stayer {
  public:
-  Stayer(const Problem& problem, const Mapping& mapping)
+  Stayer(const MappingProblem& problem, const Mapping& mapping)
       : problem_(problem), occupant_(occupants(problem, mapping)), result_(mapping) {}
 
   Mapping run() {
@@ -254,19 +254,19 @@ class Stayer {
     return static_cast<int>(after - target.children.begin()) - 1;
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   std::vector<int> occupant_;
   Mapping result_;
 };
 
 }  // namespace
 
-Mapping staying(const Problem& problem, Mapping mapping) {
+Mapping staying(const MappingProblem& problem, Mapping mapping) {
   if (!problem.tree.is_regular()) return mapping;
   return Stayer(problem, mapping).run();
 }
 
-Mapping in_order_within(const Problem& problem, Mapping mapping) {
+Mapping in_order_within(const MappingProblem& problem, Mapping mapping) {
   if (!problem.tree.is_regular()) return mapping;
   const std::vector<int> occupant = occupants(problem, mapping);
   const auto& objects = problem.tree.objects();

@@ -127,7 +127,7 @@ int connected_to(std::string_view address) {
   return -1;
 }
 
-bool hand_over(const Socket& socket, std::string_view token, std::string_view bytes) {
+bool deliver(const Socket& socket, std::string_view token, std::string_view bytes) {
   const std::uint64_t length = bytes.size();
   char answer = 0;
   return socket.is_open() && socket.send(token.data(), token.size()) &&
@@ -138,15 +138,15 @@ bool hand_over(const Socket& socket, std::string_view token, std::string_view by
 }  // namespace
 
 Collector::Collector(std::string folder) : folder_(std::move(folder)), token_(new_token()) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  observer_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in any{};
   any.sin_family = AF_INET;
   socklen_t bytes = sizeof any;
-  if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&any), bytes) != 0 ||
-      ::listen(listener_, SOMAXCONN) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&any), &bytes) != 0) {
+  if (observer_ < 0 || ::bind(observer_, reinterpret_cast<sockaddr*>(&any), bytes) != 0 ||
+      ::listen(observer_, SOMAXCONN) != 0 ||
+      ::getsockname(observer_, reinterpret_cast<sockaddr*>(&any), &bytes) != 0) {
     const std::string why = std::strerror(errno);
-    if (listener_ >= 0) ::close(listener_);
+    if (observer_ >= 0) ::close(observer_);
     throw FailureError(fmt::format("no socket for what ranks on other hosts send: {}", why));
   }
   port_ = ntohs(any.sin_port);
@@ -164,16 +164,16 @@ Collector::~Collector() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(stop_, &one, sizeof one);
   thread_.join();
-  ::close(listener_);
+  ::close(observer_);
   ::close(stop_);
 }
 
 void Collector::serve() {
   for (;;) {
-    std::array<pollfd, 2> ready = {{{listener_, POLLIN, 0}, {stop_, POLLIN, 0}}};
+    std::array<pollfd, 2> ready = {{{observer_, POLLIN, 0}, {stop_, POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0) continue;
     if (ready[0].revents != 0) {
-      take(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+      take(::accept4(observer_, nullptr, nullptr, SOCK_CLOEXEC));
     } else if (ready[1].revents != 0) {
       return;
     }
@@ -207,7 +207,7 @@ bool deliver(std::string_view address, std::string_view bytes) {
   std::string_view places = address.substr(at + 1);
   while (!places.empty()) {
     const std::size_t end = std::min(places.find(','), places.size());
-    if (hand_over(Socket(connected_to(places.substr(0, end))), token, bytes)) return true;
+    if (deliver(Socket(connected_to(places.substr(0, end))), token, bytes)) return true;
     places.remove_prefix(std::min(end + 1, places.size()));
   }
   return false;

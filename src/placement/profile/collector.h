@@ -34,7 +34,7 @@ class Collector {
   std::string token_;
   std::string address_;
   int port_ = 0;
-  int listener_ = -1;
+  int observer_ = -1;
   int stop_ = -1;  // readable once the thread has to stop
   int taken_ = 0;
   std::thread thread_;

@@ -91,7 +91,7 @@ machine::Machine roomy_machine() {
 }
 
 // Compares the agent's matrix with the known one at each round.
-class Examiner : public Listener {
+class Examiner : public TouchObserver {
  public:
   Examiner(Pattern pattern, int seconds, Agent& agent)
       : pattern_(pattern),

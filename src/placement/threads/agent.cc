@@ -129,7 +129,7 @@ void Agent::take(const Standing& standing) {
   allowed_ = common(standing.allowed, model_.machine().topology.pus);
   alone_ = standing.alone;
   std::fill(bound_.begin(), bound_.end(), -1);
-  for (const auto& [thread, processor] : standing.seats) {
+  for (const auto& [thread, processor] : standing.assignments) {
     if (at(thread) >= bound_.size()) bound_.resize(at(thread) + 1, -1);
     bound_[at(thread)] = processor;
   }
@@ -158,7 +158,7 @@ void Agent::forget(const std::vector<int>& threads) {
     if (at(thread) < cpu_before_ns_.size()) cpu_before_ns_[at(thread)] = 0;
     if (at(thread) < bound_.size()) bound_[at(thread)] = -1;
   }
-  last_wish_.reset();
+  last_proposal_.reset();
 }
 
 std::optional<Decision> Agent::take(const Look& look) {
@@ -229,7 +229,7 @@ Decision Agent::decide(const Look& look) {
   decision.sharing = events.counts;
   decision.counts = events.total();
   for (const int thread : decision.threads) {
-    decision.seats.push_back(present_processor(look, thread));
+    decision.assignments.push_back(present_processor(look, thread));
   }
   if (decision.threads.size() < 2) {
     decision.reason = Reason::one_thread;
@@ -244,12 +244,12 @@ Decision Agent::decide(const Look& look) {
     return decision;
   }
   if (decision.reason == Reason::all_alike || decision.reason == Reason::too_many_threads) {
-    decision.gives_back =
+    decision.restores =
         std::any_of(bound_.begin(), bound_.end(), [](int processor) { return processor >= 0; });
     std::fill(bound_.begin(), bound_.end(), -1);
   }
   // This decision cannot lead to a move. Threads may start at any time.
-  last_wish_.reset();
+  last_proposal_.reset();
   if (decision.reason == Reason::one_thread) {
     interval_ms_ = options_.first_interval_ms;
   } else {
@@ -267,7 +267,7 @@ int Agent::present_processor(const Look& look, int thread) const {
 
 // Returns the placement with the lowest cost. If that leaves the threads less memory, returns the
 // best one for which threads only exchange their hardware threads.
-mapping::Mapping Agent::better_placement(const mapping::Problem& problem,
+mapping::Mapping Agent::better_placement(const mapping::MappingProblem& problem,
                                          Decision& decision) const {
   mapping::Mapping nearest = map_by(problem, {}).mapping;
   if (options_.memory == Memory::ignored) return nearest;
@@ -279,7 +279,7 @@ mapping::Mapping Agent::better_placement(const mapping::Problem& problem,
   return exchanged(problem);
 }
 
-mapping::Mapping Agent::exchanged(const mapping::Problem& problem) const {
+mapping::Mapping Agent::exchanged(const mapping::MappingProblem& problem) const {
   std::vector<int> processors = processors_of(problem.tree, problem.present);
   const mapping::SlotTree tree(model_, {processors, 1, 0});
   const auto moved_to = [](const mapping::Mapping& mapping, const mapping::SlotTree& from,
@@ -290,20 +290,21 @@ mapping::Mapping Agent::exchanged(const mapping::Problem& problem) const {
     }
     return result;
   };
-  const mapping::Problem among{problem.graph, tree, moved_to(problem.fixed, problem.tree, tree),
-                               moved_to(problem.present, problem.tree, tree), problem.seed};
+  const mapping::MappingProblem among{problem.graph, tree,
+                                      moved_to(problem.fixed, problem.tree, tree),
+                                      moved_to(problem.present, problem.tree, tree), problem.seed};
   return moved_to(map_by(among, {}).mapping, tree, problem.tree);
 }
 
 void Agent::look_for_better(Decision& decision, const mapping::Events& events) {
   const machine::Topology& topology = model_.machine().topology;
-  const machine::CpuSet sat_on = common(machine::CpuSet(decision.seats), allowed_);
+  const machine::CpuSet sat_on = common(machine::CpuSet(decision.assignments), allowed_);
   const int elements = static_cast<int>(decision.threads.size());
   const mapping::SlotTree tree(
       model_, {mapping::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
-  mapping::Problem problem{decision.sharing, tree,
-                           mapping::Mapping(decision.threads.size(), mapping::no_slot),
-                           one_to_one(tree, decision.seats), 1};
+  mapping::MappingProblem problem{decision.sharing, tree,
+                                  mapping::Mapping(decision.threads.size(), mapping::no_slot),
+                                  one_to_one(tree, decision.assignments), 1};
   for (std::size_t i = 0; i < decision.threads.size(); ++i) {
     const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
     if (stays) problem.fixed[i] = problem.present[i];
@@ -334,29 +335,29 @@ double Agent::refill_s(const mapping::SlotTree& tree) const {
 bool Agent::confirmed(const Decision& decision, const mapping::SlotTree& tree) const {
   const mapping::Graph graph = fresh_.graph(decision.threads);
   const double before = communication_cost_ns(graph, tree, decision.present);
-  const double after = communication_cost_ns(graph, tree, last_wish_->processors);
-  return before - after >= options_.least_confirmed * last_wish_->saved * before;
+  const double after = communication_cost_ns(graph, tree, last_proposal_->processors);
+  return before - after >= options_.least_confirmed * last_proposal_->saved * before;
 }
 
 Reason Agent::judge(const Decision& decision, const mapping::SlotTree& tree) {
-  const bool known = last_wish_ && last_wish_->threads == decision.threads;
+  const bool known = last_proposal_ && last_proposal_->threads == decision.threads;
   const bool same =
       known && confirmed(decision, tree) &&
-      pairs_changed(tree, last_wish_->processors, decision.wanted) <= options_.nearly_same;
+      pairs_changed(tree, last_proposal_->processors, decision.wanted) <= options_.nearly_same;
   const bool stays = decision.moved == 0 || decision.saved <= 0;
   adjust_interval(same || stays);
   if (stays || decision.gain_s <= decision.cost_s) {
-    last_wish_.reset();
+    last_proposal_.reset();
     if (!stays) return Reason::too_little_gain;
     return decision.rejected ? Reason::less_memory : Reason::best_already;
   }
-  last_wish_ = Wish{decision.threads, decision.wanted, decision.saved};
+  last_proposal_ = Proposal{decision.threads, decision.wanted, decision.saved};
   if (!same) return Reason::seen_once;
   if (last_move_ns_ &&
       static_cast<double>(decision.time_ns - *last_move_ns_) < options_.cool_off_ms * 1e6) {
     return Reason::cooling_off;
   }
-  last_wish_.reset();
+  last_proposal_.reset();
   last_move_ns_ = decision.time_ns;
   for (std::size_t i = 0; i < decision.threads.size(); ++i) {
     const std::size_t thread = at(decision.threads[i]);

@@ -76,10 +76,10 @@ enum class Reason {
 struct Decision {
   std::uint64_t time_ns = 0;
   Reason reason = Reason::one_thread;
-  int interval_ms = 0;            // since the previous decision
-  std::vector<int> threads = {};  // threads at work
-  std::vector<int> seats = {};    // hardware thread on which each was seen or is bound
-  mapping::Graph sharing = {};    // counts between threads[0], threads[1], ..., faded
+  int interval_ms = 0;                // since the previous decision
+  std::vector<int> threads = {};      // threads at work
+  std::vector<int> assignments = {};  // hardware thread on which each was seen or is bound
+  mapping::Graph sharing = {};        // counts between threads[0], threads[1], ..., faded
   // Hardware thread of each thread now and in the better placement. Empty if none was computed.
   std::vector<int> present = {};
   std::vector<int> wanted = {};
@@ -95,7 +95,7 @@ struct Decision {
   };
   std::optional<Rejected> rejected = {};
   // Threads that were moved before get their original masks back.
-  bool gives_back = false;
+  bool restores = false;
 };
 
 // Returns action and reason: "do nothing: fewer than two threads at work".
@@ -134,8 +134,9 @@ class Agent {
   mapping::Events recent_events(const std::vector<int>& threads) const;
   bool is_fresh(const std::vector<int>& threads) const;
   void look_for_better(Decision& decision, const mapping::Events& events);
-  mapping::Mapping better_placement(const mapping::Problem& problem, Decision& decision) const;
-  mapping::Mapping exchanged(const mapping::Problem& problem) const;
+  mapping::Mapping better_placement(const mapping::MappingProblem& problem,
+                                    Decision& decision) const;
+  mapping::Mapping exchanged(const mapping::MappingProblem& problem) const;
   Reason judge(const Decision& decision, const mapping::SlotTree& tree);
   // Returns whether the events since the last decision confirm the placement of that decision.
   bool confirmed(const Decision& decision, const mapping::SlotTree& tree) const;
@@ -164,11 +165,11 @@ class Agent {
   // By thread: the hardware thread to which a move has bound it; -1 if it is not bound.
   std::vector<int> bound_;
   std::vector<int> alone_;  // threads that must not be moved
-  struct Wish {
+  struct Proposal {
     std::vector<int> threads, processors;
     double saved = 0;
   };
-  std::optional<Wish> last_wish_;
+  std::optional<Proposal> last_proposal_;
   std::optional<std::uint64_t> last_move_ns_;
 };
 

@@ -181,8 +181,8 @@ std::optional<AwaitedProgram> AgentSocket::accept() const {
   return std::nullopt;
 }
 
-std::string hand_over(const AwaitedProgram& program, const std::string& socket,
-                      std::chrono::milliseconds patience) {
+std::string offer_program(const AwaitedProgram& program, const std::string& socket,
+                          std::chrono::milliseconds patience) {
   const HandedOver handed{program.process, program.fault_s, program.splits_huge};
   std::vector<int> descriptors = {program.port.descriptor(), program.ready.number(),
                                   program.until_exec.number()};

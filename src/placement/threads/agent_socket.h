@@ -114,7 +114,7 @@ class AgentSocket {
 inline constexpr std::chrono::milliseconds usual_patience{1000};
 // Hands a program over to the agent at `socket`. Returns an empty string, or the reason why the
 // agent refused.
-std::string hand_over(const AwaitedProgram& program, const std::string& socket,
-                      std::chrono::milliseconds patience = usual_patience);
+std::string offer_program(const AwaitedProgram& program, const std::string& socket,
+                          std::chrono::milliseconds patience = usual_patience);
 
 }  // namespace huddle::threads

@@ -113,12 +113,12 @@ FileDescriptor open_process(pid_t process) {
 }
 
 // Does nothing if the agent has removed the file, because it has then restored everything itself.
-void give_back_all(const StateFolder& folder, const StateFile& file) {
+void restore_all(const StateFolder& folder, const StateFile& file) {
   SystemMasks masks;
   const SavedState kept = read_kept_state(text_in(file.descriptor()));
-  give_back(kept, masks);
+  restore(kept, masks);
   const StateFolder::Lock lock = folder.lock();
-  if (file.is_there()) folder.give_back_values(kept);
+  if (file.is_there()) folder.restore_values(kept);
   file.remove();
 }
 
@@ -128,7 +128,7 @@ void give_back_all(const StateFolder& folder, const StateFile& file) {
   pollfd wait{agent, POLLIN, 0};
   uninterrupted([&] { return ::poll(&wait, 1, -1); });
   try {
-    give_back_all(folder, file);
+    restore_all(folder, file);
   } catch (const std::exception&) {
     ::_exit(1);  // the next huddle repairs it
   }

@@ -15,7 +15,7 @@ std::string at_work(const Decision& decision) {
 }
 
 std::string_view nothing_or_back(const Decision& decision) {
-  return decision.gives_back ? "give back what was moved" : "do nothing";
+  return decision.restores ? "give back what was moved" : "do nothing";
 }
 
 std::string gain_text(const Decision& decision) {

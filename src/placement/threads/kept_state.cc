@@ -67,18 +67,19 @@ class Heirs {
  public:
   Heirs(const SavedState& kept, ThreadMasks& masks) : kept_(kept), masks_(masks) {}
 
-  int give_back_in(pid_t process, int generations) {
+  int restore_in(pid_t process, int generations) {
     int changed = 0;
-    for (const pid_t thread : masks_.threads_of(process)) changed += give_back_to(process, thread);
+    for (const pid_t thread : masks_.threads_of(process))
+      changed += restore_thread(process, thread);
     if (generations == 0) return changed;
     for (const pid_t child : masks_.children_of(process)) {
-      changed += give_back_in(child, generations - 1);
+      changed += restore_in(child, generations - 1);
     }
     return changed;
   }
 
  private:
-  int give_back_to(pid_t process, pid_t thread) {
+  int restore_thread(pid_t process, pid_t thread) {
     const Identity one{thread, masks_.born(thread)};
     const auto known = kept_.bound.find(thread);
     if (known != kept_.bound.end() && known->second.thread == one) return 0;
@@ -94,7 +95,7 @@ class Heirs {
   ThreadMasks& masks_;
 };
 
-int give_back_once(const SavedState& kept, ThreadMasks& masks) {
+int restore_once(const SavedState& kept, ThreadMasks& masks) {
   int changed = 0;
   for (const auto& [thread, one] : kept.bound) {
     if (!masks.is_there(one.thread)) continue;
@@ -104,7 +105,7 @@ int give_back_once(const SavedState& kept, ThreadMasks& masks) {
   }
   Heirs heirs(kept, masks);
   for (const auto& [process, one] : kept.programs) {
-    if (masks.is_there(one)) changed += heirs.give_back_in(process, most_generations);
+    if (masks.is_there(one)) changed += heirs.restore_in(process, most_generations);
   }
   return changed;
 }
@@ -201,11 +202,11 @@ SavedState read_kept_state(std::string_view text) {
 }
 
 // Repeats because bound threads can create further threads until all of them are restored.
-int give_back(const SavedState& kept, ThreadMasks& masks) {
+int restore(const SavedState& kept, ThreadMasks& masks) {
   constexpr int most_rounds = 16;
   int changed = 0;
   for (int round = 0; round < most_rounds; ++round) {
-    const int now = give_back_once(kept, masks);
+    const int now = restore_once(kept, masks);
     changed += now;
     if (now == 0) break;
   }

@@ -89,6 +89,6 @@ SavedState read_kept_state(std::string_view text);
 // Restores the masks of all bound threads, and of the threads and processes that they have created
 // since. Leaves threads whose mask another program has changed. Returns the number of masks that it
 // changed.
-int give_back(const SavedState& kept, ThreadMasks& masks);
+int restore(const SavedState& kept, ThreadMasks& masks);
 
 }  // namespace huddle::threads

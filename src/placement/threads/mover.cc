@@ -118,8 +118,8 @@ Binder::Outcome Binder::bind(pid_t thread, const CpuSet& processors, int claim) 
   return Outcome::refused;
 }
 
-int Binder::give_back() {
-  const int changed = threads::give_back(kept_, masks_);
+int Binder::restore() {
+  const int changed = threads::restore(kept_, masks_);
   for (const auto& [thread, kept] : kept_.bound) note_(back_line(kept.thread));
   kept_.bound.clear();
   return changed;
@@ -216,7 +216,7 @@ std::unique_ptr<Mover> Mover::join_or_start(const AwaitedProgram& program,
   for (const SavedState& other : all.living()) {
     if (job.empty()) break;
     if (other.terms != terms || !is_running(other.agent) || !is_of_our_group(other.agent)) continue;
-    refusal = hand_over(program, other.socket);
+    refusal = offer_program(program, other.socket);
     if (refusal.empty()) return nullptr;
   }
   std::unique_ptr<Mover> mover(
@@ -270,7 +270,7 @@ Mover::~Mover() { end(); }
 void Mover::end() {
   if (!file_) return;
   socket_.reset();
-  binder_.give_back();
+  binder_.restore();
   try {
     const StateFolder::Lock lock = folder_.lock();
     file_->remove();
@@ -319,7 +319,7 @@ CpuSet Mover::claimed_by_others() const {
   return cores_of(topology_, claimed);
 }
 
-void Mover::move(const std::vector<Seat>& seats) {
+void Mover::move(const std::vector<Assignment>& assignments) {
   if (!file_) return;
   std::optional<StateFolder::Lock> lock;
   try {
@@ -330,35 +330,36 @@ void Mover::move(const std::vector<Seat>& seats) {
   }
   claimed_ = claimed_by_others();
   const CpuSet usable = without(allowed_, claimed_);
-  const bool is_free = std::all_of(seats.begin(), seats.end(), [&usable](const Seat& seat) {
-    return usable.contains(seat.processor);
-  });
+  const bool is_free = std::all_of(
+      assignments.begin(), assignments.end(),
+      [&usable](const Assignment& assignment) { return usable.contains(assignment.processor); });
   if (!is_free) {
     ++refused_moves_;
     return;
   }
   bool has_moved = false;
   for (const auto& [thread, number] : numbers_) {
-    const auto seat = std::find_if(seats.begin(), seats.end(),
-                                   [n = number](const Seat& one) { return one.thread == n; });
-    if (seat == seats.end()) continue;
-    const CpuSet mask = seat_mask(topology_, usable, seat->processor, binding_);
-    const Binder::Outcome outcome = binder_.bind(thread, mask, seat->processor);
+    const auto assignment =
+        std::find_if(assignments.begin(), assignments.end(),
+                     [n = number](const Assignment& one) { return one.thread == n; });
+    if (assignment == assignments.end()) continue;
+    const CpuSet mask = seat_mask(topology_, usable, assignment->processor, binding_);
+    const Binder::Outcome outcome = binder_.bind(thread, mask, assignment->processor);
     ++outcomes_[outcome];
     has_moved |= outcome == Binder::Outcome::bound;
   }
   if (has_moved) ++moves_;
 }
 
-void Mover::give_back() {
-  if (file_) binder_.give_back();
+void Mover::restore() {
+  if (file_) binder_.restore();
 }
 
 Standing Mover::standing() const {
   Standing standing{.allowed = without(allowed_, claimed_)};
   for (const auto& [thread, number] : numbers_) {
     const auto bound = binder_.kept().bound.find(thread);
-    if (bound != binder_.kept().bound.end()) standing.seats[number] = bound->second.claim;
+    if (bound != binder_.kept().bound.end()) standing.assignments[number] = bound->second.claim;
     if (binder_.is_alone(thread)) standing.alone.push_back(number);
   }
   return standing;

@@ -51,7 +51,7 @@ class Binder {
   // Binds a thread. `claim` is the one of `processors` that counts as occupied by it.
   Outcome bind(pid_t thread, const machine::CpuSet& processors, int claim);
   // Restores the masks of all bound threads. Returns their number.
-  int give_back();
+  int restore();
 
   const SavedState& kept() const { return kept_; }
   bool is_alone(pid_t thread) const;
@@ -99,8 +99,8 @@ class Mover {
   void take(const std::vector<Birth>& births);
   void look(const ThreadList& threads);
   // Moves no thread if one of the target hardware threads now belongs to another agent.
-  void move(const std::vector<Seat>& seats);
-  void give_back();
+  void move(const std::vector<Assignment>& assignments);
+  void restore();
   // readable if another program can be accepted; -1 if none will be
   int socket() const { return socket_ ? socket_->descriptor() : -1; }
   // Returns the next program. Does not block.

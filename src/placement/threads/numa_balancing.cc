@@ -68,7 +68,7 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
   try {
     turn_on(folder_.living());
   } catch (const Error&) {
-    folder_.give_back_values(own_);
+    folder_.restore_values(own_);
     if (file_) file_->remove();
     throw;
   }
@@ -118,10 +118,10 @@ void NumaBalancing::end() {
   if (!file_) return;
   try {
     const StateFolder::Lock lock = folder_.lock();
-    folder_.give_back_values(own_);
+    folder_.restore_values(own_);
     file_->remove();
   } catch (const Error&) {
-    folder_.give_back_values(own_);
+    folder_.restore_values(own_);
     file_->remove();
   }
   file_.reset();

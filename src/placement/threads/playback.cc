@@ -42,7 +42,7 @@ mapping::Method method_of(Start start) {
 std::vector<int> placed(const machine::CostModel& model, const mapping::Graph& counts,
                         mapping::Method method, Start start) {
   const mapping::SlotTree tree = tree_for(model, counts.size());
-  mapping::Problem problem{
+  mapping::MappingProblem problem{
       counts, tree, mapping::Mapping(at(counts.size()), mapping::no_slot), {}, 1};
   problem.present = mapping::map_by(problem, {method_of(start), false}).mapping;
   return processors_of(tree, mapping::map_by(problem, {method, false}).mapping);
@@ -57,8 +57,10 @@ double lines_a_page(const machine::CostModel& model, std::uint32_t page_bytes) {
 // Sums up the cost of a run in which threads move.
 class Course {
  public:
-  Course(const machine::CostModel& model, std::vector<int> threads, std::vector<int> seats)
-      : tree_(whole_tree(model)), threads_(std::move(threads)), seats_(std::move(seats)) {}
+  Course(const machine::CostModel& model, std::vector<int> threads, std::vector<int> assignments)
+      : tree_(whole_tree(model)),
+        threads_(std::move(threads)),
+        assignments_(std::move(assignments)) {}
 
   // Adds the cost of the events since the last call, at the current placement.
   void count(const SharingMatrix& whole) {
@@ -71,21 +73,21 @@ class Course {
         before = now;
       }
     }
-    ns_ += communication_cost_ns(builder.finish(), tree_, seats_);
+    ns_ += communication_cost_ns(builder.finish(), tree_, assignments_);
   }
   void move(const Decision& decision) {
     for (std::size_t i = 0; i < decision.threads.size(); ++i) {
       const auto place = std::find(threads_.begin(), threads_.end(), decision.threads[i]);
       if (place != threads_.end())
-        seats_[at(static_cast<int>(place - threads_.begin()))] = decision.wanted[i];
+        assignments_[at(static_cast<int>(place - threads_.begin()))] = decision.wanted[i];
     }
   }
   double ns() const { return ns_; }
-  const std::vector<int>& seats() const { return seats_; }
+  const std::vector<int>& assignments() const { return assignments_; }
 
  private:
   mapping::SlotTree tree_;
-  std::vector<int> threads_, seats_;
+  std::vector<int> threads_, assignments_;
   std::map<std::pair<int, int>, double> before_;
   double ns_ = 0;
 };
@@ -122,10 +124,10 @@ std::optional<Start> start_named(std::string_view name) {
 Events seated(Events events, const machine::CostModel& model, Start start) {
   const std::vector<int> threads = threads_at_work(events);
   const int room = model.machine().topology.pus.count();
-  const int seats = std::min(static_cast<int>(threads.size()), room);
-  if (seats == 0) return events;
+  const int assignments = std::min(static_cast<int>(threads.size()), room);
+  if (assignments == 0) return events;
   const std::vector<int> processors =
-      placed(model, nothing_between(seats), method_of(start), start);
+      placed(model, nothing_between(assignments), method_of(start), start);
   const auto seat_of = [&](int thread) {
     const auto place = std::find(threads.begin(), threads.end(), thread);
     const std::size_t number =
@@ -198,7 +200,7 @@ Playback play(const Recording& recording, const machine::CostModel& model, Start
   playback.agent_ns = course.ns() * lines_a_page(model, recording.page_bytes);
   playback.counts = agent.whole().graph(playback.threads);
   playback.settled_ns =
-      communication_ns(playback.counts, model, course.seats(), recording.page_bytes);
+      communication_ns(playback.counts, model, course.assignments(), recording.page_bytes);
   for (const auto& [name, method] :
        {std::pair<std::string_view, mapping::Method>{"order", mapping::Method::order},
         {"compact", mapping::Method::compact},

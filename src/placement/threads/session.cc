@@ -82,11 +82,11 @@ class Signals {
   FileDescriptor arrivals_;
 };
 
-void carry_out(const Listener::Wish& wish, const ThreadList& threads, Mover* mover) {
+void carry_out(const TouchObserver::Actions& actions, const ThreadList& threads, Mover* mover) {
   if (mover == nullptr) return;
   mover->look(threads);
-  if (wish.gives_back) mover->give_back();
-  if (!wish.seats.empty()) mover->move(wish.seats);
+  if (actions.restores) mover->restore();
+  if (!actions.assignments.empty()) mover->move(actions.assignments);
 }
 
 // A watched program with its child processes.
@@ -120,8 +120,8 @@ FileDescriptor hold_process(pid_t process) {
 
 class Session {
  public:
-  Session(const WatchedProgram& program, Listener& listener, NumaBalancing* balancing)
-      : stream_(listener),
+  Session(const WatchedProgram& program, TouchObserver& observer, NumaBalancing* balancing)
+      : stream_(observer),
         trial_(program.helper.empty() ? Trial{} : try_protection()),
         balancing_(balancing) {
     HelperPort port;
@@ -137,8 +137,8 @@ class Session {
     watched_.programs = 1;
     watched_.unobserved.splits_huge = program.splits_huge;
   }
-  Session(AwaitedProgram program, Listener& listener, const Helpers& helpers)
-      : stream_(listener, Numbers::reused),
+  Session(AwaitedProgram program, TouchObserver& observer, const Helpers& helpers)
+      : stream_(observer, Numbers::reused),
         trial_{.works = true, .why_not = {}},
         mover_(helpers.mover),
         balancing_(helpers.balancing) {
@@ -338,7 +338,7 @@ class Session {
     }
     if (now_ns() >= next_look_ns_) look();
     if (now_ns() >= next_census_ns_) take_census();
-    if (wish_.touches) protect();
+    if (actions_.touches) protect();
   }
 
   // Distributes the budget evenly over the processes. A single thread shares pages with no other.
@@ -384,10 +384,10 @@ class Session {
       spent.program_s += one.used_s;
     }
     account_for_balancing();
-    wish_ = stream_.look(processes());
-    carry_out(wish_, stream_.threads(), mover_);
-    next_look_ns_ = time_ns + static_cast<std::uint64_t>(wish_.next_look_ms) * 1'000'000U;
-    if (wish_.touches && time_ns >= next_search_ns_) search(time_ns);
+    actions_ = stream_.look(processes());
+    carry_out(actions_, stream_.threads(), mover_);
+    next_look_ns_ = time_ns + static_cast<std::uint64_t>(actions_.next_look_ms) * 1'000'000U;
+    if (actions_.touches && time_ns >= next_search_ns_) search(time_ns);
     const bool is_dear = spent.agent_s > most_of_budget_for_agent * budget_.share * spent.program_s;
     round_ns_ = std::clamp(is_dear ? round_ns_ * 2 : round_ns_ / 2, least_round_ns, most_round_ns);
   }
@@ -467,7 +467,7 @@ class Session {
   // False if a connection could not be accepted for lack of descriptors. It stays readable, so that
   // wait() would return at once again and again until the next round.
   bool hears_ = true;
-  Listener::Wish wish_;
+  TouchObserver::Actions actions_;
   mapping::Random random_{1};
   std::uint64_t round_ns_ = least_round_ns;
   std::uint64_t next_round_ns_ = 0, next_look_ns_ = 0, next_search_ns_ = 0;
@@ -478,12 +478,12 @@ class Session {
 // Watches a process that is already running.
 class Attachment {
  public:
-  Attachment(pid_t process, int seconds, Listener& listener, const Helpers& helpers)
+  Attachment(pid_t process, int seconds, TouchObserver& observer, const Helpers& helpers)
       : process_(process),
         seconds_(seconds),
         mover_(helpers.mover),
         balancing_(helpers.balancing),
-        stream_(listener),
+        stream_(observer),
         hold_(hold_process(process)) {
     if (balancing_ == nullptr) return;
     // About the cost of a fault by write protection.
@@ -532,9 +532,9 @@ class Attachment {
     return ::ppoll(waits.data(), waits.size(), &wait, nullptr) == 0;
   }
   void look() {
-    const Listener::Wish wish = stream_.look({process_});
-    carry_out(wish, stream_.threads(), mover_);
-    next_look_ns_ = now_ns() + static_cast<std::uint64_t>(wish.next_look_ms) * 1'000'000U;
+    const TouchObserver::Actions actions = stream_.look({process_});
+    carry_out(actions, stream_.threads(), mover_);
+    next_look_ns_ = now_ns() + static_cast<std::uint64_t>(actions.next_look_ms) * 1'000'000U;
     for (const auto& [thread, number] : stream_.threads().alive()) {
       if (faults_.is_watching(thread) || faults_.add_thread(thread)) continue;
       const int why = errno;
@@ -558,16 +558,17 @@ class Attachment {
 
 }  // namespace
 
-Watched watch_process(pid_t process, int seconds, Listener& listener, const Helpers& helpers) {
-  return Attachment(process, seconds, listener, helpers).run();
+Watched watch_process(pid_t process, int seconds, TouchObserver& observer, const Helpers& helpers) {
+  return Attachment(process, seconds, observer, helpers).run();
 }
 
-Watched watch_awaited(AwaitedProgram program, Listener& listener, const Helpers& helpers) {
-  return Session(std::move(program), listener, helpers).run();
+Watched watch_awaited(AwaitedProgram program, TouchObserver& observer, const Helpers& helpers) {
+  return Session(std::move(program), observer, helpers).run();
 }
 
-Watched watch_program(const WatchedProgram& program, Listener& listener, NumaBalancing* balancing) {
-  return Session(program, listener, balancing).run();
+Watched watch_program(const WatchedProgram& program, TouchObserver& observer,
+                      NumaBalancing* balancing) {
+  return Session(program, observer, balancing).run();
 }
 
 }  // namespace huddle::threads

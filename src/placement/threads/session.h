@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Watches a running program: makes the writes of its threads visible within a budget and passes the
-// observed events to a Listener.
+// observed events to a TouchObserver.
 #pragma once
 
 #include <sys/types.h>
@@ -59,16 +59,17 @@ struct Helpers {
 
 // Starts the program, and returns once it has ended. Passes signals that would end this process to
 // the program. Throws FailureError if the program cannot be started or watched.
-Watched watch_program(const WatchedProgram& program, Listener& listener,
+Watched watch_program(const WatchedProgram& program, TouchObserver& observer,
                       NumaBalancing* balancing = nullptr);
 
 // Watches a program, and the programs that are handed to the mover in the meantime, until the last
 // of them has ended or a signal asks to stop.
-Watched watch_awaited(AwaitedProgram program, Listener& listener, const Helpers& helpers);
+Watched watch_awaited(AwaitedProgram program, TouchObserver& observer, const Helpers& helpers);
 
 // Watches a running process for `seconds`, until it ends, or until a signal asks to stop. Observes
 // only the page faults that the process has anyway, and those of NUMA balancing. Throws
 // FailureError if the process does not exist or may not be watched.
-Watched watch_process(pid_t process, int seconds, Listener& listener, const Helpers& helpers = {});
+Watched watch_process(pid_t process, int seconds, TouchObserver& observer,
+                      const Helpers& helpers = {});
 
 }  // namespace huddle::threads

@@ -119,7 +119,7 @@ std::vector<SavedState> StateFolder::living() const {
   return all;
 }
 
-int StateFolder::give_back_values(const SavedState& kept) const {
+int StateFolder::restore_values(const SavedState& kept) const {
   if (kept.values.empty()) return 0;
   int changed = 0;
   const std::vector<SavedState> all = living();
@@ -144,8 +144,8 @@ Repaired StateFolder::repair(ThreadMasks& masks) const {
   for (const std::string& file : files()) {
     const SavedState kept = kept_in(file);
     if (!is_left_behind(kept)) continue;
-    repaired.threads += give_back(kept, masks);
-    repaired.values += give_back_values(kept);
+    repaired.threads += restore(kept, masks);
+    repaired.values += restore_values(kept);
     ::unlink(file.c_str());
   }
   return repaired;

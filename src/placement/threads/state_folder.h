@@ -65,7 +65,7 @@ class StateFolder {
   // Restores the kernel settings that this agent has changed, unless another running agent needs
   // them or their value has been changed since. Returns the number of restored settings.
   // Requires: the lock is held.
-  int give_back_values(const SavedState& kept) const;
+  int restore_values(const SavedState& kept) const;
   // Restores what agents have left behind that were killed together with their guardians, and
   // removes their files. Does nothing if there is no folder.
   Repaired repair(ThreadMasks& masks) const;

@@ -64,16 +64,16 @@ enum class Binding {
 inline constexpr std::array<std::string_view, 2> binding_names = {"group", "core"};
 
 // The hardware thread that was chosen for a thread, both by number.
-struct Seat {
+struct Assignment {
   int thread = 0;
   int processor = 0;
 };
 
 // Current state of the threads after decisions were carried out.
 struct Standing {
-  std::map<int, int> seats = {};  // by thread: the hardware thread for which it is bound
-  std::vector<int> alone = {};    // threads that huddle must not move
-  machine::CpuSet allowed = {};   // hardware threads that no other agent has claimed
+  std::map<int, int> assignments = {};  // by thread: the hardware thread for which it is bound
+  std::vector<int> alone = {};          // threads that huddle must not move
+  machine::CpuSet allowed = {};         // hardware threads that no other agent has claimed
 };
 
 // Returns all hardware threads of the cores that contain `processors`.

@@ -117,8 +117,8 @@ std::uint64_t now_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-TouchStream::TouchStream(Listener& listener, Numbers numbers)
-    : listener_(listener),
+TouchStream::TouchStream(TouchObserver& observer, Numbers numbers)
+    : observer_(observer),
       threads_(numbers),
       start_ns_(now_ns()),
       page_bytes_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {}
@@ -156,15 +156,15 @@ void TouchStream::pass(const std::vector<PageFaults*>& faults,
     if (thread < 0) continue;  // ended before it could be read
     ++touches_;
     const std::uint64_t page = fault.address / page_bytes_ + spaces_.of(fault.process);
-    listener_.take(Touch{in_order(fault.time_ns), thread, page, true});
+    observer_.take(Touch{in_order(fault.time_ns), thread, page, true});
   }
 }
 
-Listener::Wish TouchStream::look(const std::vector<pid_t>& processes) {
+TouchObserver::Actions TouchStream::look(const std::vector<pid_t>& processes) {
   spaces_.keep(processes);
   Look look{in_order(now_ns()), threads_.look(processes)};
   look.reused = threads_.take_reused();
-  return listener_.take(look);
+  return observer_.take(look);
 }
 
 double TouchStream::seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }

@@ -63,17 +63,17 @@ double process_cpu_s(pid_t process);
 double own_cpu_s();
 
 // Receives the events of a TouchStream.
-class Listener {
+class TouchObserver {
  public:
-  virtual ~Listener() = default;
+  virtual ~TouchObserver() = default;
   virtual void take(const Touch& touch) = 0;
-  struct Wish {
+  struct Actions {
     bool touches = true;  // whether making writes visible is worthwhile
     int next_look_ms = 0;
-    std::vector<Seat> seats = {};  // target placement, if threads can be moved
-    bool gives_back = false;       // threads that were moved get their masks back
+    std::vector<Assignment> assignments = {};  // target placement, if threads can be moved
+    bool restores = false;                     // threads that were moved get their masks back
   };
-  virtual Wish take(const Look& look) = 0;
+  virtual Actions take(const Look& look) = 0;
 };
 
 // Returns CLOCK_MONOTONIC in ns.
@@ -96,12 +96,12 @@ class AddressSpaces {
 class TouchStream {
  public:
   // Times are relative to the construction.
-  explicit TouchStream(Listener& listener, Numbers numbers = Numbers::kept);
+  explicit TouchStream(TouchObserver& observer, Numbers numbers = Numbers::kept);
 
   // Passes on what `faults` have observed since the last call. Leaves out faults of processes not
   // in `processes`.
   void pass(const std::vector<PageFaults*>& faults, const std::vector<pid_t>& processes);
-  Listener::Wish look(const std::vector<pid_t>& processes);
+  TouchObserver::Actions look(const std::vector<pid_t>& processes);
 
   const ThreadList& threads() const { return threads_; }
   std::uint64_t touches() const { return touches_; }
@@ -110,7 +110,7 @@ class TouchStream {
  private:
   std::uint64_t in_order(std::uint64_t time_ns);
 
-  Listener& listener_;
+  TouchObserver& observer_;
   ThreadList threads_;
   std::vector<PageFault> batch_;
   std::uint64_t start_ns_;

@@ -10,9 +10,9 @@
 namespace huddle::api {
 namespace {
 
-// `arg` of the C callback is the meeting.
+// `arg` of the C callback is the rendezvous.
 int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
-  const auto& bootstrap = *static_cast<huddle_meeting*>(arg)->bootstrap;
+  const auto& bootstrap = *static_cast<huddle_rendezvous*>(arg)->bootstrap;
   const auto gather = [&] {
     bootstrap.allgather(
         {static_cast<const std::byte*>(mine), bytes},
@@ -24,10 +24,10 @@ int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
 }  // namespace
 
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
-  // Calls the meeting's own allgather, which can describe why it failed; the C callback only
+  // Calls the rendezvous's own allgather, which can describe why it failed; the C callback only
   // returns an error.
   if (bootstrap.allgather == allgather_of) {
-    return *static_cast<huddle_meeting*>(bootstrap.arg)->bootstrap;
+    return *static_cast<huddle_rendezvous*>(bootstrap.arg)->bootstrap;
   }
   // Captures by reference: a copy would allocate, which may fail before the other ranks can be
   // notified.
@@ -44,42 +44,42 @@ team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
 
 using namespace huddle::api;
 
-huddle_status huddle_meeting_before_fork(int ranks, huddle_meeting** meeting,
-                                         huddle_message* message) {
-  return make_handle(meeting, message, [&] {
-    require(ranks >= 1, "huddle_meeting_before_fork: a team has one rank at least");
-    auto made = std::make_unique<huddle_meeting>();
+huddle_status huddle_rendezvous_before_fork(int ranks, huddle_rendezvous** rendezvous,
+                                            huddle_message* message) {
+  return make_handle(rendezvous, message, [&] {
+    require(ranks >= 1, "huddle_rendezvous_before_fork: a team has one rank at least");
+    auto made = std::make_unique<huddle_rendezvous>();
     made->ranks = ranks;
     made->before_fork.emplace(ranks);
     return made.release();
   });
 }
 
-huddle_status huddle_meeting_take_place(huddle_meeting* meeting, int rank,
-                                        huddle_message* message) {
+huddle_status huddle_rendezvous_attach(huddle_rendezvous* rendezvous, int rank,
+                                       huddle_message* message) {
   tell(message, "");
   return status_of(message, [&] {
-    require(meeting != nullptr, "huddle_meeting_take_place: the meeting is null");
-    require(meeting->before_fork.has_value(),
-            "huddle_meeting_take_place: ranks of a meeting at a path have their places already; "
-            "this is for meetings made before a fork");
-    require(!meeting->bootstrap.has_value(),
-            "huddle_meeting_take_place: this process has its place already");
-    require(rank >= 0 && rank < meeting->ranks,
-            "huddle_meeting_take_place: ranks are counted from 0, and stay below their number");
-    meeting->bootstrap = meeting->before_fork->join(rank);
+    require(rendezvous != nullptr, "huddle_rendezvous_attach: the rendezvous is null");
+    require(rendezvous->before_fork.has_value(),
+            "huddle_rendezvous_attach: a rendezvous at a path attaches its ranks itself; call this "
+            "only after huddle_rendezvous_before_fork");
+    require(!rendezvous->bootstrap.has_value(),
+            "huddle_rendezvous_attach: this process is already attached");
+    require(rank >= 0 && rank < rendezvous->ranks,
+            "huddle_rendezvous_attach: ranks are counted from 0, and stay below their number");
+    rendezvous->bootstrap = rendezvous->before_fork->join(rank);
   });
 }
 
-huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int timeout_ms,
-                                     huddle_meeting** meeting, huddle_message* message) {
-  return make_handle(meeting, message, [&] {
-    require(path != nullptr && *path != '\0', "huddle_meeting_at_path: there is no path");
-    require(ranks >= 1, "huddle_meeting_at_path: a team has one rank at least");
+huddle_status huddle_rendezvous_at_path(const char* path, int rank, int ranks, int timeout_ms,
+                                        huddle_rendezvous** rendezvous, huddle_message* message) {
+  return make_handle(rendezvous, message, [&] {
+    require(path != nullptr && *path != '\0', "huddle_rendezvous_at_path: there is no path");
+    require(ranks >= 1, "huddle_rendezvous_at_path: a team has one rank at least");
     require(rank >= 0 && rank < ranks,
-            "huddle_meeting_at_path: ranks are counted from 0, and stay below their number");
-    require(timeout_ms > 0, "huddle_meeting_at_path: timeout_ms must be positive");
-    auto made = std::make_unique<huddle_meeting>();
+            "huddle_rendezvous_at_path: ranks are counted from 0, and stay below their number");
+    require(timeout_ms > 0, "huddle_rendezvous_at_path: timeout_ms must be positive");
+    auto made = std::make_unique<huddle_rendezvous>();
     made->ranks = ranks;
     made->bootstrap =
         huddle::team::path_bootstrap(path, rank, ranks, std::chrono::milliseconds(timeout_ms));
@@ -87,9 +87,9 @@ huddle_status huddle_meeting_at_path(const char* path, int rank, int ranks, int 
   });
 }
 
-huddle_bootstrap huddle_meeting_bootstrap(huddle_meeting* meeting) {
-  if (meeting == nullptr || !meeting->bootstrap) return {-1, 0, nullptr, nullptr};
-  return {meeting->bootstrap->rank, meeting->bootstrap->ranks, allgather_of, meeting};
+huddle_bootstrap huddle_rendezvous_bootstrap(huddle_rendezvous* rendezvous) {
+  if (rendezvous == nullptr || !rendezvous->bootstrap) return {-1, 0, nullptr, nullptr};
+  return {rendezvous->bootstrap->rank, rendezvous->bootstrap->ranks, allgather_of, rendezvous};
 }
 
-void huddle_meeting_free(huddle_meeting* meeting) { delete meeting; }
+void huddle_rendezvous_free(huddle_rendezvous* rendezvous) { delete rendezvous; }

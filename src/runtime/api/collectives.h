@@ -24,7 +24,7 @@ void unless_it_fails_alone(team::Team& team, Work& work) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    team.give_up(error.what());
+    team.abandon(error.what());
     throw;
   }
 }

@@ -82,11 +82,11 @@ std::unique_ptr<memory::Heap> heap_of(std::size_t bytes) {
   }
 }
 
-std::shared_ptr<huddle_ground> ground_from(const huddle_settings& settings) {
+std::shared_ptr<huddle_resources> resources_from(const huddle_settings& settings) {
   team::ContextOptions options = options_from(settings);
   auto heap = heap_of(settings.heap_bytes);
   if (heap) options.heap = heap->facts();
-  return std::make_shared<huddle_ground>(std::move(heap), std::move(options));
+  return std::make_shared<huddle_resources>(std::move(heap), std::move(options));
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ using namespace huddle::api;
 huddle_status huddle_context_create(const huddle_settings* settings, huddle_context** context,
                                     huddle_message* message) {
   return make_handle(context, message,
-                     [&] { return new huddle_context{ground_from(completed(settings))}; });
+                     [&] { return new huddle_context{resources_from(completed(settings))}; });
 }
 
 void huddle_context_free(huddle_context* context) { delete context; }
@@ -106,7 +106,7 @@ huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
                            huddle_message* message) {
   return make_handle(block, message, [&] {
     require(context != nullptr, "the context is null");
-    huddle::memory::Heap* heap = context->ground->heap.get();
+    huddle::memory::Heap* heap = context->resources->heap.get();
     if (heap == nullptr) throw huddle::FailureError("the system gives this process no heap");
     void* given = heap->allocate(bytes);
     if (given == nullptr) {
@@ -119,5 +119,5 @@ huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
 }
 
 void huddle_free(huddle_context* context, void* block) {
-  if (context != nullptr && context->ground->heap) context->ground->heap->free(block);
+  if (context != nullptr && context->resources->heap) context->resources->heap->free(block);
 }

@@ -84,8 +84,8 @@ inline void require(bool condition, const char* otherwise) {
 }  // namespace huddle::api
 
 // The resources of a process. Its teams share ownership.
-struct huddle_ground {
-  huddle_ground(std::unique_ptr<huddle::memory::Heap> of, huddle::team::ContextOptions options)
+struct huddle_resources {
+  huddle_resources(std::unique_ptr<huddle::memory::Heap> of, huddle::team::ContextOptions options)
       : heap(std::move(of)), context(std::move(options)) {}
 
   std::unique_ptr<huddle::memory::Heap> heap;  // null if the system provides none
@@ -93,20 +93,20 @@ struct huddle_ground {
 };
 
 struct huddle_context {
-  std::shared_ptr<huddle_ground> ground;
+  std::shared_ptr<huddle_resources> resources;
 };
 
-struct huddle_meeting {
+struct huddle_rendezvous {
   int ranks = 1;
   std::optional<huddle::team::ForkBootstrap> before_fork;
   std::optional<huddle::team::Bootstrap> bootstrap;  // set once this process has a place
 };
 
 struct huddle_team {
-  huddle_team(std::shared_ptr<huddle_ground> of, const huddle::team::Bootstrap& bootstrap)
-      : ground(std::move(of)), team(ground->context, bootstrap) {}
+  huddle_team(std::shared_ptr<huddle_resources> of, const huddle::team::Bootstrap& bootstrap)
+      : resources(std::move(of)), team(resources->context, bootstrap) {}
 
-  std::shared_ptr<huddle_ground> ground;  // destroyed after the team
+  std::shared_ptr<huddle_resources> resources;  // destroyed after the team
   huddle::team::Team team;
   huddle_message message{};
 };

@@ -21,8 +21,8 @@ namespace {
 void require_a_place(const huddle_bootstrap* bootstrap) {
   require(bootstrap != nullptr, "huddle_team_create: the bootstrap is null");
   require(bootstrap->allgather != nullptr,
-          "huddle_team_create: the bootstrap has no allgather; one of a meeting has it once this "
-          "process has taken its place");
+          "huddle_team_create: the bootstrap has no allgather; that of a rendezvous has one "
+          "once this process is attached");
   require(bootstrap->ranks >= 1, "huddle_team_create: a team has one rank at least");
   require(bootstrap->rank >= 0 && bootstrap->rank < bootstrap->ranks,
           "huddle_team_create: ranks are counted from 0, and stay below the number of ranks");
@@ -39,7 +39,7 @@ huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap
     require(context != nullptr, "huddle_team_create: the context is null");
     require_a_place(bootstrap);
     const huddle::team::Bootstrap others = bootstrap_of(*bootstrap);
-    return huddle::team::make_or_decline<huddle_team>(others, context->ground, others).release();
+    return huddle::team::make_or_decline<huddle_team>(others, context->resources, others).release();
   });
 }
 

@@ -64,7 +64,7 @@ Waiting::Waiting(const WaitingSettings& settings, ProgressCallback progress, Pee
       is_gone_(std::move(is_gone)) {}
 
 double Waiting::spin_ns() const {
-  if (settings_.crowded) return 0;
+  if (settings_.oversubscribed) return 0;
   if (!company_) return std::numeric_limits<double>::infinity();
   return others_ns_;
 }

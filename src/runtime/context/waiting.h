@@ -17,7 +17,7 @@ namespace huddle::context {
 // Set when a team is created.
 struct WaitingSettings {
   // More processes than hardware threads: by spinning, a rank may delay the one that it waits for.
-  bool crowded = false;
+  bool oversubscribed = false;
   // This rank is bound to a hardware thread that no other rank of the team may use: a thread that
   // competes for it is never one that this rank waits for.
   bool has_exclusive_core = false;
@@ -48,7 +48,7 @@ class Waiting {
   // Number of loads of a flag before anything else is tried. They take about a microsecond: data
   // that peers have just sent arrives within it. Only one if the awaited rank may need this core,
   // because each further load delays it.
-  int quick_looks() const { return settings_.crowded ? 1 : 50; }
+  int quick_looks() const { return settings_.oversubscribed ? 1 : 50; }
 
   // Time that a wait spins before it yields the core: 0 if the awaited rank may need this core;
   // unlimited if no other thread wants the core; otherwise the time for which another thread, which

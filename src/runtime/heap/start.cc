@@ -12,7 +12,7 @@
 
 namespace huddle::heap {
 
-Wish wish_from(const std::function<std::string(std::string_view key)>& value) {
+Request request_from(const std::function<std::string(std::string_view key)>& value) {
   const auto bytes = [&value](std::string_view key) { return size_from(value(key)).value_or(0); };
   return {.least_block_bytes = bytes("heap-block"),
           .cap_bytes = bytes("heap-cap"),
@@ -58,12 +58,12 @@ memory::HeapFacts facts_of(const huddle_heap& heap) {
 
 }  // namespace
 
-Started start(const Wish& wish) {
+Started start(const Request& request) {
   auto* const ask = reinterpret_cast<huddle_heap_start_function*>(dlsym(RTLD_DEFAULT, start_name));
   if (ask == nullptr) return {};
-  const huddle_heap_wish wished{version, wish.least_block_bytes, wish.cap_bytes,
-                                wish.most_copied_bytes, wish.checked};
-  const huddle_heap* const heap = ask(&wished);
+  const huddle_heap_request requested{version, request.least_block_bytes, request.cap_bytes,
+                                      request.most_copied_bytes, request.checked};
+  const huddle_heap* const heap = ask(&requested);
   if (heap == nullptr)
     return {std::nullopt, "the library of the shared heap is of another version"};
   if (heap->refusal != nullptr) return {std::nullopt, heap->refusal};

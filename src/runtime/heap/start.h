@@ -18,7 +18,7 @@
 namespace huddle::heap {
 
 // The settings of the shared heap.
-struct Wish {
+struct Request {
   std::size_t least_block_bytes = 0;  // smaller blocks come from the next malloc
   std::size_t cap_bytes = 0;
   std::size_t most_copied_bytes = 0;  // by one fork
@@ -26,7 +26,7 @@ struct Wish {
 };
 
 // value: returns the value of the setting with this key, in the syntax of the table of settings.
-Wish wish_from(const std::function<std::string(std::string_view key)>& value);
+Request request_from(const std::function<std::string(std::string_view key)>& value);
 
 // Throws FailureError if the kernel does not overcommit memory (vm.overcommit_memory=2). It then
 // charges a shared page when the page is first touched: a program that runs out of memory would die
@@ -43,7 +43,7 @@ std::size_t most_copied_bytes(std::size_t set_bytes, const System& system,
 
 extern "C" {
 
-struct huddle_heap_wish {
+struct huddle_heap_request {
   std::uint64_t version;
   std::size_t least_block_bytes;  // smaller blocks come from the next malloc
   std::size_t cap_bytes;
@@ -62,7 +62,7 @@ struct huddle_heap {
 
 // Starts the heap of this process, or returns the existing one regardless of the request. Returns
 // null if the request has another version. The result stays valid.
-using huddle_heap_start_function = const huddle_heap*(const huddle_heap_wish*);
+using huddle_heap_start_function = const huddle_heap*(const huddle_heap_request*);
 }
 
 namespace huddle::heap {
@@ -77,6 +77,6 @@ struct Started {
 };
 
 // Returns the answer of the preloaded library.
-Started start(const Wish& wish);
+Started start(const Request& request);
 
 }  // namespace huddle::heap

@@ -91,8 +91,8 @@ std::int64_t bytes_of(const std::vector<schedules::Message>& messages,
 std::int64_t joined_bytes(const schedules::Round& round, const schedules::Sizes& sizes) {
   std::size_t bytes = 0;
   for (const schedules::Work& work : round.work) {
-    if (const auto* const join = std::get_if<schedules::Join>(&work))
-      bytes += sizes.bytes(join->blocks);
+    if (const auto* const combine = std::get_if<schedules::Combine>(&work))
+      bytes += sizes.bytes(combine->blocks);
   }
   return static_cast<std::int64_t>(bytes);
 }
@@ -121,7 +121,7 @@ std::int64_t bytes_ns(const schedules::Round& round, const schedules::Sizes& siz
   const std::int64_t sent = bytes_of(round.sends, sizes);
   const std::int64_t received = bytes_of(round.receives, sizes);
   return moving_ns(moved_bytes(sent, received, network), network.ns_per_mib) +
-         moving_ns(joined_bytes(round, sizes), network.joining_ns_per_mib);
+         moving_ns(joined_bytes(round, sizes), network.combining_ns_per_mib);
 }
 
 // Limit for the nodes and for the rounds that a prediction inspects, because a call must not wait
@@ -225,7 +225,7 @@ Network network_of(const machine::Machine& machine) {
       std::max<std::int64_t>(1, std::llround(static_cast<double>(mib) / first.node_gb_per_s));
   const int processor = machine.topology.pus.first();
   const double reduce_ns = model.copy_ns({.bytes = mib, .copier = processor, .peer = processor});
-  network.joining_ns_per_mib = std::llround(reduce_ns);
+  network.combining_ns_per_mib = std::llround(reduce_ns);
   return network;
 }
 

@@ -36,7 +36,7 @@ struct Network {
   // leader.
   std::int64_t node_ns_per_mib = 0;
   // The time in which the leader reduces what it received into what it has.
-  std::int64_t joining_ns_per_mib = 0;
+  std::int64_t combining_ns_per_mib = 0;
   // The time for which one message occupies the CPU at each end; it is part of message_ns.
   std::int64_t cpu_ns = 0;
 

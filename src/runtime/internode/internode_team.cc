@@ -56,21 +56,21 @@ void Team::run(const Steps& steps) {
   try {
     steps();
   } catch (const std::exception& error) {
-    give_up(error.what());
+    abandon(error.what());
     throw context::PeerLost(error.what());
   } catch (...) {
-    give_up("a collective was left in the middle");
+    abandon("a collective was left in the middle");
     throw;
   }
 }
 
-void Team::give_up(std::string_view why) {
+void Team::abandon(std::string_view why) {
   if (lost_.is_any()) return;
-  lost_ = team::Trouble(why);
-  parts_.node->give_up(why);
+  lost_ = team::RankError(why);
+  parts_.node->abandon(why);
 }
 
-bool Team::can_join(const memory::Reduction& reduction) const {
+bool Team::can_reduce(const memory::Reduction& reduction) const {
   return (reduction.commutative || parts_.map.is_in_order()) &&
          reduction.element_bytes <= largest_usual_element;
 }
@@ -109,16 +109,16 @@ void Team::reduce(const void* input, void* output, std::size_t count,
   run([&] {
     const int speaker = speaker_for(root);
     const bool is_root = parts_.rank == root;
-    MessageBuffer joined_here;
-    if (place_ == speaker && !is_root) joined_here.resize(count * reduction.element_bytes);
-    auto* const joined = is_root ? static_cast<std::byte*>(output) : joined_here.data();
-    node_part_.reduce(input, joined, count, reduction, speaker);
+    MessageBuffer combined_here;
+    if (place_ == speaker && !is_root) combined_here.resize(count * reduction.element_bytes);
+    auto* const combined = is_root ? static_cast<std::byte*>(output) : combined_here.data();
+    node_part_.reduce(input, combined, count, reduction, speaker);
     if (place_ != speaker) return;
     const Demand demand{schedules::Operation::reduce, parts_.map.nodes(), parts_.map.node_of(root),
                         count, reduction.element_bytes};
     schedules::CallData data;
-    data.input.bytes = joined;
-    data.output.bytes = joined;
+    data.input.bytes = combined;
+    data.output.bytes = combined;
     between(demand, data, reduction, root);
   });
 }
@@ -143,19 +143,19 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
     }
     const node::Blocks listed = node::Blocks::listed(in_bytes);
     const NodeOrder order(parts_.map, listed);
-    MessageBuffer joined(order.bytes());
-    node_part_.reduce(input, joined.data(), count, reduction, 0);
+    MessageBuffer combined(order.bytes());
+    node_part_.reduce(input, combined.data(), count, reduction, 0);
     if (!order.is_as_given()) {
       MessageBuffer ordered(order.bytes());
-      order.pack(joined.data(), ordered.data());
-      joined = std::move(ordered);
+      order.pack(combined.data(), ordered.data());
+      combined = std::move(ordered);
     }
     MessageBuffer of_node(order.bytes_of(node_));
     const schedules::Sizes sizes = order.sizes();
     const Demand demand{
         schedules::Operation::reduce_scatter, parts_.map.nodes(), 0, count, element, &sizes};
     schedules::CallData data;
-    data.input.bytes = joined.data();
+    data.input.bytes = combined.data();
     data.output.bytes = of_node.data();
     data.output.first = node_;
     between(demand, data, reduction, -1);
@@ -406,7 +406,7 @@ void Team::exscan(const void* input, void* output, std::size_t count,
 
 // Operations by pairs only gain inside a node. A prefix is passed from rank to rank and therefore
 // from node to node.
-bool Team::takes(select::Operation operation) const {
+bool Team::handles(select::Operation operation) const {
   switch (way_between_nodes(operation)) {
     case Way::schedule:
       return true;

@@ -119,7 +119,7 @@ class Team {
   void barrier();
   // Does not write to the root's buffer.
   void bcast(void* buffer, std::size_t bytes, int root);
-  // Requires: can_join(reduction). `input` may be `output`.
+  // Requires: can_reduce(reduction). `input` may be `output`.
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
   // Gives the same bits as allreduce for any root. Only the root needs an output.
@@ -127,7 +127,7 @@ class Team {
               const memory::Reduction& reduction, int root);
   // Reduces all inputs, and gives each rank its block of the result. Blocks are consecutive,
   // counted in elements, and known to all ranks. `input` may be `output`.
-  // Requires: can_join(reduction).
+  // Requires: can_reduce(reduction).
   void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                       const memory::Reduction& reduction);
   // Gathers a block from each rank on all ranks. `input` may be the caller's block of `output`.
@@ -161,11 +161,11 @@ class Team {
               const memory::Reduction& reduction);
 
   // Returns whether this placement of ranks gains from the operation. Equal on all ranks.
-  bool takes(select::Operation operation) const;
+  bool handles(select::Operation operation) const;
 
   // Returns whether the order of contributions is valid for this operator and its elements are not
   // larger than every algorithm supports. Equal on all ranks.
-  bool can_join(const memory::Reduction& reduction) const;
+  bool can_reduce(const memory::Reduction& reduction) const;
 
   // Returns whether the MPI's own collective is faster by its measured time. Equal on all ranks.
   // `bytes` is the size of a Request (select/operation.h). Without measurements only an all-to-all
@@ -175,7 +175,7 @@ class Team {
 
   // Removes this rank from the team, for example after an error. The peers on its node get an error
   // instead of waiting for it.
-  void give_up(std::string_view why);
+  void abandon(std::string_view why);
 
   // Returns the forced algorithm that could not carry the last call; otherwise empty.
   std::string_view latest_unserved() const { return unserved_; }
@@ -250,7 +250,7 @@ class Team {
   std::vector<Verdict> verdicts_;
   std::string_view latest_;
   std::string_view unserved_;
-  team::Trouble lost_;  // why the team is unusable
+  team::RankError lost_;  // why the team is unusable
 };
 
 }  // namespace huddle::internode

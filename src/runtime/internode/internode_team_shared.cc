@@ -89,7 +89,7 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
   const bool is_aside = !is_one && leader >= 0 && input == output;
   const std::size_t room = own(0, element).bytes + element;  // slices may differ by one element
   MessageBuffer aside(is_aside ? 2 * room : 0);
-  const auto joined = [&](int segment) {
+  const auto combined = [&](int segment) {
     if (is_aside) return aside.data() + (segment % 2 == 0 ? 0 : room);
     return output + at(segment) + own(segment, element).offset;
   };
@@ -99,14 +99,14 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
                                reduction, 0);
     }
     const std::vector<node::Block> blocks = slices(segment, 1);
-    node_part_.reduce_scatter(input + at(segment), joined(segment), node::Blocks::listed(blocks),
+    node_part_.reduce_scatter(input + at(segment), combined(segment), node::Blocks::listed(blocks),
                               reduction);
   };
   const auto start_between = [&](int segment) -> std::unique_ptr<InterNodeTransfer> {
     const std::size_t of_slice = own(segment, 1).bytes;
     if (of_slice == 0) return nullptr;
     schedules::CallData data;
-    data.output.bytes = joined(segment);
+    data.output.bytes = combined(segment);
     data.input.bytes = data.output.bytes;
     const Demand demand{schedules::Operation::allreduce, parts_.map.nodes(), 0, of_slice, element};
     return start({leaders, leader}, demand, data, reduction);
@@ -115,7 +115,7 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
     std::byte* const all = output + at(segment);
     if (is_one) return node_part_.bcast(all, elements.bytes(segment) * element, 0);
     const std::vector<node::Block> blocks = slices(segment, element);
-    node_part_.allgatherv(joined(segment), all, node::Blocks::listed(blocks));
+    node_part_.allgatherv(combined(segment), all, node::Blocks::listed(blocks));
   };
   in_segments(segments, before, start_between, after);
 }

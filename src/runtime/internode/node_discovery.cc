@@ -40,7 +40,7 @@ void NodeBootstrap::run(schedules::Operation operation, int root, std::size_t bl
   const auto data = schedules::CallData::of(operation, place_, schedules::Sizes::equal(block_bytes),
                                             input, output);
   SomeRanks wire(wire_, here_);
-  context::Waiting waiting({.crowded = true}, nullptr, nullptr);
+  context::Waiting waiting({.oversubscribed = true}, nullptr, nullptr);
   finish(std::make_unique<schedules::Execution>(*schedule, place_, data, memory::Reduction{}, wire),
          waiting);
 }
@@ -48,7 +48,7 @@ void NodeBootstrap::run(schedules::Operation operation, int root, std::size_t bl
 namespace {
 
 // It is not known yet which ranks share a hardware thread.
-context::Waiting patient() { return {{.crowded = true}, nullptr, nullptr}; }
+context::Waiting patient() { return {{.oversubscribed = true}, nullptr, nullptr}; }
 
 void run(std::string_view algorithm, const schedules::Call& call, int rank,
          const schedules::CallData& data, const memory::Reduction& reduction,
@@ -92,11 +92,11 @@ void or_leave(std::unique_ptr<Letters>& letters, const Steps& steps) {
 
 // All ranks below the first rank of the second node are on the first node. If the first node has
 // exactly that many ranks, they are consecutive; the same holds for the other nodes.
-bool Seats::are_in_order() const {
+bool RankPlaces::are_in_order() const {
   return std::equal(first_ranks.begin(), first_ranks.end(), starts.begin());
 }
 
-void Meeting::join(std::span<std::byte> fact, memory::CombineFunction* combine) {
+void SetUpExchange::combine(std::span<std::byte> fact, memory::CombineFunction* combine) {
   schedules::CallData data;
   data.output = {fact.data(), schedules::Sizes::cut(1, fact.size(), 1), 0};
   data.input = {fact.data(), data.output.sizes, 0};
@@ -104,7 +104,7 @@ void Meeting::join(std::span<std::byte> fact, memory::CombineFunction* combine) 
   run("allreduce:doubling", {.ranks = ranks_}, rank_, data, reduction, wire_);
 }
 
-void Meeting::bcast(std::span<std::byte> bytes, int root) {
+void SetUpExchange::bcast(std::span<std::byte> bytes, int root) {
   const auto data =
       schedules::CallData::of(schedules::Operation::bcast, rank_,
                               schedules::Sizes::equal(bytes.size()), bytes.data(), bytes.data());
@@ -112,8 +112,8 @@ void Meeting::bcast(std::span<std::byte> bytes, int root) {
 }
 
 // Both inputs are sorted by key.
-std::vector<Meeting::NodeCount> Meeting::merged(const std::vector<NodeCount>& lower,
-                                                const std::vector<NodeCount>& higher) {
+std::vector<SetUpExchange::NodeCount> SetUpExchange::merged(const std::vector<NodeCount>& lower,
+                                                            const std::vector<NodeCount>& higher) {
   std::size_t in_both = 0;
   for (std::size_t i = 0, j = 0; i < lower.size() && j < higher.size();) {
     if (lower[i].key == higher[j].key) ++in_both;
@@ -140,7 +140,7 @@ std::vector<Meeting::NodeCount> Meeting::merged(const std::vector<NodeCount>& lo
 }
 
 // Merges up a binomial tree to rank 0, and broadcasts the result. Sorted by first rank.
-std::vector<Meeting::NodeCount> Meeting::count_nodes(std::uint64_t key) {
+std::vector<SetUpExchange::NodeCount> SetUpExchange::count_nodes(std::uint64_t key) {
   struct Letters {
     std::array<std::uint64_t, 1> number = {};
     std::vector<NodeCount> nodes;
@@ -176,35 +176,35 @@ std::vector<Meeting::NodeCount> Meeting::count_nodes(std::uint64_t key) {
   return std::move(held->nodes);
 }
 
-Seats Meeting::find_seats(std::uint64_t key, RankWire& hails) {
-  Seats seats;
+RankPlaces SetUpExchange::find_places(std::uint64_t key, RankWire& hails) {
+  RankPlaces places;
   {
     const std::vector<NodeCount> nodes = count_nodes(key);
-    seats.starts.reserve(nodes.size() + 1);
-    seats.starts.push_back(0);
-    seats.first_ranks.reserve(nodes.size());
+    places.starts.reserve(nodes.size() + 1);
+    places.starts.push_back(0);
+    places.first_ranks.reserve(nodes.size());
     for (const NodeCount& node : nodes) {
-      if (node.key == key) seats.node = seats.nodes();
-      seats.first_ranks.push_back(node.first);
-      seats.starts.push_back(seats.starts.back() + node.ranks);
+      if (node.key == key) places.node = places.nodes();
+      places.first_ranks.push_back(node.first);
+      places.starts.push_back(places.starts.back() + node.ranks);
     }
   }
-  const auto node = static_cast<std::size_t>(seats.node);
-  const int first = seats.first_ranks[node];
-  const int ranks = seats.starts[node + 1] - seats.starts[node];
-  if (seats.are_in_order()) {
-    seats.here.resize(static_cast<std::size_t>(ranks));
-    std::iota(seats.here.begin(), seats.here.end(), first);
+  const auto node = static_cast<std::size_t>(places.node);
+  const int first = places.first_ranks[node];
+  const int ranks = places.starts[node + 1] - places.starts[node];
+  if (places.are_in_order()) {
+    places.here.resize(static_cast<std::size_t>(ranks));
+    std::iota(places.here.begin(), places.here.end(), first);
   } else {
-    seats.here = ranks_of_node(first, ranks, hails);
+    places.here = ranks_of_node(first, ranks, hails);
   }
-  seats.place = static_cast<int>(std::lower_bound(seats.here.begin(), seats.here.end(), rank_) -
-                                 seats.here.begin());
-  return seats;
+  places.place = static_cast<int>(std::lower_bound(places.here.begin(), places.here.end(), rank_) -
+                                  places.here.begin());
+  return places;
 }
 
 // Every rank knows the first rank of its node, which knows only their number.
-std::vector<int> Meeting::ranks_of_node(int first, int ranks, RankWire& hails) {
+std::vector<int> SetUpExchange::ranks_of_node(int first, int ranks, RankWire& hails) {
   auto held = std::make_unique<std::vector<int>>(static_cast<std::size_t>(ranks), rank_);
   or_leave(held, [&](std::vector<int>& here) {
     if (rank_ != first) {
@@ -227,43 +227,44 @@ std::vector<int> Meeting::ranks_of_node(int first, int ranks, RankWire& hails) {
   return std::move(*held);
 }
 
-void Meeting::fill_table(const Seats& seats, std::span<int> table, std::size_t slice_bytes) {
-  const int nodes = seats.nodes();
+void SetUpExchange::fill_table(const RankPlaces& places, std::span<int> table,
+                               std::size_t slice_bytes) {
+  const int nodes = places.nodes();
   const auto ranks_on = [&](int node) {
     const auto number = static_cast<std::size_t>(node);
-    return static_cast<std::size_t>(seats.starts[number + 1] - seats.starts[number]);
+    return static_cast<std::size_t>(places.starts[number + 1] - places.starts[number]);
   };
   std::size_t most = 0;
   for (int node = 0; node < nodes; ++node) most = std::max(most, ranks_on(node));
-  const std::size_t of_a_place = std::max<std::size_t>(1, seats.first_ranks.size()) * sizeof(int);
-  const std::size_t places = std::max<std::size_t>(1, slice_bytes / of_a_place);
-  SomeRanks wire(wire_, seats.first_ranks);
-  for (std::size_t place = 0; place < most; place += places) {
+  const std::size_t of_a_place = std::max<std::size_t>(1, places.first_ranks.size()) * sizeof(int);
+  const std::size_t step = std::max<std::size_t>(1, slice_bytes / of_a_place);
+  SomeRanks wire(wire_, places.first_ranks);
+  for (std::size_t place = 0; place < most; place += step) {
     std::vector<std::size_t> bytes;
     bytes.reserve(static_cast<std::size_t>(nodes));
     for (int node = 0; node < nodes; ++node) {
-      bytes.push_back(std::min(places, std::max(ranks_on(node), place) - place) * sizeof(int));
+      bytes.push_back(std::min(step, std::max(ranks_on(node), place) - place) * sizeof(int));
     }
     const schedules::Sizes sizes = schedules::Sizes::listed(bytes);
     auto held = std::make_unique<std::vector<int>>(sizes.offset(nodes) / sizeof(int));
     or_leave(held, [&](std::vector<int>& slice) {
       const auto all = std::as_writable_bytes(std::span(slice));
-      const auto own = all.subspan(sizes.offset(seats.node), sizes.bytes(seats.node));
-      if (!own.empty()) std::memcpy(own.data(), seats.here.data() + place, own.size());
-      const auto data = schedules::CallData::of(schedules::Operation::allgather, seats.node, sizes,
+      const auto own = all.subspan(sizes.offset(places.node), sizes.bytes(places.node));
+      if (!own.empty()) std::memcpy(own.data(), places.here.data() + place, own.size());
+      const auto data = schedules::CallData::of(schedules::Operation::allgather, places.node, sizes,
                                                 own.data(), all.data());
-      run("allgather:bruck", {.ranks = nodes}, seats.node, data, {}, wire);
+      run("allgather:bruck", {.ranks = nodes}, places.node, data, {}, wire);
       auto next = slice.begin();
       for (int node = 0; node < nodes; ++node) {
         const auto number = static_cast<std::size_t>(node);
         const auto end = next + static_cast<std::ptrdiff_t>(bytes[number] / sizeof(int));
-        const std::size_t to = static_cast<std::size_t>(seats.starts[number]) + place;
+        const std::size_t to = static_cast<std::size_t>(places.starts[number]) + place;
         if (next != end) std::copy(next, end, table.begin() + static_cast<std::ptrdiff_t>(to));
         next = end;
       }
     });
   }
-  NodeMap::complete(table, seats.starts);
+  NodeMap::complete(table, places.starts);
 }
 
 }  // namespace huddle::internode

@@ -47,7 +47,7 @@ class NodeBootstrap {
 };
 
 // The placement of ranks as far as a rank knows it before it has a NodeMap.
-struct Seats {
+struct RankPlaces {
   std::vector<int> starts;       // by node: number of ranks on the nodes before it; last: all
   std::vector<int> first_ranks;  // by node
   int node = 0;
@@ -60,11 +60,11 @@ struct Seats {
 };
 
 // The error of the lowest rank that has one.
-struct FirstTrouble {
+struct FirstError {
   int rank = 0;
-  team::Trouble why;
+  team::RankError why;
 
-  void meet(const FirstTrouble& higher) {
+  void combine(const FirstError& higher) {
     if (!why.is_any()) *this = higher;
   }
   // Throws FailureError.
@@ -73,11 +73,12 @@ struct FirstTrouble {
   }
 };
 
-class Meeting {
+class SetUpExchange {
  public:
   // Keeps a reference. Peers of the wire are ranks. The messages between two ranks belong to one
   // collective call after the other.
-  Meeting(schedules::Wire& wire, int rank, int ranks) : wire_(wire), rank_(rank), ranks_(ranks) {}
+  SetUpExchange(schedules::Wire& wire, int rank, int ranks)
+      : wire_(wire), rank_(rank), ranks_(ranks) {}
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -89,13 +90,13 @@ class Meeting {
   template <class Fact>
   requires std::is_trivially_copyable_v<Fact> Fact agree(const Fact& mine) {
     Fact all = mine;
-    join({reinterpret_cast<std::byte*>(&all), sizeof all}, join_facts<Fact>);
+    combine({reinterpret_cast<std::byte*>(&all), sizeof all}, combine_facts<Fact>);
     return all;
   }
   // Runs step() on all ranks. It succeeds on all of them, or all throw FailureError.
   template <class Step>
   void agree_on(const Step& step) {
-    agree(FirstTrouble{rank_, team::Trouble::of(step)}).throw_any();
+    agree(FirstError{rank_, team::RankError::of(step)}).throw_any();
   }
   // Broadcasts from rank `root`.
   void bcast(std::span<std::byte> bytes, int root);
@@ -104,13 +105,13 @@ class Meeting {
   // node and differs between nodes. If the ranks of a node are not consecutive, they find each
   // other by messages over `hails`, which must carry no other messages until all ranks have called
   // the next function of this object.
-  Seats find_seats(std::uint64_t key, RankWire& hails);
+  RankPlaces find_places(std::uint64_t key, RankWire& hails);
 
   // Gathers the ranks node by node into the first half of a table for NodeMap, and completes the
   // table. Called by the first rank of each node. Works in slices, because data in transit are
   // buffered by the sender and the receiver.
   // Requires: seats.place is 0; slice_bytes is equal on all ranks.
-  void fill_table(const Seats& seats, std::span<int> table,
+  void fill_table(const RankPlaces& places, std::span<int> table,
                   std::size_t slice_bytes = std::size_t{256} << 10);
 
  private:
@@ -121,11 +122,11 @@ class Meeting {
   };
 
   template <class Fact>
-  static void join_facts(void* to, const void* left, const void* right, std::size_t count,
-                         void* /*context*/) {
+  static void combine_facts(void* to, const void* left, const void* right, std::size_t count,
+                            void* /*context*/) {
     for (std::size_t i = 0; i < count; ++i) {
       Fact lower = fact_at<Fact>(left, i);
-      lower.meet(fact_at<Fact>(right, i));
+      lower.combine(fact_at<Fact>(right, i));
       std::memcpy(static_cast<std::byte*>(to) + i * sizeof lower, &lower, sizeof lower);
     }
   }
@@ -137,7 +138,7 @@ class Meeting {
     return fact;
   }
 
-  void join(std::span<std::byte> fact, memory::CombineFunction* combine);
+  void combine(std::span<std::byte> fact, memory::CombineFunction* combine);
   std::vector<NodeCount> count_nodes(std::uint64_t key);
   static std::vector<NodeCount> merged(const std::vector<NodeCount>& lower,
                                        const std::vector<NodeCount>& higher);

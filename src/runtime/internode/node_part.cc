@@ -188,8 +188,8 @@ void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing
 
 // Gives each rank its block, counted in elements, reduced in the node's order
 // (node/reduction_order.h).
-void NodePart::join_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
-                           const memory::Reduction& reduction) {
+void NodePart::combine_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
+                              const memory::Reduction& reduction) {
   const std::size_t element = reduction.element_bytes;
   std::vector<node::Block> outgoing;
   for (int place = 0; place < ranks(); ++place) {
@@ -207,19 +207,19 @@ void NodePart::join_blocks(const std::byte* input, std::byte* output, const node
     return all.data() + static_cast<std::size_t>(place) * bytes;
   };
   for (int block = 0; block < order.blocks(); ++block) {
-    std::byte* const joined = of_place(order.first(block));
+    std::byte* const combined = of_place(order.first(block));
     for (int place = order.first(block) + 1; place < order.first(block + 1); ++place) {
-      reduction(joined, joined, of_place(place), count);
+      reduction(combined, combined, of_place(place), count);
     }
-    if (block > 0) reduction(of_place(0), of_place(0), joined, count);
+    if (block > 0) reduction(of_place(0), of_place(0), combined, count);
   }
   place_bytes(output, all.data(), bytes);
 }
 
 // Reduces prefixes from left to right. If with_own is false, the first rank's output is not
 // written.
-void NodePart::join_before(const std::byte* input, std::byte* output, std::size_t count,
-                           const memory::Reduction& reduction, bool with_own) {
+void NodePart::combine_before(const std::byte* input, std::byte* output, std::size_t count,
+                              const memory::Reduction& reduction, bool with_own) {
   const std::size_t bytes = count * reduction.element_bytes;
   MessageBuffer all(place_ == 0 ? bytes * static_cast<std::size_t>(ranks()) : 0);
   send_to_root(input, bytes, all.data(), node::Blocks::even(bytes), 0);
@@ -296,15 +296,15 @@ void NodePart::reduce(const void* input, void* output, std::size_t count,
                       const memory::Reduction& reduction, int root) {
   attempt([&] { team_.reduce(input, output, count, reduction, root); },
           [&] {
-            join_blocks(bytes_of(input), bytes_of(output), node::Blocks::only(root, count),
-                        reduction);
+            combine_blocks(bytes_of(input), bytes_of(output), node::Blocks::only(root, count),
+                           reduction);
           });
 }
 
 void NodePart::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                               const memory::Reduction& reduction) {
   attempt([&] { team_.reduce_scatter(input, output, blocks, reduction); },
-          [&] { join_blocks(bytes_of(input), bytes_of(output), blocks, reduction); });
+          [&] { combine_blocks(bytes_of(input), bytes_of(output), blocks, reduction); });
 }
 
 void NodePart::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
@@ -360,13 +360,13 @@ void NodePart::alltoallv(const void* input, const node::Blocks& outgoing, void* 
 void NodePart::scan(const void* input, void* output, std::size_t count,
                     const memory::Reduction& reduction) {
   attempt([&] { team_.scan(input, output, count, reduction); },
-          [&] { join_before(bytes_of(input), bytes_of(output), count, reduction, true); });
+          [&] { combine_before(bytes_of(input), bytes_of(output), count, reduction, true); });
 }
 
 void NodePart::exscan(const void* input, void* output, std::size_t count,
                       const memory::Reduction& reduction) {
   attempt([&] { team_.exscan(input, output, count, reduction); },
-          [&] { join_before(bytes_of(input), bytes_of(output), count, reduction, false); });
+          [&] { combine_before(bytes_of(input), bytes_of(output), count, reduction, false); });
 }
 
 }  // namespace huddle::internode

@@ -121,10 +121,10 @@ class NodePart {
                       std::size_t bytes, int root);
   void send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
                     const node::Blocks& incoming);
-  void join_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
-                   const memory::Reduction& reduction);
-  void join_before(const std::byte* input, std::byte* output, std::size_t count,
-                   const memory::Reduction& reduction, bool with_own);
+  void combine_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
+                      const memory::Reduction& reduction);
+  void combine_before(const std::byte* input, std::byte* output, std::size_t count,
+                      const memory::Reduction& reduction, bool with_own);
 
   team::Team& team_;
   schedules::Wire& by_rank_;
@@ -132,7 +132,7 @@ class NodePart {
   int node_;
   int place_;
   std::optional<select::TreeBarrierPlan> barrier_plan_;  // chosen by the first rank
-  std::optional<team::Ready> barrier_;                   // once its memory is ready
+  std::optional<team::BoundPlan> barrier_;               // once its memory is ready
   // Whether the release phase uses the team, as the gather phase did.
   bool is_barrier_by_team_ = false;
 };

@@ -206,7 +206,7 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
                                     node_times, Sharing{sharing.leaders}, forced);
     prediction.sharing = sharing;
     Network only_joins;
-    only_joins.joining_ns_per_mib = network.joining_ns_per_mib;
+    only_joins.combining_ns_per_mib = network.combining_ns_per_mib;
     prediction.joining_ns =
         predicted_ns(*prediction.between.schedule, prediction.between.sizes, only_joins);
     return prediction;

@@ -166,13 +166,13 @@ void ArenaFile::reserve(Piece pages) const {
     const Piece step{pages.offset + done, std::min(step_bytes, pages.bytes - done)};
     const int error = reserve_uninterrupted(descriptor(), step);
     if (error == 0) continue;
-    give_back({pages.offset, done});
+    return_to_system({pages.offset, done});
     throw FailureError(
         fmt::format("{} has no {} of shared memory left: {}", place_, size, std::strerror(error)));
   }
 }
 
-void ArenaFile::give_back(Piece pages) const {
+void ArenaFile::return_to_system(Piece pages) const {
   if (pages.bytes == 0 || !is_there()) return;
   fallocate(descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             static_cast<off_t>(pages.offset), static_cast<off_t>(pages.bytes));
@@ -234,7 +234,7 @@ Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
   if (!pages) pages = space_.take(Backing::none, bytes, alignment);
   if (!pages) {
     // Free parts with memory may separate those without: returning their memory merges them.
-    for (const Piece part : space_.parts(Backing::memory)) give_back_pages_of(part);
+    for (const Piece part : space_.parts(Backing::memory)) return_pages_of(part);
     pages = space_.take(Backing::none, bytes, alignment);
   }
   if (!pages) {
@@ -260,7 +260,7 @@ void Arena::free(Piece piece) {
     const Piece part = space_.give(Backing::memory, piece);
     if (part.bytes >= least_returned_bytes &&
         space_.free_bytes(Backing::memory) > most_kept_bytes) {
-      give_back_pages_of(part);
+      return_pages_of(part);
     }
   } catch (const std::bad_alloc&) {
     return;
@@ -268,7 +268,7 @@ void Arena::free(Piece piece) {
 }
 
 // Requires: the part is free and has memory.
-void Arena::give_back_pages_of(Piece part) {
+void Arena::return_pages_of(Piece part) {
   const Piece pages = whole_pages_of(part);
   if (pages.bytes == 0 || !file_.is_there()) return;
   space_.take_exactly(Backing::memory, pages);
@@ -282,7 +282,7 @@ void Arena::reserve(Piece pages) {
 }
 
 void Arena::unreserve(Piece pages) {
-  file_.give_back(pages);
+  file_.return_to_system(pages);
   reserved_bytes_ -= pages.bytes;
 }
 

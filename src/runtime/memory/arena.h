@@ -95,7 +95,7 @@ class ArenaFile {
   // Requires: whole pages.
   void reserve(Piece pages) const;
   // Returns the memory of these pages to the system. Requires: whole pages.
-  void give_back(Piece pages) const;
+  void return_to_system(Piece pages) const;
 
  private:
   FileDescriptor descriptor_;
@@ -143,7 +143,7 @@ class Arena {
   Piece take_pages(std::size_t bytes, std::size_t alignment);
   void reserve(Piece pages);
   void unreserve(Piece pages);
-  void give_back_pages_of(Piece part);
+  void return_pages_of(Piece part);
 
   ArenaFile file_;
   ArenaView view_;

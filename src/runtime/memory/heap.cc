@@ -108,7 +108,7 @@ std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_
                                                    Lock& lock) {
   auto found = find(bytes, alignment);
   if (found) return found;
-  give_back_pages_of(space_.parts(Backing::memory), lock);
+  return_pages_of(space_.parts(Backing::memory), lock);
   return find(bytes, alignment);
 }
 
@@ -131,7 +131,7 @@ bool Heap::free(void* block) noexcept {
     // The limit grows with the memory in blocks: a program that uses little returns most of it, and
     // one that uses much does not fault its pages in again and again.
     if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
-      give_back_pages_of({&part, 1}, lock);
+      return_pages_of({&part, 1}, lock);
     }
   } catch (const std::bad_alloc&) {
     // The block is leaked.
@@ -142,7 +142,7 @@ bool Heap::free(void* block) noexcept {
 // Unlocks meanwhile, because a memory hook, such as the registration cache of a network adapter,
 // may allocate and free. The pages then belong neither to blocks nor to free parts. If the system
 // refuses, they stay free parts with memory.
-void Heap::give_back_pages_of(std::span<const Piece> parts, Lock& lock) {
+void Heap::return_pages_of(std::span<const Piece> parts, Lock& lock) {
   std::vector<Piece> taken;
   taken.reserve(parts.size());
   for (const Piece part : parts) {
@@ -153,14 +153,14 @@ void Heap::give_back_pages_of(std::span<const Piece> parts, Lock& lock) {
   }
   const bool is_private = is_private_;
   lock.unlock();
-  const auto kept = std::partition(taken.begin(), taken.end(),
-                                   [&](Piece pages) { return give_back(pages, is_private); });
+  const auto kept = std::partition(
+      taken.begin(), taken.end(), [&](Piece pages) { return return_to_system(pages, is_private); });
   lock.lock();
   std::for_each(taken.begin(), kept, [this](Piece pages) { space_.give(Backing::none, pages); });
   std::for_each(kept, taken.end(), [this](Piece pages) { space_.give(Backing::memory, pages); });
 }
 
-bool Heap::give_back(Piece pages, bool is_private) const {
+bool Heap::return_to_system(Piece pages, bool is_private) const {
   return is_private ? drop_pages(pages) : remove_shared_pages(pages);
 }
 
@@ -180,14 +180,14 @@ bool Heap::reach(Piece piece) {
   return true;
 }
 
-// Unlocks before it returns the memory, as give_back_pages_of() does.
+// Unlocks before it returns the memory, as return_pages_of() does.
 bool Heap::clear(Piece pages) noexcept {
   if (mutex_.is_forking_here()) return false;
   const bool is_private = [this] {
     const std::scoped_lock lock(mutex_);
     return is_private_;
   }();
-  if (!give_back(pages, is_private)) return false;
+  if (!return_to_system(pages, is_private)) return false;
   return !is_private || may_be_written(pages);
 }
 

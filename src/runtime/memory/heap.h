@@ -193,8 +193,8 @@ class Heap {
 
   std::optional<Found> find(std::size_t bytes, std::size_t alignment);
   std::optional<Found> find_or_make_room(std::size_t bytes, std::size_t alignment, Lock& lock);
-  void give_back_pages_of(std::span<const Piece> parts, Lock& lock);
-  bool give_back(Piece pages, bool is_private) const;
+  void return_pages_of(std::span<const Piece> parts, Lock& lock);
+  bool return_to_system(Piece pages, bool is_private) const;
   bool reach(Piece piece);
   Piece piece_of(std::size_t address, std::size_t bytes) const;
   void* allocate_checked(std::size_t bytes, std::size_t alignment, Content content);

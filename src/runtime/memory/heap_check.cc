@@ -46,7 +46,7 @@ void Heap::free_checked(const CheckedBlock& block, Lock& lock) {
   lock.unlock();
   // The guard page has no memory of its own, but memory hooks get the whole range.
   may_be_written(pages);
-  const bool is_gone = give_back(pages, is_private) && forbid_pages(pages);
+  const bool is_gone = return_to_system(pages, is_private) && forbid_pages(pages);
   lock.lock();
   if (!is_gone) return;  // the pages are leaked
   freed_.push_back(pages);

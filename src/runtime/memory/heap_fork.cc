@@ -261,7 +261,7 @@ Heap::AtFork Heap::choose_at_fork() {
 bool Heap::stop_sharing() {
   state_.is_shared = false;
   if (state_.calls == 0) {
-    for_each_gap([this](Piece gap) { file_.give_back(in_file(gap)); });
+    for_each_gap([this](Piece gap) { file_.return_to_system(in_file(gap)); });
     return true;
   }
   state_.is_shared = true;

@@ -54,11 +54,11 @@ class DirectReduce {
       exposures_.show(w, results, {Region::output, w.rank(), 0});
       begin(w);
       const std::size_t mine = slices.offset(w.rank());
-      join_all(w, mine, {Region::output, w.rank(), mine}, {slices.elements(w.rank()), reduction},
-               plan, [&](std::size_t from, std::size_t bytes) {
-                 if (plan.results == Results::are_written) write_result(w, mine + from, bytes);
-               });
-      joined_.publish(w, rounds_ + 1);
+      combine_all(w, mine, {Region::output, w.rank(), mine}, {slices.elements(w.rank()), reduction},
+                  plan, [&](std::size_t from, std::size_t bytes) {
+                    if (plan.results == Results::are_written) write_result(w, mine + from, bytes);
+                  });
+      combined_.publish(w, rounds_ + 1);
       if (plan.results == Results::are_read) read_results(w, slices);
       end(w, 1);
     });
@@ -79,7 +79,7 @@ class DirectReduce {
       begin(w);
       for (context::Sequence round = 0; round < rounds; ++round) {
         const Part part{slices, round * most, most, rounds_ + round};
-        join_part(w, part, root, reduction);
+        combine_part(w, part, root, reduction);
         if (fetches) fetch(w, part);
       }
       end(w, rounds);
@@ -94,9 +94,9 @@ class DirectReduce {
     const Block mine = blocks.of(w.rank());
     exposures_.call(w, [&] {
       begin(w);
-      join_all(w, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
-               {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan,
-               [](std::size_t, std::size_t) {});
+      combine_all(w, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
+                  {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan,
+                  [](std::size_t, std::size_t) {});
       end(w, 0);
     });
   }
@@ -152,7 +152,7 @@ class DirectReduce {
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (w.rank() + step) % w.ranks();
       if (slices.elements(slice) == 0) continue;
-      joined_.wait_for(w, slice, rounds_ + 1);
+      combined_.wait_for(w, slice, rounds_ + 1);
       const std::size_t at = slices.offset(slice);
       (void)exposures_.pull(w, slice, results, {Region::output, w.rank(), at}, at,
                             slices.elements(slice) * slices.element_bytes);
@@ -170,20 +170,20 @@ class DirectReduce {
 
   // Reduces the data at `offset` bytes into all ranks' inputs into `to`, block by block. Calls
   // `joined(from, bytes)` after each block.
-  template <context::SingleCopyContext W, class Joined>
-  void join_all(W& w, std::size_t offset, Address to, const Join& all, const Plan& plan,
-                Joined joined) {
+  template <context::SingleCopyContext W, class Combined>
+  void combine_all(W& w, std::size_t offset, Address to, const Combine& all, const Plan& plan,
+                   Combined combined) {
     const std::size_t most = most_elements(plan, all.reduction);
     for (std::size_t from = 0; from < all.count; from += most) {
       const std::size_t at = from * all.reduction.element_bytes;
-      const Join block{std::min(most, all.count - from), all.reduction};
-      join(w, offset + at, to + at, block);
-      joined(at, block.bytes());
+      const Combine block{std::min(most, all.count - from), all.reduction};
+      combine(w, offset + at, to + at, block);
+      combined(at, block.bytes());
     }
   }
 
   template <context::SingleCopyContext W>
-  void join(W& w, std::size_t offset, Address to, const Join& how) {
+  void combine(W& w, std::size_t offset, Address to, const Combine& how) {
     const auto contribution = [&](int rank) {
       if (rank == w.rank()) return Address{Region::input, rank, offset};
       if (const auto theirs = exposures_.reach(w, rank, data)) return *theirs + offset;
@@ -201,13 +201,13 @@ class DirectReduce {
   }
 
   template <context::SingleCopyContext W>
-  void join_part(W& w, const Part& part, int root, const memory::Reduction& reduction) {
+  void combine_part(W& w, const Part& part, int root, const memory::Reduction& reduction) {
     const int mine = w.rank();
     const Address to = result_of(w, part, root);
     if (part.elements(mine) > 0) {
-      join(w, part.offset(mine), to, {part.elements(mine), reduction});
+      combine(w, part.offset(mine), to, {part.elements(mine), reduction});
     }
-    joined_.publish(w, part.number + 1);
+    combined_.publish(w, part.number + 1);
   }
   // Returns where this rank stores its share of a part for the root. A cell is free again once the
   // root has fetched its content.
@@ -224,7 +224,7 @@ class DirectReduce {
   void fetch(W& w, const Part& part) {
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (w.rank() + step) % w.ranks();
-      joined_.wait_for(w, slice, part.number + 1);
+      combined_.wait_for(w, slice, part.number + 1);
       if (part.elements(slice) == 0) continue;
       w.copy({Region::output, w.rank(), part.offset(slice)}, cell_of(slice, part.number),
              part.bytes(slice), memory::CopyKernel::plain);
@@ -246,7 +246,7 @@ class DirectReduce {
   context::Sequence cells_;
   SharedLayout carver_;
   ExposedBuffers exposures_;
-  Counters joined_;
+  Counters combined_;
   Counters fetched_;
   std::size_t cells_offset_;
   context::Sequence rounds_;  // over all calls so far

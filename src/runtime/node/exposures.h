@@ -151,8 +151,8 @@ class ExposedBuffers {
   }
 
   // Runs `join`, which accesses memory of all ranks, by reach() addresses and by pull_shown().
-  template <context::SingleCopyContext W, class Join>
-  void with_all(W& w, Join join) {
+  template <context::SingleCopyContext W, class Combine>
+  void with_all(W& w, Combine combine) {
     for (int rank = 0; rank < w.ranks(); ++rank) {
       if (rank != w.rank()) shown_.wait_in_call(w, rank, call_);
     }
@@ -160,7 +160,7 @@ class ExposedBuffers {
       for (int rank = 0; rank < w.ranks(); ++rank) {
         if (rank != w.rank()) departures_.check(w, rank);
       }
-      join();
+      combine();
     });
   }
   template <context::SingleCopyContext W>

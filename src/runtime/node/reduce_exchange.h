@@ -70,20 +70,20 @@ class ExchangeReduce {
         return shown(w, rank, round) + at_in_slot(here.begin, round, part_of(rank));
       };
       fold_ranks(w, output(w, here.begin - mine.begin), spare(w), reduction_order_, contribution,
-                 Join{here.bytes() / element_bytes, reduction});
+                 Combine{here.bytes() / element_bytes, reduction});
     });
   }
   // Inclusive prefix reduction in rank order.
   template <context::Context W>
   void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
-        [&](const Round& round) { join_before(w, round, w.rank() + 1); });
+        [&](const Round& round) { combine_before(w, round, w.rank() + 1); });
   }
   // Exclusive prefix reduction in rank order. Does not write the first rank's output.
   template <context::Context W>
   void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(w, {count, reduction}, plan, not_for_others(w, count * reduction.element_bytes),
-        [&](const Round& round) { join_before(w, round, w.rank()); });
+        [&](const Round& round) { combine_before(w, round, w.rank()); });
   }
 
   // A rank raises a flag after it has reduced the round two before. So a rank that has seen all
@@ -104,7 +104,7 @@ class ExchangeReduce {
   struct Round {
     context::Sequence number = 0;  // counted over the rounds of all calls
     std::size_t offset = 0;        // in the caller's buffers
-    Join what;
+    Combine what;
     memory::LineOwnership lines = memory::LineOwnership::readers_share;
 
     bool is_in_line() const { return fits_behind_flag(what.bytes()); }
@@ -120,8 +120,8 @@ class ExchangeReduce {
   // contributions it needs, so a scan does not wait for the ranks after the caller. The part of the
   // input that no other rank needs (`unwanted`) is not published, and the rest of its round moves
   // up, so that two ranks that need one half each use the same cache lines of a slot.
-  template <context::Context W, class JoinRound>
-  void run(W& w, const Join& all, const Plan& plan, const Part& unwanted, JoinRound join) {
+  template <context::Context W, class CombineRound>
+  void run(W& w, const Combine& all, const Plan& plan, const Part& unwanted, CombineRound combine) {
     const std::size_t most = plan.round_bytes / all.reduction.element_bytes;
     const std::size_t rounds = (all.count + most - 1) / most;
     const auto round = [&](std::size_t i) {
@@ -133,7 +133,7 @@ class ExchangeReduce {
     if (rounds > 0) show(w, round(0), unwanted, plan.method->in);
     for (std::size_t i = 0; i < rounds; ++i) {
       if (i + 1 < rounds) show(w, round(i + 1), unwanted, plan.method->in);
-      join(round(i));
+      combine(round(i));
     }
     first_ += static_cast<context::Sequence>(rounds);
   }
@@ -207,7 +207,7 @@ class ExchangeReduce {
   // Reduces in rank order, whatever the team's order for full results is, because a rank's result
   // is a prefix of the next rank's.
   template <context::Context W>
-  void join_before(W& w, const Round& round, int end) const {
+  void combine_before(W& w, const Round& round, int end) const {
     if (end == 0) return;
     fold_row(w, output(w, round.offset), spare(w).total, 0, end, contributions(w, round),
              round.what);

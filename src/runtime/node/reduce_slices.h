@@ -121,7 +121,7 @@ class SlicedReduce {
     for (std::size_t step = 0; step < chunks + sets_; ++step) {
       if (step >= sets_) fetch(w, part(step - sets_), job);
       if (step < chunks) bring_in(w, part(step), job.plan.method->in);
-      if (step >= 1 && step <= chunks) join(w, part(step - 1), job);
+      if (step >= 1 && step <= chunks) combine(w, part(step - 1), job);
     }
     count_ += static_cast<context::Sequence>(chunks);
   }
@@ -140,7 +140,7 @@ class SlicedReduce {
 
   // Reduces block by block, so that a result is still in the first-level cache when it is copied.
   template <context::Context W>
-  void join(W& w, const Part& part, const Job& job) {
+  void combine(W& w, const Part& part, const Job& job) {
     if (job.plan.results == Results::in_one_place) {
       fetched_guard_.wait_for_others(w, part.number + 1 - sets_);
     }
@@ -148,14 +148,14 @@ class SlicedReduce {
     const std::size_t elements = part.chunk.elements(w.rank());
     for (std::size_t from = 0; from < elements; from += most) {
       const std::size_t at = from * part.element_bytes;
-      const Join how{std::min(most, elements - from), job.reduction};
+      const Combine how{std::min(most, elements - from), job.reduction};
       if (job.aim.is_of_prefixes()) {
-        join_prefixes(w, part, at, how, job);
+        combine_prefixes(w, part, at, how, job);
       } else {
-        join_all(w, part, at, how, job);
+        combine_all(w, part, at, how, job);
       }
     }
-    joined_.publish(w, part.number + 1);
+    combined_.publish(w, part.number + 1);
   }
 
   // Returns the contribution of `rank` to a block that this rank reduces, `at` bytes into its
@@ -169,9 +169,9 @@ class SlicedReduce {
   }
 
   template <context::Context W>
-  void join_all(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
+  void combine_all(W& w, const Part& part, std::size_t at, const Combine& how, const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
-    const Address target = join_target(w.rank(), part, job, spare);
+    const Address target = combine_target(w.rank(), part, job, spare);
     const Address block = target == spare.total ? target : target + at;
     fold_ranks(
         w, block, spare, reduction_order_,
@@ -196,7 +196,7 @@ class SlicedReduce {
   // A returned result is computed in place of its first reader's contribution, in cache lines that
   // have just arrived. A result in one place is computed elsewhere, because lines that all other
   // ranks have read would have to be invalidated one by one during the reduction.
-  Address join_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
+  Address combine_target(int mine, const Part& part, const Job& job, const Spare& spare) const {
     const int reader = job.aim.first_reader(mine, static_cast<int>(ranks()));
     if (job.plan.results == Results::returned && reader != mine) return shown(reader, mine, part);
     return job.aim.wants(mine, mine) ? Address{Region::output, mine, part.in_output(mine)}
@@ -223,7 +223,8 @@ class SlicedReduce {
 
   // Computes prefixes rank by rank, each in place of its reader's contribution.
   template <context::Context W>
-  void join_prefixes(W& w, const Part& part, std::size_t at, const Join& how, const Job& job) {
+  void combine_prefixes(W& w, const Part& part, std::size_t at, const Combine& how,
+                        const Job& job) {
     const Spare spare = spare_of(w.rank(), slice_bytes_);
     Address before = contribution(w, 0, part, at);
     if (job.aim.wants(0, w.rank())) before = put(w, prefix(w, 0, part, at), before, how);
@@ -245,7 +246,7 @@ class SlicedReduce {
     }
   }
   template <context::Context W>
-  static Address put(W& w, Address to, Address from, const Join& how) {
+  static Address put(W& w, Address to, Address from, const Combine& how) {
     if (to != from) w.copy(to, from, how.bytes(), memory::CopyKernel::plain);
     return to;
   }
@@ -262,7 +263,7 @@ class SlicedReduce {
     for (int step = 1; step < w.ranks(); ++step) {
       const int slice = (mine + step) % w.ranks();
       if (!job.aim.wants(mine, slice)) continue;
-      joined_.wait_for(w, slice, part.number + 1);
+      combined_.wait_for(w, slice, part.number + 1);
       w.copy({Region::output, mine, part.in_output(slice)}, result(slice, mine, part, job.plan),
              part.bytes(slice), memory::CopyKernel::plain);
     }
@@ -292,7 +293,7 @@ class SlicedReduce {
   context::Sequence sets_;
   SharedLayout carver_;
   Counters shown_;
-  Counters joined_;
+  Counters combined_;
   Counters fetched_;
   ReuseGuard joined_guard_;
   ReuseGuard fetched_guard_;

@@ -49,10 +49,10 @@ class TreeReduce {
               const Plan& plan) {
     in_rounds(count, plan.round_bytes / reduction.element_bytes,
               [&](std::size_t from, std::size_t now) {
-                const Join join{now, reduction};
+                const Combine combine{now, reduction};
                 const std::size_t offset = from * reduction.element_bytes;
-                contribute(w, offset, join);
-                if (w.rank() == root) join_blocks(w, {Region::output, root, offset}, join);
+                contribute(w, offset, combine);
+                if (w.rank() == root) combine_blocks(w, {Region::output, root, offset}, combine);
                 raise_result_flag(w);
                 done_.publish(w, round_);
               });
@@ -62,11 +62,11 @@ class TreeReduce {
   void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     in_rounds(count, plan.round_bytes / reduction.element_bytes,
               [&](std::size_t from, std::size_t now) {
-                const Join join{now, reduction};
+                const Combine combine{now, reduction};
                 const std::size_t offset = from * reduction.element_bytes;
                 const Address to = {Region::output, w.rank(), offset};
-                contribute(w, offset, join);
-                finish(w, to, join, plan.top);
+                contribute(w, offset, combine);
+                finish(w, to, combine, plan.top);
                 // Every rank contributed to this round after it had finished the previous one.
                 done_guard_.learn(round_ - 1);
                 done_.publish(w, round_);
@@ -98,7 +98,7 @@ class TreeReduce {
   }
 
   template <context::Context W>
-  void contribute(W& w, std::size_t offset, const Join& join) {
+  void contribute(W& w, std::size_t offset, const Combine& combine) {
     // All previous readers of this slot must have finished.
     done_guard_.wait_for_others(w, round_ - slots_);
     const Address mine = slot_of(w.rank(), shown_offset_);
@@ -107,44 +107,44 @@ class TreeReduce {
                          : w.rank() + 1;
     const auto contribution = [&](int rank) {
       if (rank == w.rank()) return Address{Region::input, rank, offset};
-      return arrived(w, slot_of(rank, shown_offset_), join.bytes());
+      return arrived(w, slot_of(rank, shown_offset_), combine.bytes());
     };
-    fold_row(w, mine + payload_at(join.bytes()), {Region::scratch, w.rank(), 0}, w.rank(), last,
-             contribution, join);
+    fold_row(w, mine + payload_at(combine.bytes()), {Region::scratch, w.rank(), 0}, w.rank(), last,
+             contribution, combine);
     w.store_stamped(mine, round_);
   }
 
   template <context::Context W>
-  void join_blocks(W& w, Address to, const Join& join) {
+  void combine_blocks(W& w, Address to, const Combine& combine) {
     const auto block_result = [&](int block) {
-      return arrived(w, slot_of(reduction_order_.first(block), shown_offset_), join.bytes());
+      return arrived(w, slot_of(reduction_order_.first(block), shown_offset_), combine.bytes());
     };
     fold_row(w, to, {Region::scratch, w.rank(), 0}, 0, reduction_order_.blocks(), block_result,
-             join);
+             combine);
   }
 
   template <context::Context W>
-  void finish(W& w, Address to, const Join& join, Top top) {
+  void finish(W& w, Address to, const Combine& combine, Top top) {
     switch (top) {
       case Top::first_rank:
-        return share_result(w, to, join, top_rank);
+        return share_result(w, to, combine, top_rank);
       case Top::leaders:
-        return share_result(w, to, join, leader_of(w.rank()));
+        return share_result(w, to, combine, leader_of(w.rank()));
       case Top::everybody:
-        join_blocks(w, to, join);
+        combine_blocks(w, to, combine);
         return raise_result_flag(w);
     }
   }
 
   // Copies the result of the rank that reduces for this rank, which may be this rank itself.
   template <context::Context W>
-  void share_result(W& w, Address to, const Join& join, int joiner) {
-    const Address result = slot_of(joiner, results_offset_);
-    if (w.rank() == joiner) {
-      join_blocks(w, result + payload_at(join.bytes()), join);
+  void share_result(W& w, Address to, const Combine& combine, int combiner) {
+    const Address result = slot_of(combiner, results_offset_);
+    if (w.rank() == combiner) {
+      combine_blocks(w, result + payload_at(combine.bytes()), combine);
     }
     raise_result_flag(w);
-    w.copy(to, arrived(w, result, join.bytes()), join.bytes(), memory::CopyKernel::plain);
+    w.copy(to, arrived(w, result, combine.bytes()), combine.bytes(), memory::CopyKernel::plain);
   }
 
   // Raised even if no rank waits for it, so that it never falls far behind (counters.h).

@@ -31,7 +31,7 @@ Starts runs(const std::vector<int>& group_of) {
 }
 
 // Returns the critical path in operations: within the largest block, then over the blocks.
-int joins(const Starts& starts) {
+int combines(const Starts& starts) {
   int largest = 0;
   for (std::size_t i = 1; i < starts.size(); ++i) {
     largest = std::max(largest, starts[i] - starts[i - 1]);
@@ -55,15 +55,15 @@ Starts blocks_for(const RankLocality& locality) {
   const int even = ceil_sqrt(ranks);
   const Starts whole = {0, ranks};
   Starts best = even_blocks(ranks, even);
-  if (joins(whole) <= joins(best)) best = whole;
-  const int allowed = worth_of_nearness * joins(best);
+  if (combines(whole) <= combines(best)) best = whole;
+  const int allowed = worth_of_nearness * combines(best);
   int least = allowed + 1;
   for (std::size_t i = 0; i < locality.group_of.size(); ++i) {
     // the next calibration may not detect it
     if (machine::is_inferred(locality.levels[i])) continue;
     Starts level = runs(locality.group_of[i]);
-    if (joins(level) >= least) continue;
-    least = joins(level);
+    if (combines(level) >= least) continue;
+    least = combines(level);
     best = std::move(level);
   }
   return best;

@@ -36,7 +36,7 @@ class ReductionOrder {
 };
 
 // Number of elements to combine, and the operator.
-struct Join {
+struct Combine {
   std::size_t count = 0;  // elements
   const memory::Reduction& reduction;
 
@@ -60,32 +60,32 @@ inline Spare spare_of(int rank, std::size_t most_bytes) {
 // its address.
 template <context::Context W, class Item>
 void fold_row(W& w, context::Address to, context::Address spare, int first, int last,
-              const Item& item, const Join& join) {
+              const Item& item, const Combine& combine) {
   context::Address left = item(first);
   for (int i = first + 1; i < last; ++i) {
     const context::Address target = i + 1 == last ? to : spare;
-    w.reduce(target, left, item(i), join.count, join.reduction);
+    w.reduce(target, left, item(i), combine.count, combine.reduction);
     left = target;
   }
   // A single operand.
-  if (left != to) w.copy(to, left, join.bytes(), memory::CopyKernel::plain);
+  if (left != to) w.copy(to, left, combine.bytes(), memory::CopyKernel::plain);
 }
 
 // Like fold_row() over all ranks, block by block.
 template <context::Context W, class Item>
 void fold_ranks(W& w, context::Address to, const Spare& spare,
-                const ReductionOrder& reduction_order, const Item& item, const Join& join) {
+                const ReductionOrder& reduction_order, const Item& item, const Combine& combine) {
   const auto row = [&](int block, context::Address target, context::Address between) {
     fold_row(w, target, between, reduction_order.first(block), reduction_order.first(block + 1),
-             item, join);
+             item, combine);
   };
   const int blocks = reduction_order.blocks();
   if (blocks == 1) return row(0, to, spare.total);
   row(0, spare.total, spare.total);
   for (int block = 1; block < blocks; ++block) {
     row(block, spare.block, spare.block);
-    w.reduce(block + 1 == blocks ? to : spare.total, spare.total, spare.block, join.count,
-             join.reduction);
+    w.reduce(block + 1 == blocks ? to : spare.total, spare.total, spare.block, combine.count,
+             combine.reduction);
   }
 }
 

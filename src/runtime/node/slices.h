@@ -44,18 +44,18 @@ struct ReductionTarget {
     return false;
   }
   // Returns the rank whose copy of a result is made first; the reducing rank if no other needs it.
-  int first_reader(int joiner, int ranks) const {
+  int first_reader(int combiner, int ranks) const {
     switch (kind) {
       case Kind::to_all:
       case Kind::inclusive:
       case Kind::exclusive:
-        return (joiner + 1) % ranks;
+        return (combiner + 1) % ranks;
       case Kind::to_one:
         return root;
       case Kind::to_each:
-        return joiner;
+        return combiner;
     }
-    return joiner;
+    return combiner;
   }
 };
 

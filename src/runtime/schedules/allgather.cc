@@ -204,9 +204,9 @@ class AllgatherDoubling : public Schedule {
     if (number == 0) round.copy(Buffer::input, Buffer::output, Blocks::interval(rank, 1));
     const bool folds = folding_.pairs() > 0;
     if (folds && number == 0) {
-      give_away(rank, round);
+      send_input(rank, round);
     } else if (folds && number == rounds() - 1) {
-      give_back(rank, round);
+      send_result(rank, round);
     } else if (ranks() > 1 && !folding_.is_out(rank)) {
       const int bit = static_cast<int>(number) - (folds ? 1 : 0);
       const int seat = folding_.seat_of(rank);
@@ -225,7 +225,7 @@ class AllgatherDoubling : public Schedule {
     return Blocks::interval(begin, folding_.rank_at(first + (1 << bit)) - begin);
   }
 
-  void give_away(int rank, Round& round) const {
+  void send_input(int rank, Round& round) const {
     if (!folding_.is_paired(rank)) return;
     if (folding_.is_out(rank)) {
       round.send(rank - 1, Buffer::input, Blocks::interval(rank, 1));
@@ -234,7 +234,7 @@ class AllgatherDoubling : public Schedule {
     }
   }
 
-  void give_back(int rank, Round& round) const {
+  void send_result(int rank, Round& round) const {
     if (!folding_.is_paired(rank)) return;
     const auto all_but_own = [this](int out) {
       return Blocks::circular(out + 1, ranks() - 1, ranks());

@@ -71,7 +71,7 @@ void FoldedAllreduce::fill(int rank, std::int64_t number, Round& round) const {
       round.send(peer, Buffer::input, all);
     } else {
       round.receive(peer, schedules::scratch(0), all);
-      round.join(Buffer::input, schedules::scratch(0), Buffer::output, all);
+      round.combine(Buffer::input, schedules::scratch(0), Buffer::output, all);
     }
   } else if (!folding_.is_out(rank)) {
     const std::int64_t step = number - (folds() ? 1 : 0);
@@ -104,9 +104,9 @@ class AllreduceDoubling : public FoldedAllreduce {
     round.receive(peer, schedules::scratch(0), all);
     round.send(peer, own, all);
     if (other < seat) {
-      round.join(schedules::scratch(0), own, Buffer::output, all);
+      round.combine(schedules::scratch(0), own, Buffer::output, all);
     } else {
-      round.join(own, schedules::scratch(0), Buffer::output, all);
+      round.combine(own, schedules::scratch(0), Buffer::output, all);
     }
   }
 };
@@ -153,9 +153,9 @@ class AllreduceHalving : public FoldedAllreduce {
     round.receive(peer, schedules::scratch(0), mine);
     round.send(peer, own, others);
     if (other < seat) {
-      round.join(schedules::scratch(0), own, Buffer::output, mine);
+      round.combine(schedules::scratch(0), own, Buffer::output, mine);
     } else {
-      round.join(own, schedules::scratch(0), Buffer::output, mine);
+      round.combine(own, schedules::scratch(0), Buffer::output, mine);
     }
   }
 
@@ -199,14 +199,14 @@ class AllreduceSlices : public Schedule {
       round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
       return;
     }
-    const bool joins = number < others();
+    const bool combines = number < others();
     const std::int64_t distance = 1 + number % others();
     const int after = at_distance(rank, distance);
     const int before = at_distance(rank, -distance);
-    if (joins) {
+    if (combines) {
       round.receive(after, slice_.place_of(rank, after), Blocks::interval(rank, 1));
       round.send(before, Buffer::input, Blocks::interval(before, 1));
-      slice_.join(rank, after, round);
+      slice_.combine(rank, after, round);
     } else {
       round.receive(before, Buffer::output, Blocks::interval(before, 1));
       round.send(after, Buffer::output, Blocks::interval(rank, 1));
@@ -253,12 +253,12 @@ class AllreduceRing : public Schedule {
     const auto block = [&](std::int64_t before) {
       return Blocks::interval(at_distance(rank, -before), 1);
     };
-    const bool joins = number < others();
+    const bool combines = number < others();
     const Blocks coming = block(number + 2);
     const Blocks going = block(number + 1);
-    round.receive(at_distance(rank, -1), joins ? schedules::scratch(0) : Buffer::output, coming);
+    round.receive(at_distance(rank, -1), combines ? schedules::scratch(0) : Buffer::output, coming);
     round.send(at_distance(rank, 1), number == 0 ? Buffer::input : Buffer::output, going);
-    if (joins) round.join(schedules::scratch(0), Buffer::input, Buffer::output, coming);
+    if (combines) round.combine(schedules::scratch(0), Buffer::input, Buffer::output, coming);
   }
 
  private:

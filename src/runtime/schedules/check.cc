@@ -211,10 +211,10 @@ class Check {
       memory_.write(rank, copy->to, passing_.data());
       return;
     }
-    const Join& join = std::get<Join>(work);
-    memory_.read(rank, {join.left, join.blocks}, passing_);
+    const Combine& combine = std::get<Combine>(work);
+    memory_.read(rank, {combine.left, combine.blocks}, passing_);
     const std::size_t count = passing_.size();
-    memory_.read(rank, {join.right, join.blocks}, passing_);
+    memory_.read(rank, {combine.right, combine.blocks}, passing_);
     // Consecutive blocks usually have the same contributions.
     Term left = no_term;
     Term right = no_term;
@@ -223,11 +223,11 @@ class Check {
       if (passing_[i] != left || passing_[count + i] != right) {
         left = passing_[i];
         right = passing_[count + i];
-        both = joined(rank, left, right);
+        both = combined(rank, left, right);
       }
       passing_[i] = both;
     }
-    memory_.write(rank, {join.result, join.blocks}, passing_.data());
+    memory_.write(rank, {combine.result, combine.blocks}, passing_.data());
   }
 
   void require_copied_whole(int rank, const Copy& copy) const {
@@ -240,14 +240,14 @@ class Check {
                            copy.from.blocks.count(), copy.to.blocks.count()));
   }
 
-  Term joined(int rank, Term left, Term right) {
+  Term combined(int rank, Term left, Term right) {
     switch (proof_.order) {
       case Order::none:
         break;
       case Order::reduction_order:
-        return brackets_.join(left, right);
+        return brackets_.combine(left, right);
       case Order::free:
-        if (const auto term = contributors_.join(left, right)) return *term;
+        if (const auto term = contributors_.combine(left, right)) return *term;
         throw Flaw(fmt::format("rank {} joins {} and {}", rank, contributors_.text(left),
                                contributors_.text(right)));
     }
@@ -278,7 +278,7 @@ class Check {
   }
 
   Term right_block(int rank, std::int64_t block) { return promised(proof_, rank, block); }
-  Term join_of_all(int, std::int64_t) {
+  Term combine_of_all(int, std::int64_t) {
     return proof_.order == Order::free ? contributors_.of_all() : of_all_;
   }
 
@@ -304,13 +304,13 @@ class Check {
           require(rank, rank, right_block(rank, rank));
           break;
         case Operation::allreduce:
-          require_all_blocks(rank, &Check::join_of_all);
+          require_all_blocks(rank, &Check::combine_of_all);
           break;
         case Operation::reduce:
-          if (rank == root) require_all_blocks(rank, &Check::join_of_all);
+          if (rank == root) require_all_blocks(rank, &Check::combine_of_all);
           break;
         case Operation::reduce_scatter:
-          require(rank, rank, join_of_all(rank, rank));
+          require(rank, rank, combine_of_all(rank, rank));
           break;
         case Operation::scan:
           require(rank, 0, prefixes_[static_cast<std::size_t>(rank)]);

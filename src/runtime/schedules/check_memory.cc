@@ -20,27 +20,27 @@ constexpr Term first_listed = Term{1} << 31;
 Brackets::Brackets(int ranks)
     : ranks_(ranks),
       parts_(static_cast<std::size_t>(ranks) + 1),
-      joined_with_(static_cast<std::size_t>(ranks) + 1) {}
+      combined_with_(static_cast<std::size_t>(ranks) + 1) {}
 
-Term Brackets::join(Term left, Term right) {
-  for (const Joined& joined : joined_with_[left]) {
-    if (joined.right == right) return joined.term;
+Term Brackets::combine(Term left, Term right) {
+  for (const Combined& combined : combined_with_[left]) {
+    if (combined.right == right) return combined.term;
   }
   const auto term = static_cast<Term>(parts_.size());
   parts_.emplace_back(left, right);
-  joined_with_.emplace_back();
-  joined_with_[left].push_back({right, term});
+  combined_with_.emplace_back();
+  combined_with_[left].push_back({right, term});
   return term;
 }
 
 Term Brackets::of_all() {
   return associated<Term>(ranks_, leaf,
-                          [this](Term left, Term right) { return join(left, right); });
+                          [this](Term left, Term right) { return combine(left, right); });
 }
 
 std::vector<Term> Brackets::prefixes(bool inclusive) {
   return associated_prefixes<Term>(ranks_, inclusive, no_term, leaf,
-                                   [this](Term left, Term right) { return join(left, right); });
+                                   [this](Term left, Term right) { return combine(left, right); });
 }
 
 std::string Brackets::text(Term term) const {
@@ -55,7 +55,7 @@ Term Contributors::in_a_row(int first, int count) const {
   return static_cast<Term>(begin) * static_cast<Term>(ranks_ + 1) + static_cast<Term>(count);
 }
 
-std::optional<Term> Contributors::join(Term left, Term right) {
+std::optional<Term> Contributors::combine(Term left, Term right) {
   if (left < first_listed && right < first_listed) {
     const auto size = static_cast<Term>(ranks_) + 1;
     const int first[] = {static_cast<int>(left / size), static_cast<int>(right / size)};

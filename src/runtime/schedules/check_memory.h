@@ -31,7 +31,7 @@ class Brackets {
   explicit Brackets(int ranks);
 
   static Term leaf(int rank) { return static_cast<Term>(rank) + 1; }
-  Term join(Term left, Term right);
+  Term combine(Term left, Term right);
   // Returns the expected result of a full reduction.
   Term of_all();
   // Returns the expected result of each rank in a scan, inclusive or not.
@@ -39,13 +39,13 @@ class Brackets {
   std::string text(Term term) const;  // "((0 1) 2)"
 
  private:
-  struct Joined {
+  struct Combined {
     Term right;
     Term term;
   };
   int ranks_;
-  std::vector<std::pair<Term, Term>> parts_;      // by term
-  std::vector<std::vector<Joined>> joined_with_;  // by left operand; usually there is one
+  std::vector<std::pair<Term, Term>> parts_;          // by term
+  std::vector<std::vector<Combined>> combined_with_;  // by left operand; usually there is one
 };
 
 // For reductions in any order: the set of ranks that have contributed. A cyclic interval of ranks
@@ -58,7 +58,7 @@ class Contributors {
     return static_cast<Term>(rank) * static_cast<Term>(ranks + 1) + 1;
   }
   // Returns nothing if a rank would have contributed twice.
-  std::optional<Term> join(Term left, Term right);
+  std::optional<Term> combine(Term left, Term right);
   Term of_all() const { return in_a_row(0, ranks_); }
   std::string text(Term term) const;  // "3..5 8"
 

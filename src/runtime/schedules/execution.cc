@@ -136,7 +136,7 @@ void Execution::finish_round() {
   for (const Arrival& arrival : arrivals_) unpack(arrival);
   for (const Work& work : round_.work) {
     if (const Copy* const copied = std::get_if<Copy>(&work)) copy(*copied);
-    if (const Join* const joined = std::get_if<Join>(&work)) join(*joined);
+    if (const Combine* const combined = std::get_if<Combine>(&work)) combine(*combined);
   }
   arrivals_.clear();
   departures_.clear();
@@ -164,12 +164,12 @@ void Execution::copy(const Copy& copy) {
   });
 }
 
-void Execution::join(const Join& join) {
-  for_each_block(join.blocks, [&](std::int64_t block) {
-    const std::size_t count = bytes_of(join.result, block) / reduction_.element_bytes;
+void Execution::combine(const Combine& combine) {
+  for_each_block(combine.blocks, [&](std::int64_t block) {
+    const std::size_t count = bytes_of(combine.result, block) / reduction_.element_bytes;
     if (count == 0) return;
-    reduction_(writable(join.result, block), readable(join.left, block),
-               readable(join.right, block), count);
+    reduction_(writable(combine.result, block), readable(combine.left, block),
+               readable(combine.right, block), count);
   });
 }
 

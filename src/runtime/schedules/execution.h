@@ -69,7 +69,7 @@ class Execution {
   void finish_round();
   void unpack(const Arrival& arrival);
   void copy(const Copy& copy);
-  void join(const Join& join);
+  void combine(const Combine& combine);
 
   const Schedule& schedule_;
   int rank_;

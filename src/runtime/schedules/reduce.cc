@@ -30,7 +30,7 @@ class Binomial : public Schedule {
     if (!is_holder(rank)) return {1, 1, 0, 1, 0};
     const bool is_root = rank == root();
     const std::int64_t received = (folding_.is_paired(rank) ? 1 : 0) +
-                                  (is_root ? folding_.doublings() : bits_joined(seat_of(rank)));
+                                  (is_root ? folding_.doublings() : bits_combined(seat_of(rank)));
     const std::int64_t sent = is_root ? 0 : 1;
     return {received + sent, sent, received, sent, received};
   }
@@ -44,10 +44,10 @@ class Binomial : public Schedule {
     } else if (is_holder(rank)) {
       const auto bit = static_cast<int>(number - folds());
       const int seat = seat_of(rank);
-      const bool takes_part = rank == root() || bits_joined(seat) >= bit;
+      const bool takes_part = rank == root() || bits_combined(seat) >= bit;
       const bool untouched = bit == 0 && !folding_.is_paired(rank);
       if (!takes_part) return;
-      pass(rank, holder(seat ^ (1 << bit)), rank != root() && bits_joined(seat) == bit,
+      pass(rank, holder(seat ^ (1 << bit)), rank != root() && bits_combined(seat) == bit,
            untouched ? Buffer::input : joined_in(rank), round);
     }
   }
@@ -61,7 +61,7 @@ class Binomial : public Schedule {
   int holder(int seat) const { return seat == root_seat_ ? root() : folding_.rank_at(seat); }
   bool is_holder(int rank) const { return holder(seat_of(rank)) == rank; }
   // Returns the number of rounds before a seat other than the root's sends its partial result.
-  int bits_joined(int seat) const {
+  int bits_combined(int seat) const {
     return std::countr_zero(static_cast<unsigned>(seat ^ root_seat_));
   }
   Buffer joined_in(int rank) const {
@@ -76,8 +76,8 @@ class Binomial : public Schedule {
     }
     round.receive(peer, schedules::scratch(0), all);
     const bool peer_is_left = peer < rank;
-    round.join(peer_is_left ? schedules::scratch(0) : own,
-               peer_is_left ? own : schedules::scratch(0), joined_in(rank), all);
+    round.combine(peer_is_left ? schedules::scratch(0) : own,
+                  peer_is_left ? own : schedules::scratch(0), joined_in(rank), all);
   }
 
   Folding folding_;

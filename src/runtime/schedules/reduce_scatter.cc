@@ -45,9 +45,9 @@ class ReduceScatterHalving : public Schedule {
     if (ranks() == 1) {
       round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
     } else if (folds() && number == 0) {
-      give_away(rank, round);
+      send_input(rank, round);
     } else if (folds() && number == last) {
-      give_back(rank, round);
+      send_result(rank, round);
     } else if (!folding_.is_out(rank)) {
       const auto bit = static_cast<int>(number - (folds() ? 1 : 0));
       halve(rank, bit, round);
@@ -75,7 +75,7 @@ class ReduceScatterHalving : public Schedule {
     return blocks;
   }
 
-  void give_away(int rank, Round& round) const {
+  void send_input(int rank, Round& round) const {
     if (!folding_.is_paired(rank)) return;
     const Blocks all = Blocks::interval(0, ranks());
     if (folding_.is_out(rank)) {
@@ -83,7 +83,7 @@ class ReduceScatterHalving : public Schedule {
       return;
     }
     round.receive(rank + 1, schedules::scratch(0), all);
-    round.join(Buffer::input, schedules::scratch(0), schedules::scratch(1), all);
+    round.combine(Buffer::input, schedules::scratch(0), schedules::scratch(1), all);
   }
 
   void halve(int rank, int bit, Round& round) const {
@@ -96,11 +96,11 @@ class ReduceScatterHalving : public Schedule {
     round.receive(peer, schedules::scratch(0), mine);
     round.send(peer, own, for_seats_like(other, bit + 1));
     const bool other_is_left = other < seat;
-    round.join(other_is_left ? schedules::scratch(0) : own,
-               other_is_left ? own : schedules::scratch(0), schedules::scratch(1), mine);
+    round.combine(other_is_left ? schedules::scratch(0) : own,
+                  other_is_left ? own : schedules::scratch(0), schedules::scratch(1), mine);
   }
 
-  void give_back(int rank, Round& round) const {
+  void send_result(int rank, Round& round) const {
     if (!folding_.is_paired(rank)) return;
     if (folding_.is_out(rank)) {
       round.receive(rank - 1, Buffer::output, Blocks::interval(rank, 1));
@@ -142,7 +142,7 @@ class ReduceScatterSlices : public Schedule {
     const int before = at_distance(rank, -(number + 1));
     round.receive(after, slice_.place_of(rank, after), Blocks::interval(rank, 1));
     round.send(before, Buffer::input, Blocks::interval(before, 1));
-    slice_.join(rank, after, round);
+    slice_.combine(rank, after, round);
   }
 
  private:
@@ -185,8 +185,8 @@ class ReduceScatterRing : public Schedule {
     const Blocks going = Blocks::interval(at_distance(rank, -(number + 1)), 1);
     round.receive(at_distance(rank, -1), schedules::scratch(0), coming);
     round.send(at_distance(rank, 1), number == 0 ? Buffer::input : schedules::scratch(1), going);
-    round.join(schedules::scratch(0), Buffer::input,
-               is_last ? Buffer::output : schedules::scratch(1), coming);
+    round.combine(schedules::scratch(0), Buffer::input,
+                  is_last ? Buffer::output : schedules::scratch(1), coming);
   }
 };
 

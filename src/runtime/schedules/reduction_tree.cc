@@ -30,14 +30,14 @@ Buffer SliceReduction::place(int owner, const Node& node) const {
   return schedules::scratch(waits ? 1 + 2 * node.height + node.number % 2 : 0);
 }
 
-void SliceReduction::join(int owner, int rank, Round& round) const {
+void SliceReduction::combine(int owner, int rank, Round& round) const {
   const int now = (rank - owner + ranks_) % ranks_;
   for (Node node = leaf(rank); node.height < top(); node = parent(node)) {
     if (complete_after(owner, parent(node)) != now) return;
     const Node left = {node.height, node.number & ~1};
     const Node right = {node.height, node.number | 1};
-    round.join(place(owner, left), place(owner, right), place(owner, parent(node)),
-               Blocks::interval(owner, 1));
+    round.combine(place(owner, left), place(owner, right), place(owner, parent(node)),
+                  Blocks::interval(owner, 1));
   }
 }
 

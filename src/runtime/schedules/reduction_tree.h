@@ -43,45 +43,45 @@ class Folding {
 };
 
 // Computes a subtree of the reduction order, which covers 2^height seats.
-template <typename Value, typename Leaf, typename Join>
+template <typename Value, typename Leaf, typename Combine>
 Value associated(const Folding& folding, int first_seat, int height, const Leaf& leaf,
-                 const Join& join) {
+                 const Combine& combine) {
   if (height == 0) {
     const int rank = folding.rank_at(first_seat);
     if (!folding.is_paired(rank)) return leaf(rank);
-    return join(leaf(rank), leaf(rank + 1));
+    return combine(leaf(rank), leaf(rank + 1));
   }
   const int half = 1 << (height - 1);
-  Value left = associated<Value>(folding, first_seat, height - 1, leaf, join);
-  return join(std::move(left),
-              associated<Value>(folding, first_seat + half, height - 1, leaf, join));
+  Value left = associated<Value>(folding, first_seat, height - 1, leaf, combine);
+  return combine(std::move(left),
+                 associated<Value>(folding, first_seat + half, height - 1, leaf, combine));
 }
 
 // Computes the reduction order of all `ranks` ranks.
-template <typename Value, typename Leaf, typename Join>
-Value associated(int ranks, const Leaf& leaf, const Join& join) {
+template <typename Value, typename Leaf, typename Combine>
+Value associated(int ranks, const Leaf& leaf, const Combine& combine) {
   const Folding folding(ranks);
-  return associated<Value>(folding, 0, folding.doublings(), leaf, join);
+  return associated<Value>(folding, 0, folding.doublings(), leaf, combine);
 }
 
 // Returns the prefixes of all ranks, inclusive or not; the first exclusive one is `nothing`.
-template <typename Value, typename Leaf, typename Join>
+template <typename Value, typename Leaf, typename Combine>
 std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& nothing,
-                                       const Leaf& leaf, const Join& join) {
+                                       const Leaf& leaf, const Combine& combine) {
   const Folding folding(ranks);
   std::vector<Value> prefixes;
   for (int rank = 0; rank < ranks; ++rank) {
     const bool is_second = folding.is_out(rank);
-    if (inclusive) prefixes.push_back(is_second ? join(leaf(rank - 1), leaf(rank)) : leaf(rank));
+    if (inclusive) prefixes.push_back(is_second ? combine(leaf(rank - 1), leaf(rank)) : leaf(rank));
     if (!inclusive) prefixes.push_back(is_second ? leaf(rank - 1) : nothing);
   }
   for (int height = 1; height <= folding.doublings(); ++height) {
     const int half = 1 << (height - 1);
     for (int seat = half; seat < folding.seats(); seat += 2 * half) {
-      const Value left = associated<Value>(folding, seat - half, height - 1, leaf, join);
+      const Value left = associated<Value>(folding, seat - half, height - 1, leaf, combine);
       for (int rank = folding.rank_at(seat); rank < folding.rank_at(seat + half); ++rank) {
         Value& prefix = prefixes[static_cast<std::size_t>(rank)];
-        prefix = prefix == nothing ? left : join(left, prefix);
+        prefix = prefix == nothing ? left : combine(left, prefix);
       }
     }
   }
@@ -103,7 +103,7 @@ class SliceReduction {
   Buffer place_of(int owner, int rank) const { return place(owner, leaf(rank)); }
   // Adds the operations that the owner performs once the contribution of `rank` is there. The last
   // one stores the result in the output.
-  void join(int owner, int rank, Round& round) const;
+  void combine(int owner, int rank, Round& round) const;
 
  private:
   // A subtree of the reduction order: at height 0 a rank of a pair, at 1 a seat, at 2 two seats.

@@ -61,7 +61,7 @@ class ScanDoubling : public Schedule {
       return;
     }
     round.receive(rank + 1, incoming, all);
-    round.join(Buffer::input, incoming, total, all);
+    round.combine(Buffer::input, incoming, total, all);
     round.copy(inclusive_ ? total : Buffer::input, second, all);
     if (inclusive_) round.copy(Buffer::input, Buffer::output, all);
   }
@@ -77,7 +77,7 @@ class ScanDoubling : public Schedule {
     round.send(peer, own, all);
     // The output may be the input, so the input is read before the output is written.
     if (bit + 1 < folding_.doublings()) {
-      round.join(other_is_left ? incoming : own, other_is_left ? own : incoming, total, all);
+      round.combine(other_is_left ? incoming : own, other_is_left ? own : incoming, total, all);
     }
     if (untouched && inclusive_) round.copy(Buffer::input, Buffer::output, all);
     if (!other_is_left) return;
@@ -86,9 +86,9 @@ class ScanDoubling : public Schedule {
     if (is_first && !inclusive_) {
       round.copy(incoming, Buffer::output, all);
     } else {
-      round.join(incoming, Buffer::output, Buffer::output, all);
+      round.combine(incoming, Buffer::output, Buffer::output, all);
     }
-    if (folding_.is_paired(rank)) round.join(incoming, second, second, all);
+    if (folding_.is_paired(rank)) round.combine(incoming, second, second, all);
   }
 
   static inline const Blocks all = Blocks::interval(0, 1);

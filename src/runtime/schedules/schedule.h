@@ -152,14 +152,14 @@ struct Copy {
 
 // Reduces blocks: result = left op right. If the schedule keeps the order, `left` has the
 // contributions of lower ranks. The result may replace either operand.
-struct Join {
+struct Combine {
   Buffer left = Buffer::output;
   Buffer right = Buffer::output;
   Buffer result = Buffer::output;
   Blocks blocks;
 };
 
-using Work = std::variant<Copy, Join>;
+using Work = std::variant<Copy, Combine>;
 
 struct Round {
   std::vector<Message> receives;
@@ -178,8 +178,8 @@ struct Round {
   }
   void copy(Buffer from, Buffer to, const Blocks& blocks) { copy({from, blocks}, {to, blocks}); }
   void copy(const Part& from, const Part& to) { work.push_back(Copy{from, to}); }
-  void join(Buffer left, Buffer right, Buffer result, const Blocks& blocks) {
-    work.push_back(Join{left, right, result, blocks});
+  void combine(Buffer left, Buffer right, Buffer result, const Blocks& blocks) {
+    work.push_back(Combine{left, right, result, blocks});
   }
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include <nlohmann/json.hpp>
 
-#include "runtime/select/explain.h"
+#include "runtime/select/explain_json.h"
+
+#include <nlohmann/json.hpp>
 
 namespace huddle::select {
 
-std::string explanation_json(const Explanation& explanation) {
+nlohmann::ordered_json explanation_object(const Explanation& explanation) {
   using Json = nlohmann::ordered_json;
   const auto described = [](const Candidate& candidate) {
     return Json{{"algorithm", algorithm_name(candidate.plan)},
@@ -22,17 +23,20 @@ std::string explanation_json(const Explanation& explanation) {
     if (!path.refusal.empty()) refused[std::string(path.name)] = path.refusal;
   }
   const std::string refusal = direct_refusal(explanation);
-  const Json object = {{"schema", 1},
-                       {"operation", name(explanation.request.operation)},
-                       {"bytes", explanation.request.bytes},
-                       {"ranks", explanation.ranks},
-                       {"calibrated", explanation.calibrated},
-                       {"chosen", candidates.empty() ? Json() : described(chosen(explanation))},
-                       {"forced", explanation.forced.empty() ? Json() : Json(explanation.forced)},
-                       {"candidates", candidates},
-                       {"direct_refusal", refusal.empty() ? Json() : Json(refusal)},
-                       {"refused_paths", refused}};
-  return object.dump(2);
+  return {{"schema", 1},
+          {"operation", name(explanation.request.operation)},
+          {"bytes", explanation.request.bytes},
+          {"ranks", explanation.ranks},
+          {"calibrated", explanation.calibrated},
+          {"chosen", candidates.empty() ? Json() : described(chosen(explanation))},
+          {"forced", explanation.forced.empty() ? Json() : Json(explanation.forced)},
+          {"candidates", candidates},
+          {"direct_refusal", refusal.empty() ? Json() : Json(refusal)},
+          {"refused_paths", refused}};
+}
+
+std::string explanation_json(const Explanation& explanation) {
+  return explanation_object(explanation).dump(2);
 }
 
 }  // namespace huddle::select

@@ -112,26 +112,26 @@ struct Traits {
 inline constexpr std::array<Traits, 17> all_traits = [] {
   using enum Operation;
   using enum Amount;
-  constexpr bool joined = true;
+  constexpr bool combined = true;
   constexpr bool by_pairs = true;
   return std::array<Traits, 17>{{
       {barrier, "barrier", nothing, nothing, barrier},
       {bcast, "bcast", all_at_root, all_but_at_root, bcast},
-      {reduce, "reduce", all, all_at_root, reduce, joined},
-      {allreduce, "allreduce", all, all, allreduce, joined},
+      {reduce, "reduce", all, all_at_root, reduce, combined},
+      {allreduce, "allreduce", all, all, allreduce, combined},
       {allgather, "allgather", all, for_each, allgather},
       {allgatherv, "allgatherv", all, for_each, allgather},
       {alltoall, "alltoall", for_each, for_each, alltoall},
-      {alltoallv, "alltoallv", for_each, for_each, alltoall, !joined, by_pairs},
-      {alltoallw, "alltoallw", for_each, for_each, alltoall, !joined, by_pairs},
+      {alltoallv, "alltoallv", for_each, for_each, alltoall, !combined, by_pairs},
+      {alltoallw, "alltoallw", for_each, for_each, alltoall, !combined, by_pairs},
       {gather, "gather", all, for_each_at_root, gather},
-      {gatherv, "gatherv", all, for_each_at_root, gather, !joined, by_pairs},
+      {gatherv, "gatherv", all, for_each_at_root, gather, !combined, by_pairs},
       {scatter, "scatter", for_each_at_root, all, scatter},
-      {scatterv, "scatterv", for_each_at_root, all, scatter, !joined, by_pairs},
-      {reduce_scatter, "reduce_scatter", all, share, reduce_scatter_block, joined},
-      {reduce_scatter_block, "reduce_scatter_block", all, share, reduce_scatter_block, joined},
-      {scan, "scan", all, all, scan, joined},
-      {exscan, "exscan", all, all, exscan, joined},
+      {scatterv, "scatterv", for_each_at_root, all, scatter, !combined, by_pairs},
+      {reduce_scatter, "reduce_scatter", all, share, reduce_scatter_block, combined},
+      {reduce_scatter_block, "reduce_scatter_block", all, share, reduce_scatter_block, combined},
+      {scan, "scan", all, all, scan, combined},
+      {exscan, "exscan", all, all, exscan, combined},
   }};
 }();
 constexpr const Traits& traits_of(Operation operation) {

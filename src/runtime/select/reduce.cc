@@ -64,8 +64,8 @@ memory::CopyMethod copy_method_of_exchange(const Costs& costs, std::size_t bytes
 // `reader` reduces the contributions of `writers` with its own. It requests data outside the flag's
 // line after it has seen the flag, so that nothing hides the latency of the first line. Data
 // written by non-temporal stores are read from memory.
-double join_all_ns(const Costs& costs, const std::vector<int>& writers, int reader,
-                   const Block& block, memory::CopyMethod shown_by = {}) {
+double combine_all_ns(const Costs& costs, const std::vector<int>& writers, int reader,
+                      const Block& block, memory::CopyMethod shown_by = {}) {
   const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
   double ns = 0;
   for (const int writer : writers) {
@@ -79,7 +79,7 @@ double join_all_ns(const Costs& costs, const std::vector<int>& writers, int read
 }
 double gather_ns(const Costs& costs, const std::vector<int>& writers, int reader,
                  const Block& block) {
-  return costs.flags_ns(writers, reader, 1) + join_all_ns(costs, writers, reader, block);
+  return costs.flags_ns(writers, reader, 1) + combine_all_ns(costs, writers, reader, block);
 }
 
 std::vector<int> members_but_first(const ReductionOrder& reduction_order, int block) {
@@ -115,12 +115,12 @@ int joiners(const Costs& costs, const ReductionOrder& reduction_order, TreeReduc
 }
 
 // Time for `readers` to get the result that `joiner` publishes.
-double handed_on_ns(const Costs& costs, int joiner, const std::vector<int>& readers,
+double handed_on_ns(const Costs& costs, int combiner, const std::vector<int>& readers,
                     const Block& block) {
   if (readers.empty()) return 0;
   const int last = readers.back();
-  return costs.line_to_ns(joiner, readers) +
-         costs.by_all_ns(costs.rest_ns(block.bytes, joiner, last) +
+  return costs.line_to_ns(combiner, readers) +
+         costs.by_all_ns(costs.rest_ns(block.bytes, combiner, last) +
                          costs.reduce_ns(block.bytes, block.data_bytes, last));
 }
 
@@ -140,10 +140,10 @@ Round tree_round(const Costs& costs, const ReductionOrder& reduction_order, cons
     members_take_ns = std::max(members_take_ns, handed_on_ns(costs, leader, members, block));
   }
   const double reduce_ns = costs.reduce_ns(block.bytes, block.data_bytes, 0);
-  const double joins_ns = join_all_ns(costs, leaders, 0, block) + reduce_ns;
+  const double combines_ns = combine_all_ns(costs, leaders, 0, block) + reduce_ns;
   const double top_works_ns =
       costs.flags_ns(leaders, 0, 1) +
-      costs.in_turns_ns(joins_ns, to_all ? joiners(costs, reduction_order, top) : 1);
+      costs.in_turns_ns(combines_ns, to_all ? joiners(costs, reduction_order, top) : 1);
   // Members publish their data for their leader; a leader publishes its block's result if other
   // ranks need it.
   const bool members_show = reduction_order.blocks() < costs.ranks();
@@ -326,9 +326,10 @@ double exchange_ns(const Costs& costs, const Request& request,
   const std::size_t own = round_bytes / static_cast<std::size_t>(costs.ranks());
   const double shown_ns = show_ns(costs, is_of_blocks ? round_bytes - own : round_bytes,
                                   node::ExchangeReduce::slots, plan.method);
-  const Block joined{is_of_blocks ? own : round_bytes, least, node::fits_behind_flag(round_bytes)};
-  const double joins_ns = join_all_ns(costs, costs.others_than(0), 0, joined, plan.method);
-  return rounds * (shown_ns + costs.synchronization_ns() + costs.by_all_ns(joins_ns));
+  const Block combined{is_of_blocks ? own : round_bytes, least,
+                       node::fits_behind_flag(round_bytes)};
+  const double combines_ns = combine_all_ns(costs, costs.others_than(0), 0, combined, plan.method);
+  return rounds * (shown_ns + costs.synchronization_ns() + costs.by_all_ns(combines_ns));
 }
 
 double tree_reduce_ns(const Costs& costs, const ReductionOrder& reduction_order, int slots,

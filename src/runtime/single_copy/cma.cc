@@ -79,7 +79,7 @@ void TracingPermits::take() {
   ++taken_;
 }
 
-void TracingPermits::give_back() {
+void TracingPermits::release() {
   const std::scoped_lock lock(mutex_);
   if (--taken_ == 0) permit_.reset();
 }

@@ -81,7 +81,7 @@ class TracingPermits {
   // Throws FailureError; see TracingPermit().
   void take();
   // Requires: each call matches an earlier take().
-  void give_back();
+  void release();
 
  private:
   std::mutex mutex_;

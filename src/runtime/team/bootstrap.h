@@ -32,16 +32,16 @@ struct Bootstrap {
 };
 
 // Why a rank cannot go on; empty if it can. Has a fixed size so that it can be gathered.
-class Trouble {
+class RankError {
  public:
-  Trouble() = default;
+  RankError() = default;
   // Truncates `text` if it is too long.
-  explicit Trouble(std::string_view text);
-  // Runs the step. Returns the text of the exception that it throws, or an empty Trouble.
+  explicit RankError(std::string_view text);
+  // Runs the step. Returns the text of the exception that it throws, or an empty RankError.
   template <class Step>
-  static Trouble of(Step&& step);
+  static RankError of(Step&& step);
   // Returns the text prefixed with the rank: "rank 1: ...". Allocates no memory.
-  static Trouble of_rank(std::size_t rank, const Trouble& trouble);
+  static RankError of_rank(std::size_t rank, const RankError& rank_error);
 
   bool is_any() const { return text_[0] != '\0'; }
   std::string_view text() const;
@@ -52,29 +52,29 @@ class Trouble {
 
 // A template because a std::function could allocate, and this must work when memory is exhausted.
 template <class Step>
-Trouble Trouble::of(Step&& step) {
+RankError RankError::of(Step&& step) {
   try {
     std::forward<Step>(step)();
     return {};
   } catch (const std::exception& error) {
-    return Trouble(error.what());
+    return RankError(error.what());
   } catch (const ThreadEnd&) {
     throw;
   } catch (...) {
-    return Trouble("a callback threw something that is no std::exception");
+    return RankError("a callback threw something that is no std::exception");
   }
 }
 
 // Throws FailureError with the error of `rank`. Works even if memory is exhausted.
-[[noreturn]] void throw_of(std::size_t rank, const Trouble& trouble);
+[[noreturn]] void throw_of(std::size_t rank, const RankError& rank_error);
 
 // Throws FailureError with the error of the lowest rank that has one; returns if none has.
-void throw_first(std::span<const Trouble> by_rank);
-// The same for a Trouble that is a member of T. Allocates no memory if no rank has an error.
+void throw_first(std::span<const RankError> by_rank);
+// The same for a RankError that is a member of T. Allocates no memory if no rank has an error.
 template <class T>
-void throw_first(std::span<const T> by_rank, Trouble T::*trouble) {
+void throw_first(std::span<const T> by_rank, RankError T::*rank_error) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    if ((by_rank[rank].*trouble).is_any()) throw_of(rank, by_rank[rank].*trouble);
+    if ((by_rank[rank].*rank_error).is_any()) throw_of(rank, by_rank[rank].*rank_error);
   }
 }
 
@@ -120,12 +120,12 @@ requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& 
 // succeeded on all ranks; otherwise all ranks throw the same FailureError.
 template <class Step>
 void agree(const Bootstrap& bootstrap, Step&& step) {
-  throw_first(gather(bootstrap, Trouble::of(std::forward<Step>(step))));
+  throw_first(gather(bootstrap, RankError::of(std::forward<Step>(step))));
 }
 // The same without an allocation: `room` has one element per rank.
 template <class Step>
-void agree(std::span<Trouble> room, const Bootstrap& bootstrap, Step&& step) {
-  gather_to(room, bootstrap, Trouble::of(std::forward<Step>(step)));
+void agree(std::span<RankError> room, const Bootstrap& bootstrap, Step&& step) {
+  gather_to(room, bootstrap, RankError::of(std::forward<Step>(step)));
   throw_first(room);
 }
 

@@ -100,7 +100,7 @@ class Exchange {
            }) != 0;
   }
 
-  bool receive_what_came(const std::function<void(int, Parcel)>& hand_over) {
+  bool receive_what_came(const std::function<void(int, Parcel)>& deliver) {
     auto received = receive_parcel(door_);
     if (!received) return false;
     const auto from =
@@ -111,16 +111,16 @@ class Exchange {
     if (!is_ours) return true;
     const int rank = *from;
     task_.receive_from.erase(from);
-    const Trouble trouble = Trouble::of([&] {
+    const RankError rank_error = RankError::of([&] {
       if (!received->is_from_same_user) {
         throw FailureError(fmt::format("rank {} runs as another user", rank));
       }
       if (!received->is_whole) {
         throw FailureError("no file descriptor for a peer's; raise `ulimit -n`");
       }
-      hand_over(rank, std::move(received->parcel));
+      deliver(rank, std::move(received->parcel));
     });
-    if (trouble.is_any()) trouble_ = trouble;
+    if (rank_error.is_any()) trouble_ = rank_error;
     return true;
   }
 
@@ -162,14 +162,14 @@ class Exchange {
   }
 
   void note(const std::string& text) {
-    if (!trouble_.is_any()) trouble_ = Trouble(text);
+    if (!trouble_.is_any()) trouble_ = RankError(text);
   }
   const BusinessCard& card(int rank) const { return task_.cards[static_cast<std::size_t>(rank)]; }
 
   const DescriptorSocket& door_;
   ExchangeTask task_;
   Deadline deadline_;
-  Trouble trouble_;
+  RankError trouble_;
 };
 
 }  // namespace

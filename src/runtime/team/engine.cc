@@ -128,12 +128,12 @@ Instance& Engine::instance_for(const PlanOfIt& plan) {
   return *entries_.back().instance;
 }
 
-Ready Engine::ready(const select::Plan& plan) {
-  return std::visit([this](const auto& one) { return ready_for(one); }, plan);
+BoundPlan Engine::bound(const select::Plan& plan) {
+  return std::visit([this](const auto& one) { return bound_plan_for(one); }, plan);
 }
 
 template <class PlanOfIt>
-Ready Engine::ready_for(const PlanOfIt& plan) {
+BoundPlan Engine::bound_plan_for(const PlanOfIt& plan) {
   using Protocol = decltype(select::Registration<PlanOfIt>::protocol(plan, setting()));
   Instance& instance = instance_for<Protocol>(plan);
   // Another plan may have set the protocol up before peers' memory was accessible.

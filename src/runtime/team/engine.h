@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The protocols of one team, each set up at its first use. A Ready binds a plan to its protocol.
+// The protocols of one team, each set up at its first use. A BoundPlan binds a plan to its
+// protocol.
 #pragma once
 
 #include <cstddef>
@@ -31,13 +32,13 @@ struct Instance {
 };
 
 // A plan whose protocol is set up.
-class Ready {
+class BoundPlan {
  public:
   using Context = context::ProtocolContext;
   using Run = void(void* protocol, const Context& context, const select::Plan& plan,
                    const Call& call);
   // Copies the plan and keeps references to the other arguments.
-  Ready(Run* run, void* protocol, const Context& context, const select::Plan& plan)
+  BoundPlan(Run* run, void* protocol, const Context& context, const select::Plan& plan)
       : run_(run), protocol_(protocol), context_(&context), plan_(plan) {}
 
   void operator()(const Call& call) const { run_(protocol_, *context_, plan_, call); }
@@ -59,7 +60,7 @@ class Engine {
   // Returns the plan bound to its protocol. The first use of a protocol is collective because it
   // sets up the protocol; then either all ranks throw the same FailureError or none does.
   // Requires: if the plan accesses peers' memory, PeerAccess::refusals() has shown that this works.
-  Ready ready(const select::Plan& plan);
+  BoundPlan bound(const select::Plan& plan);
 
  private:
   // An instance that has been set up. Plans whose protocols have the same type share an instance,
@@ -71,7 +72,7 @@ class Engine {
   };
 
   template <class PlanOfIt>
-  Ready ready_for(const PlanOfIt& plan);
+  BoundPlan bound_plan_for(const PlanOfIt& plan);
   // Returns the plan's instance, and sets it up if this is its first use.
   template <class Protocol, class PlanOfIt>
   Instance& instance_for(const PlanOfIt& plan);

@@ -42,7 +42,7 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
 }
 
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request) {
-  throw_first(by_rank, &Decision::trouble);
+  throw_first(by_rank, &Decision::rank_error);
   if (!by_rank.front().choice) throw_too_large(request);
   return by_rank.front();
 }
@@ -147,19 +147,19 @@ std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& co
   const AgreedConfiguration agreed = agree_on_configuration(bootstrap, context, room);
   std::shared_ptr<GroupConfiguration> group;
   DerivedConfiguration mine;
-  mine.trouble = Trouble::of([&] {
+  mine.rank_error = RankError::of([&] {
     group = std::make_shared<GroupConfiguration>(agreed, context);
     mine.digest = group->digest();
     if (bootstrap.rank == 0) mine.queue_bytes = group->best_queue();
   });
   const std::span<DerivedConfiguration> views = room.views;
   gather_to(views, bootstrap, mine);
-  throw_first(std::span<const DerivedConfiguration>(views), &DerivedConfiguration::trouble);
+  throw_first(std::span<const DerivedConfiguration>(views), &DerivedConfiguration::rank_error);
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     if (views[rank].digest == views.front().digest) continue;
     throw_of(rank,
-             Trouble("it reckons with another machine than rank 0, or in another manner: give "
-                     "all ranks the same libhuddle"));
+             RankError("it reckons with another machine than rank 0, or in another manner: give "
+                       "all ranks the same libhuddle"));
   }
   group->set_queue(views.front().queue_bytes);
   return group;

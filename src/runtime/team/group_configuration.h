@@ -42,7 +42,7 @@ class SelectionInputs;
 // because of their math libraries or the build of huddle; ranks that chose on their own could end
 // up waiting for each other in different algorithms.
 struct Decision {
-  Trouble trouble;           // of the rank that publishes it; if any, no other field is valid
+  RankError rank_error;      // of the rank that publishes it; if any, no other field is valid
   std::uint64_t number = 0;  // unique among the decisions of the lowest rank
   std::optional<select::Choice<select::Plan>> choice;  // empty if elements exceed every slot
 };
@@ -66,7 +66,7 @@ template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare) {
   Decision mine;
-  mine.trouble = Trouble::of([&] {
+  mine.rank_error = RankError::of([&] {
     prepare();
     if (team_memory.rank() == 0) mine = decide(request, selection_inputs);
   });

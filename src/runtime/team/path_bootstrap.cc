@@ -35,7 +35,7 @@ struct Hello {
   static constexpr std::uint64_t expected_magic = 0x0001746565'6D646875;  // "hudmeet", version 1
 };
 
-struct Guest {
+struct PeerConnection {
   Hello hello;
   FileDescriptor socket;
 };
@@ -80,24 +80,26 @@ class Meeting {
   }
 
   HubSockets host(FileDescriptor door) {
-    std::vector<Guest> guests;
-    const Trouble trouble = Trouble::of([&] {
-      while (guests.size() + 1 < static_cast<std::size_t>(ranks_)) welcome_one(door, guests);
-      check(guests);
+    std::vector<PeerConnection> connections;
+    const RankError rank_error = RankError::of([&] {
+      while (connections.size() + 1 < static_cast<std::size_t>(ranks_))
+        welcome_one(door, connections);
+      check(connections);
     });
     // Closed before any answer, so that a rank that reconnects at once waits for the next
     // rendezvous.
     door = FileDescriptor();
     HubSockets sockets(static_cast<std::size_t>(ranks_));
-    for (Guest& guest : guests) {
+    for (PeerConnection& connection : connections) {
       // A rank that cannot be sent the result has died; the first allgather detects that.
-      static_cast<void>(Trouble::of(
-          [&] { send_all(guest.socket, std::as_bytes(std::span(&trouble, 1)), deadline_); }));
-      if (!trouble.is_any()) {
-        sockets[static_cast<std::size_t>(guest.hello.rank)] = std::move(guest.socket);
+      static_cast<void>(RankError::of([&] {
+        send_all(connection.socket, std::as_bytes(std::span(&rank_error, 1)), deadline_);
+      }));
+      if (!rank_error.is_any()) {
+        sockets[static_cast<std::size_t>(connection.hello.rank)] = std::move(connection.socket);
       }
     }
-    if (trouble.is_any()) throw FailureError(std::string(trouble.text()));
+    if (rank_error.is_any()) throw FailureError(std::string(rank_error.text()));
     return sockets;
   }
 
@@ -106,11 +108,11 @@ class Meeting {
     if (!peer_of_same_user(socket)) {
       throw FailureError(fmt::format("another user waits at {}; meet elsewhere", path_));
     }
-    Trouble answer;
+    RankError answer;
     const Hello hello{Hello::expected_magic, rank, ranks_};
     // Rank 0 may have arrived just now, and waits up to `limit_` for the other ranks.
     const Deadline deadline = Clock::now() + limit_ + hub_grace;
-    const Trouble talk = Trouble::of([&] {
+    const RankError talk = RankError::of([&] {
       send_all(socket, std::as_bytes(std::span(&hello, 1)), deadline);
       receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), deadline);
     });
@@ -127,43 +129,46 @@ class Meeting {
   // Returns whether a connection is pending. Throws FailureError if a connected rank has died or
   // left, because the others would then wait in vain: connected ranks send nothing while they wait,
   // so an event on their sockets means that.
-  bool is_somebody_there(const FileDescriptor& door, const std::vector<Guest>& guests) const {
+  bool is_somebody_there(const FileDescriptor& door,
+                         const std::vector<PeerConnection>& connections) const {
     std::vector<pollfd> watched{{door.number(), POLLIN, 0}};
-    for (const Guest& guest : guests) watched.push_back({guest.socket.number(), POLLIN, 0});
+    for (const PeerConnection& connection : connections)
+      watched.push_back({connection.socket.number(), POLLIN, 0});
     const int timeout_ms = poll_timeout_ms(deadline_);
-    if (timeout_ms == 0) throw FailureError(who_is_missing(guests));
+    if (timeout_ms == 0) throw FailureError(who_is_missing(connections));
     if (poll(watched.data(), watched.size(), timeout_ms) <= 0) return false;
-    for (std::size_t i = 0; i < guests.size(); ++i) {
+    for (std::size_t i = 0; i < connections.size(); ++i) {
       if (watched[i + 1].revents == 0) continue;
       throw FailureError(
           fmt::format("rank {} came to {}, and has died or left before the others came",
-                      guests[i].hello.rank, path_));
+                      connections[i].hello.rank, path_));
     }
     return true;
   }
 
-  void welcome_one(const FileDescriptor& door, std::vector<Guest>& guests) {
-    if (!is_somebody_there(door, guests)) return;
-    Guest guest{
+  void welcome_one(const FileDescriptor& door, std::vector<PeerConnection>& connections) {
+    if (!is_somebody_there(door, connections)) return;
+    PeerConnection connection{
         {}, FileDescriptor(accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
-    if (!guest.socket.is_open()) {
+    if (!connection.socket.is_open()) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
     }
-    if (!peer_of_same_user(guest.socket)) return;
+    if (!peer_of_same_user(connection.socket)) return;
     // A process that dies before it sends its hello does not count as having arrived.
-    const Trouble silent = Trouble::of([&] {
-      receive_all(guest.socket, std::as_writable_bytes(std::span(&guest.hello, 1)), deadline_);
+    const RankError silent = RankError::of([&] {
+      receive_all(connection.socket, std::as_writable_bytes(std::span(&connection.hello, 1)),
+                  deadline_);
     });
-    if (silent.is_any() || guest.hello.magic != Hello::expected_magic) return;
-    guests.push_back(std::move(guest));
+    if (silent.is_any() || connection.hello.magic != Hello::expected_magic) return;
+    connections.push_back(std::move(connection));
   }
 
-  void check(const std::vector<Guest>& guests) const {
+  void check(const std::vector<PeerConnection>& connections) const {
     std::vector<bool> here(static_cast<std::size_t>(ranks_), false);
     here[0] = true;
-    for (const Guest& guest : guests) {
-      const auto [magic, rank, ranks] = guest.hello;
+    for (const PeerConnection& connection : connections) {
+      const auto [magic, rank, ranks] = connection.hello;
       if (ranks != ranks_) {
         throw FailureError(fmt::format("at {} rank {} expects {} ranks and rank 0 expects {}",
                                        path_, rank, ranks, ranks_));
@@ -179,16 +184,18 @@ class Meeting {
     }
   }
 
-  std::string who_is_missing(const std::vector<Guest>& guests) const {
+  std::string who_is_missing(const std::vector<PeerConnection>& connections) const {
     std::vector<int> missing;
     for (int rank = 1; rank < ranks_; ++rank) {
-      if (std::none_of(guests.begin(), guests.end(),
-                       [&](const Guest& guest) { return guest.hello.rank == rank; })) {
+      if (std::none_of(
+              connections.begin(), connections.end(),
+              [&](const PeerConnection& connection) { return connection.hello.rank == rank; })) {
         missing.push_back(rank);
       }
     }
     return fmt::format("{} of {} ranks came to {} in time; the first that did not is rank {}",
-                       guests.size() + 1, ranks_, path_, missing.empty() ? 0 : missing.front());
+                       connections.size() + 1, ranks_, path_,
+                       missing.empty() ? 0 : missing.front());
   }
 
   FileDescriptor connect_in_time() {

@@ -48,7 +48,7 @@ bool is_present(std::byte* arena_base, PresenceTable::Entry entry);
 
 // The address that each rank publishes at team set-up: its process and how to open its memory.
 struct BusinessCard {
-  Trouble trouble;  // if any, no other field is valid
+  RankError rank_error;  // if any, no other field is valid
   ProcessIdentity process;
   memory::ArenaId arena;
   std::uint64_t cap_bytes = 0;

@@ -34,10 +34,10 @@ std::uint64_t word_of(const ProcessIdentity& process, const void* address) {
   return ((process.start_time * odd) ^ process.pid) * odd ^ place;
 }
 
-// Returns the error of the lowest rank that has one, or an empty Trouble.
-Trouble first_of(std::span<const Trouble> by_rank) {
+// Returns the error of the lowest rank that has one, or an empty RankError.
+RankError first_of(std::span<const RankError> by_rank) {
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    if (by_rank[rank].is_any()) return Trouble::of_rank(rank, by_rank[rank]);
+    if (by_rank[rank].is_any()) return RankError::of_rank(rank, by_rank[rank]);
   }
   return {};
 }
@@ -46,13 +46,13 @@ Trouble first_of(std::span<const Trouble> by_rank) {
 
 PeerAccess::~PeerAccess() { no_longer_let_them(); }
 
-// Memory is allocated only within the first step or where a failure becomes a Trouble that is
+// Memory is allocated only within the first step or where a failure becomes a RankError that is
 // gathered: the peers would wait for a rank that failed elsewhere.
 const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   if (is_known_) return refusals_;
   const auto ranks = static_cast<std::size_t>(team_memory.ranks());
   std::vector<Showing> showings;
-  std::vector<Trouble> copying;  // this rank's, by path
+  std::vector<RankError> copying;  // this rank's, by path
   // In the team's memory, which outlives this rank, because peers may still write there.
   const std::vector<std::byte*> notes = team_memory.allocate([&] {
     showings.resize(ranks);
@@ -63,13 +63,13 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   });
   const int rank = team_memory.rank();
   word_ = word_of(peers_.identity(), &word_);
-  const Trouble letting = Trouble::of([this] { let_others_reach(); });
+  const RankError letting = RankError::of([this] { let_others_reach(); });
   const auto shown = team_memory.gather(showing(notes[static_cast<std::size_t>(rank)]));
   std::copy(shown.begin(), shown.end(), showings.begin());
-  Trouble mapping = map_all(showings);
-  const Trouble opening = Trouble::of([&] { open_all(showings, team_memory); });
+  RankError mapping = map_all(showings);
+  const RankError opening = RankError::of([&] { open_all(showings, team_memory); });
   if (opening.is_any()) mapping = opening;
-  const Trouble before = opening.is_any() ? opening : letting;
+  const RankError before = opening.is_any() ? opening : letting;
   for (std::size_t path = 0; path < paths_.size(); ++path) {
     copying[path] = before.is_any()
                         ? before
@@ -78,17 +78,17 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   refusals_.mapping = first_of(team_memory.gather(mapping));
   maps_ = !refusals_.mapping.is_any();
   for (std::size_t path = 0; path < paths_.size(); ++path) {
-    const Trouble why = first_of(team_memory.gather(copying[path]));
+    const RankError why = first_of(team_memory.gather(copying[path]));
     if (why.is_any()) refuse_copying(static_cast<single_copy::PathNumber>(path), why);
   }
   is_known_ = true;
   return refusals_;
 }
 
-void PeerAccess::refuse_copying(single_copy::PathNumber path, const Trouble& why) {
+void PeerAccess::refuse_copying(single_copy::PathNumber path, const RankError& why) {
   refusals_.copying[path] = why;
   const bool has_none = std::all_of(refusals_.copying.begin(), refusals_.copying.end(),
-                                    [](const Trouble& one) { return one.is_any(); });
+                                    [](const RankError& one) { return one.is_any(); });
   if (has_none) no_longer_let_them();
 }
 
@@ -108,14 +108,14 @@ void PeerAccess::let_others_reach() {
 }
 
 void PeerAccess::no_longer_let_them() {
-  if (std::exchange(has_permit_, false)) peers_.tracing_permits().give_back();
+  if (std::exchange(has_permit_, false)) peers_.tracing_permits().release();
 }
 
 // Maps the heaps of all ranks in other processes.
-Trouble PeerAccess::map_all(std::span<const Showing> showings) {
+RankError PeerAccess::map_all(std::span<const Showing> showings) {
   const ProcessIdentity& me = peers_.identity();
   std::size_t rank = 0;
-  const Trouble trouble = Trouble::of([&] {
+  const RankError rank_error = RankError::of([&] {
     for (; rank < showings.size(); ++rank) {
       const Showing& one = showings[rank];
       if (!one.heap.is_there()) throw FailureError("there is none");
@@ -126,11 +126,11 @@ Trouble PeerAccess::map_all(std::span<const Showing> showings) {
       views_[rank] = peers_.heap_views().open(one.process, one.heap);
     }
   });
-  if (!trouble.is_any()) return {};
+  if (!rank_error.is_any()) return {};
   std::array<char, 300> text{};
   const auto written = fmt::format_to_n(text.data(), text.size(), "mapping rank {}'s heap: {}",
-                                        rank, trouble.text());
-  return Trouble({text.data(), written.size});
+                                        rank, rank_error.text());
+  return RankError({text.data(), written.size});
 }
 
 single_copy::Copying PeerAccess::copying(int rank, int other) const {
@@ -166,9 +166,9 @@ void PeerAccess::open_all(std::span<const Showing> showings, const TeamMemory& t
   }
 }
 
-Trouble PeerAccess::try_all(single_copy::PathNumber path, std::span<const Showing> showings,
-                            int rank) {
-  return Trouble::of([&] {
+RankError PeerAccess::try_all(single_copy::PathNumber path, std::span<const Showing> showings,
+                              int rank) {
+  return RankError::of([&] {
     for (std::size_t other = 0; other < showings.size(); ++other) {
       const Showing& one = showings[other];
       if (!is_same_process(peers_.identity(), one.process) &&

@@ -24,8 +24,8 @@ namespace huddle::team {
 
 // The reasons why a path or mapping does not work; empty if it works. Equal on all ranks.
 struct Refusals {
-  std::vector<Trouble> copying;  // by path; covers reads and writes
-  Trouble mapping;
+  std::vector<RankError> copying;  // by path; covers reads and writes
+  RankError mapping;
 };
 
 class PeerAccess {
@@ -43,7 +43,7 @@ class PeerAccess {
   const Refusals& refusals(TeamMemory& team_memory);
   // Records that copying by that path has stopped working. All ranks call this.
   // Requires: refusals() was called.
-  void refuse_copying(single_copy::PathNumber path, const Trouble& why);
+  void refuse_copying(single_copy::PathNumber path, const RankError& why);
 
   // Returns the number of paths.
   std::size_t paths() const { return paths_.size(); }
@@ -60,8 +60,8 @@ class PeerAccess {
   Showing showing(const std::byte* notes) const;
   void let_others_reach();
   void no_longer_let_them();
-  Trouble map_all(std::span<const Showing> showings);
-  Trouble try_all(single_copy::PathNumber path, std::span<const Showing> showings, int rank);
+  RankError map_all(std::span<const Showing> showings);
+  RankError try_all(single_copy::PathNumber path, std::span<const Showing> showings, int rank);
   void prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank);
   void open_all(std::span<const Showing> showings, const TeamMemory& team_memory);
   std::unique_ptr<single_copy::PeerMemory> open_one(const single_copy::PeerPath& path, int other,

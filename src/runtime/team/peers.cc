@@ -82,7 +82,7 @@ std::size_t Members::own_bytes() const {
       [](std::size_t bytes, const memory::Piece& piece) { return bytes + piece.bytes; });
 }
 
-void Members::give_back(memory::Piece piece) {
+void Members::free(memory::Piece piece) {
   std::erase(pieces_, piece);
   peers_.arena().free(piece);
 }

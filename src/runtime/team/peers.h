@@ -90,7 +90,7 @@ class Members {
   // Returns the total size of this rank's pieces.
   std::size_t own_bytes() const;
   // Frees a piece that no rank uses. Does nothing if it has no bytes.
-  void give_back(memory::Piece piece);
+  void free(memory::Piece piece);
 
   // Throws context::PeerLost, which names the lowest rank that has died without leaving the team.
   // Stores that the rank made before it died are visible afterwards, so a rank that waits for a

@@ -68,7 +68,7 @@ void check(std::span<const Greeting> greetings) {
   }
   for (std::size_t rank = 0; rank < greetings.size(); ++rank) {
     if (greetings[rank].is_in_trouble == 0) continue;
-    throw_of(rank, Trouble("it has no memory to make a team"));
+    throw_of(rank, RankError("it has no memory to make a team"));
   }
 }
 
@@ -88,7 +88,7 @@ using Chunk = std::array<char, 4096>;
 // Collective. Returns the lowest rank's text of `bytes` bytes on all ranks. Makes one allgather per
 // chunk, which is acceptable because it is rarely needed.
 std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, std::size_t bytes,
-                          std::span<Trouble> room) {
+                          std::span<RankError> room) {
   std::string text;
   std::vector<Chunk> chunks;
   agree(room, bootstrap, [&] {
@@ -161,9 +161,9 @@ Preparation::Preparation(Peers& peers, const Bootstrap& bootstrap)
 
 std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstrap) {
   std::unique_ptr<Preparation> mine;
-  const Trouble trouble =
-      Trouble::of([&] { mine = std::make_unique<Preparation>(context.peers(), bootstrap); });
-  greet(bootstrap, trouble.is_any() ? greeting_in_trouble() : Greeting::mine());
+  const RankError rank_error =
+      RankError::of([&] { mine = std::make_unique<Preparation>(context.peers(), bootstrap); });
+  greet(bootstrap, rank_error.is_any() ? greeting_in_trouble() : Greeting::mine());
   return mine;
 }
 

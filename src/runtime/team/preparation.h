@@ -67,7 +67,7 @@ struct AgreedConfiguration {
 
 // The values that a rank derives from the agreed configuration.
 struct DerivedConfiguration {
-  Trouble trouble;
+  RankError rank_error;
   std::uint64_t digest = 0;     // see GroupConfiguration::digest()
   std::size_t queue_bytes = 0;  // all ranks use the lowest rank's
 };
@@ -78,7 +78,7 @@ struct AgreementBuffers {
 
   std::vector<RankStatement> statements;
   std::vector<DerivedConfiguration> views;
-  std::vector<Trouble> troubles;
+  std::vector<RankError> troubles;
 };
 
 // Collective. All ranks throw the same FailureError, or none does.

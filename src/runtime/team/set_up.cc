@@ -46,13 +46,13 @@ TeamSetUp::~TeamSetUp() {
 
 std::unique_ptr<Members> TeamSetUp::run(const Peers::Bring& bring) {
   if (group_ != nullptr) return run_in_known_group(bring);
-  card_.trouble = Trouble::of([&] {
+  card_.rank_error = RankError::of([&] {
     take_memory();
     fill_card(bring);
   });
   if (!has_memory_) cards_.resize(ranks_);
   gather_to(std::span(cards_), bootstrap_, card_);
-  throw_first(std::span<const BusinessCard>(cards_), &BusinessCard::trouble);
+  throw_first(std::span<const BusinessCard>(cards_), &BusinessCard::rank_error);
   check_cards();
   reach_all();
   if (anybody_needs_anything()) exchange();
@@ -67,12 +67,12 @@ std::unique_ptr<Members> TeamSetUp::run(const Peers::Bring& bring) {
 std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring) {
   Offer mine;
   mine.decisions = decisions_;
-  mine.trouble = Trouble::of([&] { fill_offer(bring); });
+  mine.rank_error = RankError::of([&] { fill_offer(bring); });
   mine.piece = card_.piece;
   mine.presence = card_.presence;
   with_room_by_rank<Offer>(bootstrap_.ranks, [&](std::span<Offer> offers) {
     gather_to(offers, bootstrap_, mine);
-    throw_first(std::span<const Offer>(offers), &Offer::trouble);
+    throw_first(std::span<const Offer>(offers), &Offer::rank_error);
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       members_->admit({group_->peers()[rank], offers[rank].piece, offers[rank].presence});
     }
@@ -86,7 +86,7 @@ std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring
 
 void TeamSetUp::decline(const Bootstrap& bootstrap) {
   Offer mine;
-  mine.trouble = Trouble("it has no memory to make a team");
+  mine.rank_error = RankError("it has no memory to make a team");
   with_room_by_rank<Offer>(bootstrap.ranks,
                            [&](std::span<Offer> offers) { gather_to(offers, bootstrap, mine); });
 }
@@ -142,12 +142,12 @@ void TeamSetUp::check_cards() const {
 
 // Makes one allgather.
 void TeamSetUp::reach_all() {
-  const Trouble trouble = Trouble::of([&] {
+  const RankError rank_error = RankError::of([&] {
     for (std::size_t rank = 0; rank < ranks_; ++rank) reach(rank);
   });
-  std::memcpy(report_.data(), &trouble, sizeof trouble);
+  std::memcpy(report_.data(), &rank_error, sizeof rank_error);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    report_[sizeof trouble + rank] = std::byte{reached_[rank] == nullptr};
+    report_[sizeof rank_error + rank] = std::byte{reached_[rank] == nullptr};
   }
   bootstrap_.allgather(report_, reports_);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
@@ -155,10 +155,10 @@ void TeamSetUp::reach_all() {
   }
 }
 
-Trouble TeamSetUp::trouble_of(std::size_t rank) const {
-  Trouble trouble;
-  std::memcpy(&trouble, &reports_[rank * report_bytes()], sizeof trouble);
-  return trouble;
+RankError TeamSetUp::trouble_of(std::size_t rank) const {
+  RankError rank_error;
+  std::memcpy(&rank_error, &reports_[rank * report_bytes()], sizeof rank_error);
+  return rank_error;
 }
 
 bool TeamSetUp::anybody_needs_anything() const {
@@ -189,9 +189,9 @@ void TeamSetUp::reach(std::size_t rank) {
 void TeamSetUp::exchange() {
   std::optional<DescriptorSocket> door;
   Address mine;
-  mine.trouble = Trouble::of([&] { mine.name = door.emplace().name(); });
+  mine.rank_error = RankError::of([&] { mine.name = door.emplace().name(); });
   gather_to(std::span(addresses_), bootstrap_, mine);
-  throw_first(std::span<const Address>(addresses_), &Address::trouble);
+  throw_first(std::span<const Address>(addresses_), &Address::rank_error);
   agree(troubles_, bootstrap_, [&] { receive_needed(*door); });
 }
 

@@ -94,13 +94,13 @@ class TeamSetUp {
  private:
   // The name of a rank's DescriptorSocket.
   struct Address {
-    Trouble trouble;
+    RankError rank_error;
     DescriptorSocket::Name name{};
   };
 
   // The data that a rank of a known group publishes.
   struct Offer {
-    Trouble trouble;  // if any, no other field is valid
+    RankError rank_error;  // if any, no other field is valid
     memory::Piece piece;
     PresenceTable::Entry presence;
     std::uint64_t decisions = 0;  // their digest
@@ -115,12 +115,12 @@ class TeamSetUp {
   void exchange();
   void receive_needed(const DescriptorSocket& door);
 
-  // A rank's report after it has tried to open the peers' arenas: its Trouble, and a byte per rank
-  // that is nonzero if it needs that rank's descriptors.
-  std::size_t report_bytes() const { return sizeof(Trouble) + ranks_; }
-  Trouble trouble_of(std::size_t rank) const;
+  // A rank's report after it has tried to open the peers' arenas: its RankError, and a byte per
+  // rank that is nonzero if it needs that rank's descriptors.
+  std::size_t report_bytes() const { return sizeof(RankError) + ranks_; }
+  RankError trouble_of(std::size_t rank) const;
   bool needs(std::size_t who, std::size_t whose) const {
-    return reports_[who * report_bytes() + sizeof(Trouble) + whose] != std::byte{0};
+    return reports_[who * report_bytes() + sizeof(RankError) + whose] != std::byte{0};
   }
   bool anybody_needs_anything() const;
 
@@ -140,7 +140,7 @@ class TeamSetUp {
   std::vector<std::byte> report_;
   std::vector<std::byte> reports_;  // of all ranks
   std::vector<Address> addresses_;
-  std::vector<Trouble> troubles_;
+  std::vector<RankError> troubles_;
   bool has_memory_ = false;
 };
 

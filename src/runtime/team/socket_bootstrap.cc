@@ -80,7 +80,7 @@ namespace {
 // The header that a rank sends before its bytes, and the hub before those of all ranks.
 struct Frame {
   std::uint64_t bytes = 0;  // of one rank
-  Trouble trouble;          // set by the hub only
+  RankError rank_error;     // set by the hub only
 };
 
 std::span<const std::byte> bytes_of(const Frame& frame) {
@@ -138,15 +138,15 @@ class Hub {
     const Deadline deadline = Clock::now() + limit_ + hub_grace;
     const FileDescriptor& hub = sockets_.front();
     Frame answer;
-    const Trouble sending = Trouble::of([&] {
+    const RankError sending = RankError::of([&] {
       send_all(hub, bytes_of(Frame{mine.size(), {}}), deadline);
       send_all(hub, mine, deadline);
     });
     // A hub that has failed no longer receives, but it has sent the reason.
-    const Trouble receiving = Trouble::of(
+    const RankError receiving = RankError::of(
         [&] { receive_all(hub, std::as_writable_bytes(std::span(&answer, 1)), deadline); });
     if (receiving.is_any()) throw FailureError(fmt::format("rank 0: {}", receiving.text()));
-    if (answer.trouble.is_any()) throw FailureError(std::string(answer.trouble.text()));
+    if (answer.rank_error.is_any()) throw FailureError(std::string(answer.rank_error.text()));
     if (sending.is_any()) throw FailureError(fmt::format("rank 0: {}", sending.text()));
     receive_all(hub, all, deadline);
   }
@@ -154,22 +154,22 @@ class Hub {
   void gather_and_tell(std::span<const std::byte> mine, std::span<std::byte> all) {
     const Deadline deadline = Clock::now() + limit_;
     std::copy(mine.begin(), mine.end(), all.begin());
-    const Trouble trouble = Trouble::of([&] { gather(all, mine.size(), deadline); });
-    const Frame answer{mine.size(), trouble};
+    const RankError rank_error = RankError::of([&] { gather(all, mine.size(), deadline); });
+    const Frame answer{mine.size(), rank_error};
     for (std::size_t rank = 1; rank < sockets_.size(); ++rank) {
-      tell(sockets_[rank], answer, trouble.is_any() ? std::span<std::byte>() : all, deadline);
+      tell(sockets_[rank], answer, rank_error.is_any() ? std::span<std::byte>() : all, deadline);
     }
-    if (trouble.is_any()) throw FailureError(std::string(trouble.text()));
+    if (rank_error.is_any()) throw FailureError(std::string(rank_error.text()));
   }
 
   // A rank that has just died must not keep the others from the answer; the next allgather fails.
   void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
             Deadline deadline) {
-    const Trouble trouble = Trouble::of([&] {
+    const RankError rank_error = RankError::of([&] {
       send_all(member, bytes_of(answer), deadline);
       send_all(member, all, deadline);
     });
-    if (trouble.is_any()) member = FileDescriptor();
+    if (rank_error.is_any()) member = FileDescriptor();
   }
 
   void gather(std::span<std::byte> all, std::size_t bytes, Deadline deadline) {

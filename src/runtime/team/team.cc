@@ -29,7 +29,7 @@ context::WaitingSettings waiting_settings(const machine::CostModel& model,
   context::WaitingSettings settings;
   const CpuBinding& mine = by_rank[static_cast<std::size_t>(rank)];
   const std::size_t processors = context.machine().topology.pus.cpus().size();
-  settings.crowded =
+  settings.oversubscribed =
       is_crowded(by_rank, rank) || is_crowded_by_all(mine, context.processes_here(), processors);
   settings.has_exclusive_core = has_own_processor(by_rank, rank);
   const double wake_ns = model.system_ns(machine::SystemCall::futex_wake);
@@ -138,20 +138,20 @@ auto Team::unless_lost(Attempt attempt) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    give_up(error.what());
+    abandon(error.what());
     throw;
   } catch (...) {
-    give_up("a callback threw something that is no std::exception");
+    abandon("a callback threw something that is no std::exception");
     throw;
   }
 }
 
-void Team::lose(std::string_view why) { lost_ = Trouble(why); }
+void Team::lose(std::string_view why) { lost_ = RankError(why); }
 
-void Team::give_up(std::string_view why) {
+void Team::abandon(std::string_view why) {
   if (lost_.is_any()) return;
   lose(why);
-  team_memory_.give_up(lost_);
+  team_memory_.abandon(lost_);
 }
 
 // Avoids any lookup, because a barrier of two ranks takes less time than a few cache misses.
@@ -166,7 +166,7 @@ void Team::barrier() {
   }
   last_run_ = &barrier_->choice.usual;
   last_forced_ = barrier_->forced;
-  run_ready(barrier_->choice.usual, call);
+  run_bound(barrier_->choice.usual, call);
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
@@ -300,12 +300,12 @@ void Team::exscan(const void* input, void* output, std::size_t count,
 // An exception that interrupts a protocol, such as a lost peer or one from a user-defined operator,
 // makes the team unusable, because its flags may have any value. After PathFailed and SizesDiffer
 // they are right.
-void Team::run_ready(const Ready& ready, const Call& call) {
+void Team::run_bound(const BoundPlan& bound, const Call& call) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
   try {
-    ready(call);
+    bound(call);
   } catch (const context::PathFailed& error) {
-    go_on_without(select::path_of(ready.plan()), error.what());
+    go_on_without(select::path_of(bound.plan()), error.what());
     throw;
   } catch (const context::SizesDiffer&) {
     throw;
@@ -315,10 +315,10 @@ void Team::run_ready(const Ready& ready, const Call& call) {
   } catch (const context::CallsDiffer& error) {
     fail_because_calls_differ(error);
   } catch (const std::exception& error) {
-    give_up(error.what());
+    abandon(error.what());
     throw;
   } catch (...) {
-    give_up("a collective was left in the middle");
+    abandon("a collective was left in the middle");
     throw;
   }
 }
@@ -328,10 +328,10 @@ void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   try {
     team_memory_.check_calls();
   } catch (const context::CallsDiffer& detailed) {
-    give_up(detailed.what());
+    abandon(detailed.what());
     throw;
   }
-  give_up(error.what());
+  abandon(error.what());
   throw error;
 }
 
@@ -355,8 +355,8 @@ void Team::run(const Call& call) {
   begin_call(call);  // even if it is idle, because on another rank it may move data
   if (is_idle) return compare_idle_calls();
   const memory::HeapUse in_use(peer_access_.heap());
-  last_run_ = unless_lost([&] { return &ready_for(call); });
-  run_ready(*last_run_, call);
+  last_run_ = unless_lost([&] { return &bound_plan_for(call); });
+  run_bound(*last_run_, call);
 }
 
 void Team::run_by(const select::Plan& plan, const Call& call) {
@@ -365,11 +365,11 @@ void Team::run_by(const select::Plan& plan, const Call& call) {
   run_by(ready_by(plan), call);
 }
 
-Ready Team::ready_by(const select::Plan& plan) {
+BoundPlan Team::ready_by(const select::Plan& plan) {
   return unless_lost([&] {
     if (!may_run(plan, true) && !may_run(plan, false))
       throw FailureError(selection_inputs_->resources().paths[select::path_of(plan)].refusal);
-    return engine_.ready(plan);
+    return engine_.bound(plan);
   });
 }
 
@@ -392,7 +392,7 @@ inline const Team::Chosen& Team::chosen_for(const Call& call) {
   return chosen_for_new(call, bytes, root_moved);
 }
 
-const Ready& Team::ready_for(const Call& call) {
+const BoundPlan& Team::bound_plan_for(const Call& call) {
   const Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
   const auto& [usual, where_mapped] = chosen.choice;
@@ -434,7 +434,7 @@ Team::Chosen Team::choose(const select::Request& request, Prepare prepare) {
     if (!may_run(choice.usual, false)) continue;
     if (choice.where_mapped && !may_run(*choice.where_mapped, true)) continue;
     const Chosen chosen{
-        converted(choice, [&](const select::Plan& plan) { return engine_.ready(plan); }),
+        converted(choice, [&](const select::Plan& plan) { return engine_.bound(plan); }),
         selection_inputs_->resources().forcing.algorithm_for(request)};
     selection_inputs_->group()->decisions().add(class_of(request), decision);
     return chosen;
@@ -459,7 +459,7 @@ bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
   const Refusals& refusals = peer_access_.refusals(team_memory_);
   for (std::size_t path = 0; path < refusals.copying.size(); ++path) {
-    const Trouble& why = refusals.copying[path];
+    const RankError& why = refusals.copying[path];
     if (!why.is_any()) continue;
     selection_inputs_->refuse_path(static_cast<single_copy::PathNumber>(path), why.text());
   }
@@ -467,12 +467,12 @@ bool Team::may_run(const select::Plan& plan, bool mapped) {
   return !(mapped ? refusals.mapping : refusals.copying[select::path_of(plan)]).is_any();
 }
 
-bool Team::is_to_ask(bool matters) {
+bool Team::vote_pending(bool matters) {
   const bool asks = matters && fence_.has_rare_side();
   return unless_lost([&] { return team_memory_.has_started(asks, fence_); });
 }
 
-bool Team::holds_anywhere(bool here) {
+bool Team::any_rank(bool here) {
   return unless_lost([&] {
     const auto all = team_memory_.gather(static_cast<unsigned char>(here));
     return std::find(all.begin(), all.end(), 1) != all.end();
@@ -503,7 +503,7 @@ void Team::go_on_without(single_copy::PathNumber path, std::string_view why) {
   last_run_ = nullptr;
   last_forced_ = {};
   known_.reset();
-  peer_access_.refuse_copying(path, Trouble(why));
+  peer_access_.refuse_copying(path, RankError(why));
   selection_inputs_->refuse_path(path, why);
 }
 

@@ -99,21 +99,21 @@ class Team {
   void run_by(const select::Plan& plan, const Call& call);
   // The same in two steps: a collective set-up of the plan, and any number of calls.
   // Requires: the team has at least two ranks.
-  Ready ready_by(const select::Plan& plan);
-  void run_by(const Ready& ready, const Call& call) {
+  BoundPlan ready_by(const select::Plan& plan);
+  void run_by(const BoundPlan& bound, const Call& call) {
     const memory::HeapUse in_use(peer_access_.heap());
-    run_ready(ready, call);
+    run_bound(bound, call);
   }
 
   // Removes this rank from the team, for example after an error. The peers' current and later calls
   // throw PeerLost instead of waiting for it, and so do later calls on this rank.
-  void give_up(std::string_view why);
-  // Returns whether the ranks vote (see holds_anywhere()) before the coming call. All ranks get the
+  void abandon(std::string_view why);
+  // Returns whether the ranks vote (see any_rank()) before the coming call. All ranks get the
   // same answer if each calls this before the same calls. `matters` requests votes from now on; a
   // request may take effect a few calls later. Votes then precede all later calls.
-  bool is_to_ask(bool matters);
+  bool vote_pending(bool matters);
   // Collective logical OR over the ranks.
-  bool holds_anywhere(bool here);
+  bool any_rank(bool here);
 
   // Returns whether a rank is known to have died or given up. The team is then unusable.
   bool is_lost() const { return lost_.is_any(); }
@@ -165,14 +165,14 @@ class Team {
   template <class Attempt>
   auto unless_lost(Attempt attempt);
   void lose(std::string_view why);
-  void run_ready(const Ready& ready, const Call& call);
+  void run_bound(const BoundPlan& bound, const Call& call);
   void run_alone(const Call& call);
   struct Chosen {
-    select::Choice<Ready> choice;
+    select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
   };
 
-  const Ready& ready_for(const Call& call);
+  const BoundPlan& bound_plan_for(const Call& call);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because
   // they have made the same broadcasts.
   bool note_root(int root) { return std::exchange(bcast_root_, root) != root; }
@@ -209,11 +209,11 @@ class Team {
   std::optional<Chosen> barrier_;                         // empty before the first barrier
   std::optional<Chosen> unusual_;                         // for elements larger than any C type
   select::Request unusual_request_;
-  int bcast_root_ = 0;               // of the last broadcast
-  const Ready* last_run_ = nullptr;  // points into one of the choices above
-  std::string_view last_forced_;     // algorithm that was forced for that call, if any
-  std::uint32_t idle_calls_ = 0;     // number of calls that moved no data
-  Trouble lost_;                     // why the team is unusable
+  int bcast_root_ = 0;                   // of the last broadcast
+  const BoundPlan* last_run_ = nullptr;  // points into one of the choices above
+  std::string_view last_forced_;         // algorithm that was forced for that call, if any
+  std::uint32_t idle_calls_ = 0;         // number of calls that moved no data
+  RankError lost_;                       // why the team is unusable
 };
 
 }  // namespace huddle::team

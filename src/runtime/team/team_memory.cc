@@ -70,7 +70,7 @@ namespace {
 
 // The data that a rank publishes about its new piece.
 struct Offer {
-  Trouble trouble;
+  RankError rank_error;
   memory::Piece piece;
 };
 
@@ -90,7 +90,7 @@ memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
 // The reason why a rank has given up. `flag` is set after `why` is written.
 struct LastWord {
   context::Sequence flag = context::first_sequence;
-  Trouble why;
+  RankError why;
 };
 constexpr context::Sequence given_up = context::first_sequence + 1;
 
@@ -154,7 +154,7 @@ void TeamMemory::check_members() {
   members_->check();
   for (std::size_t rank = 0; rank < board_memory_.size(); ++rank) {
     if (!has_given_up(static_cast<int>(rank))) continue;
-    const Trouble told = Trouble::of_rank(rank, last_word_of(board_memory_[rank]).why);
+    const RankError told = RankError::of_rank(rank, last_word_of(board_memory_[rank]).why);
     throw context::PeerLost(told.text());
   }
 }
@@ -188,7 +188,7 @@ void TeamMemory::await_calls(std::uint32_t number) {
   }
 }
 
-void TeamMemory::give_up(const Trouble& why) {
+void TeamMemory::abandon(const RankError& why) {
   LastWord& word = last_word_of(board_memory_[static_cast<std::size_t>(rank())]);
   if (has_given_up(rank())) return;
   word.why = why;
@@ -198,16 +198,16 @@ void TeamMemory::give_up(const Trouble& why) {
 std::vector<std::byte*> TeamMemory::allocate(const std::function<Memory()>& prepare) {
   Offer mine;
   std::vector<std::byte*> bases;
-  mine.trouble = Trouble::of([&] {
+  mine.rank_error = RankError::of([&] {
     bases.resize(static_cast<std::size_t>(ranks()));
     mine.piece = filled_piece(peers_.arena(), prepare());
     members_->keep(mine.piece);
   });
   const std::span<const Offer> offers = gather(mine);
-  const auto has_trouble = [](const Offer& offer) { return offer.trouble.is_any(); };
+  const auto has_trouble = [](const Offer& offer) { return offer.rank_error.is_any(); };
   // All ranks see the same offers, so if one has failed no rank uses any of these pieces.
-  if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->give_back(mine.piece);
-  throw_first(offers, &Offer::trouble);
+  if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->free(mine.piece);
+  throw_first(offers, &Offer::rank_error);
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {
     bases[rank] = members_->arena_base(static_cast<int>(rank)) + offers[rank].piece.offset;
   }

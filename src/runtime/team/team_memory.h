@@ -109,7 +109,7 @@ static_assert(std::is_standard_layout_v<CallRecords>, "the number of calls comes
 
 class TeamMemory {
  public:
-  // Maximum size of a value for gather(). It must have space for a Trouble.
+  // Maximum size of a value for gather(). It must have space for a RankError.
   static constexpr std::size_t most_notice_bytes = 512;
 
   // Collective. All ranks throw the same FailureError or none does.
@@ -154,7 +154,7 @@ class TeamMemory {
 
   // Removes this rank from the team: peers that wait for it throw PeerLost with the reason. Its
   // earlier stores are visible to them by then.
-  void give_up(const Trouble& why);
+  void abandon(const RankError& why);
 
   // Returns whether the behaviour that `asks` requests is in effect at the call that this rank now
   // begins. All ranks get the same answer; see node::CommonStart.

@@ -17,7 +17,7 @@ namespace {
 
 std::int64_t blocks_of(const schedules::Work& work) {
   if (const auto* copy = std::get_if<schedules::Copy>(&work)) return copy->from.blocks.count();
-  return std::get<schedules::Join>(work).blocks.count();
+  return std::get<schedules::Combine>(work).blocks.count();
 }
 
 }  // namespace

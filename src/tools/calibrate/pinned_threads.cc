@@ -159,11 +159,11 @@ std::vector<ThreadUse> MeasuringThreads::run(std::span<const int> pus,
 void StartLine::wait() {
   arrived_.fetch_add(1, std::memory_order_acq_rel);
   while (arrived_.load(std::memory_order_acquire) < threads_) {
-    if (given_up_.load(std::memory_order_acquire)) return;
+    if (abandoned_.load(std::memory_order_acquire)) return;
     memory::spin_pause();
   }
 }
 
-void StartLine::give_up() { given_up_.store(true, std::memory_order_release); }
+void StartLine::abandon() { abandoned_.store(true, std::memory_order_release); }
 
 }  // namespace huddle::calibrate

@@ -54,12 +54,12 @@ class StartLine {
   explicit StartLine(std::size_t threads) : threads_(threads) {}
   void wait();
   // Releases all waiting threads, if a thread fails before or after it has arrived.
-  void give_up();
+  void abandon();
 
  private:
   const std::size_t threads_;
   std::atomic<std::size_t> arrived_{0};
-  std::atomic<bool> given_up_{false};
+  std::atomic<bool> abandoned_{false};
 };
 
 // Distance of flags that must not share a cache line: some CPUs prefetch pairs of 64-byte lines,

@@ -77,7 +77,7 @@ Samples time_together(MeasuringThreads& crew, std::span<const int> pus, std::siz
     } catch (...) {
       // Keeps the others from waiting for this thread or measuring without it.
       ending.one_failed();
-      start.give_up();
+      start.abandon();
       throw;
     }
   });

@@ -76,15 +76,15 @@ std::string title(const Setting& setting, const threads::Watched& watched) {
   return watched.programs < 2 ? first : fmt::format("{} and {} more", first, watched.programs - 1);
 }
 
-std::string report(const Setting& setting, const threads::Agent& agent, const Witness& witness,
+std::string report(const Setting& setting, const threads::Agent& agent, const AgentClient& client,
                    const threads::Watched& watched, std::vector<std::string> notes) {
   const threads::AgentOptions options;
   ThreadsSubject subject{.command = "run",
                          .title = title(setting, watched),
                          .machine = picture::machine_title(setting.machine.loaded.machine),
                          .matrix = {},
-                         .threads = threads_at_work(witness.events()),
-                         .decisions = witness.decisions(),
+                         .threads = threads_at_work(client.events()),
+                         .decisions = client.decisions(),
                          .touches = watched.touches,
                          .replaced = agent.replaced(),
                          .notes = std::move(notes),
@@ -139,9 +139,9 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
     notes.emplace_back(error.what());  // the program is observed nevertheless
   }
   threads::Agent agent(model, setting.allowed, {.rounds = rounds_if(balancing != nullptr)});
-  Witness witness(agent, mover.get(), Witness::Keeps::latest);
+  AgentClient client(agent, mover.get(), AgentClient::Keeps::latest);
   const threads::Watched watched =
-      watch_awaited(std::move(program), witness, {mover.get(), balancing.get()});
+      watch_awaited(std::move(program), client, {mover.get(), balancing.get()});
   balancing.reset();
   notes.insert(notes.end(), watched.notes.begin(), watched.notes.end());
   if (mover) {
@@ -149,7 +149,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
     mover.reset();
   }
   if (!watched.report.is_open()) return;
-  const std::string text = report(setting, agent, witness, watched, std::move(notes));
+  const std::string text = report(setting, agent, client, watched, std::move(notes));
   (void)!::write(watched.report.number(), text.data(), text.size());
 }
 

@@ -30,7 +30,7 @@
 namespace huddle::cli {
 
 // Records observations, passes them to the agent, and requests the moves that it decides.
-class Witness : public threads::Listener {
+class AgentClient : public threads::TouchObserver {
  public:
   enum class Keeps {
     everything,
@@ -38,8 +38,8 @@ class Witness : public threads::Listener {
   };
 
   // `mover`: null if threads are not moved.
-  explicit Witness(threads::Agent& agent, const threads::Mover* mover = nullptr,
-                   Keeps keeps = Keeps::everything)
+  explicit AgentClient(threads::Agent& agent, const threads::Mover* mover = nullptr,
+                       Keeps keeps = Keeps::everything)
       : agent_(agent), mover_(mover), keeps_(keeps) {}
 
   void take(const threads::Touch& touch) override {
@@ -73,10 +73,10 @@ class Witness : public threads::Listener {
  private:
   // Also binds the active threads that stay, because the system could move them away.
   static Wish wish_of(const threads::Decision& decision) {
-    Wish wish{.gives_back = decision.gives_back};
+    Wish wish{.restores = decision.restores};
     if (decision.reason != threads::Reason::move) return wish;
     for (std::size_t i = 0; i < decision.threads.size(); ++i) {
-      wish.seats.push_back({decision.threads[i], decision.wanted[i]});
+      wish.assignments.push_back({decision.threads[i], decision.wanted[i]});
     }
     return wish;
   }

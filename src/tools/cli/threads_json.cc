@@ -41,10 +41,10 @@ Json decision_json(const threads::Decision& decision) {
                {"reason", threads::name_of(decision.reason)},
                {"text", threads::text_of(decision)},
                {"threads", decision.threads},
-               {"seats", decision.seats},
+               {"seats", decision.assignments},
                {"counts", decision.counts},
                {"pairs", pairs_json(decision.sharing, decision.threads)},
-               {"gives_back", decision.gives_back}};
+               {"gives_back", decision.restores}};
   if (decision.wanted.empty()) return json;
   json["present"] = decision.present;
   json["wanted"] = decision.wanted;

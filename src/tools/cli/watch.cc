@@ -158,11 +158,11 @@ class WatchCommand : public Command {
                     threads::usual_state_folder());
     }
     threads::Mover* const moves = mover ? &*mover : nullptr;
-    Witness witness(agent, moves);
+    AgentClient client(agent, moves);
     const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(allow_sysctl_);
     const threads::Watched watched = threads::watch_process(static_cast<pid_t>(*process), seconds_,
-                                                            witness, {moves, balancing.get()});
-    subject.decisions = witness.decisions();
+                                                            client, {moves, balancing.get()});
+    subject.decisions = client.decisions();
     subject.moves = move_;
     subject.notes = {
         "huddle did not start it, and so does not make its writes visible: only page faults are "
@@ -178,7 +178,7 @@ class WatchCommand : public Command {
     if (mover) {
       for (std::string& note : mover->notes()) subject.notes.push_back(std::move(note));
     }
-    fill_in(agent, {options.page_bytes, watched.names, witness.take_events()}, subject);
+    fill_in(agent, {options.page_bytes, watched.names, client.take_events()}, subject);
   }
 
   // Throws InputError for the description of another machine, which does not apply to threads here.

@@ -16,9 +16,9 @@ int count(const std::vector<Finding>& findings, State state) {
                     [state](const Finding& finding) { return finding.state == state; }));
 }
 
-std::vector<Finding> examine(const Patient& patient) {
+std::vector<Finding> examine(const Inputs& inputs) {
   const System system;
-  const MachineFileCheck model = check_machine_file(patient.machine_file, system);
+  const MachineFileCheck model = check_machine_file(inputs.machine_file, system);
   std::vector<Finding> all;
   const auto add = [&all](std::vector<Finding> findings) {
     std::move(findings.begin(), findings.end(), std::back_inserter(all));
@@ -36,7 +36,7 @@ std::vector<Finding> examine(const Patient& patient) {
        threads::try_page_faults(threads::Observer::bpf), threads::repair_what_was_left()},
       system));
   add(check_host(system, model.is_calibrated));
-  add(check_mpi(folders_of(patient.search_path)));
+  add(check_mpi(folders_of(inputs.search_path)));
   add(model.findings);
   return all;
 }

@@ -51,12 +51,12 @@ struct ThisMachine {
 Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& here,
                       const NamedFile& named);
 
-struct Patient {
+struct Inputs {
   NamedFile machine_file;
   std::string search_path;  // PATH
 };
 
 // Runs all checks and returns their findings in the order of the report, group by group.
-std::vector<Finding> examine(const Patient& patient);
+std::vector<Finding> examine(const Inputs& inputs);
 
 }  // namespace huddle::doctor

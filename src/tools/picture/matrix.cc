@@ -17,16 +17,16 @@ void collect_cores(const Node& node, std::vector<machine::CpuSet>& cores) {
 }
 
 std::vector<Edge> edges_of(const LatencyMatrix& matrix, const machine::Topology& topology) {
-  std::vector<std::size_t> joins;
+  std::vector<std::size_t> combines;
   for (std::size_t i = 1; i < matrix.cores.size(); ++i) {
-    joins.push_back(machine::joining_level(topology, matrix.cores[i - 1], matrix.cores[i]));
+    combines.push_back(machine::joining_level(topology, matrix.cores[i - 1], matrix.cores[i]));
   }
   std::vector<Edge> edges;
-  if (joins.empty()) return edges;
-  const std::size_t nearest = *std::min_element(joins.begin(), joins.end());
-  for (std::size_t i = 0; i < joins.size(); ++i) {
-    if (joins[i] == nearest) continue;
-    const double weight = std::pow(matrix.size(), static_cast<double>(joins[i] - nearest));
+  if (combines.empty()) return edges;
+  const std::size_t nearest = *std::min_element(combines.begin(), combines.end());
+  for (std::size_t i = 0; i < combines.size(); ++i) {
+    if (combines[i] == nearest) continue;
+    const double weight = std::pow(matrix.size(), static_cast<double>(combines[i] - nearest));
     edges.push_back({static_cast<int>(i) + 1, weight});
   }
   return edges;

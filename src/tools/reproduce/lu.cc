@@ -40,7 +40,8 @@ double by_no_order(const Machine& machine, mapping::Pattern pattern, int threads
   for (int order = 0; order < orders; ++order) {
     random.shuffle(slots);
     const Mapping present(slots.begin(), slots.begin() + threads);
-    const mapping::Problem problem{graph, tree, Mapping(present.size(), mapping::no_slot), present};
+    const mapping::MappingProblem problem{graph, tree, Mapping(present.size(), mapping::no_slot),
+                                          present};
     mapped += mapping::hop_bytes(problem, mapping::lh(problem));
     in_no_order += mapping::hop_bytes(problem, present);
   }

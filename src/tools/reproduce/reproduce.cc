@@ -308,7 +308,7 @@ bench::Comparison few_buffers(const machine::Topology& topology, const std::vect
     comparison.entries.push_back(
         {.name = counted(count, "buffer"),
          .implementation = std::make_unique<bench::ProtocolBcast<PipelinedBcast>>(
-             locality, comparison.binding.crowded(), parameters,
+             locality, comparison.binding.oversubscribed(), parameters,
              PipelinedBcast::Plan{0, fragment_cells, memory::CopyKernel::plain}),
          .calls = 1,
          .stretches = bench::Scale{}.single_calls(message)});

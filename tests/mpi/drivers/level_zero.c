@@ -38,8 +38,8 @@ int zeDriverGet(uint32_t* count, void** drivers) {
   *count = 2;
   return success;
 }
-int zeContextCreate(void* driver, const struct context_wish* wish, void** context) {
-  if (wish->structure != context_structure) return invalid;
+int zeContextCreate(void* driver, const struct context_wish* request, void** context) {
+  if (request->structure != context_structure) return invalid;
   *context = &contexts[(const void**)driver - known];
   return success;
 }

@@ -7,7 +7,7 @@ RANKS = 3
 WITHOUT = 1
 # The change of the environment of the rank that differs.
 CHANGES = {"nothing preloaded": "-u LD_PRELOAD", "HUDDLE=off": "HUDDLE=off",
-           "another HUDDLE_JOIN_AFTER": "HUDDLE_JOIN_AFTER=5"}
+           "another HUDDLE_ACTIVATE_AFTER": "HUDDLE_ACTIVATE_AFTER=5"}
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 
 

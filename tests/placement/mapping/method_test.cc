@@ -55,7 +55,7 @@ TEST(Methods, AreOneToOneAndRespectFixedElementsOnAllRecordedMachines) {
       scene.fix(elements / 3, 11);
       const double start = scene.cost(scene.problem().present);
       for (const Method method : quick_methods) {
-        const Mapped mapped = map_by(scene.problem(), {method, false});
+        const MappingResult mapped = map_by(scene.problem(), {method, false});
         ASSERT_EQ(flaw_of(scene.problem(), mapped.mapping), "")
             << file << " " << method_names[static_cast<std::size_t>(method)] << " " << elements;
         if (method == Method::tree) {

@@ -45,12 +45,12 @@ class Scene {
         model_(std::make_unique<machine::CostModel>(*machine_)) {
     if (pus.empty()) pus = machine_->topology.pus.cpus();
     tree_ = std::make_unique<SlotTree>(*model_, SlotRequest{std::move(pus), nodes, 1000});
-    problem_ = std::make_unique<Problem>(Problem{
+    problem_ = std::make_unique<MappingProblem>(MappingProblem{
         *graph_, *tree_, Mapping(static_cast<std::size_t>(graph_->size()), no_slot), {}, 1});
     problem_->present = in_order(*problem_);
   }
 
-  Problem& problem() { return *problem_; }
+  MappingProblem& problem() { return *problem_; }
   const SlotTree& tree() const { return *tree_; }
   double cost(const Mapping& mapping) const { return hop_bytes(*problem_, mapping); }
   // Fixes the first `count` elements to random slots.
@@ -70,7 +70,7 @@ class Scene {
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<machine::CostModel> model_;
   std::unique_ptr<SlotTree> tree_;
-  std::unique_ptr<Problem> problem_;
+  std::unique_ptr<MappingProblem> problem_;
 };
 
 // A complete graph with random weights.

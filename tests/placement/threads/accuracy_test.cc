@@ -87,7 +87,7 @@ TEST_F(Watching, SeesNoSharingInPatternNone) {
   EXPECT_EQ(accuracy.verdict, Reason::too_few_touches);
 }
 
-class Silent : public Listener {
+class Silent : public TouchObserver {
  public:
   void take(const Touch&) override {}
   Wish take(const Look&) override { return {true, 50}; }

@@ -52,7 +52,7 @@ class AgentSocketTest : public ::testing::Test {
 
 TEST_F(AgentSocketTest, AcceptedProgramIsConfirmed) {
   const AwaitedProgram program = this_process();
-  EXPECT_EQ(said([&] { return hand_over(program, socket_.name(), patience); }), "");
+  EXPECT_EQ(said([&] { return offer_program(program, socket_.name(), patience); }), "");
   ASSERT_TRUE(accepted_);
   EXPECT_EQ(accepted_->process, program.process);
 }
@@ -60,7 +60,7 @@ TEST_F(AgentSocketTest, AcceptedProgramIsConfirmed) {
 TEST_F(AgentSocketTest, RefusedProgramGetsReason) {
   AwaitedProgram gone = this_process();
   ++gone.process.born;
-  EXPECT_THAT(said([&] { return hand_over(gone, socket_.name(), patience); }),
+  EXPECT_THAT(said([&] { return offer_program(gone, socket_.name(), patience); }),
               HasSubstr("does not see the process"));
   const char short_message = 0;
   const auto other_version = [&] {
@@ -74,10 +74,10 @@ TEST_F(AgentSocketTest, RefusedProgramGetsReason) {
 // The client then starts an agent of its own, and a program must not have two.
 TEST_F(AgentSocketTest, ClientThatTimedOutIsNotAccepted) {
   const AwaitedProgram program = this_process();
-  EXPECT_THAT(hand_over(program, socket_.name(), std::chrono::milliseconds(0)),
+  EXPECT_THAT(offer_program(program, socket_.name(), std::chrono::milliseconds(0)),
               HasSubstr("does not answer"));
   EXPECT_FALSE(socket_.accept());
-  EXPECT_THAT(hand_over(program, "huddle-agent-that-nobody-has"), HasSubstr("does not answer"));
+  EXPECT_THAT(offer_program(program, "huddle-agent-that-nobody-has"), HasSubstr("does not answer"));
 }
 
 }  // namespace

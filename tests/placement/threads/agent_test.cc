@@ -93,7 +93,7 @@ std::vector<int> threads_per_group(const machine::Topology& topology, std::strin
 
 TEST_F(AgentTest, ThreadsAreNotConcentratedOnFewerNumaNodes) {
   Program program(8, 1);
-  program.seats = one_a_socket();
+  program.assignments = one_a_socket();
   Events events;
   program.run(events, far_pairs(8), 3000);
   for (const Decision& one : decisions(events)) {
@@ -114,9 +114,9 @@ Pairs ring_of(int threads) {
 class EpycAgentTest : public ::testing::Test {
  protected:
   // Returns the decisions for a program whose threads run on `seats`.
-  std::vector<Decision> decisions(const std::vector<int>& seats, const Pairs& pairs) const {
-    Program program(static_cast<int>(seats.size()), 1);
-    program.seats = seats;
+  std::vector<Decision> decisions(const std::vector<int>& assignments, const Pairs& pairs) const {
+    Program program(static_cast<int>(assignments.size()), 1);
+    program.assignments = assignments;
     Events events;
     program.run(events, pairs, 3000);
     Agent agent(model_, machine_.topology.pus, {});
@@ -164,7 +164,7 @@ Pairs outside_in(int threads) {
 
 TEST_F(AgentTest, FollowsChangedPattern) {
   Program program(16, 3);
-  program.seats = two_a_socket();
+  program.assignments = two_a_socket();
   Events events;
   program.run(events, outside_in(16), 4000);
   program.change();
@@ -205,7 +205,7 @@ TEST(Agent, EarlierPlacementMustBeConfirmedByNewEvents) {
 
 TEST_F(AgentTest, KeepsPlacementIfAllPairsShareAlike) {
   Program program(8, 4);
-  program.seats = one_a_socket();
+  program.assignments = one_a_socket();
   Events events;
   program.run(events, all_pairs(8), 2000);
   EXPECT_THAT(reasons(decisions(events)), Each(Reason::all_alike));
@@ -236,7 +236,7 @@ TEST_F(AgentTest, KeepsPlacementWithMoreThreadsThanHardwareThreads) {
 // A thread that rarely runs does not affect decisions, whatever it touches.
 TEST_F(AgentTest, IgnoresHelperThreads) {
   Program program(8, 8);
-  program.seats = one_a_socket();
+  program.assignments = one_a_socket();
   Events events;
   program.run(events, far_pairs(8), 1000);
   for (auto& event : events) {
@@ -248,7 +248,7 @@ TEST_F(AgentTest, IgnoresHelperThreads) {
 
 TEST_F(AgentTest, SmallGainsCauseNoMove) {
   Program program(8, 9);
-  program.seats = one_a_socket();
+  program.assignments = one_a_socket();
   Events events;
   program.run(events, far_pairs(8), 2000);
   AgentOptions options;
@@ -272,7 +272,7 @@ TEST_F(AgentTest, DecidesLessOftenWhileNothingChanges) {
 // A pattern that changes before it was seen twice causes no move.
 TEST_F(AgentTest, IgnoresPatternThatChangesTooFast) {
   Program program(16, 11);
-  program.seats = two_a_socket();
+  program.assignments = two_a_socket();
   Events events;
   for (int round = 0; round < 20; ++round) {
     program.run(events, round % 2 == 0 ? outside_in(16) : near_pairs(16), 200);
@@ -313,8 +313,8 @@ RC_GTEST_FIXTURE_PROP(AgentTest, DecisionsAreReproducible, ()) {
     RC_ASSERT(first[i].wanted == second[i].wanted);
     RC_ASSERT(first[i].gain_s == second[i].gain_s);
     // All hardware threads are allowed and distinct.
-    const std::set<int> seats(first[i].wanted.begin(), first[i].wanted.end());
-    RC_ASSERT(seats.size() == first[i].wanted.size());
+    const std::set<int> assignments(first[i].wanted.begin(), first[i].wanted.end());
+    RC_ASSERT(assignments.size() == first[i].wanted.size());
   }
 }
 

@@ -43,7 +43,7 @@ TEST_F(BinderTest, BindsAndRestores) {
   EXPECT_EQ(masks_.text(10), "0-3");
   EXPECT_EQ(masks_.text(11), "4-7");
   EXPECT_EQ(bind(10, "4-7"), Outcome::bound);  // rebinding is allowed
-  EXPECT_EQ(binder_.give_back(), 2);
+  EXPECT_EQ(binder_.restore(), 2);
   for (pid_t thread = 10; thread < 14; ++thread) EXPECT_EQ(masks_.text(thread), "0-7");
   EXPECT_TRUE(read_kept_state(log_).bound.empty());
 }
@@ -54,7 +54,7 @@ TEST_F(BinderTest, RecordSufficesToRestore) {
   bind(10, "2");
   const SavedState kept = read_kept_state(log_);
   EXPECT_EQ(kept.claims().text(), "2,4");
-  EXPECT_EQ(give_back(kept, masks_), 2);
+  EXPECT_EQ(restore(kept, masks_), 2);
   EXPECT_EQ(masks_.text(10), "0-7");
   EXPECT_EQ(masks_.text(11), "0-7");
 }
@@ -65,13 +65,13 @@ TEST_F(BinderTest, RecordedButUnfinishedBindingIsRestored) {
   masks_.start(10, 14, "0-3");  // not reported as born
   bind(10, "4-7");
   masks_.set_mask(10, CpuSet::parse("0-3"));
-  EXPECT_EQ(give_back(read_kept_state(log_), masks_), 2);
+  EXPECT_EQ(restore(read_kept_state(log_), masks_), 2);
   EXPECT_EQ(masks_.text(10), "0-7");
   EXPECT_EQ(masks_.text(14), "0-7");
   bind(11, "0-3");
   bind(11, "0-7");  // meant to be free again, but not yet done
   masks_.set_mask(11, CpuSet::parse("0-3"));
-  EXPECT_EQ(give_back(read_kept_state(log_), masks_), 1);
+  EXPECT_EQ(restore(read_kept_state(log_), masks_), 1);
   EXPECT_EQ(masks_.text(11), "0-7");
 }
 
@@ -101,7 +101,7 @@ TEST_F(BinderTest, MaskOfAnotherProgramIsNotInherited) {
   // The same at the end, without another look().
   bind(20, "4-5");
   masks_.start(20, 22, "0-3");
-  binder_.give_back();
+  binder_.restore();
   EXPECT_EQ(masks_.text(22), "0-3");
   EXPECT_EQ(masks_.text(20), "0-5");
 }
@@ -135,7 +135,7 @@ TEST_F(BinderTest, StaysWithinOriginalMask) {
   EXPECT_EQ(masks_.text(20), "1");
   EXPECT_EQ(bind(20, "4-7"), Outcome::not_allowed);
   EXPECT_EQ(masks_.text(20), "1");
-  binder_.give_back();
+  binder_.restore();
   EXPECT_EQ(masks_.text(20), "0-1");
 }
 
@@ -156,7 +156,7 @@ TEST_F(BinderTest, LeavesThreadsChangedByOthers) {
   masks_.set_mask(11, CpuSet::parse("2-3"));
   look();
   EXPECT_TRUE(binder_.is_alone(11));
-  binder_.give_back();
+  binder_.restore();
   EXPECT_EQ(masks_.text(10), "6");
   EXPECT_EQ(masks_.text(11), "2-3");
 }
@@ -186,7 +186,7 @@ TEST_F(BinderTest, RestoresUnreportedDescendants) {
   masks_.start(10, 14, "0-3");
   masks_.fork(10, 30, "0-3");
   masks_.fork(30, 31, "0-3");
-  EXPECT_EQ(give_back(read_kept_state(log_), masks_), 4);
+  EXPECT_EQ(restore(read_kept_state(log_), masks_), 4);
   for (const pid_t thread : {10, 14, 30, 31}) EXPECT_EQ(masks_.text(thread), "0-7");
 }
 
@@ -198,7 +198,7 @@ TEST_F(BinderTest, ReusedThreadIdIsNotTouched) {
   masks_.end(10);
   EXPECT_EQ(bind(10, "4-7"), Outcome::gone);
   const SavedState kept = read_kept_state(log_);
-  EXPECT_EQ(give_back(kept, masks_), 0);
+  EXPECT_EQ(restore(kept, masks_), 0);
   EXPECT_EQ(masks_.text(11), "3-7");
 }
 
@@ -219,7 +219,7 @@ TEST_F(BinderTest, EndedThreadsAreForgotten) {
   masks_.end(10);
   look();
   EXPECT_TRUE(binder_.kept().bound.empty());
-  EXPECT_EQ(binder_.give_back(), 0);
+  EXPECT_EQ(binder_.restore(), 0);
 }
 
 TEST(SavedState, IncompleteLineIsIgnored) {
@@ -269,7 +269,7 @@ RC_GTEST_PROP(BinderAtRandom, RestoresEverything, ()) {
         binder.look(10, masks.threads_of(10));
         break;
       case 1:
-        binder.give_back();
+        binder.restore();
         break;
       case 2:  // by another program
         if (masks.mask(thread) == set) break;
@@ -289,7 +289,7 @@ RC_GTEST_PROP(BinderAtRandom, RestoresEverything, ()) {
         break;
     }
   }
-  give_back(read_kept_state(log), masks);
+  restore(read_kept_state(log), masks);
   for (const pid_t thread : masks.threads_of(10)) {
     if (!changed.contains(thread)) RC_ASSERT(masks.text(thread) == "0-7");
   }

@@ -119,8 +119,8 @@ class MoverTest : public ::testing::Test {
     folder_ = scratch_.path("state");
   }
 
-  std::vector<Seat> seats(int shift) const {
-    std::vector<Seat> all;
+  std::vector<Assignment> assignments(int shift) const {
+    std::vector<Assignment> all;
     for (int thread = 0; thread < program_threads; ++thread) {
       const auto place = static_cast<std::size_t>((thread + shift) % before_.count());
       all.push_back({thread, before_.cpus()[place]});
@@ -153,7 +153,7 @@ class MoverTest : public ::testing::Test {
       for (int move = 0;; ++move) {
         threads.look({program.process()});
         mover->look(threads);
-        mover->move(seats(move));
+        mover->move(assignments(move));
         mover->check_guardian();
         // The reader may be slower.
         if (move < 1000) write_byte(moves[1]);
@@ -180,13 +180,13 @@ TEST_F(MoverTest, BindsAndRestoresAtItsEnd) {
   ThreadList threads;
   threads.look({program.process()});
   mover->look(threads);
-  mover->move(seats(0));
+  mover->move(assignments(0));
   EXPECT_TRUE(program.is_bound());
-  EXPECT_EQ(mover->standing().seats.size(), std::size_t{program_threads});
-  EXPECT_EQ(mover->standing().seats.at(1), before_.cpus()[1]);
-  mover->give_back();
+  EXPECT_EQ(mover->standing().assignments.size(), std::size_t{program_threads});
+  EXPECT_EQ(mover->standing().assignments.at(1), before_.cpus()[1]);
+  mover->restore();
   EXPECT_TRUE(program.all_have(before_));
-  mover->move(seats(1));
+  mover->move(assignments(1));
   EXPECT_FALSE(program.all_have(before_));
   mover.reset();
   EXPECT_TRUE(program.all_have(before_));
@@ -214,7 +214,7 @@ TEST_F(MoverTest, TwoAgentsNeverClaimTheSameHardwareThread) {
     first->look(threads);
     if (before_.count() <= program_threads) {
       // Holds the lock, so that this is between two moves of the other agent.
-      first->move(seats(0));
+      first->move(assignments(0));
       EXPECT_TRUE(first->standing().allowed.empty());
       EXPECT_TRUE(here.all_have(before_));
       EXPECT_THAT(first->notes(), ::testing::ElementsAre(::testing::HasSubstr("1 move not made")));
@@ -225,7 +225,7 @@ TEST_F(MoverTest, TwoAgentsNeverClaimTheSameHardwareThread) {
     if (first) {
       EXPECT_TRUE(comes_true([&] { return StateFolder(folder_).living().size() == 1; }));
       first->look(threads);
-      first->move(seats(0));
+      first->move(assignments(0));
       EXPECT_TRUE(here.is_bound());
       first.reset();
     }
@@ -255,7 +255,7 @@ TEST_F(MoverTest, NewThreadsOfBoundThreadAreFree) {
 TEST_F(MoverTest, BindsThreadsOfWatchedProcess) {
   if (!try_page_faults().works) GTEST_SKIP() << "page faults cannot be watched here";
   const Sleepers program;
-  class Wishful : public Listener {
+  class Wishful : public TouchObserver {
    public:
     explicit Wishful(int processor, const Sleepers& sleepers)
         : processor_(processor), sleepers_(sleepers) {}
@@ -263,7 +263,7 @@ TEST_F(MoverTest, BindsThreadsOfWatchedProcess) {
     Wish take(const Look&) override {
       ++looks_;
       if (looks_ == 3) sleepers_.start_another();
-      return {.touches = false, .next_look_ms = 50, .seats = {{0, processor_}}};
+      return {.touches = false, .next_look_ms = 50, .assignments = {{0, processor_}}};
     }
 
    private:
@@ -370,8 +370,8 @@ TEST_F(MoverTest, RestoresIfKilledBetweenRecordAndBinding) {
       StopsAtTheSecond masks(stops[1]);
       Binder binder(masks, [&file](std::string_view line) { return file.add(line); });
       binder.look(program.process(), {program.process()});
-      for (const Seat& seat : {seats(0)[0], seats(1)[0]}) {
-        binder.bind(program.process(), CpuSet({seat.processor}), seat.processor);
+      for (const Assignment& assignment : {assignments(0)[0], assignments(1)[0]}) {
+        binder.bind(program.process(), CpuSet({assignment.processor}), assignment.processor);
       }
       ::_exit(1);
     }
@@ -404,7 +404,7 @@ class SharedAgentTest : public MoverTest {
     }
   }
   // Places the first thread of each program on the hardware thread with the program's index.
-  class FirstThreads : public Listener {
+  class FirstThreads : public TouchObserver {
    public:
     FirstThreads(CpuSet processors, std::function<void()> at_look)
         : processors_(std::move(processors)), at_look_(std::move(at_look)) {}
@@ -415,7 +415,8 @@ class SharedAgentTest : public MoverTest {
       for (const ThreadUse& use : look.threads) {
         const int program = use.thread / program_threads;
         if (use.thread % program_threads != 0 || program >= processors_.count()) continue;
-        wish.seats.push_back({use.thread, processors_.cpus()[static_cast<std::size_t>(program)]});
+        wish.assignments.push_back(
+            {use.thread, processors_.cpus()[static_cast<std::size_t>(program)]});
       }
       return wish;
     }
@@ -446,9 +447,9 @@ class SharedAgentTest : public MoverTest {
       {
         const auto mover =
             Mover::join_or_start(awaited, topology_, allowed, Binding::core, "job", folder_);
-        FirstThreads listener(before_, at_look);
+        FirstThreads observer(before_, at_look);
         if (mover) {
-          watch_awaited(std::move(awaited), listener, {.mover = mover.get()});
+          watch_awaited(std::move(awaited), observer, {.mover = mover.get()});
           status = served;
         }
       }

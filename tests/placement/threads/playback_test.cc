@@ -102,8 +102,8 @@ TEST_F(Playing, PlacesThreadsApartOrTogether) {
   program.run(events, near_pairs(8), 200);
   std::map<Start, std::set<int>> sockets;
   for (const Start start : {Start::order, Start::compact, Start::spread}) {
-    const Events seats = seated(events, model_, start);
-    const auto& look = std::get<Look>(seats.back());
+    const Events assignments = seated(events, model_, start);
+    const auto& look = std::get<Look>(assignments.back());
     std::set<int> processors;
     for (const ThreadUse& use : look.threads) {
       processors.insert(use.processor);
@@ -154,7 +154,7 @@ TEST_F(Playing, RotorGainsMoreOnMoreSockets) {
   for (const int threads : {6, 12, 24, 36}) {
     Events events = events_of(Passages{.threads = threads});
     for (int way = 0; way < ways; ++way) {
-      seat(events, seats_without_order(threads, 10, static_cast<std::uint64_t>(way)));
+      assignment(events, seats_without_order(threads, 10, static_cast<std::uint64_t>(way)));
       Agent agent(model_, machine_.topology.pus, {});
       std::vector<int> processors =
           seats_without_order(threads, 10, static_cast<std::uint64_t>(way));

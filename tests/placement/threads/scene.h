@@ -28,7 +28,7 @@ class Program {
   Program(int threads, std::uint64_t seed) : threads_(threads), random_(seed) {}
 
   // Hardware threads on which the operating system runs the threads: thread t on seats[t].
-  std::vector<int> seats;
+  std::vector<int> assignments;
 
   // Appends touches and looks for this time, with 50 touches per pair every 10 ms.
   void run(Events& events, const Pairs& pairs, int milliseconds) {
@@ -53,8 +53,9 @@ class Program {
   Look look() const {
     Look look{now_ns_, {}};
     for (int thread = 0; thread < threads_; ++thread) {
-      const int seat = seats.empty() ? thread : seats[static_cast<std::size_t>(thread)];
-      look.threads.push_back({thread, now_ns_ / 2, seat});
+      const int assignment =
+          assignments.empty() ? thread : assignments[static_cast<std::size_t>(thread)];
+      look.threads.push_back({thread, now_ns_ / 2, assignment});
     }
     return look;
   }

@@ -79,15 +79,15 @@ Events events_of(const Passages& program) {
 
 std::vector<int> seats_without_order(int threads, int processors_a_socket, std::uint64_t seed) {
   const int sockets = (threads + processors_a_socket - 1) / processors_a_socket;
-  std::vector<int> seats;
+  std::vector<int> assignments;
   for (int i = 0; i < threads; ++i) {
-    seats.push_back(i % sockets * processors_a_socket + i / sockets);
+    assignments.push_back(i % sockets * processors_a_socket + i / sockets);
   }
-  mapping::Random(seed).shuffle(seats);
-  return seats;
+  mapping::Random(seed).shuffle(assignments);
+  return assignments;
 }
 
-void seat(Events& events, const std::vector<int>& processors) {
+void assignment(Events& events, const std::vector<int>& processors) {
   for (auto& event : events) {
     auto* const look = std::get_if<Look>(&event);
     if (look == nullptr) continue;

@@ -38,6 +38,6 @@ Events events_of(const Passages& program);
 // Returns a random placement of the threads, distributed evenly over the minimum number of sockets
 // with `processors_a_socket` hardware threads.
 std::vector<int> seats_without_order(int threads, int processors_a_socket, std::uint64_t seed);
-void seat(Events& events, const std::vector<int>& processors);
+void assignment(Events& events, const std::vector<int>& processors);
 
 }  // namespace huddle::threads

@@ -32,7 +32,7 @@ void talk(const TeamHandle& team, const huddle_bootstrap& place) {
   must(huddle_barrier(team.get()), team);
 }
 
-TEST(Meeting, OfForkedProcessesCreatesSeveralTeams) {
+TEST(Rendezvous, OfForkedProcessesCreatesSeveralTeams) {
   for (const int ranks : {1, 2, 5}) {
     run_c_ranks(ranks, [](const huddle_bootstrap& bootstrap) {
       const ContextHandle context = new_context();
@@ -41,7 +41,7 @@ TEST(Meeting, OfForkedProcessesCreatesSeveralTeams) {
   }
 }
 
-TEST(Meeting, MissingForkedRankIsDetectedAtOnce) {
+TEST(Rendezvous, MissingForkedRankIsDetectedAtOnce) {
   run_c_ranks(3, [](const huddle_bootstrap& bootstrap) {
     if (bootstrap.rank == 1) return;
     const ContextHandle context = new_context();
@@ -76,22 +76,22 @@ std::vector<int> statuses_of_strangers(const std::string& path, int ranks,
 }
 
 std::string own_path(const char* name) {
-  return "/tmp/huddle-meeting-test-" + std::to_string(getpid()) + "-" + name;
+  return "/tmp/huddle-rendezvous-test-" + std::to_string(getpid()) + "-" + name;
 }
 
-TEST(Meeting, AtPathConnectsIndependentProcesses) {
+TEST(Rendezvous, AtPathConnectsIndependentProcesses) {
   EXPECT_THAT(statuses_of_strangers(own_path("a"), 4, {2, 0, 3, 1}), Each(0));
   EXPECT_THAT(statuses_of_strangers(own_path("b"), 1, {0}), Each(0));
 }
 
-TEST(Meeting, AtPathReportsMissingRank) {
+TEST(Rendezvous, AtPathReportsMissingRank) {
   constexpr int short_ms = 200;
-  huddle_meeting* meeting = nullptr;
+  huddle_rendezvous* rendezvous = nullptr;
   huddle_message message;
-  EXPECT_EQ(huddle_meeting_at_path(own_path("c").c_str(), 0, 3, short_ms, &meeting, &message),
+  EXPECT_EQ(huddle_rendezvous_at_path(own_path("c").c_str(), 0, 3, short_ms, &rendezvous, &message),
             HUDDLE_FAILED);
   EXPECT_THAT(message.text, HasSubstr("the first that did not is rank 1"));
-  EXPECT_EQ(huddle_meeting_at_path(own_path("d").c_str(), 2, 3, short_ms, &meeting, &message),
+  EXPECT_EQ(huddle_rendezvous_at_path(own_path("d").c_str(), 2, 3, short_ms, &rendezvous, &message),
             HUDDLE_FAILED);
   EXPECT_THAT(message.text, HasSubstr("rank 0 did not come"));
 }
@@ -155,7 +155,7 @@ void run_ring(int ranks, const std::function<void(Ring& ring)>& function) {
   EXPECT_THAT(processes->wait(team::rank_limit), Each(team::RankEnd::How::fine));
 }
 
-TEST(Meeting, ByUserCallback) {
+TEST(Rendezvous, ByUserCallback) {
   run_ring(4, [](Ring& ring) {
     const huddle_bootstrap bootstrap{ring.rank, ring.ranks, ring_allgather, &ring};
     const ContextHandle context = new_context();
@@ -168,7 +168,7 @@ TEST(Meeting, ByUserCallback) {
   });
 }
 
-TEST(Meeting, FailingCallbackIsAFailureOnEveryRank) {
+TEST(Rendezvous, FailingCallbackIsAFailureOnEveryRank) {
   run_ring(3, [](Ring& ring) {
     if (ring.rank == 1) ring.fails_at = 1;
     const huddle_bootstrap bootstrap{ring.rank, ring.ranks, ring_allgather, &ring};

@@ -43,15 +43,15 @@ void must(huddle_status status, const TeamHandle& team) {
 }
 
 std::unique_ptr<team::RankProcesses> start_c_ranks(int ranks, const CRankFunction& function) {
-  huddle_meeting* before_fork = nullptr;
+  huddle_rendezvous* before_fork = nullptr;
   huddle_message why;
-  must(huddle_meeting_before_fork(ranks, &before_fork, &why), why.text);
-  MeetingHandle meeting(before_fork);
+  must(huddle_rendezvous_before_fork(ranks, &before_fork, &why), why.text);
+  RendezvousHandle rendezvous(before_fork);
   return std::make_unique<team::RankProcesses>(ranks, [&](const team::Bootstrap& place) {
     huddle_message message;
-    must(huddle_meeting_take_place(meeting.get(), place.rank, &message), message.text);
-    function(huddle_meeting_bootstrap(meeting.get()));
-    meeting.reset();
+    must(huddle_rendezvous_attach(rendezvous.get(), place.rank, &message), message.text);
+    function(huddle_rendezvous_bootstrap(rendezvous.get()));
+    rendezvous.reset();
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ranks that use only the C interface: forked processes that rendezvous by a huddle_meeting.
+// Ranks that use only the C interface: forked processes that rendezvous by a huddle_rendezvous.
 #pragma once
 
 #include <chrono>
@@ -16,11 +16,11 @@ namespace huddle::api {
 
 struct Free {
   void operator()(huddle_context* context) const { huddle_context_free(context); }
-  void operator()(huddle_meeting* meeting) const { huddle_meeting_free(meeting); }
+  void operator()(huddle_rendezvous* rendezvous) const { huddle_rendezvous_free(rendezvous); }
   void operator()(huddle_team* team) const { huddle_team_free(team); }
 };
 using ContextHandle = std::unique_ptr<huddle_context, Free>;
-using MeetingHandle = std::unique_ptr<huddle_meeting, Free>;
+using RendezvousHandle = std::unique_ptr<huddle_rendezvous, Free>;
 using TeamHandle = std::unique_ptr<huddle_team, Free>;
 
 // All zero except `size`.
@@ -31,7 +31,7 @@ ContextHandle new_context(const huddle_settings& settings = default_settings());
 TeamHandle new_team(const ContextHandle& context, const huddle_bootstrap& bootstrap);
 void must(huddle_status status, const TeamHandle& team);
 
-// Receives the bootstrap of a forked child. The parent must release its meeting as well.
+// Receives the bootstrap of a forked child. The parent must release its rendezvous as well.
 using CRankFunction = std::function<void(const huddle_bootstrap&)>;
 // Starts the ranks and does not wait for them.
 std::unique_ptr<team::RankProcesses> start_c_ranks(int ranks, const CRankFunction& function);

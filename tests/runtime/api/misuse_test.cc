@@ -86,38 +86,40 @@ TEST_F(Misuse, NullPointersToHandles) {
   EXPECT_EQ(huddle_context_create(nullptr, nullptr, &message), HUDDLE_MISUSED);
   EXPECT_THAT(message.text, HasSubstr("nowhere to put"));
   EXPECT_EQ(huddle_team_create(context_.get(), &bootstrap, nullptr, nullptr), HUDDLE_MISUSED);
-  EXPECT_EQ(huddle_meeting_before_fork(1, nullptr, nullptr), HUDDLE_MISUSED);
-  EXPECT_EQ(huddle_meeting_at_path("/x", 0, 1, 1, nullptr, nullptr), HUDDLE_MISUSED);
+  EXPECT_EQ(huddle_rendezvous_before_fork(1, nullptr, nullptr), HUDDLE_MISUSED);
+  EXPECT_EQ(huddle_rendezvous_at_path("/x", 0, 1, 1, nullptr, nullptr), HUDDLE_MISUSED);
 }
 
 TEST_F(Misuse, InvalidMeetingBeforeFork) {
   for (const int ranks : {0, -1, INT32_MIN}) {
-    EXPECT_THAT(sentence_of_making<huddle_meeting>([&](auto** meeting, huddle_message* message) {
-                  return huddle_meeting_before_fork(ranks, meeting, message);
-                }),
-                HasSubstr("one rank at least"));
+    EXPECT_THAT(
+        sentence_of_making<huddle_rendezvous>([&](auto** rendezvous, huddle_message* message) {
+          return huddle_rendezvous_before_fork(ranks, rendezvous, message);
+        }),
+        HasSubstr("one rank at least"));
   }
   huddle_message message;
-  EXPECT_EQ(huddle_meeting_take_place(nullptr, 0, &message), HUDDLE_MISUSED);
+  EXPECT_EQ(huddle_rendezvous_attach(nullptr, 0, &message), HUDDLE_MISUSED);
   EXPECT_THAT(message.text, HasSubstr("null"));
-  huddle_meeting* made = nullptr;
-  ASSERT_EQ(huddle_meeting_before_fork(2, &made, nullptr), HUDDLE_OK);
-  const MeetingHandle meeting(made);
+  huddle_rendezvous* made = nullptr;
+  ASSERT_EQ(huddle_rendezvous_before_fork(2, &made, nullptr), HUDDLE_OK);
+  const RendezvousHandle rendezvous(made);
   for (const int rank : {-1, 2, INT32_MAX}) {
-    EXPECT_EQ(huddle_meeting_take_place(made, rank, &message), HUDDLE_MISUSED);
+    EXPECT_EQ(huddle_rendezvous_attach(made, rank, &message), HUDDLE_MISUSED);
     EXPECT_THAT(message.text, HasSubstr("counted from 0"));
   }
-  EXPECT_THAT(team_sentence(huddle_meeting_bootstrap(made)), HasSubstr("taken its place"));
-  EXPECT_EQ(huddle_meeting_take_place(made, 1, &message), HUDDLE_OK);
+  EXPECT_THAT(team_sentence(huddle_rendezvous_bootstrap(made)),
+              HasSubstr("once this process is attached"));
+  EXPECT_EQ(huddle_rendezvous_attach(made, 1, &message), HUDDLE_OK);
   EXPECT_STREQ(message.text, "");
-  EXPECT_EQ(huddle_meeting_take_place(made, 0, &message), HUDDLE_MISUSED);
-  EXPECT_THAT(message.text, HasSubstr("has its place already"));
+  EXPECT_EQ(huddle_rendezvous_attach(made, 0, &message), HUDDLE_MISUSED);
+  EXPECT_THAT(message.text, HasSubstr("already attached"));
 }
 
 TEST_F(Misuse, InvalidMeetingAtPath) {
   const auto sentence = [&](const char* path, int rank, int ranks, int timeout_ms) {
-    return sentence_of_making<huddle_meeting>([&](auto** meeting, huddle_message* message) {
-      return huddle_meeting_at_path(path, rank, ranks, timeout_ms, meeting, message);
+    return sentence_of_making<huddle_rendezvous>([&](auto** rendezvous, huddle_message* message) {
+      return huddle_rendezvous_at_path(path, rank, ranks, timeout_ms, rendezvous, message);
     });
   };
   EXPECT_THAT(sentence(nullptr, 0, 1, 1000), HasSubstr("no path"));
@@ -126,15 +128,15 @@ TEST_F(Misuse, InvalidMeetingAtPath) {
   EXPECT_THAT(sentence("/x", 3, 3, 1000), HasSubstr("counted from 0"));
   EXPECT_THAT(sentence("/x", -1, 3, 1000), HasSubstr("counted from 0"));
   EXPECT_THAT(sentence("/x", 0, 3, 0), HasSubstr("timeout_ms"));
-  huddle_meeting* made = nullptr;
-  ASSERT_EQ(huddle_meeting_at_path("/huddle/misuse", 0, 1, 1000, &made, nullptr), HUDDLE_OK);
-  const MeetingHandle meeting(made);
-  EXPECT_EQ(huddle_meeting_take_place(made, 0, nullptr), HUDDLE_MISUSED);
+  huddle_rendezvous* made = nullptr;
+  ASSERT_EQ(huddle_rendezvous_at_path("/huddle/misuse", 0, 1, 1000, &made, nullptr), HUDDLE_OK);
+  const RendezvousHandle rendezvous(made);
+  EXPECT_EQ(huddle_rendezvous_attach(made, 0, nullptr), HUDDLE_MISUSED);
 }
 
 TEST_F(Misuse, InvalidBootstrap) {
   EXPECT_THAT(team_sentence({0, 1, nullptr, nullptr}), HasSubstr("no allgather"));
-  EXPECT_THAT(team_sentence(huddle_meeting_bootstrap(nullptr)), HasSubstr("no allgather"));
+  EXPECT_THAT(team_sentence(huddle_rendezvous_bootstrap(nullptr)), HasSubstr("no allgather"));
   EXPECT_THAT(team_sentence({0, 0, gather_alone, nullptr}), HasSubstr("one rank at least"));
   EXPECT_THAT(team_sentence({2, 2, gather_alone, nullptr}), HasSubstr("counted from 0"));
   EXPECT_THAT(team_sentence({-1, 2, gather_alone, nullptr}), HasSubstr("counted from 0"));
@@ -164,7 +166,7 @@ TEST_F(Misuse, NullTeam) {
   EXPECT_EQ(huddle_explain(nullptr, HUDDLE_BARRIER, 0, 1, HUDDLE_TEXT, text.data(), 10, nullptr),
             HUDDLE_MISUSED);
   huddle_context_free(nullptr);
-  huddle_meeting_free(nullptr);
+  huddle_rendezvous_free(nullptr);
   huddle_team_free(nullptr);
 }
 

@@ -57,17 +57,18 @@ int main(int argc, char** argv) {
   const int rank = atoi(argv[2]);
   const int ranks = atoi(argv[3]);
   huddle_message message;
-  huddle_meeting* meeting = NULL;
-  huddle_status status = huddle_meeting_at_path(argv[1], rank, ranks, most_ms, &meeting, &message);
+  huddle_rendezvous* rendezvous = NULL;
+  huddle_status status =
+      huddle_rendezvous_at_path(argv[1], rank, ranks, most_ms, &rendezvous, &message);
   if (status != HUDDLE_OK) return failed(status, message.text);
   huddle_context* context = NULL;
   status = huddle_context_create(NULL, &context, &message);
   if (status != HUDDLE_OK) return failed(status, message.text);
-  const huddle_bootstrap bootstrap = huddle_meeting_bootstrap(meeting);
+  const huddle_bootstrap bootstrap = huddle_rendezvous_bootstrap(rendezvous);
   huddle_team* team = NULL;
   status = huddle_team_create(context, &bootstrap, &team, &message);
   if (status != HUDDLE_OK) return failed(status, message.text);
-  huddle_meeting_free(meeting);
+  huddle_rendezvous_free(rendezvous);
   huddle_context_free(context); /* the team keeps what it needs */
   const int result = talk(team);
   if (result != 0) fprintf(stderr, "rank %d: %d: %s\n", rank, result, huddle_team_message(team));

@@ -38,17 +38,17 @@ void talk(const TeamHandle& team, int rounds) {
   }
 }
 
-// Each thread has its own meeting and team, with a name that the same threads of all ranks use.
+// Each thread has its own rendezvous and team, with a name that the same threads of all ranks use.
 void talk_in_thread(const ContextHandle& context, int number, const huddle_bootstrap& place) {
   constexpr int most_ms = 20000;
-  huddle_meeting* meeting = nullptr;
+  huddle_rendezvous* rendezvous = nullptr;
   huddle_message message;
-  ASSERT_EQ(huddle_meeting_at_path(numbered_path(number).c_str(), place.rank, place.ranks, most_ms,
-                                   &meeting, &message),
+  ASSERT_EQ(huddle_rendezvous_at_path(numbered_path(number).c_str(), place.rank, place.ranks,
+                                      most_ms, &rendezvous, &message),
             HUDDLE_OK)
       << message.text;
-  const MeetingHandle mine(meeting);
-  talk(new_team(context, huddle_meeting_bootstrap(meeting)), 40);
+  const RendezvousHandle mine(rendezvous);
+  talk(new_team(context, huddle_rendezvous_bootstrap(rendezvous)), 40);
 }
 
 void run_threads(int threads, const std::function<void(int)>& function) {

@@ -102,13 +102,14 @@ TEST(PeerLost, DoesNotAffectOtherTeams) {
     EXPECT_EQ(huddle_barrier(everybody.get()), HUDDLE_PEER_LOST);
     // The surviving ranks rendezvous again.
     const std::string path = "/tmp/huddle-survivors-" + std::to_string(getppid());
-    huddle_meeting* meeting = nullptr;
+    huddle_rendezvous* rendezvous = nullptr;
     huddle_message message;
-    ASSERT_EQ(huddle_meeting_at_path(path.c_str(), all.rank / 2, 2, 20000, &meeting, &message),
-              HUDDLE_OK)
+    ASSERT_EQ(
+        huddle_rendezvous_at_path(path.c_str(), all.rank / 2, 2, 20000, &rendezvous, &message),
+        HUDDLE_OK)
         << message.text;
-    const MeetingHandle mine(meeting);
-    const TeamHandle survivors = new_team(context, huddle_meeting_bootstrap(meeting));
+    const RendezvousHandle mine(rendezvous);
+    const TeamHandle survivors = new_team(context, huddle_rendezvous_bootstrap(rendezvous));
     must(huddle_barrier(survivors.get()), survivors);
   });
   const std::vector<RankEnd> ends = processes->wait(team::rank_limit);
@@ -268,14 +269,14 @@ TEST(Callbacks, MayExitTheirThread) {
 
 TEST(Forked, ProcessCannotUseParentContext) {
   run_c_ranks(2, [](const huddle_bootstrap& bootstrap) {
-    huddle_meeting* made = nullptr;
+    huddle_rendezvous* made = nullptr;
     if (bootstrap.rank == 1) return;
     const ContextHandle context = new_context();
-    ASSERT_EQ(huddle_meeting_before_fork(1, &made, nullptr), HUDDLE_OK);
-    const MeetingHandle meeting(made);
+    ASSERT_EQ(huddle_rendezvous_before_fork(1, &made, nullptr), HUDDLE_OK);
+    const RendezvousHandle rendezvous(made);
     const auto ends = team::run_ranks(1, [&](const team::Bootstrap&) {
-      huddle_meeting_take_place(made, 0, nullptr);
-      const huddle_bootstrap child = huddle_meeting_bootstrap(made);
+      huddle_rendezvous_attach(made, 0, nullptr);
+      const huddle_bootstrap child = huddle_rendezvous_bootstrap(made);
       huddle_team* team = nullptr;
       huddle_message message;
       EXPECT_EQ(huddle_team_create(context.get(), &child, &team, &message), HUDDLE_FAILED);

@@ -58,7 +58,7 @@ TEST(Waiting, SpinsWithoutLimitOnUnsharedCore) {
 }
 
 TEST(Waiting, NeverSpinsIfOversubscribed) {
-  Waiting waiting({.crowded = true, .wake_ns = wake_ns}, nullptr, nullptr);
+  Waiting waiting({.oversubscribed = true, .wake_ns = wake_ns}, nullptr, nullptr);
   waiting.record_first_yield(slice_ns);
   EXPECT_EQ(waiting.spin_ns(), 0);
 }

@@ -142,7 +142,7 @@ TEST(Choice, SecondDirectionCostsTheMeasuredShare) {
   EXPECT_EQ(network.second_way_percent, 25);
   const schedules::Sizes sizes = schedules::Sizes::equal(1 << 20);
   const auto one_way_ns = static_cast<double>(network.message_ns + network.ns_per_mib);
-  const auto reduce_ns = static_cast<double>(network.joining_ns_per_mib);
+  const auto reduce_ns = static_cast<double>(network.combining_ns_per_mib);
   EXPECT_GT(reduce_ns, 0);
   EXPECT_NEAR(static_cast<double>(predicted_ns(*exchange, sizes, network)),
               one_way_ns + static_cast<double>(network.ns_per_mib) / 4 + reduce_ns, 10);

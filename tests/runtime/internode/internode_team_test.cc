@@ -413,8 +413,8 @@ TEST_P(Teams, TooSmallBufferIsAnErrorOfItsReceiverOnly) {
 TEST_P(Teams, ScansRequireConsecutiveRanks) {
   const memory::Reduction sum = memory::reduction(memory::Type::uint64, memory::Operator::sum);
   run(dear_bytes, [&](Team& team, int rank, Mail&) {
-    ASSERT_EQ(team.takes(select::Operation::scan), team.map().is_in_order());
-    if (!team.takes(select::Operation::scan)) return;
+    ASSERT_EQ(team.handles(select::Operation::scan), team.map().is_in_order());
+    if (!team.handles(select::Operation::scan)) return;
     for (const std::size_t count : sizes) {
       std::vector<std::uint64_t> mine(count);
       for (std::size_t i = 0; i < count; ++i) mine[i] = i + static_cast<std::uint64_t>(rank);
@@ -440,8 +440,8 @@ TEST_P(Teams, ScansRequireConsecutiveRanks) {
 // Operations by pairs gain only inside a node.
 TEST_P(Teams, PairwiseOperationsRequireASharedNode) {
   run(dear_bytes, [](Team& team, int, Mail&) {
-    EXPECT_EQ(team.takes(select::Operation::alltoallv), team.map().most_ranks_on_a_node() > 1);
-    EXPECT_TRUE(team.takes(select::Operation::bcast));
+    EXPECT_EQ(team.handles(select::Operation::alltoallv), team.map().most_ranks_on_a_node() > 1);
+    EXPECT_TRUE(team.handles(select::Operation::bcast));
   });
 }
 
@@ -651,8 +651,8 @@ TEST_P(Teams, ReducesInRankOrderOrNotAtAll) {
   for (const Sharing& sharing : sharings) {
     sharing_ = sharing;
     run(dear_bytes, [&](Team& team, int rank, Mail&) {
-      ASSERT_EQ(team.can_join(append), team.map().is_in_order());
-      if (!team.can_join(append)) return;
+      ASSERT_EQ(team.can_reduce(append), team.map().is_in_order());
+      if (!team.can_reduce(append)) return;
       std::vector<Row> rows(100, Row{rank, rank, false});
       team.allreduce(rows.data(), rows.data(), rows.size(), append);
       for (const Row& row : rows) {

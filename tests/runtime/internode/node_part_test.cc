@@ -134,10 +134,10 @@ TEST(NodePart, ReduceScatterAndAllgathervMatchTeam) {
     float* const own = all.data() + slices[static_cast<std::size_t>(place)].offset;
     part.reduce_scatter(data.data(), own, node::Blocks::listed(slices), sum);
     part.allgatherv(own, all.data(), node::Blocks::listed(in_bytes));
-    std::vector<float> joined(count);
-    part.reduce(data.data(), joined.data(), count, sum, 0);
+    std::vector<float> combined(count);
+    part.reduce(data.data(), combined.data(), count, sum, 0);
     if (place == 0) {
-      EXPECT_EQ(joined, all) << "as a sum for one";
+      EXPECT_EQ(combined, all) << "as a sum for one";
     }
     return all;
   });

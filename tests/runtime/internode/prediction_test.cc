@@ -212,10 +212,10 @@ TEST(Prediction, UsesSegmentsIfNodesHaveWorkToOverlap) {
 
 // The node has to wait while its leader reduces.
 TEST(Prediction, ReductionsOfLeadersCountAsNodeTime) {
-  Network joining = of_four_senders(0);
-  joining.joining_ns_per_mib = std::int64_t{1} << 40;
+  Network combining = of_four_senders(0);
+  combining.combining_ns_per_mib = std::int64_t{1} << 40;
   const Prediction two =
-      predict(Operation::allreduce, 1 << 20, blocks, joining, by_bytes(), {1, 2});
+      predict(Operation::allreduce, 1 << 20, blocks, combining, by_bytes(), {1, 2});
   EXPECT_GT(two.joining_ns, std::int64_t{1} << 38);
   EXPECT_GE(two.ns(), 2 * two.joining_ns + two.before->ns + two.after->ns);
 }

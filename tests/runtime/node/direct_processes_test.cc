@@ -104,9 +104,14 @@ struct Roll {
 int live(int rank, int ranks, std::byte* data, Roll& roll, const Open& open, const Work& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   roll.processes[static_cast<std::size_t>(rank)] = getpid();
-  Rank me{
-      rank, ranks, {}, {}, {}, {{.crowded = true}, nullptr, nullptr}, std::vector<std::byte>(room),
-      {}};
+  Rank me{rank,
+          ranks,
+          {},
+          {},
+          {},
+          {{.oversubscribed = true}, nullptr, nullptr},
+          std::vector<std::byte>(room),
+          {}};
   for (int owner = 0; owner < ranks; ++owner) {
     const auto at = static_cast<std::size_t>(owner);
     while (roll.processes[at] == 0) sched_yield();

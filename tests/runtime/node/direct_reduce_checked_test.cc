@@ -30,7 +30,7 @@ Bytes contributions(int rank, std::size_t count) {
   return bytes_of(all);
 }
 
-Bytes direct_joined(int ranks, std::size_t from, std::size_t count) {
+Bytes direct_combined(int ranks, std::size_t from, std::size_t count) {
   const ReductionOrder reduction_order(unknown_locality(ranks));
   std::vector<Bracketed> all;
   for (std::size_t i = from; i < from + count; ++i) {
@@ -51,7 +51,7 @@ auto making_allreduce(std::size_t count, DirectResults results) {
 DirectReduceCall allreduce(int ranks, std::size_t count, bool in_place,
                            DirectResults results = DirectResults::are_read) {
   return {[=](int rank) { return contributions(rank, count); },
-          [=](int) { return direct_joined(ranks, 0, count); }, making_allreduce(count, results),
+          [=](int) { return direct_combined(ranks, 0, count); }, making_allreduce(count, results),
           in_place};
 }
 
@@ -67,7 +67,7 @@ auto making_reduce(std::size_t count, int root) {
 
 DirectReduceCall reduce(int ranks, std::size_t count, int root, bool in_place) {
   return {[=](int rank) { return contributions(rank, count); },
-          [=](int rank) { return rank == root ? direct_joined(ranks, 0, count) : Bytes{}; },
+          [=](int rank) { return rank == root ? direct_combined(ranks, 0, count) : Bytes{}; },
           making_reduce(count, root), in_place};
 }
 
@@ -77,8 +77,8 @@ DirectReduceCall reduce_scatter(int ranks) {
   const std::size_t count = static_cast<std::size_t>(blocks.back().offset) + blocks.back().bytes;
   return {[=](int rank) { return contributions(rank, count); },
           [=](int rank) {
-            return direct_joined(ranks, static_cast<std::size_t>(mine(rank).offset),
-                                 mine(rank).bytes);
+            return direct_combined(ranks, static_cast<std::size_t>(mine(rank).offset),
+                                   mine(rank).bytes);
           },
           [=](DirectReduce& protocol, CheckedContext& w) {
             protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, one_by_one);

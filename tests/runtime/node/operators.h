@@ -42,8 +42,8 @@ memory::Reduction product_of() {
       Element b;
       std::memcpy(&a, static_cast<const std::byte*>(left) + i * sizeof a, sizeof a);
       std::memcpy(&b, static_cast<const std::byte*>(right) + i * sizeof b, sizeof b);
-      const Element joined = a * b;
-      std::memcpy(static_cast<std::byte*>(to) + i * sizeof joined, &joined, sizeof joined);
+      const Element combined = a * b;
+      std::memcpy(static_cast<std::byte*>(to) + i * sizeof combined, &combined, sizeof combined);
     }
   };
   return {combine, nullptr, sizeof(Element), false};

@@ -59,7 +59,7 @@ class Threads {
       memory_.emplace_back(protocols_.back().shared_bytes());
       shared_.push_back(memory_.back().data());
     }
-    for (int rank = 0; rank < ranks; ++rank) waiting_.push_back(crowded());
+    for (int rank = 0; rank < ranks; ++rank) waiting_.push_back(oversubscribed());
   }
 
   void run(const Work& work) {
@@ -86,7 +86,7 @@ class Threads {
  private:
   static constexpr std::size_t most_scratch_bytes = 1 << 16;
 
-  static context::Waiting crowded() { return {{.crowded = true}, nullptr, nullptr}; }
+  static context::Waiting oversubscribed() { return {{.oversubscribed = true}, nullptr, nullptr}; }
 
   int ranks_;
   single_copy::OwnMemory own_memory_;  // stateless: any thread may use it

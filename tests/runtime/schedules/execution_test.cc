@@ -98,7 +98,7 @@ TEST_P(TeamSetUp, ReducesRealDataInOrder) {
     job.in_place = algorithm.in_place && !has_root(algorithm.operation) && ranks % 2 == 0;
     SCOPED_TRACE(told(algorithm, job.call) + (job.in_place ? " in place" : ""));
     const auto inputs = contributions(job, elements, random);
-    expect_joined(job, inputs, outputs_of(job, inputs, seeded(job, random)));
+    expect_combined(job, inputs, outputs_of(job, inputs, seeded(job, random)));
   }
 }
 
@@ -127,7 +127,7 @@ TEST_P(TeamSetUp, SupportsAllTypesAndOperators) {
       const Job job = reduction_job(algorithm, {.ranks = 6, .root = 3}, 11, reduction);
       const auto inputs = contributions(job, 11, random);
       SCOPED_TRACE(std::string(facts.name) + " " + std::string(memory::name(operation)));
-      expect_joined(job, inputs, outputs_of(job, inputs, seeded(job, random)));
+      expect_combined(job, inputs, outputs_of(job, inputs, seeded(job, random)));
     }
   }
 }
@@ -157,13 +157,14 @@ TEST(Bits, DoNotDependOnTheAlgorithm) {
       const int root = static_cast<int>(random() % static_cast<unsigned>(ranks));
       const Job job = reduction_job(algorithm, {.ranks = ranks, .root = root}, elements, sum);
       SCOPED_TRACE(told(algorithm, job.call));
-      expect_joined(job, inputs, outputs_of(job, inputs, seeded(job, random)));
+      expect_combined(job, inputs, outputs_of(job, inputs, seeded(job, random)));
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Net, Moving, ::testing::ValuesIn(algorithms_that_join(false)), test_name);
-INSTANTIATE_TEST_SUITE_P(Net, TeamSetUp, ::testing::ValuesIn(algorithms_that_join(true)),
+INSTANTIATE_TEST_SUITE_P(Net, Moving, ::testing::ValuesIn(algorithms_that_combine(false)),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Net, TeamSetUp, ::testing::ValuesIn(algorithms_that_combine(true)),
                          test_name);
 
 }  // namespace

@@ -83,10 +83,10 @@ inline Bytes block_of(const Bytes& bytes, const Sizes& sizes, std::int64_t block
   return blocks_of(bytes, sizes, {block, 1});
 }
 
-inline std::vector<Algorithm> algorithms_that_join(bool join) {
+inline std::vector<Algorithm> algorithms_that_combine(bool combine) {
   std::vector<Algorithm> found;
   for (const Algorithm& algorithm : algorithms()) {
-    if (reduces(algorithm.operation) == join) found.push_back(algorithm);
+    if (reduces(algorithm.operation) == combine) found.push_back(algorithm);
   }
   return found;
 }
@@ -139,7 +139,7 @@ inline void expect_moved(const Job& job, const std::vector<Bytes>& inputs,
 }
 
 // Expected reductions: the reduction order, computed sequentially with the same kernels.
-inline Bytes joined(const memory::Reduction& reduction, const Bytes& left, const Bytes& right) {
+inline Bytes combined(const memory::Reduction& reduction, const Bytes& left, const Bytes& right) {
   Bytes result(left.size());
   reduction(result.data(), left.data(), right.data(), left.size() / reduction.element_bytes);
   return result;
@@ -148,16 +148,16 @@ inline std::vector<Bytes> prefixes(const Job& job, const std::vector<Bytes>& inp
   return associated_prefixes<Bytes>(
       job.ranks(), job.algorithm.operation == Operation::scan, Bytes{},
       [&](int rank) { return inputs[static_cast<std::size_t>(rank)]; },
-      [&](const Bytes& left, const Bytes& right) { return joined(job.reduction, left, right); });
+      [&](const Bytes& left, const Bytes& right) { return combined(job.reduction, left, right); });
 }
 inline Bytes whole(const Job& job, const std::vector<Bytes>& inputs) {
   return associated<Bytes>(
       job.ranks(), [&](int rank) { return inputs[static_cast<std::size_t>(rank)]; },
-      [&](const Bytes& left, const Bytes& right) { return joined(job.reduction, left, right); });
+      [&](const Bytes& left, const Bytes& right) { return combined(job.reduction, left, right); });
 }
 
-inline void expect_joined(const Job& job, const std::vector<Bytes>& inputs,
-                          const std::vector<Bytes>& outputs) {
+inline void expect_combined(const Job& job, const std::vector<Bytes>& inputs,
+                            const std::vector<Bytes>& outputs) {
   const Operation operation = job.algorithm.operation;
   const bool scans = operation == Operation::scan || operation == Operation::exscan;
   const std::vector<Bytes> expected = scans ? prefixes(job, inputs) : std::vector<Bytes>{};

@@ -97,7 +97,7 @@ void shift(Message& message) {
   const Run run = *message.part.blocks.begin();
   message.part.blocks = Blocks::circular(run.first + 1, run.length, 8);
 }
-Join& first_join(Round& round) { return std::get<Join>(round.work.front()); }
+Combine& first_combine(Round& round) { return std::get<Combine>(round.work.front()); }
 
 std::vector<Case> cases() {
   const std::string ring = "allgather:ring";
@@ -197,14 +197,15 @@ std::vector<Case> cases() {
   plant("what stays not copied", "alltoall:bruck", at(2, 1, [](Round& r) { r.work.clear(); }),
         "is read, and is not there");
   plant("operands swapped", doubling,
-        at(2, 1, [](Round& r) { std::swap(first_join(r).left, first_join(r).right); }), "has ((");
+        at(2, 1, [](Round& r) { std::swap(first_combine(r).left, first_combine(r).right); }),
+        "has ((");
   plant("a join left out", doubling, at(2, 1, [](Round& r) { r.work.clear(); }), "has ((");
   plant("a contribution joined twice", "allreduce:ring",
         at(2, 1,
            [](Round& r) {
              r.work.push_back(r.work[0]);
-             first_join(r).result = Buffer::output;
-             std::get<Join>(r.work[1]).left = Buffer::output;
+             first_combine(r).result = Buffer::output;
+             std::get<Combine>(r.work[1]).left = Buffer::output;
            }),
         "joins");
   plant(
@@ -214,8 +215,8 @@ std::vector<Case> cases() {
         const int peer = rank ^ seat_bit;
         r.receives[0].peer = r.sends[0].peer = peer;
         const Buffer own = number == 0 ? Buffer::input : Buffer::output;
-        first_join(r).left = peer < rank ? scratch(0) : own;
-        first_join(r).right = peer < rank ? own : scratch(0);
+        first_combine(r).left = peer < rank ? scratch(0) : own;
+        first_combine(r).right = peer < rank ? own : scratch(0);
       },
       "has (((0 4)");
 
@@ -252,7 +253,7 @@ std::vector<Case> cases() {
                    {.change = everywhere([](Round& r) {
                       if (r.work.empty()) return;
                       r.receives[0].part.buffer = Buffer::output;
-                      first_join(r).left = Buffer::output;
+                      first_combine(r).left = Buffer::output;
                     })},
                    "joins",
                    true});

@@ -34,7 +34,7 @@ void expect_joins(const Algorithm& algorithm, const Call& call, std::minstd_rand
   const Job job =
       reduction_job(algorithm, call, elements, algorithm.order == Order::free ? sum : bracketed());
   const auto inputs = contributions(job, elements, random);
-  expect_joined(job, inputs, outputs_of(job, inputs, SocketWires(call.ranks)));
+  expect_combined(job, inputs, outputs_of(job, inputs, SocketWires(call.ranks)));
 }
 
 TEST_P(OverSockets, MovesAndReducesRealData) {

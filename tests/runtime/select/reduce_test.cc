@@ -51,10 +51,10 @@ TEST(ExchangeReduce, TakesTurnsIfRanksShareHardwareThreads) {
 double slices_ns(std::size_t data_bytes, double times_as_long) {
   machine::Machine machine = machine::generic_machine(
       machine::discover_from_synthetic("pack:1 numa:1 l3:1 core:4 pu:1").topology);
-  const double joined = static_cast<double>(data_bytes) / 2;
+  const double combined = static_cast<double>(data_bytes) / 2;
   for (machine::CopyCurve& copy : machine.copy) {
-    copy.curve.bytes = {joined, 2 * joined};
-    copy.curve.ns = {joined / 20, joined / 20 * 2 * times_as_long};
+    copy.curve.bytes = {combined, 2 * combined};
+    copy.curve.ns = {combined / 20, combined / 20 * 2 * times_as_long};
   }
   const machine::CostModel model(machine);
   const node::RankLocality locality = node::locality(machine.topology, {0, 1});

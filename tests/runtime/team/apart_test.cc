@@ -83,7 +83,7 @@ TEST_F(Apart, RankOnAnotherMachineFailsAllRanks) {
     if (bootstrap.rank == apart_rank) move_to_another_machine();
     Context context(generic_options("pack:1 core:2 pu:1", 64 * MiB));
     for (int again = 0; again < 2; ++again) {
-      EXPECT_EQ(Trouble::of([&] { Team(context, bootstrap); }).text(),
+      EXPECT_EQ(RankError::of([&] { Team(context, bootstrap); }).text(),
                 "rank 1 is on another machine than rank 0: a team shares memory");
     }
   }));
@@ -96,7 +96,7 @@ TEST_F(Apart, UnreachableRankFailsAllRanks) {
       ASSERT_TRUE(leave_for_new(CLONE_NEWNET));
     }
     Peers peers(small_arena(), DescriptorRoute::sent);
-    EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
+    EXPECT_THAT(std::string(RankError::of([&] { peers.join(bootstrap, 100); }).text()),
                 AllOf(StartsWith("rank 0: rank 1 cannot be reached from here"),
                       HasSubstr("another machine")));
   }));
@@ -112,7 +112,7 @@ TEST_F(Apart, ContainersOfTwoUsersFailOnAllRanks) {
       ASSERT_TRUE(leave_for_new(CLONE_NEWNS, 0));
     }
     Peers peers(small_arena());
-    EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
+    EXPECT_THAT(std::string(RankError::of([&] { peers.join(bootstrap, 100); }).text()),
                 HasSubstr("runs as another user"));
   }));
 }
@@ -142,8 +142,8 @@ TEST_F(Apart, PidNamespacesShareMemory) {
     ASSERT_TRUE(leave_for_new(CLONE_NEWPID));
     const pid_t child = fork();  // the first process of the new namespace
     if (child == 0) {
-      const Trouble trouble = Trouble::of([&] { make_and_use(bootstrap); });
-      _exit(trouble.is_any() || HasFailure() ? 1 : 0);
+      const RankError rank_error = RankError::of([&] { make_and_use(bootstrap); });
+      _exit(rank_error.is_any() || HasFailure() ? 1 : 0);
     }
     int status = -1;
     ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -51,7 +51,7 @@ void gather_some(const Bootstrap& bootstrap) {
 
 // Returns the error of an allgather; empty if it succeeds.
 std::string failure_of(const Bootstrap& bootstrap) {
-  return std::string(Trouble::of([&] { gather(bootstrap, 0); }).text());
+  return std::string(RankError::of([&] { gather(bootstrap, 0); }).text());
 }
 
 TEST(ForkBootstrap, GathersFromAllRanks) {
@@ -80,8 +80,8 @@ TEST(ForkBootstrap, DifferentSizesFailOnAllRanks) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     const std::vector<std::byte> mine(bootstrap.rank == 2 ? 4 : 8);
     std::vector<std::byte> all(3 * mine.size());
-    const Trouble trouble = Trouble::of([&] { bootstrap.allgather(mine, all); });
-    EXPECT_EQ(trouble.text(), "rank 2 brings 4 bytes where rank 0 brings 8");
+    const RankError rank_error = RankError::of([&] { bootstrap.allgather(mine, all); });
+    EXPECT_EQ(rank_error.text(), "rank 2 brings 4 bytes where rank 0 brings 8");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -138,8 +138,9 @@ void expect_refusal(const std::vector<std::pair<int, int>>& who, const std::stri
   const std::string place = meeting_place();
   const auto ends = run_ranks(static_cast<int>(who.size()), [&](const Bootstrap& forked) {
     const auto& as = who[static_cast<std::size_t>(forked.rank)];
-    const Trouble trouble = Trouble::of([&] { path_bootstrap(place, as.first, as.second, limit); });
-    EXPECT_THAT(std::string(trouble.text()), HasSubstr(reason));
+    const RankError rank_error =
+        RankError::of([&] { path_bootstrap(place, as.first, as.second, limit); });
+    EXPECT_THAT(std::string(rank_error.text()), HasSubstr(reason));
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -171,7 +172,7 @@ TEST(PathBootstrap, DeathOfAnArrivedRankFailsRankZero) {
   ASSERT_EQ(pipe(told.data()), 0);
   const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
     if (forked.rank == 0) {
-      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 0, 3, 10min); }).text()),
+      EXPECT_THAT(std::string(RankError::of([&] { path_bootstrap(place, 0, 3, 10min); }).text()),
                   HasSubstr("rank 1 came to"));
       EXPECT_EQ(write(told[1], "x", 1), 1);
       return;
@@ -196,11 +197,11 @@ TEST(PathBootstrap, TwoUsersDoNotConnect) {
   // The other user binds the name that is reserved for this user.
   const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
     if (forked.rank == 0) {
-      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 0, 2, 100ms); }).text()),
+      EXPECT_THAT(std::string(RankError::of([&] { path_bootstrap(place, 0, 2, 100ms); }).text()),
                   HasSubstr("1 of 2 ranks came"));
     } else {
       EXPECT_EQ(setuid(65534), 0);
-      EXPECT_THAT(std::string(Trouble::of([&] { path_bootstrap(place, 1, 2, 100ms); }).text()),
+      EXPECT_THAT(std::string(RankError::of([&] { path_bootstrap(place, 1, 2, 100ms); }).text()),
                   HasSubstr("rank 0 did not come"));
     }
   });
@@ -210,21 +211,21 @@ TEST(PathBootstrap, TwoUsersDoNotConnect) {
 TEST(Agree, ErrorNamesTheLowestFailedRank) {
   const auto ends = run_ranks(4, [](const Bootstrap& bootstrap) {
     agree(bootstrap, [] {});
-    const Trouble trouble = Trouble::of([&] {
+    const RankError rank_error = RankError::of([&] {
       agree(bootstrap, [&] {
         if (bootstrap.rank >= 2) throw FailureError("it rains here");
       });
     });
-    EXPECT_EQ(trouble.text(), "rank 2: it rains here");
+    EXPECT_EQ(rank_error.text(), "rank 2: it rains here");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
 
-TEST(Trouble, TruncatesLongText) {
-  const Trouble trouble(std::string(1000, 'x'));
-  EXPECT_EQ(trouble.text(), std::string(199, 'x'));
-  EXPECT_FALSE(Trouble().is_any());
-  EXPECT_TRUE(Trouble("").is_any());
+TEST(RankError, TruncatesLongText) {
+  const RankError rank_error(std::string(1000, 'x'));
+  EXPECT_EQ(rank_error.text(), std::string(199, 'x'));
+  EXPECT_FALSE(RankError().is_any());
+  EXPECT_TRUE(RankError("").is_any());
 }
 
 }  // namespace

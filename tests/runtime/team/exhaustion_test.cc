@@ -34,7 +34,7 @@ using How = RankEnd::How;
 constexpr int poor = 1;  // the rank that runs out
 
 std::string failure_of(Peers& peers, const Bootstrap& bootstrap, std::size_t bytes) {
-  return std::string(Trouble::of([&] { peers.join(bootstrap, bytes); }).text());
+  return std::string(RankError::of([&] { peers.join(bootstrap, bytes); }).text());
 }
 
 // Returns the resources that this process has after all ranks have freed their teams.

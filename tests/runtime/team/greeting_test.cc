@@ -36,9 +36,9 @@ Greeting greeting_of(std::string_view version) {
 // Expects the error `words` on all four ranks if one sends the greeting `strange`.
 void expect_all_hear(const Greeting& usual, const Greeting& strange, const std::string& words) {
   const auto ends = run_ranks(4, [&](const Bootstrap& bootstrap) {
-    const Trouble trouble =
-        Trouble::of([&] { greet(bootstrap, bootstrap.rank == stranger ? strange : usual); });
-    EXPECT_EQ(trouble.text(), words);
+    const RankError rank_error =
+        RankError::of([&] { greet(bootstrap, bootstrap.rank == stranger ? strange : usual); });
+    EXPECT_EQ(rank_error.text(), words);
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -93,8 +93,8 @@ TEST(Greeting, IsTheFirstStepOfTeamSetUp) {
       bootstrap.allgather(std::as_bytes(std::span(&greeting, 1)), all);
     };
     Context context(options);
-    const Trouble trouble = Trouble::of([&] { Team(context, other); });
-    EXPECT_THAT(std::string(trouble.text()), testing::HasSubstr("rank 2 has huddle x"));
+    const RankError rank_error = RankError::of([&] { Team(context, other); });
+    EXPECT_THAT(std::string(rank_error.text()), testing::HasSubstr("rank 2 has huddle x"));
     EXPECT_EQ(steps, 1);
   });
   EXPECT_THAT(ends, Each(How::fine));

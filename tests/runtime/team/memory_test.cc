@@ -44,9 +44,9 @@ struct Outcome {
 Outcome try_to_make_team(Context& context, const Bootstrap& place, long given) {
   std::optional<Team> team;
   if (place.rank == rank_without_memory) allow({given});
-  const Trouble trouble = Trouble::of([&] { team.emplace(context, place); });
+  const RankError rank_error = RankError::of([&] { team.emplace(context, place); });
   const bool had_memory = place.rank != rank_without_memory || !allow({}).is_any();
-  return {!trouble.is_any(), had_memory};
+  return {!rank_error.is_any(), had_memory};
 }
 
 // Lets each allocation fail in turn. The failure of some allocations has no consequence.

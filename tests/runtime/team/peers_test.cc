@@ -210,7 +210,7 @@ TEST(Peers, OfTwoUsersDoNotShare) {
       EXPECT_EQ(setuid(65534), 0);
     }
     Peers peers(new_arena());
-    EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
+    EXPECT_THAT(std::string(RankError::of([&] { peers.join(bootstrap, 100); }).text()),
                 HasSubstr("rank 1 runs as user 65534 and rank 0 as user 0"));
   });
   EXPECT_THAT(ends, Each(How::fine));
@@ -219,7 +219,7 @@ TEST(Peers, OfTwoUsersDoNotShare) {
 TEST(Peers, AreUnusableInForkedChildren) {
   Peers peers(new_arena());
   const auto ends = run_ranks(2, [&](const Bootstrap& bootstrap) {
-    EXPECT_THAT(std::string(Trouble::of([&] { peers.join(bootstrap, 100); }).text()),
+    EXPECT_THAT(std::string(RankError::of([&] { peers.join(bootstrap, 100); }).text()),
                 HasSubstr("forked"));
   });
   EXPECT_THAT(ends, Each(How::fine));
@@ -232,7 +232,7 @@ TEST(Peers, GetTheErrorOfARankThatCannotAllocate) {
       if (bootstrap.rank > 0) throw FailureError("nothing to bring");
       return arena.allocate(100);
     };
-    EXPECT_EQ(Trouble::of([&] { peers.join(bootstrap, bring_or_not); }).text(),
+    EXPECT_EQ(RankError::of([&] { peers.join(bootstrap, bring_or_not); }).text(),
               "rank 1: nothing to bring");
     make_and_talk(bootstrap, peers);
   });

@@ -32,18 +32,18 @@ void come_too_late(const Bootstrap& bootstrap) {
   Context context(two_core_options());
   Team team(context, bootstrap);
   const bool is_late = bootstrap.rank == bootstrap.ranks - 1;
-  for (int call = 0; call < 100; ++call) EXPECT_FALSE(team.is_to_ask(false));
+  for (int call = 0; call < 100; ++call) EXPECT_FALSE(team.vote_pending(false));
   if (is_late) {
     team.barrier();
-    EXPECT_FALSE(team.is_to_ask(true));
+    EXPECT_FALSE(team.vote_pending(true));
   } else {
-    EXPECT_FALSE(team.is_to_ask(false));
+    EXPECT_FALSE(team.vote_pending(false));
     team.barrier();
   }
   team.barrier();
   for (int call = 0; call < 100; ++call) {
-    EXPECT_TRUE(team.is_to_ask(is_late));
-    EXPECT_EQ(team.holds_anywhere(is_late && call % 3 == 0), call % 3 == 0);
+    EXPECT_TRUE(team.vote_pending(is_late));
+    EXPECT_EQ(team.any_rank(is_late && call % 3 == 0), call % 3 == 0);
   }
 }
 
@@ -59,9 +59,9 @@ TEST(Questions, EarlyRequestTakesEffectImmediately) {
     Team team(context, bootstrap);
     const bool is_first = bootstrap.rank == 1;
     if (!is_first) team.barrier();
-    EXPECT_TRUE(team.is_to_ask(is_first));
+    EXPECT_TRUE(team.vote_pending(is_first));
     if (is_first) team.barrier();
-    EXPECT_TRUE(team.holds_anywhere(is_first));
+    EXPECT_TRUE(team.any_rank(is_first));
   }));
 }
 
@@ -76,9 +76,9 @@ void run_ahead(const Bootstrap& bootstrap, unsigned seed) {
   int started = calls;
   for (int call = 0; call < calls; ++call) {
     const bool matters = call >= matters_from;
-    if (team.is_to_ask(matters)) {
+    if (team.vote_pending(matters)) {
       started = std::min(started, call);
-      team.holds_anywhere(matters);
+      team.any_rank(matters);
     }
     int word = call;
     team.bcast(&word, sizeof word, static_cast<int>(common() % 3 == 0 ? 1 : 0));

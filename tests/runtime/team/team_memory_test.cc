@@ -38,9 +38,9 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
          team_memory.set_waiting(waiting);
          const std::size_t used = peers.arena().used_bytes();
          for (int i = 0; i < tries; ++i) {
-           const Trouble trouble = Trouble::of(
+           const RankError rank_error = RankError::of(
                [&] { team_memory.allocate([&] { return all_flags(prepare(bootstrap.rank)); }); });
-           ASSERT_THAT(std::string(trouble.text()), HasSubstr("rank 1: " + reason));
+           ASSERT_THAT(std::string(rank_error.text()), HasSubstr("rank 1: " + reason));
            ASSERT_EQ(peers.arena().used_bytes(), used);
          }
          EXPECT_EQ(team_memory.allocate([] { return all_flags(100); }).size(), 3U);
@@ -71,10 +71,10 @@ TEST(TeamMemory, WaitingRanksGetTheReasonForGivingUp) {
          context::Waiting waiting({}, {}, [&] { team_memory.check_members(); });
          team_memory.set_waiting(waiting);
          if (bootstrap.rank == rank_that_runs_out) {
-           team_memory.give_up(Trouble("no memory"));
+           team_memory.abandon(RankError("no memory"));
          } else {
-           const Trouble trouble = Trouble::of([&] { team_memory.gather(bootstrap.rank); });
-           EXPECT_EQ(trouble.text(), "rank 1: no memory");
+           const RankError rank_error = RankError::of([&] { team_memory.gather(bootstrap.rank); });
+           EXPECT_EQ(rank_error.text(), "rank 1: no memory");
          }
          gather(bootstrap, char{});
        })) {

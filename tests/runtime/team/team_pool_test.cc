@@ -100,7 +100,7 @@ TEST(TeamPool, RespectsTheLimitAndDropsLostTeams) {
     Entry two = made(context, bootstrap, 2);
     Entry lost = made(context, bootstrap, 3);
     TeamPool pool(one.team->shared_bytes());
-    lost.team->give_up("for the test");
+    lost.team->abandon("for the test");
     pool.put(std::move(lost));
     EXPECT_EQ(pool.teams(), 0U);
     pool.put(std::move(one));

@@ -34,7 +34,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "stats        off                default\n"
             "summary      auto               default\n"
             "verify       off                default\n"
-            "join-after   auto               default\n"
+            "activate-after   auto               default\n"
             "net          measured           default\n"
             "net-algo     -                  default\n"
             "net-leaders  auto               default\n"

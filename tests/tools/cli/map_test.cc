@@ -64,7 +64,8 @@ TEST_F(Map, JsonHasEachElementOnce) {
   EXPECT_EQ(document["advice"], "move");
   EXPECT_LT(document["after"]["hop_bytes"], document["before"]["hop_bytes"]);
   std::vector<int> processors;
-  for (const json& seat : document["placement"]) processors.push_back(seat["processor"]);
+  for (const json& assignment : document["placement"])
+    processors.push_back(assignment["processor"]);
   std::sort(processors.begin(), processors.end());
   ASSERT_EQ(processors.size(), 16U);
   for (int i = 0; i < 16; ++i) EXPECT_EQ(processors[static_cast<std::size_t>(i)], i);
@@ -107,7 +108,8 @@ TEST_F(Map, ThinProfilesMoveNothing) {
     const json document = json::parse(map({"--json"}, profile).out);
     EXPECT_EQ(document["advice"], "leave");
     EXPECT_EQ(document["matrix"]["events"]["evidence"], "too few events");
-    for (const json& seat : document["placement"]) EXPECT_EQ(seat["processor"], seat["element"]);
+    for (const json& assignment : document["placement"])
+      EXPECT_EQ(assignment["processor"], assignment["element"]);
     const Ran emitted = map({"--emit", "gomp"}, profile);
     EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
     EXPECT_THAT(emitted.err, HasSubstr("sampled events"));
@@ -138,7 +140,8 @@ class MapOnTwoSockets : public Map {
   }
   static std::vector<int> per_socket(const json& document) {
     std::vector<int> counts(2, 0);
-    for (const json& seat : document["placement"]) ++counts[seat["processor"].get<int>() / 64];
+    for (const json& assignment : document["placement"])
+      ++counts[assignment["processor"].get<int>() / 64];
     return counts;
   }
 };
@@ -158,35 +161,35 @@ TEST_F(MapOnTwoSockets, PackingFillsOneSocketAndWarns) {
 }
 
 TEST_F(MapOnTwoSockets, PresentPlacementIsNotConcentrated) {
-  std::string seats;
+  std::string assignments;
   for (int element = 0; element < 64; ++element) {
-    seats += fmt::format("{}={}\n", element, element % 2 * 64 + element / 2);
+    assignments += fmt::format("{}={}\n", element, element % 2 * 64 + element / 2);
   }
-  const std::string present = program_.home().write("present", seats);
+  const std::string present = program_.home().write("present", assignments);
   EXPECT_EQ(per_socket(halo({"--present", present})), std::vector<int>({32, 32}));
 }
 
 TEST_F(Map, KeepsFixedElementsAndAllowedSlots) {
   const json document = json::parse(
       map({"--fixed", "3=12,4=1:2", "--allowed", "0-3,12", "--nodes", "4", "--json"}).out);
-  for (const json& seat : document["placement"]) {
-    const int processor = seat["processor"];
-    EXPECT_TRUE(processor <= 3 || processor == 12) << seat;
-    if (seat["element"] == 3) {
-      EXPECT_EQ(seat, json({{"element", 3}, {"node", 0}, {"processor", 12}}));
+  for (const json& assignment : document["placement"]) {
+    const int processor = assignment["processor"];
+    EXPECT_TRUE(processor <= 3 || processor == 12) << assignment;
+    if (assignment["element"] == 3) {
+      EXPECT_EQ(assignment, json({{"element", 3}, {"node", 0}, {"processor", 12}}));
     }
-    if (seat["element"] == 4) {
-      EXPECT_EQ(seat, json({{"element", 4}, {"node", 1}, {"processor", 2}}));
+    if (assignment["element"] == 4) {
+      EXPECT_EQ(assignment, json({{"element", 4}, {"node", 1}, {"processor", 2}}));
     }
   }
 }
 
 TEST_F(Map, StartsFromThePresentPlacement) {
-  std::string seats;
+  std::string assignments;
   for (int element = 0; element < 16; ++element) {
-    seats += fmt::format("{}={}\n", element, (13 * element) % 16);
+    assignments += fmt::format("{}={}\n", element, (13 * element) % 16);
   }
-  const std::string present = program_.home().write("present", seats);
+  const std::string present = program_.home().write("present", assignments);
   EXPECT_THAT(map({"--present", present}).out, HasSubstr("leave it as it is"))
       << "the ring of step 5 lies in order there";
   const std::string wrong = program_.home().write("wrong", "0=1\nx\n");

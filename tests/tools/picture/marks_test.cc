@@ -26,14 +26,14 @@ RC_GTEST_PROP(Wrapped, LosesNothingAndFits, (const std::vector<unsigned>& number
   std::string text;
   for (const unsigned number : numbers) text += std::to_string(number) + (number % 3 ? "," : " ");
   const int width = *rc::gen::inRange(1, 30);
-  std::string joined;
+  std::string combined;
   for (const std::string& line : wrapped(text, width)) {
     RC_ASSERT(display_width(line) <= static_cast<std::size_t>(width));
-    joined += line;
+    combined += line;
   }
   std::erase(text, ' ');
-  std::erase(joined, ' ');
-  RC_ASSERT(joined == text);
+  std::erase(combined, ' ');
+  RC_ASSERT(combined == text);
 }
 
 TEST(Paragraph, HangsUnderItsLead) {

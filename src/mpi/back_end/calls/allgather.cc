@@ -9,7 +9,7 @@
 
 namespace huddle::mpi {
 
-Route AllgatherCall::take(const Process& process, Communicator& communicator) const {
+Route AllgatherCall::run(const Process& process, Communicator& communicator) const {
   const Part own = output.block(communicator.rank);
   OwnSendBlock mine(process.real(), comm, given(communicator), own);
   Dense all(process.real(), comm, output.all(communicator.ranks));
@@ -19,7 +19,7 @@ Route AllgatherCall::take(const Process& process, Communicator& communicator) co
   return Route::huddle;
 }
 
-int AllgatherCall::native(const UnderlyingMpi& real) const {
+int AllgatherCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.allgather_c(input.address, input.count, input.type, output.address, output.count,
                             output.type, comm);
@@ -32,7 +32,7 @@ std::size_t AllgathervCall::bytes(const Communicator& communicator) const {
   return output.bytes(communicator.rank);
 }
 
-Route AllgathervCall::take(const Process& process, Communicator& communicator) const {
+Route AllgathervCall::run(const Process& process, Communicator& communicator) const {
   const Part own = output.block(communicator.rank);
   OwnSendBlock mine(process.real(), comm, given(communicator), own);
   DenseBlocks all(process.real(), comm, output, communicator.ranks);
@@ -42,7 +42,7 @@ Route AllgathervCall::take(const Process& process, Communicator& communicator) c
   return Route::huddle;
 }
 
-int AllgathervCall::native(const UnderlyingMpi& real) const {
+int AllgathervCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.allgatherv_c(input.address, input.count, input.type, output.address,
                              output.counts().wide(), output.displacements().wide(), output.type(),

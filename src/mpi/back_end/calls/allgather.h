@@ -14,13 +14,13 @@ namespace huddle::mpi {
 // Common part of the two calls.
 template <class Output>
 struct AnyAllgather : ForAll<Side, Output> {
-  Route objection(const Process& process, const Communicator& communicator) const {
-    const Route passed = ForAll<Side, Output>::objection(process, communicator);
-    if (passed != Route::huddle || this->input.is_in_place()) return passed;
+  Route check_arguments(const Process& process, const Communicator& communicator) const {
+    const Route route = ForAll<Side, Output>::check_arguments(process, communicator);
+    if (route != Route::huddle || this->input.is_in_place()) return route;
     const bool refused = this->is_refused_alias(this->input.address,
                                                 this->output.block(communicator.rank).place.address,
                                                 this->input.bytes());
-    return refused ? Route::invalid_arguments : passed;
+    return refused ? Route::invalid_arguments : route;
   }
   // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const {
@@ -42,8 +42,8 @@ struct AllgatherCall : AnyAllgather<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return output.bytes();
   }
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 struct AllgathervCall : AnyAllgather<ListedSide> {
@@ -53,8 +53,8 @@ struct AllgathervCall : AnyAllgather<ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return output.bytes_of_all(communicator.ranks);
   }
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

@@ -11,16 +11,17 @@ namespace huddle::mpi {
 
 // Ranks send and receive equal blocks; a rank whose arguments differ passes the call to the MPI,
 // and so do all other ranks because theirs must differ as well.
-Route AlltoallCall::objection(const Process& process, const Communicator& communicator) const {
-  const Route passed = ForAll::objection(process, communicator);
-  if (passed != Route::huddle) return passed;
+Route AlltoallCall::check_arguments(const Process& process,
+                                    const Communicator& communicator) const {
+  const Route route = ForAll::check_arguments(process, communicator);
+  if (route != Route::huddle) return route;
   const bool is_refused = !input.is_in_place() &&
                           (input.bytes() != output.bytes() ||
                            is_refused_alias(input.address, output.address, bytes(communicator)));
-  return is_refused ? Route::invalid_arguments : passed;
+  return is_refused ? Route::invalid_arguments : route;
 }
 
-Route AlltoallCall::take(const Process& process, Communicator& communicator) const {
+Route AlltoallCall::run(const Process& process, Communicator& communicator) const {
   Dense to(process.real(), comm, output.all(communicator.ranks));
   if (input.is_in_place()) {
     to.fetch();
@@ -36,7 +37,7 @@ Route AlltoallCall::take(const Process& process, Communicator& communicator) con
   return Route::huddle;
 }
 
-int AlltoallCall::native(const UnderlyingMpi& real) const {
+int AlltoallCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.alltoall_c(input.address, input.count, input.type, output.address, output.count,
                            output.type, comm);
@@ -49,18 +50,19 @@ std::size_t AnyAlltoallv::bytes(const Communicator& communicator) const {
   return (input.is_in_place() ? output : input).bytes_of_all(communicator.ranks);
 }
 
-Route AnyAlltoallv::objection(const Process& process, const Communicator& communicator) const {
-  const Route passed = ForAll::objection(process, communicator);
-  if (passed != Route::huddle || input.is_in_place()) return passed;
+Route AnyAlltoallv::check_arguments(const Process& process,
+                                    const Communicator& communicator) const {
+  const Route route = ForAll::check_arguments(process, communicator);
+  if (route != Route::huddle || input.is_in_place()) return route;
   const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
-  return is_refused ? Route::invalid_arguments : passed;
+  return is_refused ? Route::invalid_arguments : route;
 }
 
 bool AnyAlltoallv::is_truncated(const Communicator& communicator) const {
   return !input.is_in_place() && input.bytes(communicator.rank) > output.bytes(communicator.rank);
 }
 
-Route AnyAlltoallv::take(const Process& process, Communicator& communicator) const {
+Route AnyAlltoallv::run(const Process& process, Communicator& communicator) const {
   const int rank = communicator.rank;
   DenseBlocks to(process.real(), comm, output, communicator.ranks);
   if (input.is_in_place()) {
@@ -79,7 +81,7 @@ Route AnyAlltoallv::take(const Process& process, Communicator& communicator) con
   return Route::huddle;
 }
 
-int AlltoallvCall::native(const UnderlyingMpi& real) const {
+int AlltoallvCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.alltoallv_c(input.address, input.counts().wide(), input.displacements().wide(),
                             input.type(), output.address, output.counts().wide(),
@@ -90,7 +92,7 @@ int AlltoallvCall::native(const UnderlyingMpi& real) const {
                         output.displacements().narrow(), output.type(), comm);
 }
 
-int AlltoallwCall::native(const UnderlyingMpi& real) const {
+int AlltoallwCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.alltoallw_c(input.address, input.counts().wide(), input.displacements().wide(),
                             input.types(), output.address, output.counts().wide(),

@@ -20,9 +20,9 @@ struct AlltoallCall : ForAll<Side, Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 // Common part of the other two calls. Only the two ranks of a pair know the size of their exchange,
@@ -32,20 +32,20 @@ struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
   // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const;
 };
 
 struct AlltoallvCall : AnyAlltoallv {
   static constexpr select::Operation operation = select::Operation::alltoallv;
-  int native(const UnderlyingMpi& real) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 struct AlltoallwCall : AnyAlltoallv {
   static constexpr select::Operation operation = select::Operation::alltoallw;
-  int native(const UnderlyingMpi& real) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

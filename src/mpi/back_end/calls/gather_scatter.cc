@@ -11,7 +11,7 @@
 
 namespace huddle::mpi {
 
-Route GatherCall::take(const Process& process, Communicator& communicator) const {
+Route GatherCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (is_wrong_at_root(communicator)) return take_part_and_discard(process, communicator);
   if (!is_root(communicator)) {
@@ -40,7 +40,7 @@ Route GatherCall::take_part_and_discard(const Process& process, Communicator& co
   return Route::invalid_arguments;
 }
 
-int GatherCall::native(const UnderlyingMpi& real) const {
+int GatherCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.gather_c(input.address, input.count, input.type, output.address, output.count,
                          output.type, root, comm);
@@ -54,12 +54,12 @@ std::size_t GathervCall::bytes(const Communicator& communicator) const {
 }
 
 // A root with invalid counts does not know the sizes of the blocks, so it cannot take part.
-Route GathervCall::objection(const Process& process, const Communicator& communicator) const {
+Route GathervCall::check_arguments(const Process& process, const Communicator& communicator) const {
   if (is_wrong_at_root(communicator)) return Route::invalid_arguments;
-  return AnyGather::objection(process, communicator);
+  return AnyGather::check_arguments(process, communicator);
 }
 
-Route GathervCall::take(const Process& process, Communicator& communicator) const {
+Route GathervCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
@@ -77,7 +77,7 @@ Route GathervCall::take(const Process& process, Communicator& communicator) cons
   return verdict_of_root();
 }
 
-int GathervCall::native(const UnderlyingMpi& real) const {
+int GathervCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (output.counts().is_wide()) {
     return real.gatherv_c(input.address, input.count, input.type, output.address,
                           output.counts().wide(), output.displacements().wide(), output.type(),
@@ -88,7 +88,7 @@ int GathervCall::native(const UnderlyingMpi& real) const {
                       root, comm);
 }
 
-Route ScatterCall::take(const Process& process, Communicator& communicator) const {
+Route ScatterCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
@@ -111,7 +111,7 @@ Route ScatterCall::take(const Process& process, Communicator& communicator) cons
   return Route::huddle;
 }
 
-int ScatterCall::native(const UnderlyingMpi& real) const {
+int ScatterCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (!fits_int(input.count) || !fits_int(output.count)) {
     return real.scatter_c(input.address, input.count, input.type, output.address, output.count,
                           output.type, root, comm);
@@ -124,7 +124,7 @@ std::size_t ScattervCall::bytes(const Communicator& communicator) const {
   return output.is_in_place() ? input.bytes(communicator.rank) : output.bytes();
 }
 
-Route ScattervCall::take(const Process& process, Communicator& communicator) const {
+Route ScattervCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
@@ -148,7 +148,7 @@ Route ScattervCall::take(const Process& process, Communicator& communicator) con
   return Route::huddle;
 }
 
-int ScattervCall::native(const UnderlyingMpi& real) const {
+int ScattervCall::run_by_mpi(const UnderlyingMpi& real) const {
   if (input.counts().is_wide()) {
     return real.scatterv_c(input.address, input.counts().wide(), input.displacements().wide(),
                            input.type(), output.address, output.count, output.type, root, comm);

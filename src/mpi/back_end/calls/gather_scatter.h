@@ -22,19 +22,20 @@ struct AnyGather {
   int root;
   Comm comm;
 
-  void look(const Process& process, Communicator& communicator) {
-    if (!input.is_in_place()) input.look(process, communicator);
-    if (is_root(communicator)) output.look(process, communicator);
+  void inspect(const Process& process, Communicator& communicator) {
+    if (!input.is_in_place()) input.inspect(process, communicator);
+    if (is_root(communicator)) output.inspect(process, communicator);
   }
 
-  // Errors in the root's output are left to take(), because the other ranks have entered the call.
-  Route objection(const Process& /*process*/, const Communicator& communicator) const {
+  // Errors in the root's output are left to run(), because the other ranks have entered the call.
+  Route check_arguments(const Process& /*process*/, const Communicator& communicator) const {
     const bool is_right = input.is_in_place()
                               ? is_root(communicator) && !is_wrong_at_root(communicator)
                               : input.is_right(communicator.ranks);
     return communicator.has_rank(root) && is_right ? Route::huddle : Route::invalid_arguments;
   }
 
+  bool is_in_place() const { return input.is_in_place(); }
   // Returns whether the other ranks have sent by the time that this rank detects an error.
   bool others_have_sent(const Communicator& communicator) const { return is_root(communicator); }
 
@@ -76,8 +77,8 @@ struct GatherCall : AnyGather<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 
  private:
   Route take_part_and_discard(const Process& process, Communicator& communicator) const;
@@ -90,9 +91,9 @@ struct GathervCall : AnyGather<ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 // Common part of MPI_Scatter and MPI_Scatterv. The input is significant on the root only; the
@@ -105,12 +106,12 @@ struct AnyScatter {
   int root;
   Comm comm;
 
-  void look(const Process& process, Communicator& communicator) {
-    if (is_root(communicator)) input.look(process, communicator);
-    if (!output.is_in_place()) output.look(process, communicator);
+  void inspect(const Process& process, Communicator& communicator) {
+    if (is_root(communicator)) input.inspect(process, communicator);
+    if (!output.is_in_place()) output.inspect(process, communicator);
   }
 
-  Route objection(const Process& /*process*/, const Communicator& communicator) const {
+  Route check_arguments(const Process& /*process*/, const Communicator& communicator) const {
     const bool has_input =
         !is_root(communicator) || (!input.is_in_place() && input.is_right(communicator.ranks));
     const bool has_output =
@@ -119,6 +120,8 @@ struct AnyScatter {
     return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::invalid_arguments;
   }
 
+  bool is_in_place() const { return output.is_in_place(); }
+  bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
   // Returns whether the root's own block is larger than its output.
   bool is_truncated(const Communicator& communicator) const {
     return is_root(communicator) && !output.is_in_place() &&
@@ -153,8 +156,8 @@ struct ScatterCall : AnyScatter<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 struct ScattervCall : AnyScatter<ListedSide> {
@@ -164,8 +167,8 @@ struct ScattervCall : AnyScatter<ListedSide> {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 }  // namespace huddle::mpi

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "mpi/back_end/call.h"
 #include "mpi/back_end/carry_out.h"
 #include "mpi/back_end/mpi_names.h"
 #include "runtime/node/blocks.h"
@@ -18,19 +17,94 @@ constexpr Count wrong_count = -1;
 
 }  // namespace
 
-Route AnyReduceScatter::objection_to(const Process& process, Count gotten) const {
+Route AllreduceCall::check_arguments(const Process& process,
+                                     const Communicator& /*communicator*/) const {
+  const bool is_alias = input == output && count >= aliased_allreduce_from;
+  const bool fine = is_right(process, count) && !is_alias;
+  return fine ? Route::huddle : Route::invalid_arguments;
+}
+
+Route AllreduceCall::run(const Process& process, Communicator& communicator) const {
+  const auto combine = [this](auto& team, const ReductionParts& parts,
+                              const memory::Reduction& reduction) {
+    team.allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
+  };
+  return run_in_team(process, communicator, Gotten{true, count}, combine);
+}
+
+int AllreduceCall::run_by_mpi(const UnderlyingMpi& real) const {
+  return fits_int(count) ? real.allreduce(input, output, static_cast<int>(count), type, op, comm)
+                         : real.allreduce_c(input, output, count, type, op, comm);
+}
+
+Written AllreduceCall::written(const Communicator& /*communicator*/) const {
+  return {output, {part_of_output(count)}};
+}
+
+Route ReduceCall::check_arguments(const Process& process, const Communicator& communicator) const {
+  const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, *facts);
+  const bool fine = communicator.has_rank(root) && facts->is_type && count >= 0 && has_input &&
+                    !process.operators().is_null(op);
+  return fine ? Route::huddle : Route::invalid_arguments;
+}
+
+// Returns whether the root's output is invalid, which only the root can detect.
+bool ReduceCall::is_wrong_at_root() const {
+  const bool is_alias = input == output && count > 0;
+  return is_alias || output == in_place() || !is_plain(output, count, *facts);
+}
+
+Route ReduceCall::run(const Process& process, Communicator& communicator) const {
+  const bool is_root = communicator.rank == root;
+  if (is_root && is_wrong_at_root()) return take_part_and_discard(process, communicator);
+  const auto combine = [this](auto& team, const ReductionParts& parts,
+                              const memory::Reduction& reduction) {
+    team.reduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction, root);
+  };
+  return run_in_team(process, communicator, Gotten{is_root, count}, combine);
+}
+
+// The other ranks cannot detect the error and have entered the call: the root takes part with
+// temporary buffers and discards the result.
+Route ReduceCall::take_part_and_discard(const Process& process, Communicator& communicator) const {
+  const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
+                        op);
+  if (!reducer.can_reduce() || !communicator.can_reduce(reducer.reduction())) {
+    return Route::no_reduction;
+  }
+  const memory::Reduction& reduction = reducer.reduction();
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<std::byte> input_aside(size * reduction.element_bytes);
+  std::vector<std::byte> output_aside(size * reduction.element_bytes);
+  communicator.with_team([&](auto& team) {
+    team.reduce(input_aside.data(), output_aside.data(), size, reduction, root);
+  });
+  return Route::invalid_arguments;
+}
+
+int ReduceCall::run_by_mpi(const UnderlyingMpi& real) const {
+  return fits_int(count) ? real.reduce(input, output, static_cast<int>(count), type, op, root, comm)
+                         : real.reduce_c(input, output, count, type, op, root, comm);
+}
+
+Written ReduceCall::written(const Communicator& communicator) const {
+  if (communicator.rank != root || is_wrong_at_root()) return {};
+  return {output, {part_of_output(count)}};
+}
+
+Route AnyReduceScatter::check_block_arguments(const Process& process, Count gotten) const {
   const bool fine = is_right(process, gotten) && !is_refused_alias();
   return fine ? Route::huddle : Route::invalid_arguments;
 }
 
-Route AnyReduceScatter::take_blocks(const Process& process, Communicator& communicator,
-                                    const node::Blocks& shares) const {
+Route AnyReduceScatter::run_blocks(const Process& process, Communicator& communicator,
+                                   const node::Blocks& shares) const {
   const Count mine = static_cast<Count>(shares.of(communicator.rank).bytes);
-  const auto join = [&](auto& team, const ReductionParts& parts,
-                        const memory::Reduction& reduction) {
+  const auto combine = [&](auto& team, const ReductionParts& parts,
+                           const memory::Reduction& reduction) {
     team.reduce_scatter(parts.input(), parts.output(), shares, reduction);
   };
-  return take_by(process, communicator, Gotten{true, mine}, join);
+  return run_in_team(process, communicator, Gotten{true, mine}, combine);
 }
 
 Written AnyReduceScatter::written_block(Count gotten) const {
@@ -39,21 +113,21 @@ Written AnyReduceScatter::written_block(Count gotten) const {
   return written;
 }
 
-void ReduceScatterBlockCall::look(const Process& process, Communicator& communicator) {
-  AnyReduction::look(process, communicator);
+void ReduceScatterBlockCall::inspect(const Process& process, Communicator& communicator) {
+  AnyReduction::inspect(process, communicator);
   count = block < 0 ? wrong_count : block * communicator.ranks;
 }
 
-Route ReduceScatterBlockCall::objection(const Process& process,
-                                        const Communicator& /*communicator*/) const {
-  return objection_to(process, block);
+Route ReduceScatterBlockCall::check_arguments(const Process& process,
+                                              const Communicator& /*communicator*/) const {
+  return check_block_arguments(process, block);
 }
 
-Route ReduceScatterBlockCall::take(const Process& process, Communicator& communicator) const {
-  return take_blocks(process, communicator, node::Blocks::even(static_cast<std::size_t>(block)));
+Route ReduceScatterBlockCall::run(const Process& process, Communicator& communicator) const {
+  return run_blocks(process, communicator, node::Blocks::even(static_cast<std::size_t>(block)));
 }
 
-int ReduceScatterBlockCall::native(const UnderlyingMpi& real) const {
+int ReduceScatterBlockCall::run_by_mpi(const UnderlyingMpi& real) const {
   return fits_int(block)
              ? real.reduce_scatter_block(input, output, static_cast<int>(block), type, op, comm)
              : real.reduce_scatter_block_c(input, output, block, type, op, comm);
@@ -63,19 +137,21 @@ Written ReduceScatterBlockCall::written(const Communicator& /*communicator*/) co
   return written_block(block);
 }
 
-void ReduceScatterCall::look(const Process& process, Communicator& communicator) {
-  AnyReduction::look(process, communicator);
+void ReduceScatterCall::inspect(const Process& process, Communicator& communicator) {
+  AnyReduction::inspect(process, communicator);
   count = blocks.is_there() ? 0 : wrong_count;
   for (int rank = 0; count != wrong_count && rank < communicator.ranks; ++rank) {
     count = blocks[rank] < 0 ? wrong_count : count + blocks[rank];
   }
 }
 
-Route ReduceScatterCall::objection(const Process& process, const Communicator& communicator) const {
-  return count < 0 ? Route::invalid_arguments : objection_to(process, blocks[communicator.rank]);
+Route ReduceScatterCall::check_arguments(const Process& process,
+                                         const Communicator& communicator) const {
+  return count < 0 ? Route::invalid_arguments
+                   : check_block_arguments(process, blocks[communicator.rank]);
 }
 
-Route ReduceScatterCall::take(const Process& process, Communicator& communicator) const {
+Route ReduceScatterCall::run(const Process& process, Communicator& communicator) const {
   std::vector<node::Block> shares(static_cast<std::size_t>(communicator.ranks));
   std::ptrdiff_t from = 0;
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
@@ -83,10 +159,10 @@ Route ReduceScatterCall::take(const Process& process, Communicator& communicator
     shares[rank] = {from, static_cast<std::size_t>(of_rank)};
     from += of_rank;
   }
-  return take_blocks(process, communicator, node::Blocks::listed(shares));
+  return run_blocks(process, communicator, node::Blocks::listed(shares));
 }
 
-int ReduceScatterCall::native(const UnderlyingMpi& real) const {
+int ReduceScatterCall::run_by_mpi(const UnderlyingMpi& real) const {
   return blocks.is_wide() ? real.reduce_scatter_c(input, output, blocks.wide(), type, op, comm)
                           : real.reduce_scatter(input, output, blocks.narrow(), type, op, comm);
 }
@@ -95,20 +171,21 @@ Written ReduceScatterCall::written(const Communicator& communicator) const {
   return written_block(blocks[communicator.rank]);
 }
 
-Route ScanCall::objection(const Process& process, const Communicator& /*communicator*/) const {
+Route ScanCall::check_arguments(const Process& process,
+                                const Communicator& /*communicator*/) const {
   const bool fine = is_right(process, count) && !is_refused_alias();
   return fine ? Route::huddle : Route::invalid_arguments;
 }
 
-Route ScanCall::take(const Process& process, Communicator& communicator) const {
-  const auto join = [this](auto& team, const ReductionParts& parts,
-                           const memory::Reduction& reduction) {
+Route ScanCall::run(const Process& process, Communicator& communicator) const {
+  const auto combine = [this](auto& team, const ReductionParts& parts,
+                              const memory::Reduction& reduction) {
     team.scan(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
   };
-  return take_by(process, communicator, Gotten{true, count}, join);
+  return run_in_team(process, communicator, Gotten{true, count}, combine);
 }
 
-int ScanCall::native(const UnderlyingMpi& real) const {
+int ScanCall::run_by_mpi(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.scan(input, output, static_cast<int>(count), type, op, comm)
                          : real.scan_c(input, output, count, type, op, comm);
 }
@@ -117,22 +194,22 @@ Written ScanCall::written(const Communicator& /*communicator*/) const {
   return {output, {part_of_output(count)}};
 }
 
-Route ExscanCall::objection(const Process& process, const Communicator& communicator) const {
+Route ExscanCall::check_arguments(const Process& process, const Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
   const bool fine = is_right(process, is_first ? 0 : count) && !is_refused_alias();
   return fine ? Route::huddle : Route::invalid_arguments;
 }
 
-Route ExscanCall::take(const Process& process, Communicator& communicator) const {
+Route ExscanCall::run(const Process& process, Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
-  const auto join = [this](auto& team, const ReductionParts& parts,
-                           const memory::Reduction& reduction) {
+  const auto combine = [this](auto& team, const ReductionParts& parts,
+                              const memory::Reduction& reduction) {
     team.exscan(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
   };
-  return take_by(process, communicator, Gotten{!is_first, count}, join);
+  return run_in_team(process, communicator, Gotten{!is_first, count}, combine);
 }
 
-int ExscanCall::native(const UnderlyingMpi& real) const {
+int ExscanCall::run_by_mpi(const UnderlyingMpi& real) const {
   return fits_int(count) ? real.exscan(input, output, static_cast<int>(count), type, op, comm)
                          : real.exscan_c(input, output, count, type, op, comm);
 }

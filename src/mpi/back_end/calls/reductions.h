@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The reductions: a common base, and the calls that are not in call.h.
+// The reductions: MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Scan and their variants.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ struct AnyReduction {
   Comm comm;
   const TypeFacts* facts = &no_type;
 
-  void look(const Process& process, Communicator& communicator) {
+  void inspect(const Process& process, Communicator& communicator) {
     facts = &facts_of(process, communicator, type);
   }
   std::size_t bytes(const Communicator& /*communicator*/) const { return bytes_of(count, *facts); }
@@ -63,6 +63,8 @@ struct AnyReduction {
     return bytes(communicator);
   }
   bool is_in_place() const { return input == in_place(); }
+  bool is_truncated(const Communicator& /*communicator*/) const { return false; }
+  bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
   // The buffer that holds this rank's contribution.
   const void* brought() const { return is_in_place() ? output : input; }
   Part part_of_input() const { return {{const_cast<void*>(brought()), count, type}, facts}; }
@@ -90,18 +92,18 @@ struct AnyReduction {
     Count count;
   };
   // Calls `join` with the team, the buffers and the reduction, if the team supports it.
-  template <class Join>
-  Route take_by(const Process& process, Communicator& communicator, Gotten gotten,
-                const Join& join) const {
+  template <class Combine>
+  Route run_in_team(const Process& process, Communicator& communicator, Gotten gotten,
+                    const Combine& combine) const {
     if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
-      if (!communicator.can_join(*latest)) return Route::no_reduction;
+      if (!communicator.can_reduce(*latest)) return Route::no_reduction;
       const ReductionParts as_given(brought(), gotten.is_result ? output : nullptr);
-      communicator.with_team([&](auto& team) { join(team, as_given, *latest); });
+      communicator.with_team([&](auto& team) { combine(team, as_given, *latest); });
       return Route::huddle;
     }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
-    if (!reducer.can_join() || !communicator.can_join(reducer.reduction())) {
+    if (!reducer.can_reduce() || !communicator.can_reduce(reducer.reduction())) {
       return Route::no_reduction;
     }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
@@ -110,31 +112,54 @@ struct AnyReduction {
       const Part result = part_of_output(gotten.count);
       parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
     }
-    communicator.with_team([&](auto& team) { join(team, parts, reducer.reduction()); });
+    communicator.with_team([&](auto& team) { combine(team, parts, reducer.reduction()); });
     parts.finish();
     return Route::huddle;
   }
 };
 
-// Common part of MPI_Reduce_scatter and MPI_Reduce_scatter_block. look() computes `count`, the size
-// of each rank's contribution; the result is a block of it.
+struct AllreduceCall : AnyReduction {
+  static constexpr select::Operation operation = select::Operation::allreduce;
+
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
+  Written written(const Communicator& communicator) const;
+};
+
+struct ReduceCall : AnyReduction {
+  static constexpr select::Operation operation = select::Operation::reduce;
+  int root;
+
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
+  Written written(const Communicator& communicator) const;
+
+ private:
+  bool is_wrong_at_root() const;
+  Route take_part_and_discard(const Process& process, Communicator& communicator) const;
+};
+
+// Common part of MPI_Reduce_scatter and MPI_Reduce_scatter_block. inspect() computes `count`, the
+// size of each rank's contribution; the result is a block of it.
 struct AnyReduceScatter : AnyReduction {
  protected:
   Written written_block(Count gotten) const;
-  Route objection_to(const Process& process, Count gotten) const;
+  Route check_block_arguments(const Process& process, Count gotten) const;
   // `shares` contains the block of each rank, in elements.
-  Route take_blocks(const Process& process, Communicator& communicator,
-                    const node::Blocks& shares) const;
+  Route run_blocks(const Process& process, Communicator& communicator,
+                   const node::Blocks& shares) const;
 };
 
 struct ReduceScatterBlockCall : AnyReduceScatter {
   static constexpr select::Operation operation = select::Operation::reduce_scatter_block;
   Count block;
 
-  void look(const Process& process, Communicator& communicator);
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  void inspect(const Process& process, Communicator& communicator);
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 
@@ -143,19 +168,19 @@ struct ReduceScatterCall : AnyReduceScatter {
   using Counts = ProgramNumbers<Count>;
   Counts blocks;
 
-  void look(const Process& process, Communicator& communicator);
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  void inspect(const Process& process, Communicator& communicator);
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 
 struct ScanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::scan;
 
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 
@@ -163,9 +188,9 @@ struct ScanCall : AnyReduction {
 struct ExscanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::exscan;
 
-  Route objection(const Process& process, const Communicator& communicator) const;
-  Route take(const Process& process, Communicator& communicator) const;
-  int native(const UnderlyingMpi& real) const;
+  Route check_arguments(const Process& process, const Communicator& communicator) const;
+  Route run(const Process& process, Communicator& communicator) const;
+  int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
 

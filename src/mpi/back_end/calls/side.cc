@@ -15,7 +15,7 @@ const TypeFacts& found_facts_of(const Process& process, Communicator& communicat
   return facts;
 }
 
-void ListedSide::look(const Process& process, Communicator& communicator) {
+void ListedSide::inspect(const Process& process, Communicator& communicator) {
   if (!has_types_) {
     facts_ = &facts_of(process, communicator, type_);
     return;

@@ -87,7 +87,7 @@ struct Side {
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
   // Call first.
-  void look(const Process& process, Communicator& communicator) {
+  void inspect(const Process& process, Communicator& communicator) {
     facts = &facts_of(process, communicator, type);
   }
 
@@ -131,7 +131,7 @@ class ListedSide {
         has_types_(true) {}
 
   // Call first.
-  void look(const Process& process, Communicator& communicator);
+  void inspect(const Process& process, Communicator& communicator);
 
   bool is_in_place() const { return address == in_place(); }
   // Empty blocks may have any type and displacement.
@@ -181,6 +181,15 @@ inline std::vector<Part> all_blocks(const ListedSide& side, int ranks) {
   return side.blocks(ranks);
 }
 
+// The buffer argument of a call, which is a Side, a ListedSide or, in reductions, an address.
+inline const void* address_of(const void* buffer) { return buffer; }
+inline const void* address_of(const Side& side) { return side.address; }
+inline const void* address_of(const ListedSide& side) { return side.address; }
+inline void set_address(const void*& buffer, void* address) { buffer = address; }
+inline void set_address(void*& buffer, void* address) { buffer = address; }
+inline void set_address(Side& side, void* address) { side.address = address; }
+inline void set_address(ListedSide& side, void* address) { side.address = address; }
+
 // Common part of calls in which all ranks send to all. The parameters are Side or ListedSide.
 template <class Input, class Output>
 struct ForAll {
@@ -188,18 +197,21 @@ struct ForAll {
   Output output;
   Comm comm;
 
-  void look(const Process& process, Communicator& communicator) {
-    if (!input.is_in_place()) input.look(process, communicator);
-    output.look(process, communicator);
+  void inspect(const Process& process, Communicator& communicator) {
+    if (!input.is_in_place()) input.inspect(process, communicator);
+    output.inspect(process, communicator);
   }
 
-  Route objection(const Process& /*process*/, const Communicator& communicator) const {
+  Route check_arguments(const Process& /*process*/, const Communicator& communicator) const {
     const int ranks = communicator.ranks;
     const bool fine = !output.is_in_place() && output.is_right(ranks) &&
                       (input.is_in_place() || input.is_right(ranks));
     return fine ? Route::huddle : Route::invalid_arguments;
   }
 
+  bool is_in_place() const { return input.is_in_place(); }
+  bool is_truncated(const Communicator& /*communicator*/) const { return false; }
+  bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
   std::vector<Part> read(const Communicator& communicator) const {
     return input.is_in_place() ? std::vector<Part>() : all_blocks(input, communicator.ranks);
   }

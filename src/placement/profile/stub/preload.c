@@ -20,7 +20,7 @@ enum call {
       call_count
 };
 
-static struct huddle_passed passed[call_count] = {
+static struct huddle_fallback fallbacks[call_count] = {
 #define HUDDLE_NAME(name, arguments) {"MPI_" #name, 0},
     HUDDLE_PROFILE_CALLS(HUDDLE_NAME)
 #undef HUDDLE_NAME
@@ -36,7 +36,7 @@ static int is_wanted(void) { return getenv("_HUDDLE_PROFILE") != NULL; }
 
 static void route_all(void) {
   static const struct huddle_library library = {
-      .passed = passed,
+      .fallbacks = fallbacks,
       .routes = routes,
       .call_count = call_count,
       .back_ends = {[huddle_abi_openmpi] = "libhuddle_profile_openmpi.so",
@@ -59,7 +59,7 @@ static const struct huddle_route* route_of(enum call call) {
 static huddle_any_function* beyond_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   if (route->taken != NULL) return route->taken;
-  return huddle_insist(route->real, passed[call].name);
+  return huddle_insist(route->real, fallbacks[call].name);
 }
 
 /* Slow path: the first call of a process, and calls that the back end does not export. */
@@ -79,7 +79,7 @@ HUDDLE_PROFILE_TAKEN_CALLS(HUDDLE_FORWARD)
 /* A call that failed moves no data. All MPIs use 0 for MPI_SUCCESS. */
 static word noted(word status, enum call call, const word* words, int count) {
   if ((int)status == 0 && note_to_back_end != NULL) {
-    note_to_back_end(passed[call].name, words, count);
+    note_to_back_end(fallbacks[call].name, words, count);
   }
   return status;
 }
@@ -100,10 +100,10 @@ HUDDLE_PROFILE_NOTED_CALLS(HUDDLE_NOTE)
 
 __attribute__((constructor)) static void hide_new_names(void) {
   if (!huddle_is_probably_open_mpi()) return;
-#define HUDDLE_HIDE(name, arguments)           \
-  if (huddle_is_to_be_hidden("PMPI_" #name)) { \
-    huddle_hide((void (*)(void))MPI_##name);   \
-    huddle_hide((void (*)(void))PMPI_##name);  \
+#define HUDDLE_HIDE(name, arguments)          \
+  if (huddle_is_hidden("PMPI_" #name)) {      \
+    huddle_hide((void (*)(void))MPI_##name);  \
+    huddle_hide((void (*)(void))PMPI_##name); \
   }
   HUDDLE_PROFILE_NEW_CALLS(HUDDLE_HIDE)
   HUDDLE_PROFILE_NEW_COLLECTIVES(HUDDLE_HIDE)

@@ -113,7 +113,7 @@ int madvise(void* first, std::size_t bytes, int advice) noexcept {
   return process_malloc.next().madvise(first, bytes, advice);
 }
 
-const huddle_heap* huddle_heap_start(const huddle_heap_wish* wish) {
-  return wish->version == huddle::heap::version ? &process_malloc.start(*wish) : nullptr;
+const huddle_heap* huddle_heap_start(const huddle_heap_request* request) {
+  return request->version == huddle::heap::version ? &process_malloc.start(*request) : nullptr;
 }
 }

@@ -207,13 +207,13 @@ void* ProcessMalloc::move_to_heap(Large& large, void* block, std::size_t bytes) 
   return moved;
 }
 
-const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
+const huddle_heap& ProcessMalloc::start(const huddle_heap_request& request) noexcept {
   const ErrnoKept kept;
   const std::scoped_lock lock(starting_);
   // A refusal is final as well, because an earlier caller may be reading the answer.
   if (std::exchange(is_answered_, true)) return told_;
   try {
-    open(wish);
+    open(request);
   } catch (const std::exception& error) {
     std::strncpy(refusal_.data(), error.what(), refusal_.size() - 1);
     told_.refusal = refusal_.data();
@@ -223,15 +223,15 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_wish& wish) noexcept {
 
 // Throws if the heap cannot be used. Blocks that the C library itself holds during a fork are
 // smaller than a page, and so never come from the heap.
-void ProcessMalloc::open(const huddle_heap_wish& wish) {
+void ProcessMalloc::open(const huddle_heap_request& request) {
   throw_if_unsupported();
   const System system;
   check_overcommit(system);
   const std::size_t copied =
-      most_copied_bytes(wish.most_copied_bytes, system, memory::machine_bytes());
-  auto* const large = new (place_.data())
-      Large{Heap(wish.cap_bytes, copied, wish.checked ? Heap::Care::checked : Heap::Care::usual),
-            std::max(wish.least_block_bytes, memory::page_bytes())};
+      most_copied_bytes(request.most_copied_bytes, system, memory::machine_bytes());
+  auto* const large = new (place_.data()) Large{
+      Heap(request.cap_bytes, copied, request.checked ? Heap::Care::checked : Heap::Care::usual),
+      std::max(request.least_block_bytes, memory::page_bytes())};
   const memory::HeapFacts facts = large->heap.facts();
   told_ = {.refusal = nullptr,
            .base = facts.base,
@@ -286,9 +286,10 @@ void start_at_once_if_asked() noexcept {
   const char* const asked = std::getenv("TEST_HUDDLE_HEAP");
   if (asked == nullptr || std::string_view(asked) != "at-once") return;
   try {
-    const Wish wish = wish_from(value_of);
-    const huddle_heap& heap = process_malloc.start(
-        {version, wish.least_block_bytes, wish.cap_bytes, wish.most_copied_bytes, wish.checked});
+    const Request request = request_from(value_of);
+    const huddle_heap& heap =
+        process_malloc.start({version, request.least_block_bytes, request.cap_bytes,
+                              request.most_copied_bytes, request.checked});
     if (heap.refusal != nullptr) std::fprintf(stderr, "huddle: heap: %s\n", heap.refusal);
   } catch (const Error& error) {
     std::fprintf(stderr, "huddle: heap: %s\n", error.what());

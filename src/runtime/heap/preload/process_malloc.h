@@ -109,7 +109,7 @@ class ProcessMalloc {
   // pages for which has_pages() is true.
   bool clear(void* first, std::size_t bytes) noexcept;
 
-  const huddle_heap& start(const huddle_heap_wish& wish) noexcept;
+  const huddle_heap& start(const huddle_heap_request& request) noexcept;
 
   // In checked mode, reports accesses to freed memory when the process ends.
   void check_freed() const noexcept;
@@ -133,7 +133,7 @@ class ProcessMalloc {
   static bool grow(Large& large, void* block, std::size_t bytes) noexcept;
   void* move_from_heap(Large& large, void* block, std::size_t bytes) noexcept;
   void* move_to_heap(Large& large, void* block, std::size_t bytes) noexcept;
-  void open(const huddle_heap_wish& wish);
+  void open(const huddle_heap_request& request);
 
   Next next_;
   std::atomic<Large*> large_{nullptr};  // null: not started

@@ -23,7 +23,8 @@ class ProtocolAlone {
   // make(rank) returns the protocol of a rank for memory that holds context::first_sequence.
   // Requires: the protocol needs no scratch.
   template <class Make>
-  ProtocolAlone(int ranks, bool crowded, Make make) : waiting_({.crowded = crowded}, {}, {}) {
+  ProtocolAlone(int ranks, bool oversubscribed, Make make)
+      : waiting_({.oversubscribed = oversubscribed}, {}, {}) {
     for (int rank = 0; rank < ranks; ++rank) {
       protocols_.push_back(make(rank));
       words_.emplace_back(protocols_.back().shared_bytes() / sizeof(context::Sequence) + 1);
@@ -63,9 +64,9 @@ class ProtocolBcast final : public Implementation {
   using Parameters = typename Protocol::Parameters;
   using Plan = typename Protocol::Plan;
 
-  ProtocolBcast(const node::RankLocality& locality, bool crowded, const Parameters& parameters,
-                const Plan& plan)
-      : plan_(plan), alone_(locality.ranks(), crowded, [&](int rank) {
+  ProtocolBcast(const node::RankLocality& locality, bool oversubscribed,
+                const Parameters& parameters, const Plan& plan)
+      : plan_(plan), alone_(locality.ranks(), oversubscribed, [&](int rank) {
           return Protocol(parameters, locality, rank, context::first_sequence);
         }) {}
 

@@ -29,7 +29,7 @@
 namespace huddle::bench {
 
 std::vector<int> Binding::pus_of(int rank) const {
-  if (crowded()) return pus;
+  if (oversubscribed()) return pus;
   return {pus[static_cast<std::size_t>(rank)]};
 }
 
@@ -43,7 +43,7 @@ std::vector<int> Binding::counted_for() const {
 
 std::string text(const Binding& binding) {
   const int used = std::min(binding.ranks, static_cast<int>(binding.pus.size()));
-  if (binding.crowded()) {
+  if (binding.oversubscribed()) {
     return fmt::format("{} ranks on {} cpu{}", binding.ranks, used, used == 1 ? "" : "s");
   }
   const std::vector<int> pus(binding.pus.begin(), binding.pus.begin() + used);
@@ -182,10 +182,10 @@ bool RankProcesses::wait(std::chrono::milliseconds limit) {
   const bool all_gone = heard && !read_complaints();
   if (all_gone) reap(0);
   // The remaining ranks would wait forever for the failed one.
-  const std::string& trouble = complaint_.empty() ? death_ : complaint_;
-  if (trouble.empty()) return all_gone;
+  const std::string& rank_error = complaint_.empty() ? death_ : complaint_;
+  if (rank_error.empty()) return all_gone;
   kill_all();
-  throw FailureError(trouble);
+  throw FailureError(rank_error);
 }
 
 }  // namespace huddle::bench

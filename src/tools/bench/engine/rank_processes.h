@@ -24,7 +24,7 @@ struct Binding {
   int ranks = 2;
   std::vector<int> pus;
 
-  bool crowded() const { return ranks > static_cast<int>(pus.size()); }
+  bool oversubscribed() const { return ranks > static_cast<int>(pus.size()); }
   // Returns the hardware threads of a rank: its own, or all if there are not enough for all ranks.
   std::vector<int> pus_of(int rank) const;
   // Returns the hardware thread at which a team places each rank.

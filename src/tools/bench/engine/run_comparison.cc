@@ -111,7 +111,7 @@ struct Common {
   explicit Common(const Comparison& comparison, int rounds)
       : barrier_pages(sizeof(HarnessBarrier)),
         barrier(new (barrier_pages.data())
-                    HarnessBarrier(comparison.binding.ranks, comparison.binding.crowded())),
+                    HarnessBarrier(comparison.binding.ranks, comparison.binding.oversubscribed())),
         stretches(static_cast<std::size_t>(comparison.binding.ranks)),
         figures(comparison.entries.size() * static_cast<std::size_t>(rounds)),
         words(comparison.entries.size()) {

@@ -137,7 +137,7 @@ CallData TeamOperation::call_data(const RankContext& here, int call) const {
 
 void TeamOperation::set_up(const RankContext& here) {
   stride_ = calls_.stride(here.ranks);
-  if (plan_ && here.ranks > 1) ready_ = here.team->ready_by(*plan_);
+  if (plan_ && here.ranks > 1) bound_ = here.team->ready_by(*plan_);
 }
 
 void TeamOperation::prepare(const RankContext& here) {
@@ -147,8 +147,8 @@ void TeamOperation::prepare(const RankContext& here) {
 void TeamOperation::run(const RankContext& here, int calls) {
   for (int number = 0; number < calls; ++number) {
     const CallData at = call_data(here, number);
-    if (ready_) {
-      here.team->run_by(*ready_, call(at));
+    if (bound_) {
+      here.team->run_by(*bound_, call(at));
     } else {
       run_chosen(*here.team, at);
     }

@@ -60,12 +60,12 @@ class TeamBarrier {
  public:
   explicit TeamBarrier(PlanOrChoice plan = std::nullopt) : plan_(plan) {}
   void build(const RankContext& here) {
-    if (plan_ && here.ranks > 1) ready_ = here.team->ready_by(*plan_);
+    if (plan_ && here.ranks > 1) bound_ = here.team->ready_by(*plan_);
   }
   void pass(const RankContext& here) {
     static constexpr select::Call call;
-    if (ready_) {
-      here.team->run_by(*ready_, call);
+    if (bound_) {
+      here.team->run_by(*bound_, call);
     } else {
       here.team->barrier();
     }
@@ -74,7 +74,7 @@ class TeamBarrier {
 
  private:
   PlanOrChoice plan_;
-  std::optional<team::Ready> ready_;
+  std::optional<team::BoundPlan> bound_;
 };
 
 // Broadcasts 8 bytes from each rank in turn. The root increments the value that it received last,
@@ -123,8 +123,8 @@ class TeamOperation final : public Implementation {
   Calls calls_;
   TestData test_data_;
   PlanOrChoice plan_;
-  std::optional<team::Ready> ready_;  // for the plan
-  memory::Reduction sum_;             // of doubles
+  std::optional<team::BoundPlan> bound_;  // for the plan
+  memory::Reduction sum_;                 // of doubles
   std::size_t stride_ = 0;
 };
 

@@ -63,7 +63,7 @@ class BcastVariants {
   BcastVariants(const Forecast& forecast, const Binding& binding, std::size_t bytes,
                 const Scale& scale)
       : forecast_(forecast),
-        crowded_(binding.crowded()),
+        oversubscribed_(binding.oversubscribed()),
         stretches_(scale.single_calls(bytes)),
         comparison_{.name = fmt::format("broadcast of {}", size_text(static_cast<double>(bytes))),
                     .binding = binding,
@@ -111,8 +111,8 @@ class BcastVariants {
           {{Shape::Kind::flat, 1}}, node::page_bytes, buffers * paper_fragment_cells, 1};
       add(fmt::format("{} buffer{} of {}, flat", buffers, buffers == 1 ? "" : "s",
                       fragment_text(paper_fragment_cells)),
-          std::make_unique<ProtocolBcast<PipelinedBcast>>(forecast_.locality, crowded_, parameters,
-                                                          plan));
+          std::make_unique<ProtocolBcast<PipelinedBcast>>(forecast_.locality, oversubscribed_,
+                                                          parameters, plan));
     }
   }
 
@@ -144,8 +144,8 @@ class BcastVariants {
     const SegmentedBcast layout(parameters, forecast_.locality, 0, context::first_sequence);
     add(fmt::format("{} of {}, {} at once", counted(layout.segments(), "segment"),
                     size_text(static_cast<double>(plan.segment_bytes)), readers_at_once),
-        std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.locality, crowded_, parameters,
-                                                        plan),
+        std::make_unique<ProtocolBcast<SegmentedBcast>>(forecast_.locality, oversubscribed_,
+                                                        parameters, plan),
         select::segmented_bcast_ns(forecast_.costs, layout, readers_at_once, comparison_.bytes,
                                    plan));
   }
@@ -161,7 +161,7 @@ class BcastVariants {
   }
 
   const Forecast& forecast_;
-  bool crowded_;
+  bool oversubscribed_;
   int stretches_;
   Comparison comparison_;
 };

@@ -17,13 +17,13 @@ namespace huddle::bench {
 class HarnessBarrier {
  public:
   // `crowded`: ranks share hardware threads, so waiting ranks yield.
-  HarnessBarrier(int ranks, bool crowded) : ranks_(ranks), crowded_(crowded) {}
+  HarnessBarrier(int ranks, bool oversubscribed) : ranks_(ranks), oversubscribed_(oversubscribed) {}
 
   void wait();
 
  private:
   const int ranks_;
-  const bool crowded_;
+  const bool oversubscribed_;
   std::atomic<int> arrived_{0};
   std::atomic<unsigned> opened_{0};  // number of times
 };

@@ -16,7 +16,7 @@ void HarnessBarrier::wait() {
     return;
   }
   while (opened_.load(std::memory_order_acquire) == before) {
-    if (crowded_) {
+    if (oversubscribed_) {
       sched_yield();
     } else {
       memory::spin_pause();

@@ -21,7 +21,7 @@ constexpr std::size_t short_bytes = 1 << 10;
 constexpr int short_calls = 16;
 // If ranks share cores, the last one to enter finds the others' work done. A series has all of it.
 constexpr std::size_t medium_bytes = 64 << 10;
-constexpr int crowded_calls = 4;
+constexpr int oversubscribed_calls = 4;
 
 // OSU's programs repeat calls that they define as small more often, and so does this benchmark. A
 // stretch is a part of what they average over, and long enough to let a root run ahead.
@@ -39,21 +39,21 @@ constexpr int rounds_an_order = 4;
 // An interval of fewer batches is not meaningful.
 constexpr std::size_t least_batches = 8;
 
-int calls_of(const Point& point, Timing timing, bool crowded) {
+int calls_of(const Point& point, Timing timing, bool oversubscribed) {
   if (timing == Timing::osu) {
     return point.bytes <= osu_small_bytes ? osu_small_calls : osu_large_calls;
   }
-  if (point.bytes <= short_bytes) return crowded ? crowded_calls : short_calls;
-  return crowded && point.bytes <= medium_bytes ? crowded_calls : 1;
+  if (point.bytes <= short_bytes) return oversubscribed ? oversubscribed_calls : short_calls;
+  return oversubscribed && point.bytes <= medium_bytes ? oversubscribed_calls : 1;
 }
 
-Order order_of(const Point& point, Timing timing, bool crowded) {
+Order order_of(const Point& point, Timing timing, bool oversubscribed) {
   return {.operation = point.operation,
           .bytes = point.bytes,
-          .calls = calls_of(point, timing, crowded),
+          .calls = calls_of(point, timing, oversubscribed),
           .stretches = stretches,
           .rounds = 1,
-          .limit_ns = crowded ? crowded_batch_limit_ns : batch_limit_ns,
+          .limit_ns = oversubscribed ? crowded_batch_limit_ns : batch_limit_ns,
           .timing = timing};
 }
 
@@ -131,7 +131,7 @@ void measure_until_known(PointResult& result, const Effort& effort, Pair pair) {
 
 PointResult compare(Job& rival, Job& host, const Point& point, Timing timing,
                     const Effort& effort) {
-  const Order order = order_of(point, timing, host.crowded());
+  const Order order = order_of(point, timing, host.oversubscribed());
   PointResult result{.point = point, .calls = order.calls, .rival = rival.mpi().name};
   result.choices = warm_up(rival, host, order);
   measure_until_known(result, effort,
@@ -161,7 +161,7 @@ PointResult compare_cold(const Mpi& mpi, const JobOptions& job_options, const Po
 }
 
 std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing) {
-  Order order = order_of(point, timing, job.crowded());
+  Order order = order_of(point, timing, job.oversubscribed());
   order.native = side == Side::native;
   order.huddle = side == Side::huddle;
   PointResult result;
@@ -197,7 +197,7 @@ Jobs start_all(const MpiPlan& plan, MpiReport& report, const std::atomic<bool>& 
     report.mpis.push_back(jobs.back()->mpi());
     report.versions.push_back(jobs.back()->version());
   }
-  report.crowded = jobs[report.under]->crowded();
+  report.oversubscribed = jobs[report.under]->oversubscribed();
   return jobs;
 }
 

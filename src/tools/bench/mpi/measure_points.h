@@ -74,7 +74,7 @@ struct MpiReport {
   std::vector<Mpi> mpis;              // those that started
   std::vector<std::string> versions;  // as reported by each
   std::size_t under = 0;
-  bool crowded = false;
+  bool oversubscribed = false;
   std::vector<PointResult> results;
   std::vector<std::string> notes;  // sentences for the user
   bool interrupted = false;

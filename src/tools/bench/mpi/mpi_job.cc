@@ -271,7 +271,7 @@ void Job::wait_until_ready() {
   if (next_word(rest) != word_ready) fail("the job does not answer as it should");
   std::istringstream words(rest);
   int ranks = 0;
-  words >> ranks >> crowded_;
+  words >> ranks >> oversubscribed_;
   std::getline(words >> std::ws, version_);
 }
 

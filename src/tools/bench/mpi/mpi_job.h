@@ -73,7 +73,7 @@ class Job {
 
   const Mpi& mpi() const { return mpi_; }
   const std::string& version() const { return version_; }  // as reported by the MPI
-  bool crowded() const { return crowded_; }                // ranks share hardware threads
+  bool oversubscribed() const { return oversubscribed_; }  // ranks share hardware threads
 
   // Throws Stopped, or FailureError if data were wrong or the job died.
   Answer carry_out(const Order& order);
@@ -89,7 +89,7 @@ class Job {
   Mpi mpi_;
   const std::atomic<bool>& stop_;
   std::string version_;
-  bool crowded_ = false;
+  bool oversubscribed_ = false;
   pid_t process_ = -1;
   int to_job_ = -1;
   int from_job_ = -1;

@@ -78,7 +78,7 @@ std::string verdict_table(const EngineBenchReport& report, int columns) {
 std::string circumstances(const Result& result) {
   std::string where = fmt::format("{}, {} round{}", text(result.binding), result.rounds,
                                   result.rounds == 1 ? "" : "s");
-  if (result.switched_away == 0 || result.binding.crowded()) return where;
+  if (result.switched_away == 0 || result.binding.oversubscribed()) return where;
   return where + fmt::format("; others took their cores {} times", result.switched_away);
 }
 

@@ -122,7 +122,7 @@ std::string heading(const MpiBenchReport& report, int columns) {
            0, columns);
   text += wrap("",
                fmt::format("{} ranks{}; huddle under {}{}; {}", report.ranks,
-                           measured.crowded ? " that share cores" : "",
+                           measured.oversubscribed ? " that share cores" : "",
                            short_version(measured.versions[measured.under]),
                            report.in_heap ? "; heap on: buffers in the shared heap"
                                           : "; heap off: buffers in ordinary memory",
@@ -272,7 +272,7 @@ bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
   // huddle is active from the first call on, except for cold timing, which uses the user's
   // settings.
   if (plan.timing != bench::Timing::cold) {
-    plan.job_options.environment.emplace_back("HUDDLE_JOIN_AFTER=0");
+    plan.job_options.environment.emplace_back("HUDDLE_ACTIVATE_AFTER=0");
   }
   if (with_heap) plan.job_options.rank_prefix = preloading_heap(library);
   plan.points = bench::points_of(bench::operations_from(options.ops), bench::sizes_from(sizes));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/select/explain_json.h"
 #include "runtime/select/model_error.h"
 #include "tools/cli/document_json.h"
 #include "tools/cli/explain/explain_report.h"
@@ -13,7 +14,7 @@ namespace huddle::cli {
 
 // Returns the library's explanation, plus the machine and the placement of the ranks.
 std::string explain_json(const Explained& explained) {
-  const Json explanation = Json::parse(select::explanation_json(explained.explanation));
+  const Json explanation = select::explanation_object(explained.explanation);
   Json document = json_document(explanation.at("schema").get<int>(), "explain");
   document.update(explanation);
   const std::string& path = explained.subject.path;

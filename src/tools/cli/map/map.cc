@@ -178,13 +178,14 @@ class MapCommand : public Command {
         mapping::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
     const Hosts hosts = hosts_of(matrix);
     const machine::CostModel model(machine.loaded.machine);
-    Seats seats = seats_in_question();
-    SlotQuestion question{.elements = matrix.size(),
-                          .nodes = nodes_in_question(hosts),
-                          .named = seats.fixed,
-                          .packs = packs_,
-                          .least_on_a_node = most_on_a_host(hosts)};
-    question.named.insert(question.named.end(), seats.present.begin(), seats.present.end());
+    PlacementConstraints constraints = given_constraints();
+    SlotOptions question{.elements = matrix.size(),
+                         .nodes = nodes_in_question(hosts),
+                         .named = constraints.fixed,
+                         .packs = packs_,
+                         .least_on_a_node = most_on_a_host(hosts)};
+    question.named.insert(question.named.end(), constraints.present.begin(),
+                          constraints.present.end());
     if (question.nodes == 0 && !is_named) question.nodes = 1;
     if (!allowed_.empty()) {
       question.allowed = allowed_processors();
@@ -193,17 +194,17 @@ class MapCommand : public Command {
     }
     const mapping::SlotTree tree = slot_tree(model, question);
     const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
-    if (is_where_it_ran) seats.nodes = hosts.of_element;
-    const mapping::Problem problem = problem_of(matrix.graph, tree, seats);
-    MapSubject subject{matrix_,
-                       matrix,
-                       problem,
-                       quality_of(problem, problem.present),
-                       picture::machine_title(machine.loaded.machine),
-                       notes(matrix, machine, model, tree),
-                       least_gain_percent_ / 100.0,
-                       host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree),
-                       bandwidth_of(problem, model, question)};
+    if (is_where_it_ran) constraints.nodes = hosts.of_element;
+    const mapping::MappingProblem problem = problem_of(matrix.graph, tree, constraints);
+    MapReport subject{matrix_,
+                      matrix,
+                      problem,
+                      quality_of(problem, problem.present),
+                      picture::machine_title(machine.loaded.machine),
+                      notes(matrix, machine, model, tree),
+                      least_gain_percent_ / 100.0,
+                      host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree),
+                      bandwidth_of(problem, model, question)};
     if (compare_ && finding_of(subject) != mapping::Finding::sufficient) {
       subject.notes.push_back(evidence_text(subject));
     }
@@ -225,12 +226,12 @@ class MapCommand : public Command {
     return options;
   }
 
-  Seats seats_in_question() const {
-    Seats seats;
-    if (!fixed_.empty()) seats.fixed = mapping::parse_assignments(fixed_);
-    if (!present_.empty()) seats.present = mapping::read_assignments(present_);
-    seats.seed = static_cast<std::uint64_t>(seed_);
-    return seats;
+  PlacementConstraints given_constraints() const {
+    PlacementConstraints constraints;
+    if (!fixed_.empty()) constraints.fixed = mapping::parse_assignments(fixed_);
+    if (!present_.empty()) constraints.present = mapping::read_assignments(present_);
+    constraints.seed = static_cast<std::uint64_t>(seed_);
+    return constraints;
   }
 
   static int most_on_a_host(const Hosts& hosts) {
@@ -286,11 +287,11 @@ class MapCommand : public Command {
     return all;
   }
 
-  void report(const MapSubject& subject, const mapping::MethodOptions& method,
+  void report(const MapReport& subject, const mapping::MethodOptions& method,
               const machine::CostModel& model, const Console& console) const {
-    Placed placed = finding_of(subject) == mapping::Finding::sufficient
-                        ? place_by(subject.problem, method)
-                        : left_alone(subject.problem, method);
+    MethodResult placed = finding_of(subject) == mapping::Finding::sufficient
+                              ? place_by(subject.problem, method)
+                              : left_alone(subject.problem, method);
     placed.memory_gb_per_s = memory_gb_per_s(model, subject.problem.tree, placed.mapped.mapping);
     if (json_) {
       console.print(map_json(subject, placed));
@@ -302,21 +303,21 @@ class MapCommand : public Command {
   }
 
   // Writes the present placement if the new one is not recommended.
-  std::string emitted(const MapSubject& subject, const Placed& placed,
+  std::string emitted(const MapReport& subject, const MethodResult& placed,
                       const machine::CostModel& model, const Console& console) const {
-    const MapVerdict verdict = verdict_on(subject, placed);
+    const MapDecision verdict = decision_for(subject, placed);
     if (!verdict.moves) {
       console.note(fmt::format("this is the present placement; {}", verdict.text));
     }
     const std::string warning = bandwidth_warning(subject, placed);
     if (verdict.moves && !warning.empty()) console.note(warning);
     const mapping::SlotTree& tree = subject.problem.tree;
-    mapping::Seating seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
-    const mapping::Problem& problem = subject.problem;
+    mapping::EmittedPlacement seating{{}, tree.nodes(), subject.hosts, logical_numbers(model)};
+    const mapping::MappingProblem& problem = subject.problem;
     const mapping::Mapping mapping =
         verdict.moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
     for (const int slot : mapping) {
-      seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
+      seating.constraints.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
     }
     return mapping::emit(mapping::emission_named(emit_), seating);
   }
@@ -333,9 +334,9 @@ class MapCommand : public Command {
     return numbers;
   }
 
-  void report_all(const MapSubject& subject, const machine::CostModel& model,
+  void report_all(const MapReport& subject, const machine::CostModel& model,
                   const Console& console) const {
-    std::vector<Placed> all;
+    std::vector<MethodResult> all;
     for (std::size_t m = 0; m < mapping::method_names.size(); ++m) {
       const auto method = static_cast<mapping::Method>(m);
       if (method == mapping::Method::exact &&

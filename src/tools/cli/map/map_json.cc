@@ -27,15 +27,15 @@ Json quality_json(const mapping::Quality& quality, const mapping::SlotTree& tree
 }
 
 Json seats_json(const mapping::Mapping& mapping, const mapping::SlotTree& tree) {
-  Json seats = Json::array();
+  Json constraints = Json::array();
   for (std::size_t element = 0; element < mapping.size(); ++element) {
     const mapping::Slot& slot = tree.slots()[static_cast<std::size_t>(mapping[element])];
-    seats.push_back({{"element", element}, {"node", slot.node}, {"processor", slot.pu}});
+    constraints.push_back({{"element", element}, {"node", slot.node}, {"processor", slot.pu}});
   }
-  return seats;
+  return constraints;
 }
 
-Json document_of(const MapSubject& subject) {
+Json document_of(const MapReport& subject) {
   Json document = {{"schema", map_json_schema}, {"command", "map"}};
   document["matrix"] = {{"file", subject.path},
                         {"kind", mapping::element_word(subject.matrix.kind)},
@@ -60,8 +60,8 @@ Json document_of(const MapSubject& subject) {
   return document;
 }
 
-Json placed_json(const MapSubject& subject, const Placed& placed) {
-  const MapVerdict verdict = verdict_on(subject, placed);
+Json placed_json(const MapReport& subject, const MethodResult& placed) {
+  const MapDecision verdict = decision_for(subject, placed);
   return {{"method", placed.method},
           {"how", placed.mapped.how},
           {"gain", gain(subject, placed)},
@@ -77,16 +77,16 @@ Json placed_json(const MapSubject& subject, const Placed& placed) {
 
 }  // namespace
 
-std::string map_json(const MapSubject& subject, const Placed& placed) {
+std::string map_json(const MapReport& subject, const MethodResult& placed) {
   Json document = document_of(subject);
   document.update(placed_json(subject, placed));
   return json_text(document);
 }
 
-std::string map_compare_json(const MapSubject& subject, const std::vector<Placed>& all) {
+std::string map_compare_json(const MapReport& subject, const std::vector<MethodResult>& all) {
   Json document = document_of(subject);
   Json methods = Json::array();
-  for (const Placed& placed : all) methods.push_back(placed_json(subject, placed));
+  for (const MethodResult& placed : all) methods.push_back(placed_json(subject, placed));
   document["methods"] = std::move(methods);
   return json_text(document);
 }

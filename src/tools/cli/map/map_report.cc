@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view leave = "leave it as it is: ";
 
-std::string elements_text(const MapSubject& subject) {
+std::string elements_text(const MapReport& subject) {
   return counted(subject.matrix.size(), mapping::element_word(subject.matrix.kind));
 }
 
@@ -31,18 +31,18 @@ std::string events_text(const mapping::Events& events) {
   return counted(std::llround(events.total()), "sampled event");
 }
 
-MapVerdict staying(std::string why) { return {false, std::string(leave) + std::move(why)}; }
+MapDecision staying(std::string why) { return {false, std::string(leave) + std::move(why)}; }
 
 }  // namespace
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-mapping::Finding finding_of(const MapSubject& subject) {
+mapping::Finding finding_of(const MapReport& subject) {
   return subject.matrix.events ? examine(*subject.matrix.events, mapping::EvidenceLimits())
                                : mapping::Finding::sufficient;
 }
 
-std::string evidence_text(const MapSubject& subject) {
+std::string evidence_text(const MapReport& subject) {
   switch (finding_of(subject)) {
     case mapping::Finding::sufficient:
       return "";
@@ -57,19 +57,19 @@ std::string evidence_text(const MapSubject& subject) {
   return "";
 }
 
-double gain(const MapSubject& subject, const Placed& placed) {
+double gain(const MapReport& subject, const MethodResult& placed) {
   if (subject.before.hop_bytes == 0) return 0;
   return 1 - placed.quality.hop_bytes / subject.before.hop_bytes;
 }
 
-double certain_gain(const MapSubject& subject, const Placed& placed) {
+double certain_gain(const MapReport& subject, const MethodResult& placed) {
   if (!subject.matrix.events) return gain(subject, placed);
-  const mapping::Problem& problem = subject.problem;
+  const mapping::MappingProblem& problem = subject.problem;
   return gain_of(*subject.matrix.events, problem.tree, problem.present, placed.mapped.mapping)
       .least_share(mapping::EvidenceLimits());
 }
 
-MapVerdict verdict_on(const MapSubject& subject, const Placed& placed) {
+MapDecision decision_for(const MapReport& subject, const MethodResult& placed) {
   if (subject.before.hop_bytes == 0) return {false, "nothing to gain: no two elements communicate"};
   if (finding_of(subject) != mapping::Finding::sufficient) return staying(evidence_text(subject));
   const double saved = gain(subject, placed);
@@ -89,7 +89,7 @@ MapVerdict verdict_on(const MapSubject& subject, const Placed& placed) {
 
 std::string bandwidth_text(double gb_per_s) { return fmt::format("{:.3g} GB/s", gb_per_s); }
 
-std::string bandwidth_warning(const MapSubject& subject, const Placed& placed) {
+std::string bandwidth_warning(const MapReport& subject, const MethodResult& placed) {
   const std::optional<double> balanced = subject.bandwidth.balanced;
   if (!placed.memory_gb_per_s || !balanced) return "";
   // Smaller losses are within the measurement error of copies.
@@ -105,7 +105,7 @@ namespace {
 using mapping::Object;
 
 // Returns for example "16 ranks, 32 pairs that talk, 1.5M".
-std::string matrix_line(const MapSubject& subject) {
+std::string matrix_line(const MapReport& subject) {
   const mapping::CommMatrix& matrix = subject.matrix;
   return fmt::format("{}: {}, {}, {} bytes", subject.path,
                      counted(matrix.size(), mapping::element_word(matrix.kind)),
@@ -113,20 +113,20 @@ std::string matrix_line(const MapSubject& subject) {
                      size_text(total_bytes(matrix.graph)));
 }
 
-std::string slots_line(const MapSubject& subject) {
+std::string slots_line(const MapReport& subject) {
   const mapping::SlotTree& tree = subject.problem.tree;
   const std::string nodes =
       tree.nodes() == 1 ? "" : fmt::format(" on {}", counted(tree.nodes(), "node"));
   return fmt::format("{}: {}{}", subject.machine, counted(tree.size(), "slot"), nodes);
 }
 
-std::string heading(const MapSubject& subject, const Console& console) {
+std::string heading(const MapReport& subject, const Console& console) {
   std::string text = matrix_line(subject) + "\n" + slots_line(subject) + "\n";
   for (const std::string& note : subject.notes) text += wrap("note: ", note, 6, console.columns);
   return text;
 }
 
-Table figures(const MapSubject& subject, const Placed& placed) {
+Table figures(const MapReport& subject, const MethodResult& placed) {
   Table table({"", "before", "after"}, {0, 0});
   const mapping::Quality& before = subject.before;
   const mapping::Quality& after = placed.quality;
@@ -158,7 +158,7 @@ Table figures(const MapSubject& subject, const Placed& placed) {
 // The matrix with its elements in the order of their slots, reduced to `side` by `side` cells.
 class Cells {
  public:
-  Cells(const MapSubject& subject, const mapping::Mapping& mapping, int side)
+  Cells(const MapReport& subject, const mapping::Mapping& mapping, int side)
       : side_(side), bytes_(at(side) * at(side), 0) {
     const int elements = subject.matrix.size();
     std::vector<int> cell(at(elements));
@@ -190,7 +190,7 @@ class Cells {
   std::vector<double> bytes_;
 };
 
-std::string matrices(const MapSubject& subject, const Placed& placed, const Console& console) {
+std::string matrices(const MapReport& subject, const MethodResult& placed, const Console& console) {
   constexpr int most_cells = 32, gap = 4, columns_a_cell = 2;
   const int fitting = (console.columns - gap) / (2 * columns_a_cell);
   const int side = std::min({subject.matrix.size(), most_cells, std::max(fitting, 4)});
@@ -214,9 +214,9 @@ std::string matrices(const MapSubject& subject, const Placed& placed, const Cons
 }
 
 // The placement as text: a line for each object at the lowest shared level.
-class Seating {
+class EmittedPlacement {
  public:
-  Seating(const MapSubject& subject, const mapping::Mapping& mapping)
+  EmittedPlacement(const MapReport& subject, const mapping::Mapping& mapping)
       : tree_(subject.problem.tree),
         hosts_(subject.hosts),
         occupant_(mapping::occupants(subject.problem, mapping)) {}
@@ -287,7 +287,7 @@ class Seating {
   int left_out_ = 0;
 };
 
-std::string why(const MapSubject& subject, const Placed& placed) {
+std::string why(const MapReport& subject, const MethodResult& placed) {
   std::string text = fmt::format("{}: {}.", placed.method, placed.mapped.how);
   const auto& levels = subject.problem.tree.levels();
   std::size_t most = 0;
@@ -312,22 +312,22 @@ std::string why(const MapSubject& subject, const Placed& placed) {
 
 }  // namespace
 
-std::string map_text(const MapSubject& subject, const Placed& placed, const Console& console) {
+std::string map_text(const MapReport& subject, const MethodResult& placed, const Console& console) {
   std::string text = heading(subject, console);
-  text += "\n" + wrap("", verdict_on(subject, placed).text, 0, console.columns) +
+  text += "\n" + wrap("", decision_for(subject, placed).text, 0, console.columns) +
           wrap("why: ", why(subject, placed), 5, console.columns);
   if (const std::string warning = bandwidth_warning(subject, placed); !warning.empty()) {
     text += wrap("warning: ", warning, 9, console.columns);
   }
   text += "\n" + figures(subject, placed).text(console.columns);
   if (subject.before.hop_bytes > 0) text += "\n" + matrices(subject, placed, console);
-  return text + "\n" + Seating(subject, placed.mapped.mapping).text(console);
+  return text + "\n" + EmittedPlacement(subject, placed.mapped.mapping).text(console);
 }
 
-std::string map_compare_text(const MapSubject& subject, const std::vector<Placed>& all,
+std::string map_compare_text(const MapReport& subject, const std::vector<MethodResult>& all,
                              const Console& console) {
   Table table({"method", "hop-bytes", "of before", "accuracy", "memory", "moved", "time"}, {0, 0});
-  for (const Placed& placed : all) {
+  for (const MethodResult& placed : all) {
     const double before = subject.before.hop_bytes;
     table.add({placed.method, fmt::format("{:.4g}", placed.quality.hop_bytes),
                before > 0 ? fmt::format("{:.3f}", placed.quality.hop_bytes / before) : "-",

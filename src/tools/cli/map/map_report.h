@@ -23,9 +23,9 @@ namespace huddle::cli {
 inline constexpr int map_json_schema = 1;
 
 // The placement that one method found.
-struct Placed {
+struct MethodResult {
   std::string method;
-  mapping::Mapped mapped;
+  mapping::MappingResult mapped;
   mapping::Quality quality;
   double took_ms = 0;
   std::optional<double> memory_gb_per_s = {};  // usable by the elements in this placement
@@ -39,10 +39,10 @@ struct Bandwidth {
 };
 
 // The data that all placements have in common. Keeps references.
-struct MapSubject {
+struct MapReport {
   std::string path;  // of the matrix
   const mapping::CommMatrix& matrix;
-  const mapping::Problem& problem;
+  const mapping::MappingProblem& problem;
   mapping::Quality before;
   std::string machine;                  // its name
   std::vector<std::string> notes;       // accuracy of the figures, and what was left out
@@ -52,36 +52,36 @@ struct MapSubject {
 };
 
 // Returns the share of hop-bytes that a placement saves; 0 if there were none.
-double gain(const MapSubject& subject, const Placed& placed);
+double gain(const MapReport& subject, const MethodResult& placed);
 // Returns the part of that share which chance in sampled events does not explain.
-double certain_gain(const MapSubject& subject, const Placed& placed);
+double certain_gain(const MapReport& subject, const MethodResult& placed);
 
 // Returns whether the events behind the matrix justify looking for a placement at all.
-mapping::Finding finding_of(const MapSubject& subject);
+mapping::Finding finding_of(const MapReport& subject);
 
-struct MapVerdict {
+struct MapDecision {
   bool moves = false;
   std::string text;  // for example "37.0 % of the hop-bytes saved", "leave it as it is: ..."
 };
-MapVerdict verdict_on(const MapSubject& subject, const Placed& placed);
+MapDecision decision_for(const MapReport& subject, const MethodResult& placed);
 
 // Returns why the events do not suffice; empty if they do.
-std::string evidence_text(const MapSubject& subject);
+std::string evidence_text(const MapReport& subject);
 
 // Returns a warning if a balanced placement could use more memory bandwidth; empty otherwise.
-std::string bandwidth_warning(const MapSubject& subject, const Placed& placed);
+std::string bandwidth_warning(const MapReport& subject, const MethodResult& placed);
 
 std::string percent_text(double share);
 std::string bandwidth_text(double gb_per_s);
 
-std::string map_text(const MapSubject& subject, const Placed& placed, const Console& console);
-std::string map_json(const MapSubject& subject, const Placed& placed);
-std::string map_compare_text(const MapSubject& subject, const std::vector<Placed>& all,
+std::string map_text(const MapReport& subject, const MethodResult& placed, const Console& console);
+std::string map_json(const MapReport& subject, const MethodResult& placed);
+std::string map_compare_text(const MapReport& subject, const std::vector<MethodResult>& all,
                              const Console& console);
-std::string map_compare_json(const MapSubject& subject, const std::vector<Placed>& all);
+std::string map_compare_json(const MapReport& subject, const std::vector<MethodResult>& all);
 
 // Input of the slot tree: number of elements and nodes, and restrictions on hardware threads.
-struct SlotQuestion {
+struct SlotOptions {
   int elements = 0;
   int nodes = 0;  // 0: the minimum
   std::optional<machine::CpuSet> allowed = {};
@@ -92,13 +92,13 @@ struct SlotQuestion {
 };
 
 // Throws UsageError if there are fewer hardware threads than elements.
-mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question);
+mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& question);
 
 // Returns the latency between two nodes: of the machine's network, or a typical value.
 double network_ns(const machine::CostModel& model);
 inline constexpr double usual_network_ns = 1500;
 
-struct Seats {
+struct PlacementConstraints {
   std::vector<mapping::Assignment> fixed = {};
   std::vector<mapping::Assignment> present = {};  // empty: determined by `nodes`
   std::vector<int> nodes =
@@ -106,8 +106,8 @@ struct Seats {
   std::uint64_t seed = 1;
 };
 // Throws UsageError if an element is assigned to a missing slot, or two elements to the same slot.
-mapping::Problem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
-                            const Seats& seats);
+mapping::MappingProblem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
+                                   const PlacementConstraints& constraints);
 
 // The hosts of a profile in order of appearance, and the host of each element. Empty unless the
 // matrix contains the host of every element.
@@ -118,13 +118,15 @@ struct Hosts {
 Hosts hosts_of(const mapping::CommMatrix& matrix);
 
 // Returns the bandwidth in the present placement, evenly distributed, and on all cores.
-Bandwidth bandwidth_of(const mapping::Problem& problem, const machine::CostModel& model,
-                       const SlotQuestion& question);
+Bandwidth bandwidth_of(const mapping::MappingProblem& problem, const machine::CostModel& model,
+                       const SlotOptions& question);
 
 // Runs a mapping method and measures its CPU time.
-Placed place_by(const mapping::Problem& problem, const mapping::MethodOptions& options);
+MethodResult place_by(const mapping::MappingProblem& problem,
+                      const mapping::MethodOptions& options);
 // Returns the present placement, for a matrix on which no method should be run.
-Placed left_alone(const mapping::Problem& problem, const mapping::MethodOptions& options);
+MethodResult left_alone(const mapping::MappingProblem& problem,
+                        const mapping::MethodOptions& options);
 
 // Prints a Markdown table for `huddle map --compare` without a matrix: the methods on communication
 // patterns of parallel programs, row by row, with hop-bytes relative to the placement by number,

@@ -70,7 +70,7 @@ double network_ns(const machine::CostModel& model) {
   return std::isfinite(ns) ? ns : usual_network_ns;
 }
 
-mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion& question) {
+mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& question) {
   const machine::Topology& topology = model.machine().topology;
   const machine::CpuSet allowed = common(question.allowed.value_or(topology.pus), topology.pus);
   if (allowed.empty()) {
@@ -98,16 +98,17 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion&
   return {model, {std::move(pus), nodes, network_ns(model)}};
 }
 
-mapping::Problem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
-                            const Seats& seats) {
-  mapping::Problem problem{
-      graph, tree, mapping_of(seats.fixed, graph.size(), tree), {}, seats.seed};
-  if (seats.present.empty()) {
-    const auto present = seats.nodes.empty() ? std::nullopt : on_nodes(problem, seats.nodes);
+mapping::MappingProblem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
+                                   const PlacementConstraints& constraints) {
+  mapping::MappingProblem problem{
+      graph, tree, mapping_of(constraints.fixed, graph.size(), tree), {}, constraints.seed};
+  if (constraints.present.empty()) {
+    const auto present =
+        constraints.nodes.empty() ? std::nullopt : on_nodes(problem, constraints.nodes);
     problem.present = present ? *present : in_order(problem);
     return problem;
   }
-  problem.present = mapping_of(seats.present, graph.size(), tree);
+  problem.present = mapping_of(constraints.present, graph.size(), tree);
   for (int v = 0; v < graph.size(); ++v) {
     const int now = problem.present[at(v)];
     if (now == mapping::no_slot) {
@@ -134,14 +135,14 @@ Hosts hosts_of(const mapping::CommMatrix& matrix) {
   return is_known ? hosts : Hosts{};
 }
 
-Bandwidth bandwidth_of(const mapping::Problem& problem, const machine::CostModel& model,
-                       const SlotQuestion& question) {
-  SlotQuestion shared_out = question;
+Bandwidth bandwidth_of(const mapping::MappingProblem& problem, const machine::CostModel& model,
+                       const SlotOptions& question) {
+  SlotOptions shared_out = question;
   shared_out.packs = false;
   shared_out.named.clear();
   shared_out.nodes = problem.tree.nodes();
   const mapping::SlotTree balanced = slot_tree(model, shared_out);
-  const mapping::Problem even{
+  const mapping::MappingProblem even{
       problem.graph, balanced, mapping::Mapping(at(problem.elements()), mapping::no_slot), {}, 1};
   const machine::Topology& topology = model.machine().topology;
   std::optional<double> all = mapping::memory_gb_per_s(model, first_pu_of_cores(topology));
@@ -150,15 +151,17 @@ Bandwidth bandwidth_of(const mapping::Problem& problem, const machine::CostModel
           mapping::memory_gb_per_s(model, balanced, in_order(even)), all};
 }
 
-Placed place_by(const mapping::Problem& problem, const mapping::MethodOptions& options) {
+MethodResult place_by(const mapping::MappingProblem& problem,
+                      const mapping::MethodOptions& options) {
   const double start_ms = processor_ms();
-  mapping::Mapped mapped = map_by(problem, options);
+  mapping::MappingResult mapped = map_by(problem, options);
   const double took_ms = processor_ms() - start_ms;
   mapping::Quality quality = quality_of(problem, mapped.mapping);
   return {name_of(options), std::move(mapped), std::move(quality), took_ms};
 }
 
-Placed left_alone(const mapping::Problem& problem, const mapping::MethodOptions& options) {
+MethodResult left_alone(const mapping::MappingProblem& problem,
+                        const mapping::MethodOptions& options) {
   return {name_of(options),
           {problem.present, "not run, because the evidence is too thin"},
           quality_of(problem, problem.present)};
@@ -175,12 +178,12 @@ constexpr std::uint64_t shuffle_seed = 7;
 std::string row(const machine::CostModel& model, const mapping::Graph& graph) {
   // Methods differ only if they can choose between more slots than there are elements.
   const mapping::SlotTree tree = slot_tree(model, {.elements = graph.size(), .packs = true});
-  const mapping::Problem problem = problem_of(graph, tree, {});
+  const mapping::MappingProblem problem = problem_of(graph, tree, {});
   const double before = hop_bytes(problem, problem.present);
   std::string text;
   std::string times;
   for (const Method method : methods) {
-    const Placed placed = place_by(problem, {method, false});
+    const MethodResult placed = place_by(problem, {method, false});
     text += fmt::format(" {:.3f} |", placed.quality.hop_bytes / before);
     if (method == Method::lh || method == Method::tree) {
       times += fmt::format(" {:.3g} |", placed.took_ms);

@@ -46,17 +46,17 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   const threads::AgentOptions options{.rounds = rounds_if(profile.allows_sysctl)};
   threads::Agent agent(
       model, machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus, options);
-  Witness witness(agent);
+  AgentClient client(agent);
   std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(profile.allows_sysctl);
-  threads::Watched watched = watch_program(program, witness, balancing.get());
+  threads::Watched watched = watch_program(program, client, balancing.get());
   balancing.reset();
 
   ThreadsSubject subject{.command = "profile",
                          .title = profile.command.front(),
                          .machine = picture::machine_title(machine.loaded.machine),
                          .matrix = {},
-                         .threads = threads_at_work(witness.events()),
-                         .decisions = witness.decisions(),
+                         .threads = threads_at_work(client.events()),
+                         .decisions = client.decisions(),
                          .touches = watched.touches,
                          .replaced = agent.replaced(),
                          .notes = watched.notes,
@@ -68,7 +68,7 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
   if (!profile.record.empty()) {
     write_text(threads::format_recording(
-                   {options.page_bytes, watched.names, witness.take_events(), options.rounds}),
+                   {options.page_bytes, watched.names, client.take_events(), options.rounds}),
                profile.record);
   }
   // The program's own output may be redirected into a file.

@@ -104,10 +104,11 @@ std::string messages_text(const std::vector<ShownMessage>& messages, bool unicod
 std::string work_text(const std::vector<ShownWork>& all) {
   std::string text;
   for (const ShownWork& shown : all) {
-    const auto* const join = std::get_if<schedules::Join>(&shown.work);
-    if (join == nullptr) continue;  // data movement matters only to programs that read the JSON
-    text += fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(join->result),
-                        buffer_name(join->left), buffer_name(join->right), join->blocks.text());
+    const auto* const combine = std::get_if<schedules::Combine>(&shown.work);
+    if (combine == nullptr) continue;  // data movement matters only to programs that read the JSON
+    text += fmt::format("  {:>4}: {} = {} + {}  {}\n", shown.rank, buffer_name(combine->result),
+                        buffer_name(combine->left), buffer_name(combine->right),
+                        combine->blocks.text());
   }
   return text;
 }

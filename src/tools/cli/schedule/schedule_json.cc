@@ -36,13 +36,13 @@ Json json_of(const ShownWork& shown) {
             {"into", buffer_name(copy->to.buffer)},
             {"as_blocks", intervals(copy->to.blocks)}};
   }
-  const schedules::Join& join = std::get<schedules::Join>(shown.work);
+  const schedules::Combine& combine = std::get<schedules::Combine>(shown.work);
   return {{"rank", shown.rank},
           {"what", "join"},
-          {"left", buffer_name(join.left)},
-          {"right", buffer_name(join.right)},
-          {"into", buffer_name(join.result)},
-          {"blocks", intervals(join.blocks)}};
+          {"left", buffer_name(combine.left)},
+          {"right", buffer_name(combine.right)},
+          {"into", buffer_name(combine.result)},
+          {"blocks", intervals(combine.blocks)}};
 }
 
 }  // namespace

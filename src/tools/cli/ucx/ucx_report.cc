@@ -53,7 +53,7 @@ std::string traffic_text(const ucx::Traffic& before, const ucx::Traffic& after) 
 std::string runs_text(const UcxRuns& runs, int columns) {
   std::string text = fmt::format(
       "{}, {}{}: without and with huddle's settings, and by huddle's own collectives, in turns:\n",
-      runs.version, counted(runs.ranks, "rank"), runs.crowded ? ", more than cores" : "");
+      runs.version, counted(runs.ranks, "rank"), runs.oversubscribed ? ", more than cores" : "");
   Table table(
       {"", "without", "with", "without / with", "network sent, each", "huddle", "without / huddle"},
       {.indent = 2});

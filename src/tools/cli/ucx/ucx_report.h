@@ -35,7 +35,7 @@ struct UcxRuns {
   std::string mpi;
   std::string version;
   int ranks = 0;
-  bool crowded = false;
+  bool oversubscribed = false;
   std::vector<UcxRun> runs;
   std::vector<ucx::Omitted> dropped;  // settings that made a point slower
 };

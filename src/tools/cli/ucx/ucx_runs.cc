@@ -166,7 +166,7 @@ UcxRuns run_both_ways(const UcxRunPlan& plan, std::vector<ucx::Setting>& setting
     runs.mpi = both.job().mpi().name;
     runs.version = both.job().version();
     runs.ranks = plan.job_options.ranks;
-    runs.crowded = both.job().crowded();
+    runs.oversubscribed = both.job().oversubscribed();
     for (std::size_t i = 0; i < plan.points.size(); ++i) {
       watcher.begin(plan.points[i], i);
       runs.runs.push_back(both.measure(plan.points[i]));

@@ -15,40 +15,40 @@ constexpr int pairs_a_step = 500'000, bins = 4096;
 
 class Ep : public Kernel {
  public:
-  Ep() : seats_(threads), bins_(std::size_t{bins} * threads) {}
+  Ep() : assignments_(threads), bins_(std::size_t{bins} * threads) {}
 
   void step(int thread, Meeting&) override {
-    Seat& seat = seats_[static_cast<std::size_t>(thread)];
-    if (seat.pairs == 0) seat.seed = static_cast<std::uint64_t>(thread) << 32U;
+    Assignment& assignment = assignments_[static_cast<std::size_t>(thread)];
+    if (assignment.pairs == 0) assignment.seed = static_cast<std::uint64_t>(thread) << 32U;
     long* const bin = bins_.from(std::size_t{bins} * static_cast<std::size_t>(thread));
     for (int i = 0; i < pairs_a_step; ++i) {
-      const double x = 2 * fraction(seat.seed) - 1;
-      const double y = 2 * fraction(seat.seed) - 1;
+      const double x = 2 * fraction(assignment.seed) - 1;
+      const double y = 2 * fraction(assignment.seed) - 1;
       const double square = x * x + y * y;
       if (square <= 1) {
-        ++seat.inside;
+        ++assignment.inside;
         ++bin[static_cast<std::size_t>(square * (bins - 1))];
       }
-      ++seat.pairs;
+      ++assignment.pairs;
     }
   }
 
   bool is_right(int) const override {
     double inside = 0;
     double pairs = 0;
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
-      inside += static_cast<double>(seats_[i].inside);
-      pairs += static_cast<double>(seats_[i].pairs);
+    for (std::size_t i = 0; i < assignments_.size(); ++i) {
+      inside += static_cast<double>(assignments_[i].inside);
+      pairs += static_cast<double>(assignments_[i].pairs);
     }
     return std::abs(inside / pairs - std::numbers::pi / 4) < 5 * 0.41 / std::sqrt(pairs);
   }
 
  private:
-  struct alignas(page_bytes) Seat {
+  struct alignas(page_bytes) Assignment {
     std::uint64_t seed = 0;
     long pairs = 0, inside = 0;
   };
-  Pages<Seat> seats_;
+  Pages<Assignment> assignments_;
   Pages<long> bins_;  // by thread: histogram of the distance from the centre
 };
 

@@ -214,7 +214,7 @@ TEST(HeapStart, ReturnsSameHeapAgain) { EXPECT_EQ(facts().base, start({1, 2, 3})
 
 // In a process without a heap so far: an earlier caller may still be reading the refusal.
 TEST(HeapRefusal, IsFinal) {
-  const Wish too_much{.cap_bytes = std::size_t{1} << 62};
+  const Request too_much{.cap_bytes = std::size_t{1} << 62};
   const std::string why = start(too_much).refusal;
   EXPECT_NE(why, "");
   EXPECT_EQ(start({}).refusal, why);
@@ -222,8 +222,8 @@ TEST(HeapRefusal, IsFinal) {
 
 TEST(HeapStart, RejectsOtherVersion) {
   auto* const ask = reinterpret_cast<huddle_heap_start_function*>(dlsym(RTLD_DEFAULT, start_name));
-  const huddle_heap_wish wish{version + 1, 0, 0, 0, false};
-  EXPECT_EQ(ask(&wish), nullptr);
+  const huddle_heap_request request{version + 1, 0, 0, 0, false};
+  EXPECT_EQ(ask(&request), nullptr);
 }
 
 // Checks that parent and child can write to the same block without seeing each other's writes.

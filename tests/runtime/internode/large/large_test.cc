@@ -84,7 +84,7 @@ class PlayedWire : public RankWire {
 // A fact of the size that ranks exchange during set-up.
 struct Fact {
   std::array<std::uint64_t, 40> numbers{};
-  void meet(const Fact& higher) { numbers[0] = std::max(numbers[0], higher.numbers[0]); }
+  void combine(const Fact& higher) { numbers[0] = std::max(numbers[0], higher.numbers[0]); }
 };
 
 class Large : public testing::TestWithParam<Layout> {
@@ -171,20 +171,20 @@ TEST_P(Large, SetUpAndChoiceUseAtMostOneMiB) {
 
   wire.play(
       [](int, std::span<std::byte> bytes) { std::fill(bytes.begin(), bytes.end(), std::byte{}); });
-  Meeting meeting(wire, 0, ranks);
-  meeting.agree(Fact{});
+  SetUpExchange exchange(wire, 0, ranks);
+  exchange.agree(Fact{});
   wire.play(counts());
   hails.play(neighbours());
-  Seats seats = meeting.find_seats(key_of(node_of(0)), hails);
-  ASSERT_EQ(seats.nodes(), nodes);
+  RankPlaces places = exchange.find_places(key_of(node_of(0)), hails);
+  ASSERT_EQ(places.nodes(), nodes);
   std::shared_ptr<const int> common;
-  if (!seats.are_in_order()) {
-    wire.play(slices(seats.starts, seats.first_ranks));
-    meeting.fill_table(seats, table);
+  if (!places.are_in_order()) {
+    wire.play(slices(places.starts, places.first_ranks));
+    exchange.fill_table(places, table);
     common = std::shared_ptr<const int>(std::shared_ptr<void>(), table.data());
   }
-  const NodeMap map(std::move(seats.starts), common);
-  seats = {};
+  const NodeMap map(std::move(places.starts), common);
+  places = {};
   EXPECT_LE(use.most_bytes(), mib);
   // Each part takes a logarithmic number of rounds with one or two messages in each direction: the
   // agreement, the counts, the broadcast of the nodes, and each of 16 slices of the table.

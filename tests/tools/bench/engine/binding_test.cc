@@ -14,7 +14,7 @@ using testing::ElementsAre;
 
 TEST(BenchBinding, GivesEachRankItsOwnHardwareThreadIfPossible) {
   const Binding binding{2, {4, 6, 8}};
-  EXPECT_FALSE(binding.crowded());
+  EXPECT_FALSE(binding.oversubscribed());
   EXPECT_THAT(binding.pus_of(1), ElementsAre(6));
   EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6));
   EXPECT_EQ(text(binding), "2 ranks, one each on cpus 4, 6");
@@ -22,7 +22,7 @@ TEST(BenchBinding, GivesEachRankItsOwnHardwareThreadIfPossible) {
 
 TEST(BenchBinding, LetsAllRanksRunEverywhereIfOversubscribed) {
   const Binding binding{3, {4, 6}};
-  EXPECT_TRUE(binding.crowded());
+  EXPECT_TRUE(binding.oversubscribed());
   EXPECT_THAT(binding.pus_of(2), ElementsAre(4, 6));
   EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6, 4));
   EXPECT_EQ(text(binding), "3 ranks on 2 cpus");

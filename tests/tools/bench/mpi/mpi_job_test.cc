@@ -32,7 +32,7 @@ TEST_F(JobTest, SendsOrdersAndReadsAnswers) {
                         "echo 'huddle-bench: passed 3'"),
           job_options_, stop_);
   EXPECT_EQ(job.version(), "Some MPI 1.0");
-  EXPECT_FALSE(job.crowded());
+  EXPECT_FALSE(job.oversubscribed());
   const Answer answer = job.carry_out({.bytes = 64});
   ASSERT_EQ(answer.batches.size(), 2U);
   EXPECT_EQ(answer.batches[0].side, Side::native);

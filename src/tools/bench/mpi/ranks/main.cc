@@ -268,8 +268,8 @@ void measure(Sides& sides) {
   Work work(sides, shared);
   Meter meter(shared, work, twin);
   if (shared.rank() != 0) return follow(shared, meter);
-  say(word_ready,
-      std::to_string(shared.ranks()) + ' ' + (shared.crowded() ? "1 " : "0 ") + version_of(sides));
+  say(word_ready, std::to_string(shared.ranks()) + ' ' + (shared.oversubscribed() ? "1 " : "0 ") +
+                      version_of(sides));
   lead(sides, shared, meter);
 }
 

@@ -80,8 +80,8 @@ void SharedState::meet(const Sides& sides) {
   auto& set = mine().processors;
   if (sched_getaffinity(0, sizeof set, reinterpret_cast<cpu_set_t*>(set.data())) != 0) set[0] = 1;
   insist_all(sides, true, "");
-  crowded_ = is_crowded();
-  if (rank_ == 0) new (head_) Head(ranks_, crowded_);
+  oversubscribed_ = is_crowded();
+  if (rank_ == 0) new (head_) Head(ranks_, oversubscribed_);
   insist_all(sides, true, "");
 }
 

@@ -34,7 +34,7 @@ struct alignas(apart) Slot {
 };
 
 struct Head {
-  explicit Head(int ranks, bool crowded) : barrier(ranks, crowded) {}
+  explicit Head(int ranks, bool oversubscribed) : barrier(ranks, oversubscribed) {}
 
   alignas(apart) bench::HarnessBarrier barrier;
   alignas(apart) std::atomic<std::uint32_t> orders{0};  // number of orders so far
@@ -54,7 +54,7 @@ class SharedState {
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  bool crowded() const { return crowded_; }  // more ranks than hardware threads
+  bool oversubscribed() const { return oversubscribed_; }  // more ranks than hardware threads
   Head& head() const { return *head_; }
   Slot& slot(int rank) const { return slots_[rank]; }
   Slot& mine() const { return slot(rank_); }
@@ -72,7 +72,7 @@ class SharedState {
 
   int rank_ = 0;
   int ranks_ = 1;
-  bool crowded_ = false;
+  bool oversubscribed_ = false;
   std::size_t bytes_ = 0;
   void* memory_ = nullptr;
   Head* head_ = nullptr;

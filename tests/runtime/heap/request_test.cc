@@ -8,13 +8,13 @@ namespace huddle::heap {
 namespace {
 
 TEST(HeapWish, IsReadFromTheSettings) {
-  const Wish wish = wish_from([](std::string_view key) -> std::string {
+  const Request request = request_from([](std::string_view key) -> std::string {
     if (key == "heap-block") return "64K";
     return key == "heap-cap" ? "2G" : "5";
   });
-  EXPECT_EQ(wish.least_block_bytes, 65536U);
-  EXPECT_EQ(wish.cap_bytes, std::size_t{2} << 30);
-  EXPECT_EQ(wish.most_copied_bytes, 5U);
+  EXPECT_EQ(request.least_block_bytes, 65536U);
+  EXPECT_EQ(request.cap_bytes, std::size_t{2} << 30);
+  EXPECT_EQ(request.most_copied_bytes, 5U);
 }
 
 // No refusal is reported if no heap has been requested by preloading.
