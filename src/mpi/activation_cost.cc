@@ -17,7 +17,7 @@ constexpr std::size_t most_accounts = 64;
 
 }  // namespace
 
-std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns) {
+std::uint64_t smaller_known(std::uint64_t one_ns, std::uint64_t other_ns) {
   if (one_ns == 0 || other_ns == 0) return std::max(one_ns, other_ns);
   return std::min(one_ns, other_ns);
 }
@@ -26,8 +26,8 @@ void ActivationTerms::combine(const ActivationTerms& other) {
   use = std::min(use, other.use);
   past_use = std::min(past_use, other.past_use);
   call_ns = std::min(call_ns, other.call_ns);
-  reduce_ns = std::max(reduce_ns, other.reduce_ns);
-  nodes_team_ns = std::max(nodes_team_ns, other.nodes_team_ns);
+  team_set_up_ns = std::max(team_set_up_ns, other.team_set_up_ns);
+  nodes_set_up_ns = std::max(nodes_set_up_ns, other.nodes_set_up_ns);
 }
 
 ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& of_all) {
@@ -39,7 +39,7 @@ ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& o
     return calls + std::max<std::size_t>(1, use / use_per_call);
   };
   if (of_all.call_ns == 0) return {.next_vote = next_vote(calls)};
-  const std::uint64_t decision = saved_part * of_all.reduce_ns / of_all.call_ns;
+  const std::uint64_t decision = saved_part * of_all.team_set_up_ns / of_all.call_ns;
   const std::uint64_t made = of_all.use + of_all.past_use;
   if (made >= decision) return {.is_due = true};
   const bool is_near = made >= decision / 2;
@@ -70,7 +70,7 @@ void PastCalls::add(std::vector<int> members, const Past& more) noexcept {
     }
     Past& past = known->past;
     past.use += more.use;
-    past.call_ns = quicker(past.call_ns, more.call_ns);
+    past.call_ns = smaller_known(past.call_ns, more.call_ns);
     accounts_.splice(accounts_.begin(), accounts_, known);
   } catch (const std::bad_alloc&) {
     return;

@@ -23,14 +23,14 @@ struct ActivationTerms {
   // Calls on this communicator; a call that moves much data counts as several. Ranks may count
   // differently in an erroneous program.
   std::uint64_t use = 0;
-  std::uint64_t past_use = 0;   // the same, for freed communicators of the same ranks
-  std::uint64_t call_ns = 0;    // time of a small collective of the MPI on this rank; 0: unknown
-  std::uint64_t reduce_ns = 0;  // predicted set-up time on one node
-  std::uint64_t nodes_team_ns = 0;  // the same over several nodes
+  std::uint64_t past_use = 0;  // the same, for freed communicators of the same ranks
+  std::uint64_t call_ns = 0;   // time of a small collective of the MPI on this rank; 0: unknown
+  std::uint64_t team_set_up_ns = 0;   // predicted set-up time on one node
+  std::uint64_t nodes_set_up_ns = 0;  // the same over several nodes
 
   // Returns the terms for a communicator over several nodes. Inter-node teams are not kept for
   // later communicators, so each has to repay its set-up by its own calls, without past_use.
-  ActivationTerms over_nodes() const { return {use, 0, call_ns, nodes_team_ns, nodes_team_ns}; }
+  ActivationTerms over_nodes() const { return {use, 0, call_ns, nodes_set_up_ns, nodes_set_up_ns}; }
 
   // Combines both into terms that hold for both ranks: the smaller use, the longer set-up, and the
   // shorter call time, because the rank that enters a call last does not wait for any other.
@@ -38,12 +38,12 @@ struct ActivationTerms {
 };
 
 // Returns the smaller of two times, where 0 means unknown.
-std::uint64_t quicker(std::uint64_t one_ns, std::uint64_t other_ns);
+std::uint64_t smaller_known(std::uint64_t one_ns, std::uint64_t other_ns);
 
 struct ActivationDecision {
   bool is_due = false;
   bool is_near = false;       // half of the set-up cost is reached
-  std::size_t next_vote = 0;  // the call count at which to vote again if `joins` is false
+  std::size_t next_vote = 0;  // the call count at which to vote again if `is_due` is false
 };
 // `calls` counts the calls on this communicator. It alone determines when to vote, because it is
 // equal on all ranks even if the program passes different counts. `of_all` holds all ranks' terms.

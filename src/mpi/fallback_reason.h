@@ -10,8 +10,8 @@
 
 namespace huddle::mpi {
 
-enum class Route {
-  huddle,          // handled by huddle
+enum class FallbackReason {
+  none,            // handled by huddle
   switched_off,    // HUDDLE=off
   one_rank,        // nothing to communicate
   between_groups,  // an intercommunicator
@@ -32,47 +32,48 @@ enum class Route {
   device_memory,      // data of a rank are in memory that the host cannot or should not access
 };
 
-inline constexpr std::size_t route_count = static_cast<std::size_t>(Route::device_memory) + 1;
+inline constexpr std::size_t fallback_reason_count =
+    static_cast<std::size_t>(FallbackReason::device_memory) + 1;
 
-constexpr std::string_view words(Route passed) {
+constexpr std::string_view words(FallbackReason passed) {
   switch (passed) {
-    case Route::huddle:
+    case FallbackReason::none:
       return "taken";
-    case Route::switched_off:
+    case FallbackReason::switched_off:
       return "huddle is off";
-    case Route::one_rank:
+    case FallbackReason::one_rank:
       return "one rank";
-    case Route::between_groups:
+    case FallbackReason::between_groups:
       return "intercommunicator";
-    case Route::several_worlds:
+    case FallbackReason::several_worlds:
       return "spawned processes";
-    case Route::several_nodes:
+    case FallbackReason::several_nodes:
       return "several nodes";
-    case Route::quicker_by_mpi:
+    case FallbackReason::quicker_by_mpi:
       return "predicted quicker by the MPI";
-    case Route::without_huddle:
+    case FallbackReason::without_huddle:
       return "ranks without huddle";
-    case Route::unknown_ranks:
+    case FallbackReason::unknown_ranks:
       return "several sessions";
-    case Route::unlike_settings:
+    case FallbackReason::unlike_settings:
       return "settings differ between ranks";
-    case Route::not_activated:
+    case FallbackReason::not_activated:
       return "before the communicator joined";
-    case Route::being_freed:
+    case FallbackReason::being_freed:
       return "communicator being freed";
-    case Route::no_team:
+    case FallbackReason::no_team:
       return "no team could be made";
-    case Route::not_selected:
+    case FallbackReason::not_selected:
       return "not selected";
-    case Route::no_reduction:
+    case FallbackReason::no_reduction:
       return "type or operator";
-    case Route::too_large:
+    case FallbackReason::too_large:
       return "elements too large";
-    case Route::invalid_arguments:
+    case FallbackReason::invalid_arguments:
       return "arguments for the MPI to judge";
-    case Route::no_memory:
+    case FallbackReason::no_memory:
       return "no memory";
-    case Route::device_memory:
+    case FallbackReason::device_memory:
       return "device memory";
   }
   return "";

@@ -32,7 +32,7 @@ Presence::Presence(std::optional<JobRank> place, const std::string& kind)
 
 std::string Presence::name_of(int rank) const { return prefix_ + std::to_string(rank); }
 
-void Presence::sign_in() {
+void Presence::announce_presence() {
   const std::lock_guard lock(mutex_);
   if (!place_ || own_.is_open()) return;
   FileDescriptor probe(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

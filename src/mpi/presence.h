@@ -24,7 +24,7 @@ class Presence {
   // all ranks are assumed to be present.
   Presence(std::optional<JobRank> place, const std::string& kind);
 
-  void sign_in();
+  void announce_presence();
   // Hides this rank if the MPI's `rank` differs from the launcher's.
   void confirm(int rank);
 

@@ -21,16 +21,16 @@ std::string_view kind_never_handled(std::string_view name) {
   return name.starts_with("MPI_I") ? "nonblocking" : "not taken yet";
 }
 
-std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& fallbacks,
-                               const huddle_stub_interface& door) {
+std::vector<Reason> reasons_of(const std::array<std::size_t, fallback_reason_count>& fallbacks,
+                               const huddle_stub_interface& stub) {
   std::vector<Reason> reasons;
-  for (std::size_t i = 0; i < route_count; ++i) {
-    if (fallbacks[i] > 0) reasons.push_back({fallbacks[i], words(static_cast<Route>(i))});
+  for (std::size_t i = 0; i < fallback_reason_count; ++i) {
+    if (fallbacks[i] > 0) reasons.push_back({fallbacks[i], words(static_cast<FallbackReason>(i))});
   }
   std::map<std::string_view, std::size_t> elsewhere;
-  for (std::size_t i = 0; i < door.route_count; ++i) {
-    const std::size_t calls = huddle_counted_calls(&door.fallbacks[i]);
-    if (calls > 0) elsewhere[kind_never_handled(door.fallbacks[i].name)] += calls;
+  for (std::size_t i = 0; i < stub.fallback_reason_count; ++i) {
+    const std::size_t calls = huddle_counted_calls(&stub.fallbacks[i]);
+    if (calls > 0) elsewhere[kind_never_handled(stub.fallbacks[i].name)] += calls;
   }
   for (const auto& [kind, calls] : elsewhere) reasons.push_back({calls, kind});
   sort_by_calls(reasons);
@@ -67,8 +67,8 @@ std::string grouped(std::size_t number) {
   return text;
 }
 
-void Stats::add(select::Operation operation, Route why, const Taken& words, std::size_t bytes,
-                double seconds) {
+void Stats::add(select::Operation operation, FallbackReason why, const Taken& words,
+                std::size_t bytes, double seconds) {
   const std::lock_guard lock(mutex_);
   try {
     std::string how(words.algorithm);
@@ -84,10 +84,10 @@ void Stats::add(select::Operation operation, Route why, const Taken& words, std:
 
 void Stats::handled(select::Operation operation, const Taken& how, std::size_t bytes,
                     double seconds) {
-  add(operation, Route::huddle, how, bytes, seconds);
+  add(operation, FallbackReason::none, how, bytes, seconds);
 }
 
-void Stats::fell_back(select::Operation operation, Route why, std::string_view more,
+void Stats::fell_back(select::Operation operation, FallbackReason why, std::string_view more,
                       std::size_t bytes, double seconds) {
   add(operation, why, {more}, bytes, seconds);
 }
@@ -117,7 +117,7 @@ std::string off_text(const std::vector<Reason>& reasons) {
 
 Shares& Shares::operator+=(const Shares& other) {
   handled += other.handled;
-  for (std::size_t i = 0; i < route_count; ++i) fallbacks[i] += other.fallbacks[i];
+  for (std::size_t i = 0; i < fallback_reason_count; ++i) fallbacks[i] += other.fallbacks[i];
   seconds += other.seconds;
   return *this;
 }
@@ -131,8 +131,8 @@ std::string times(const Shares& shares, const Run& run) {
       run.off ? "huddle can save a part of that" : "to compare: --off -v, or --compare 6");
 }
 
-std::string summary(const Shares& shares, const huddle_stub_interface& door, const Run& run) {
-  const std::vector<Reason> reasons = reasons_of(shares.fallbacks, door);
+std::string summary(const Shares& shares, const huddle_stub_interface& stub, const Run& run) {
+  const std::vector<Reason> reasons = reasons_of(shares.fallbacks, stub);
   if (shares.handled == 0 && reasons.empty()) {
     return fmt::format("huddle: {}rank 0 called no collective\n", run.off ? "off; " : "");
   }
@@ -140,20 +140,20 @@ std::string summary(const Shares& shares, const huddle_stub_interface& door, con
   return run.seconds ? fmt::format("{}huddle: {}\n", text, times(shares, run)) : text;
 }
 
-std::string Stats::report(const huddle_stub_interface& door) const {
+std::string Stats::report(const huddle_stub_interface& stub) const {
   const std::lock_guard lock(mutex_);
   std::string text = fmt::format("huddle: collectives of rank 0\n{:<24}{:>10}{:>14}{:>12}  {}\n",
                                  "operation", "calls", "bytes", "seconds", "how");
   for (const auto& [row, sum] : rows_) {
     std::string how = row.words;
-    if (row.why != Route::huddle) {
+    if (row.why != FallbackReason::none) {
       how = fmt::format("MPI: {}{}{}", words(row.why), how.empty() ? "" : ": ", how);
     }
     text += fmt::format("{:<24}{:>10}{:>14}{:>12.6f}  {}\n", select::name(row.operation), sum.calls,
                         sum.bytes, sum.seconds, how);
   }
-  for (std::size_t i = 0; i < door.route_count; ++i) {
-    const huddle_fallback& fallbacks = door.fallbacks[i];
+  for (std::size_t i = 0; i < stub.fallback_reason_count; ++i) {
+    const huddle_fallback& fallbacks = stub.fallbacks[i];
     const unsigned long calls = huddle_counted_calls(&fallbacks);
     if (calls == 0) continue;
     text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: {}\n", fallbacks.name, calls, "-", "-",

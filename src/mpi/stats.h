@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "mpi/fallback_reason.h"
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::mpi {
@@ -31,8 +31,8 @@ std::string_view kind_never_handled(std::string_view name);
 
 // Returns all reasons that occurred, the most frequent one first. Includes the calls that the stub
 // forwards to the MPI and counts itself.
-std::vector<Reason> reasons_of(const std::array<std::size_t, route_count>& fallbacks,
-                               const huddle_stub_interface& door);
+std::vector<Reason> reasons_of(const std::array<std::size_t, fallback_reason_count>& fallbacks,
+                               const huddle_stub_interface& stub);
 void sort_by_calls(std::vector<Reason>& reasons);
 
 std::size_t calls_of(const std::vector<Reason>& reasons);
@@ -51,13 +51,13 @@ class Stats {
   };
   void handled(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
   // `more` describes the part of the call that the reason refers to; may be empty.
-  void fell_back(select::Operation operation, Route why, std::string_view more, std::size_t bytes,
-                 double seconds);
+  void fell_back(select::Operation operation, FallbackReason why, std::string_view more,
+                 std::size_t bytes, double seconds);
   // Adds a sentence to the end of the report. Repeated sentences are printed once.
   void add_note(std::string_view sentence);
 
   // Returns a human-readable table, including the calls that the stub counts.
-  std::string report(const huddle_stub_interface& door) const;
+  std::string report(const huddle_stub_interface& stub) const;
   // Returns the remarks, one per line.
   std::string remarks() const;
 
@@ -69,11 +69,11 @@ class Stats {
   };
   struct Row {
     select::Operation operation;
-    Route why;
+    FallbackReason why;
     std::string words;  // the algorithm, or details of the reason
     auto operator<=>(const Row&) const = default;
   };
-  void add(select::Operation operation, Route why, const Taken& words, std::size_t bytes,
+  void add(select::Operation operation, FallbackReason why, const Taken& words, std::size_t bytes,
            double seconds);
   std::string remarks_text() const;  // Requires: the mutex is held.
 
@@ -85,10 +85,10 @@ class Stats {
 // The numbers of calls that huddle and the MPI handled.
 struct Shares {
   std::size_t handled = 0;
-  std::array<std::size_t, route_count> fallbacks{};  // by reason
-  double seconds = 0;                                // sum of all calls, if they are timed
+  std::array<std::size_t, fallback_reason_count> fallbacks{};  // by reason
+  double seconds = 0;  // sum of all calls, if they are timed
 
-  void count(Route why) { ++fallbacks[static_cast<std::size_t>(why)]; }
+  void count(FallbackReason why) { ++fallbacks[static_cast<std::size_t>(why)]; }
   Shares& operator+=(const Shares& other);
 };
 
@@ -101,6 +101,6 @@ struct Run {
 std::string times(const Shares& shares, const Run& run);
 
 // Returns a one-line summary, and times() if timed. The stub's calls count as fallbacks.
-std::string summary(const Shares& shares, const huddle_stub_interface& door, const Run& run);
+std::string summary(const Shares& shares, const huddle_stub_interface& stub, const Run& run);
 
 }  // namespace huddle::mpi

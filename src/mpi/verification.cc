@@ -143,11 +143,11 @@ bool Verification::note_difference() {
   return differences_.fetch_add(1, std::memory_order_relaxed) == 0;
 }
 
-std::string Verification::report(const huddle_stub_interface& door) const {
-  std::array<std::size_t, route_count> fallbacks{};
+std::string Verification::report(const huddle_stub_interface& stub) const {
+  std::array<std::size_t, fallback_reason_count> fallbacks{};
   std::transform(passed_.begin(), passed_.end(), fallbacks.begin(),
                  [](const Counter& calls) { return calls.load(std::memory_order_relaxed); });
-  std::vector<Reason> reasons = reasons_of(fallbacks, door);
+  std::vector<Reason> reasons = reasons_of(fallbacks, stub);
   for (std::size_t i = 0; i < incomparable_count; ++i) {
     const std::size_t calls = incomparable_[i].load(std::memory_order_relaxed);
     if (calls > 0) reasons.push_back({calls, words(static_cast<Incomparable>(i))});

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "mpi/fallback_reason.h"
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 #include "runtime/memory/types.h"
 
 namespace huddle::mpi {
@@ -72,13 +72,13 @@ class Verification {
   void note_equal() { count(compared_); }
   // Returns whether this is the first difference of the process.
   bool note_difference();
-  void note_skipped(Route why) { count(passed_[static_cast<std::size_t>(why)]); }
+  void note_skipped(FallbackReason why) { count(passed_[static_cast<std::size_t>(why)]); }
   void note_skipped(Incomparable why) { count(incomparable_[static_cast<std::size_t>(why)]); }
 
   bool has_differences() const { return differences_.load(std::memory_order_relaxed) > 0; }
   // Returns "6,300 calls compared, 0 differ, 12 not comparable (10 one rank, 2 nonblocking)".
   // Includes the calls that the stub forwards to the MPI.
-  std::string report(const huddle_stub_interface& door) const;
+  std::string report(const huddle_stub_interface& stub) const;
 
  private:
   using Counter = std::atomic<std::size_t>;
@@ -86,7 +86,7 @@ class Verification {
 
   Counter compared_{0};  // including those that differ
   Counter differences_{0};
-  std::array<Counter, route_count> passed_{};
+  std::array<Counter, fallback_reason_count> passed_{};
   std::array<Counter, incomparable_count> incomparable_{};
 };
 

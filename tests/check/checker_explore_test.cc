@@ -23,19 +23,19 @@ using testing::HasSubstr;
 
 // Fails in some interleavings only: the second rank may load before the store is visible.
 Job sometimes_wrong() {
-  return litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) w.store(line(0, 0), 1);
-    if (w.rank() == 1 && w.load(line(0, 0)) == 0) throw std::runtime_error("came too early");
+  return litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) ctx.store(line(0, 0), 1);
+    if (ctx.rank() == 1 && ctx.load(line(0, 0)) == 0) throw std::runtime_error("came too early");
   });
 }
 
 TEST(Explore, TriesEveryOrderOfTwoRanks) {
   std::set<std::vector<int>> orders;
   auto order = std::make_shared<std::vector<int>>();
-  Job job = litmus(2, [order](CheckedContext& w) {
+  Job job = litmus(2, [order](CheckedContext& ctx) {
     for (int i = 0; i < 2; ++i) {
-      w.fetch_add(line(0, 0), 1);
-      order->push_back(w.rank());
+      ctx.fetch_add(line(0, 0), 1);
+      order->push_back(ctx.rank());
     }
   });
   job.verify = [&](const Memory&) {
@@ -51,12 +51,12 @@ TEST(Explore, TriesEveryOrderOfTwoRanks) {
 TEST(Explore, LargerBudgetFindsMore) {
   // Rank 1 must load between the two stores, so rank 0 is preempted once.
   bool seen = false;
-  const Job job = litmus(2, [&seen](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.store(line(0, 0), 1);
-      w.store(line(0, 0), 2);
+  const Job job = litmus(2, [&seen](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.store(line(0, 0), 1);
+      ctx.store(line(0, 0), 2);
     } else {
-      seen = w.load(line(0, 0)) == 1;
+      seen = ctx.load(line(0, 0)) == 1;
     }
   });
   EXPECT_FALSE(can_happen(job, [&] { return seen; }, {.budget = 0}));
@@ -64,10 +64,10 @@ TEST(Explore, LargerBudgetFindsMore) {
 }
 
 TEST(Explore, ReportsStatesAndWhetherTheyAreExhausted) {
-  const Job job = litmus(3, [](CheckedContext& w) {
+  const Job job = litmus(3, [](CheckedContext& ctx) {
     for (context::Sequence i = 1; i <= 3; ++i) {
-      w.store(line(w.rank(), 0), i);
-      w.wait(line((w.rank() + 1) % 3, 0), context::until_reached(i));
+      ctx.store(line(ctx.rank(), 0), i);
+      ctx.wait(line((ctx.rank() + 1) % 3, 0), context::until_reached(i));
     }
   });
   const Result all = explore(job);
@@ -110,9 +110,9 @@ TEST(Failures, ReplayRejectsChoicesOfAnotherJob) {
 }
 
 TEST(Failures, ReportOperationsAndSourceLines) {
-  const Result found = explore(litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) w.copy(line(1, 1), input_of(0), 8, plain);
-    if (w.rank() == 1) w.copy(output_of(1), line(1, 1) + 4, 8, plain);
+  const Result found = explore(litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) ctx.copy(line(1, 1), input_of(0), 8, plain);
+    if (ctx.rank() == 1) ctx.copy(output_of(1), line(1, 1) + 4, 8, plain);
   }));
   ASSERT_TRUE(fails_with(found, "a race at shared of 1 at 68"));
   EXPECT_THAT(found.failure->what, HasSubstr("checker_explore_test.cc:"));
@@ -121,9 +121,9 @@ TEST(Failures, ReportOperationsAndSourceLines) {
 }
 
 TEST(Failures, StallReportsWhatRanksWaitFor) {
-  const Result found = explore(litmus(2, [](CheckedContext& w) {
-    w.wait(line(1 - w.rank(), 0), context::until_reached(static_cast<context::Sequence>(-3)));
-    w.wait(line(1 - w.rank(), 0), context::until_reached(1));
+  const Result found = explore(litmus(2, [](CheckedContext& ctx) {
+    ctx.wait(line(1 - ctx.rank(), 0), context::until_reached(static_cast<context::Sequence>(-3)));
+    ctx.wait(line(1 - ctx.rank(), 0), context::until_reached(1));
   }));
   ASSERT_FALSE(found.passed());
   EXPECT_THAT(found.failure->what,
@@ -131,15 +131,15 @@ TEST(Failures, StallReportsWhatRanksWaitFor) {
 }
 
 TEST(Failures, PollingLoopFails) {
-  const Job job = litmus(1, [](CheckedContext& w) {
-    while (w.load(line(0, 0)) == 0) {
+  const Job job = litmus(1, [](CheckedContext& ctx) {
+    while (ctx.load(line(0, 0)) == 0) {
     }
   });
   EXPECT_TRUE(fails_with(explore(job, {.max_steps = 1000}), "no end after 1000 operations"));
 }
 
 TEST(Failures, WrongResultFails) {
-  Job job = litmus(1, [](CheckedContext& w) { w.store(line(0, 0), 5); });
+  Job job = litmus(1, [](CheckedContext& ctx) { ctx.store(line(0, 0), 5); });
   job.verify = [](const Memory& memory) {
     return memory.as<const context::Sequence>(context::Region::shared, 0)[0] == 6 ? "" : "no six";
   };
@@ -148,47 +148,48 @@ TEST(Failures, WrongResultFails) {
 
 TEST(Failures, NondeterministicBodyIsAnError) {
   int runs = 0;
-  const Job job = litmus(2, [&runs](CheckedContext& w) {
-    if (w.rank() == 0 && ++runs % 2 == 0) return;
-    for (context::Sequence i = 1; i <= 2; ++i) w.store(line(w.rank(), 0), i);
+  const Job job = litmus(2, [&runs](CheckedContext& ctx) {
+    if (ctx.rank() == 0 && ++runs % 2 == 0) return;
+    for (context::Sequence i = 1; i <= 2; ++i) ctx.store(line(ctx.rank(), 0), i);
   });
   EXPECT_THROW(explore(job), UsageError);
 }
 
 // Runs one operation, on rank 0 of two ranks.
 Result alone(const std::function<void(CheckedContext&)>& operation) {
-  return explore(litmus(2, [operation](CheckedContext& w) {
-    if (w.rank() == 0) operation(w);
+  return explore(litmus(2, [operation](CheckedContext& ctx) {
+    if (ctx.rank() == 0) operation(ctx);
   }));
 }
 
 TEST(Reach, IsLimitedToExistingMemory) {
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(0, 4)); }), "out of range"));
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(2, 0)); }), "there is no rank 2"));
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.load(line(-1, 0)); }), "there is no rank -1"));
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(line(0, 3) + 57, input_of(0), 8, plain); }),
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.load(line(0, 4)); }), "out of range"));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.load(line(2, 0)); }), "there is no rank 2"));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.load(line(-1, 0)); }), "there is no rank -1"));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.copy(line(0, 3) + 57, input_of(0), 8, plain); }),
                          "out of range"));
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.prefetch_write(line(0, 3), 65); }), "out of range"));
-  EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 3) + 56, input_of(0), 8, plain); })));
+  EXPECT_TRUE(
+      fails_with(alone([](auto& ctx) { ctx.prefetch_write(line(0, 3), 65); }), "out of range"));
+  EXPECT_TRUE(passes(alone([](auto& ctx) { ctx.copy(line(0, 3) + 56, input_of(0), 8, plain); })));
 }
 
 TEST(Reach, ExcludesBuffersOfOtherRanks) {
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(line(0, 0), input_of(1), 8, plain); }),
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.copy(line(0, 0), input_of(1), 8, plain); }),
                          "input of 1 at 0..7 is out of rank 0's reach"));
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.copy(output_of(1), line(0, 0), 8, plain); }),
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.copy(output_of(1), line(0, 0), 8, plain); }),
                          "out of rank 0's reach"));
 }
 
 TEST(Reach, FlagsMustBeAlignedInSharedMemory) {
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.store(line(0, 0) + 2, 1); }), "aligned"));
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.store(input_of(0), 1); }), "shared memory"));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.store(line(0, 0) + 2, 1); }), "aligned"));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.store(input_of(0), 1); }), "shared memory"));
 }
 
 TEST(Copies, MustNotOverlap) {
-  EXPECT_TRUE(
-      fails_with(alone([](auto& w) { w.copy(line(0, 0), line(0, 0) + 7, 8, plain); }), "overlap"));
-  EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 0), line(0, 0) + 8, 8, plain); })));
-  EXPECT_TRUE(passes(alone([](auto& w) { w.copy(line(0, 0), line(0, 0), 0, plain); })));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.copy(line(0, 0), line(0, 0) + 7, 8, plain); }),
+                         "overlap"));
+  EXPECT_TRUE(passes(alone([](auto& ctx) { ctx.copy(line(0, 0), line(0, 0) + 8, 8, plain); })));
+  EXPECT_TRUE(passes(alone([](auto& ctx) { ctx.copy(line(0, 0), line(0, 0), 0, plain); })));
 }
 
 void subtract(void* to, const void* left, const void* right, std::size_t count, void*) {
@@ -199,9 +200,9 @@ void subtract(void* to, const void* left, const void* right, std::size_t count, 
 constexpr memory::Reduction difference{subtract, nullptr, sizeof(int), false};
 
 TEST(Reductions, StoreResultOfOperator) {
-  Job job = litmus(1, [](CheckedContext& w) {
-    w.reduce(output_of(0), input_of(0), input_of(0) + 4, 1, difference);
-    w.reduce(output_of(0), output_of(0), input_of(0), 1, difference);
+  Job job = litmus(1, [](CheckedContext& ctx) {
+    ctx.reduce(output_of(0), input_of(0), input_of(0) + 4, 1, difference);
+    ctx.reduce(output_of(0), output_of(0), input_of(0), 1, difference);
   });
   job.prepare = [](Memory& memory) {
     memory.as<int>(context::Region::input, 0)[0] = 10;
@@ -212,19 +213,19 @@ TEST(Reductions, StoreResultOfOperator) {
   };
   EXPECT_TRUE(passes(explore(job)));
   EXPECT_TRUE(fails_with(
-      alone([](auto& w) { w.reduce(line(0, 0), line(0, 0) + 4, line(0, 1), 2, difference); }),
+      alone([](auto& ctx) { ctx.reduce(line(0, 0), line(0, 0) + 4, line(0, 1), 2, difference); }),
       "overlap"));
 }
 
 TEST(WaitAny, ReturnsEverySatisfiedFlagInSomeExecution) {
   std::set<int> seen;
-  Job job = litmus(3, [&seen](CheckedContext& w) {
-    if (w.rank() > 0) {
-      w.store(line(w.rank(), 0), 1);
+  Job job = litmus(3, [&seen](CheckedContext& ctx) {
+    if (ctx.rank() > 0) {
+      ctx.store(line(ctx.rank(), 0), 1);
     } else {
       const std::vector<context::AwaitedFlag> flags = {{line(1, 0), context::until_equal(1)},
                                                        {line(2, 0), context::until_reached(1)}};
-      seen.insert(w.wait_any(flags));
+      seen.insert(ctx.wait_any(flags));
     }
   });
   EXPECT_TRUE(passes(explore(job, {.budget = 0})));
@@ -232,19 +233,19 @@ TEST(WaitAny, ReturnsEverySatisfiedFlagInSomeExecution) {
 }
 
 TEST(WaitAny, FailsWithoutFlags) {
-  EXPECT_TRUE(fails_with(alone([](auto& w) { w.wait_any({}); }), "waits for any of no flags"));
+  EXPECT_TRUE(fails_with(alone([](auto& ctx) { ctx.wait_any({}); }), "waits for any of no flags"));
 }
 
 TEST(WaitAll, ReturnsWhenAllFlagsAreSatisfied) {
-  EXPECT_TRUE(passes(explore(litmus(3, [](CheckedContext& w) {
-    if (w.rank() > 0) {
-      w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
-      w.store(line(w.rank(), 0), 1);
+  EXPECT_TRUE(passes(explore(litmus(3, [](CheckedContext& ctx) {
+    if (ctx.rank() > 0) {
+      ctx.copy(line(ctx.rank(), 1), input_of(ctx.rank()), 8, plain);
+      ctx.store(line(ctx.rank(), 0), 1);
     } else {
       const std::vector<context::Address> flags = {line(1, 0), line(2, 0)};
-      w.wait_all(flags, context::until_reached(1));
-      w.copy(output_of(0), line(1, 1), 8, plain);
-      w.copy(output_of(0), line(2, 1), 8, plain);
+      ctx.wait_all(flags, context::until_reached(1));
+      ctx.copy(output_of(0), line(1, 1), 8, plain);
+      ctx.copy(output_of(0), line(2, 1), 8, plain);
     }
   }))));
 }
@@ -259,13 +260,13 @@ TEST(Executions, ReleaseResourcesOfRanks) {
     ~Counted() { --count; }
     int& count;
   };
-  const Job job = litmus(3, [&alive](CheckedContext& w) {
+  const Job job = litmus(3, [&alive](CheckedContext& ctx) {
     const Counted counted(alive);
     const std::vector<int> owned(100);
-    w.store(line(w.rank(), 0), 1);
-    w.wait(line((w.rank() + 1) % 3, 0), context::until_reached(1));
-    if (w.rank() == 2) throw std::runtime_error("ends badly");
-    w.wait(line(0, 1), context::until_reached(1));
+    ctx.store(line(ctx.rank(), 0), 1);
+    ctx.wait(line((ctx.rank() + 1) % 3, 0), context::until_reached(1));
+    if (ctx.rank() == 2) throw std::runtime_error("ends badly");
+    ctx.wait(line(0, 1), context::until_reached(1));
   });
   EXPECT_FALSE(explore(job).passed());
   EXPECT_FALSE(sample(job, 1, 10).passed());
@@ -273,16 +274,16 @@ TEST(Executions, ReleaseResourcesOfRanks) {
 }
 
 TEST(Sample, SupportsManyRanks) {
-  Job job = litmus(17, [](CheckedContext& w) {
+  Job job = litmus(17, [](CheckedContext& ctx) {
     for (context::Sequence i = 1; i <= 3; ++i) {
-      w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
-      w.store(line(w.rank(), 0), i);
-      for (int other = 0; other < w.ranks(); ++other) {
-        w.wait(line(other, 0), context::until_reached(i));
-        w.copy(output_of(w.rank()), line(other, 1), 8, plain);
+      ctx.copy(line(ctx.rank(), 1), input_of(ctx.rank()), 8, plain);
+      ctx.store(line(ctx.rank(), 0), i);
+      for (int other = 0; other < ctx.ranks(); ++other) {
+        ctx.wait(line(other, 0), context::until_reached(i));
+        ctx.copy(output_of(ctx.rank()), line(other, 1), 8, plain);
       }
-      w.fetch_add(line(0, 2), 1);
-      w.wait(line(0, 2), context::until_reached(17 * i));
+      ctx.fetch_add(line(0, 2), 1);
+      ctx.wait(line(0, 2), context::until_reached(17 * i));
     }
   });
   EXPECT_TRUE(sample(job, 1, 50).passed());

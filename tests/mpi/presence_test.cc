@@ -22,11 +22,11 @@ JobRank place(int rank, const std::string& job = "a job") {
 TEST(Presence, ARankThatHasSignedInIsPresent) {
   Presence first(place(0), "kind");
   Presence second(place(1), "kind");
-  first.sign_in();
+  first.announce_presence();
   EXPECT_TRUE(first.is_here(0));
   EXPECT_FALSE(first.is_here(1));
-  second.sign_in();
-  second.sign_in();
+  second.announce_presence();
+  second.announce_presence();
   EXPECT_TRUE(first.is_here(1));
   EXPECT_TRUE(second.is_here(0));
   EXPECT_FALSE(second.is_here(2));
@@ -35,7 +35,7 @@ TEST(Presence, ARankThatHasSignedInIsPresent) {
 TEST(Presence, ARankThatHasNotSignedInSeesNoOther) {
   Presence first(place(0), "kind");
   Presence second(place(1), "kind");
-  first.sign_in();
+  first.announce_presence();
   EXPECT_FALSE(second.is_here(0));
 }
 
@@ -43,9 +43,9 @@ TEST(Presence, JobsAndKindsAreSeparate) {
   Presence first(place(0), "kind");
   Presence other_job(place(1, "another job"), "kind");
   Presence other_kind(place(1), "another kind");
-  first.sign_in();
-  other_job.sign_in();
-  other_kind.sign_in();
+  first.announce_presence();
+  other_job.announce_presence();
+  other_kind.announce_presence();
   EXPECT_FALSE(first.is_here(1));
   EXPECT_FALSE(other_job.is_here(0));
   EXPECT_FALSE(other_kind.is_here(0));
@@ -55,8 +55,8 @@ TEST(Presence, JobsAndKindsAreSeparate) {
 TEST(Presence, ANameInUseIsPresentForAll) {
   Presence first(place(0), "kind");
   Presence same(place(0), "kind");
-  first.sign_in();
-  same.sign_in();
+  first.announce_presence();
+  same.announce_presence();
   EXPECT_TRUE(first.is_here(0));
   EXPECT_TRUE(same.is_here(0));
 }
@@ -64,8 +64,8 @@ TEST(Presence, ANameInUseIsPresentForAll) {
 TEST(Presence, ARankWithAnUnexpectedNumberIsNotPresent) {
   Presence first(place(0), "kind");
   Presence second(place(1), "kind");
-  first.sign_in();
-  second.sign_in();
+  first.announce_presence();
+  second.announce_presence();
   first.confirm(0);
   second.confirm(2);
   EXPECT_FALSE(first.is_here(1));
@@ -77,7 +77,7 @@ TEST(Presence, TheFirstSendsToTheOthers) {
     Presence first(place(3), "kind");
     Presence second(place(5), "kind");
     Presence third(place(6), "kind");
-    for (Presence* const one : {&first, &second, &third}) one->sign_in();
+    for (Presence* const one : {&first, &second, &third}) one->announce_presence();
     for (Presence* const one : {&first, &second, &third}) EXPECT_EQ(one->first_here(8), 3);
     first.tell_others(8, answer);
     EXPECT_EQ(second.hear(at_once), answer);
@@ -90,7 +90,7 @@ TEST(Presence, ARankWhoseNameIsInUseDecidesAlone) {
   Presence first(place(0), "kind");
   Presence second(place(1), "kind");
   Presence same(place(1), "kind");
-  for (Presence* const one : {&first, &second, &same}) one->sign_in();
+  for (Presence* const one : {&first, &second, &same}) one->announce_presence();
   EXPECT_EQ(second.first_here(2), 0);
   EXPECT_EQ(same.first_here(2), std::nullopt);
 }
@@ -100,7 +100,7 @@ TEST(Presence, WaitingForTheFirstTimesOut) {
   Presence taker(place(0), "kind");
   Presence first(place(0), "kind");
   Presence second(place(1), "kind");
-  for (Presence* const one : {&taker, &first, &second}) one->sign_in();
+  for (Presence* const one : {&taker, &first, &second}) one->announce_presence();
   EXPECT_EQ(first.first_here(2), std::nullopt);
   EXPECT_EQ(second.first_here(2), 0);
   EXPECT_EQ(second.hear(at_once), std::nullopt);
@@ -110,20 +110,20 @@ TEST(Presence, ADeadRankIsNotPresent) {
   const auto child = fork();
   if (child == 0) {
     Presence gone(JobRank{.job = "of the parent" + std::to_string(getppid()), .rank = 1}, "kind");
-    gone.sign_in();
+    gone.announce_presence();
     _exit(gone.is_here(1) ? 0 : 1);
   }
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   Presence stays(JobRank{.job = "of the parent" + std::to_string(getpid()), .rank = 0}, "kind");
-  stays.sign_in();
+  stays.announce_presence();
   EXPECT_FALSE(stays.is_here(1));
 }
 
 TEST(Presence, WithoutAPlaceAllRanksArePresent) {
   Presence nowhere(std::nullopt, "kind");
-  nowhere.sign_in();
+  nowhere.announce_presence();
   EXPECT_TRUE(nowhere.is_here(5));
   EXPECT_FALSE(nowhere.is_job_on_one_node());
 }

@@ -44,16 +44,16 @@ TEST(Stats, NameTheForcedAlgorithmThatCannotRun) {
 
 TEST(Stats, ShowTheFallbackReason) {
   Stats stats;
-  stats.fell_back(Operation::reduce, Route::several_nodes, "", 80, 0);
+  stats.fell_back(Operation::reduce, FallbackReason::several_nodes, "", 80, 0);
   EXPECT_THAT(stats.report(door_with(nullptr, 0)),
               ContainsRegex("reduce +1 +80 .*MPI: several nodes\n"));
 }
 
 TEST(Stats, SeparateReductionsThatFallBack) {
   Stats stats;
-  stats.fell_back(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
-  stats.fell_back(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
-  stats.fell_back(Operation::reduce, Route::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.fell_back(Operation::reduce, FallbackReason::no_reduction, "MPI_SUM of MPI_PACKED", 8, 0);
+  stats.fell_back(Operation::reduce, FallbackReason::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
+  stats.fell_back(Operation::reduce, FallbackReason::no_reduction, "MPI_SUM of MPI_WCHAR", 8, 0);
   EXPECT_THAT(
       stats.report(door_with(nullptr, 0)),
       AllOf(ContainsRegex("reduce +1 +8 .*MPI: type or operator: MPI_SUM of MPI_PACKED\n"),
@@ -76,7 +76,8 @@ TEST(Stats, IncludeCallsThatTheStubForwards) {
   EXPECT_THAT(report, Not(HasSubstr("MPI_Gather")));
 }
 
-Shares shares_of(std::size_t handled, std::initializer_list<std::pair<Route, int>> fallbacks) {
+Shares shares_of(std::size_t handled,
+                 std::initializer_list<std::pair<FallbackReason, int>> fallbacks) {
   Shares shares{.handled = handled};
   for (const auto& [why, calls] : fallbacks) {
     for (int call = 0; call < calls; ++call) shares.count(why);
@@ -86,8 +87,9 @@ Shares shares_of(std::size_t handled, std::initializer_list<std::pair<Route, int
 
 TEST(Summary, ListsFallbackReasonsByFrequency) {
   const std::array<huddle_fallback, 2> fallbacks = {{{"MPI_Iscan", 3}, {"MPI_Igather", 3007}}};
-  const Shares shares =
-      shares_of(12040, {{Route::one_rank, 2}, {Route::not_activated, 8}, {Route::no_reduction, 2}});
+  const Shares shares = shares_of(12040, {{FallbackReason::one_rank, 2},
+                                          {FallbackReason::not_activated, 8},
+                                          {FallbackReason::no_reduction, 2}});
   EXPECT_EQ(
       summary(shares, door_with(fallbacks.data(), fallbacks.size()), {}),
       "huddle: 12,040 collectives of rank 0 taken, 3,022 passed to the MPI (3,010 nonblocking, "
@@ -103,7 +105,7 @@ TEST(Summary, ShowsTheTimeSpentInCollectives) {
             "huddle: 10 collectives of rank 0 taken, 0 passed to the MPI\n"
             "huddle: blocking collectives took 1.25 s of the 5 s from MPI_Init to MPI_Finalize, "
             "25 %; to compare: --off -v, or --compare 6\n");
-  Shares off = shares_of(0, {{Route::switched_off, 9}, {Route::one_rank, 1}});
+  Shares off = shares_of(0, {{FallbackReason::switched_off, 9}, {FallbackReason::one_rank, 1}});
   off.seconds = 2;
   EXPECT_EQ(summary(off, door_with(nullptr, 0), {.off = true, .seconds = 5}),
             "huddle: off; 10 collectives of rank 0, all by the MPI\n"

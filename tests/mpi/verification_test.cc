@@ -28,12 +28,12 @@ TEST(Verification, CountsDifferencesAmongComparedCalls) {
 
 TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
   const std::array<huddle_fallback, 2> fallbacks = {{{"MPI_Ibcast", 2}, {"MPI_Iscan", 3}}};
-  const huddle_stub_interface door = {nullptr, "/usr/lib/libmpi.so", fallbacks.data(),
+  const huddle_stub_interface stub = {nullptr, "/usr/lib/libmpi.so", fallbacks.data(),
                                       fallbacks.size()};
   Verification verification;
-  verification.note_skipped(Route::one_rank);
+  verification.note_skipped(FallbackReason::one_rank);
   for (int i = 0; i < 6; ++i) verification.note_skipped(Incomparable::mpi_failed);
-  EXPECT_EQ(verification.report(door),
+  EXPECT_EQ(verification.report(stub),
             "0 calls compared, 0 differ, 12 not comparable (6 error reported by the MPI, "
             "5 nonblocking, 1 one rank)");
 }

@@ -126,12 +126,12 @@ void Machine::copy(int rank, context::Address to, context::Address from, std::si
   write(rank, to, read(rank, from, n), unfenced);
 }
 
-void Machine::take(int rank, context::Address to, context::Address from, std::size_t n) {
+void Machine::copy_and_own(int rank, context::Address to, context::Address from, std::size_t n) {
   copy(rank, to, from, n, false);
-  keep(rank, from, n);
+  own(rank, from, n);
 }
 
-void Machine::keep(int rank, context::Address place, std::size_t n) {
+void Machine::own(int rank, context::Address place, std::size_t n) {
   check_reach(rank, place, n);
   write(rank, place, read(rank, place, n), false);
 }
@@ -168,7 +168,7 @@ void Machine::expose(int rank, context::Address at, context::Address what) {
   watched_[exposed_at(what)] = true;
 }
 
-context::Address Machine::reach(int rank, context::Address at) {
+context::Address Machine::map_exposed(int rank, context::Address at) {
   const context::Address exposed = what_is_exposed(rank, at);
   reached_[static_cast<std::size_t>(rank)][exposed_at(exposed)] = true;
   return exposed;

@@ -48,8 +48,8 @@ class Machine {
   void fence(int rank);
   // `unfenced`: by non-temporal stores that no fence has ordered yet.
   void copy(int rank, context::Address to, context::Address from, std::size_t n, bool unfenced);
-  void take(int rank, context::Address to, context::Address from, std::size_t n);
-  void keep(int rank, context::Address place, std::size_t n);
+  void copy_and_own(int rank, context::Address to, context::Address from, std::size_t n);
+  void own(int rank, context::Address place, std::size_t n);
   // Orders the rank's earlier non-temporal stores before everything that follows.
   void order_callers_stores(int rank);
   // Stores the same bytes again, non-temporally. Accesses to that region are recorded from then on.
@@ -59,7 +59,7 @@ class Machine {
   // Accesses to the exposed region are recorded from then on, as in shared memory.
   void expose(int rank, context::Address at, context::Address what);
   // From then on the rank may address the exposed region of that owner.
-  context::Address reach(int rank, context::Address at);
+  context::Address map_exposed(int rank, context::Address at);
   void pull(int rank, context::Address to, context::Address at, std::size_t offset, std::size_t n);
   void push(int rank, context::Address at, std::size_t offset, context::Address from,
             std::size_t n);

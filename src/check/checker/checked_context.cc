@@ -40,7 +40,7 @@ context::Address CheckedContext::placed(context::Address place) const {
       return place + buffers_.output;
     case context::Region::shared:
     case context::Region::scratch:
-    case context::Region::reached:
+    case context::Region::peer_mapped:
       return place;
   }
   return place;
@@ -177,7 +177,8 @@ void CheckedContext::copy(context::Address to, context::Address from, std::size_
   execution_.copy(call, placed(to), placed(from), n, fault == Fault::unfenced);
 }
 
-void CheckedContext::take(context::Address to, context::Address from, std::size_t n, Where where) {
+void CheckedContext::copy_and_own(context::Address to, context::Address from, std::size_t n,
+                                  Where where) {
   const Call call{rank_, {Operation::take, where}};
   FaultSet faults{};
   faults.add(Fault::dropped, n > 0);
@@ -187,15 +188,15 @@ void CheckedContext::take(context::Address to, context::Address from, std::size_
   if (fault == Fault::dropped) return;
   if (fault == Fault::fewer) --n;
   if (fault == Fault::wrong_source) from = next_owners(from);
-  execution_.take(call, placed(to), placed(from), n);
+  execution_.copy_and_own(call, placed(to), placed(from), n);
 }
 
-void CheckedContext::keep(context::Address place, std::size_t n, Where where) {
+void CheckedContext::own(context::Address place, std::size_t n, Where where) {
   const Call call{rank_, {Operation::keep, where}};
   FaultSet faults{};
   faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && place.region == context::Region::shared);
   if (execution_.fault_at(call.site, faults) == Fault::wrong_owner) place = next_owners(place);
-  execution_.keep(call, placed(place), n);
+  execution_.own(call, placed(place), n);
 }
 
 void CheckedContext::reduce(context::Address to, context::Address left, context::Address right,
@@ -255,13 +256,13 @@ bool CheckedContext::expose(context::Address at, context::Address what, Where wh
   return execution_.is_reachable(rank_);
 }
 
-std::optional<context::Address> CheckedContext::reach(context::Address at, Where where) {
+std::optional<context::Address> CheckedContext::map_exposed(context::Address at, Where where) {
   const Call call{rank_, {Operation::reach, where}};
   FaultSet faults{};
   faults.add(Fault::wrong_source, ranks() > 1 && execution_.is_reachable(at.owner));
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::wrong_source) at = next_owners(at);
-  return execution_.reach(call, at);
+  return execution_.map_exposed(call, at);
 }
 
 single_copy::ErrorNumber CheckedContext::pull(context::Address to, context::Address at,

@@ -64,7 +64,7 @@ class CheckedContext {
   }
   ObservedValue wait_stamped(context::Address flag, context::Until until,
                              Where where = Where::current());
-  void keep_stamp(context::Address /*place*/) {}
+  void record_stamp(context::Address /*place*/) {}
   void compare_stamp(context::Address /*place*/) {}
   context::Sequence fetch_add(context::Address flag, context::Sequence amount,
                               Where where = Where::current());
@@ -79,9 +79,9 @@ class CheckedContext {
   void prefetch_write(context::Address place, std::size_t n, Where where = Where::current());
   void copy(context::Address to, context::Address from, std::size_t n, memory::CopyKernel kernel,
             Where where = Where::current());
-  void take(context::Address to, context::Address from, std::size_t n,
-            Where where = Where::current());
-  void keep(context::Address place, std::size_t n, Where where = Where::current());
+  void copy_and_own(context::Address to, context::Address from, std::size_t n,
+                    Where where = Where::current());
+  void own(context::Address place, std::size_t n, Where where = Where::current());
   void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
               const memory::Reduction& reduction, Where where = Where::current());
   // Only wake() ends a sleep here, so that a lost wake-up is detected.
@@ -90,7 +90,7 @@ class CheckedContext {
   bool expose(context::Address at, context::Address what, Where where = Where::current());
   void order_callers_stores(Where where = Where::current());
   // A reached place keeps its own address.
-  std::optional<context::Address> reach(context::Address at, Where where = Where::current());
+  std::optional<context::Address> map_exposed(context::Address at, Where where = Where::current());
   // If the job allows path failures, both fail one or more times in some execution.
   single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
                                 std::size_t n, Where where = Where::current());
@@ -102,7 +102,8 @@ class CheckedContext {
   void store_as_caller(context::Address place, std::size_t n, Where where = Where::current());
 
   // No rank dies here, so this is like any wait.
-  void outlast(context::Address flag, context::Until until, Where where = Where::current()) {
+  void wait_or_owner_death(context::Address flag, context::Until until,
+                           Where where = Where::current()) {
     wait(flag, until, where);
   }
 

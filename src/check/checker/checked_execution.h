@@ -72,14 +72,14 @@ class Execution : private ErrorReporter {
   void prefetch_write(const Call& call, context::Address place, std::size_t n);
   void copy(const Call& call, context::Address to, context::Address from, std::size_t n,
             bool unfenced);
-  void take(const Call& call, context::Address to, context::Address from, std::size_t n);
-  void keep(const Call& call, context::Address place, std::size_t n);
+  void copy_and_own(const Call& call, context::Address to, context::Address from, std::size_t n);
+  void own(const Call& call, context::Address place, std::size_t n);
   void order_callers_stores(const Call& call);
   void store_as_caller(const Call& call, context::Address place, std::size_t n);
   void reduce(const Call& call, context::Address to, context::Address left, context::Address right,
               std::size_t count, const memory::Reduction& reduction);
   void expose(const Call& call, context::Address at, context::Address what);
-  std::optional<context::Address> reach(const Call& call, context::Address at);
+  std::optional<context::Address> map_exposed(const Call& call, context::Address at);
   bool is_reachable(int owner) const { return job_.reachable && job_.reachable(owner); }
   // Both return whether the path worked.
   bool pull(const Call& call, context::Address to, context::Address at, std::size_t offset,

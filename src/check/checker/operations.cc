@@ -145,21 +145,22 @@ void Execution::copy(const Call& call, context::Address to, context::Address fro
   machine_.copy(call.rank, to, from, n, unfenced);
 }
 
-void Execution::take(const Call& call, context::Address to, context::Address from, std::size_t n) {
+void Execution::copy_and_own(const Call& call, context::Address to, context::Address from,
+                             std::size_t n) {
   if (!enter(call)) return;
   if (trace_.on()) {
     trace_.note(call, fmt::format("takes {} to {}", text_of(from, n), text_of(to, n)),
                 {touched(to, n), touched(from, n)});
   }
-  machine_.take(call.rank, to, from, n);
+  machine_.copy_and_own(call.rank, to, from, n);
 }
 
-void Execution::keep(const Call& call, context::Address place, std::size_t n) {
+void Execution::own(const Call& call, context::Address place, std::size_t n) {
   if (!enter(call)) return;
   if (trace_.on()) {
     trace_.note(call, fmt::format("keeps {}", text_of(place, n)), {touched(place, n)});
   }
-  machine_.keep(call.rank, place, n);
+  machine_.own(call.rank, place, n);
 }
 
 void Execution::order_callers_stores(const Call& call) {
@@ -200,13 +201,13 @@ void Execution::expose(const Call& call, context::Address at, context::Address w
   machine_.expose(call.rank, at, what);
 }
 
-std::optional<context::Address> Execution::reach(const Call& call, context::Address at) {
+std::optional<context::Address> Execution::map_exposed(const Call& call, context::Address at) {
   if (!is_reachable(at.owner) || !enter(call)) return std::nullopt;
   if (trace_.on()) {
     trace_.note(call, fmt::format("reaches what {} exposes", text_of(at)),
                 {touched(at, context::exposure_bytes)});
   }
-  return machine_.reach(call.rank, at);
+  return machine_.map_exposed(call.rank, at);
 }
 
 bool Execution::pull(const Call& call, context::Address to, context::Address at, std::size_t offset,

@@ -103,12 +103,12 @@ void CountedContext::copy(context::Address to, context::Address from, std::size_
   round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
 }
 
-void CountedContext::take(context::Address to, context::Address from, std::size_t n) {
+void CountedContext::copy_and_own(context::Address to, context::Address from, std::size_t n) {
   copy(to, from, n, memory::CopyKernel::plain);
-  keep(from, n);
+  own(from, n);
 }
 
-void CountedContext::keep(context::Address place, std::size_t n) {
+void CountedContext::own(context::Address place, std::size_t n) {
   const auto bytes = round_.read(rank_, place, n);
   round_.write(rank_, place, std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
@@ -142,7 +142,7 @@ context::Address CountedContext::what_is_exposed(context::Address at) const {
   return *exposed;
 }
 
-std::optional<context::Address> CountedContext::reach(context::Address at) {
+std::optional<context::Address> CountedContext::map_exposed(context::Address at) {
   if (!round_.lets_reach()) return std::nullopt;
   return what_is_exposed(at);
 }

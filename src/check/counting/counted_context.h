@@ -82,7 +82,7 @@ class CountedContext {
   context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
   }
-  void keep_stamp(context::Address /*place*/) {}
+  void record_stamp(context::Address /*place*/) {}
   void compare_stamp(context::Address /*place*/) {}
   context::Sequence fetch_add(context::Address flag, context::Sequence amount);
   context::Sequence fetch_sub(context::Address flag, context::Sequence amount) {
@@ -95,8 +95,8 @@ class CountedContext {
   // Transfers take no time here, so a prefetch moves no line.
   void prefetch_write(context::Address, std::size_t n) { counts().prefetched_bytes += n; }
   void copy(context::Address to, context::Address from, std::size_t n, memory::CopyKernel kernel);
-  void take(context::Address to, context::Address from, std::size_t n);
-  void keep(context::Address place, std::size_t n);
+  void copy_and_own(context::Address to, context::Address from, std::size_t n);
+  void own(context::Address place, std::size_t n);
   void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
               const memory::Reduction& reduction);
   // Returns once the flag has changed. A store by another rank suffices; no wake-up is needed.
@@ -104,13 +104,13 @@ class CountedContext {
   void wake(context::Address flag);
   bool expose(context::Address at, context::Address what);
   void order_callers_stores() { ++counts().orderings; }
-  std::optional<context::Address> reach(context::Address at);
+  std::optional<context::Address> map_exposed(context::Address at);
   single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
                                 std::size_t bytes);
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t bytes);
   // No rank dies here.
-  void outlast(context::Address flag, context::Until until) { wait(flag, until); }
+  void wait_or_owner_death(context::Address flag, context::Until until) { wait(flag, until); }
 
  private:
   RankCounts& counts() const;

@@ -150,16 +150,16 @@ void Activation::leave(Communicator& communicator) noexcept {
 
 // A rank without memory to translate the ranks takes part in the agreement to report that.
 void Activation::activate(Communicator& communicator) {
-  communicator.route = Route::huddle;
+  communicator.fallback = FallbackReason::none;
   communicator.why =
-      team::RankError::of([&] { communicator.route = resolve_members(communicator); });
-  if (communicator.route != Route::huddle) return;
+      team::RankError::of([&] { communicator.fallback = resolve_members(communicator); });
+  if (communicator.fallback != FallbackReason::none) return;
   PooledTeam pooled;
-  communicator.route = agree(communicator, pooled);
-  if (communicator.route != Route::huddle || communicator.internode) return;
+  communicator.fallback = agree(communicator, pooled);
+  if (communicator.fallback != FallbackReason::none || communicator.internode) return;
   if (pooled.entry.team == nullptr) {
     communicator.why = team::RankError::of([&] { make_team(communicator, pooled); });
-    if (communicator.why.is_any()) communicator.route = Route::no_team;
+    if (communicator.why.is_any()) communicator.fallback = FallbackReason::no_team;
   }
   communicator.team = std::move(pooled.entry.team);
   communicator.entry.number = pooled.entry.number;
@@ -169,10 +169,10 @@ void Activation::activate(Communicator& communicator) {
 // Checks what each rank can determine alone, with the same result on all. A rank that is not
 // present is on another node, or would never take part in the agreement; with inter-node
 // communication all ranks of the job are known to run huddle.
-Route Activation::resolve_members(Communicator& communicator) {
-  if (!communicator.entry.members.empty()) return Route::huddle;
+FallbackReason Activation::resolve_members(Communicator& communicator) {
+  if (!communicator.entry.members.empty()) return FallbackReason::none;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
-  if (ranks.route != Route::huddle) return ranks.route;
+  if (ranks.fallback != FallbackReason::none) return ranks.fallback;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
                                         [this](int rank) { return presence_.is_here(rank); });
@@ -180,11 +180,11 @@ Route Activation::resolve_members(Communicator& communicator) {
     return reason_for_missing(*missing, in_job[static_cast<std::size_t>(communicator.rank)]);
   }
   communicator.entry.members = std::move(ranks.in_job);
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
-Route Activation::reason_for_missing(int rank, int own) {
-  if (!presence_.is_job_on_one_node()) return Route::several_nodes;
+FallbackReason Activation::reason_for_missing(int rank, int own) {
+  if (!presence_.is_job_on_one_node()) return FallbackReason::several_nodes;
   // The lowest rank with huddle prints the warning.
   int lowest = 0;
   while (lowest < own && !presence_.is_here(lowest)) ++lowest;
@@ -194,7 +194,7 @@ Route Activation::reason_for_missing(int rank, int own) {
         "that it takes part in go to the MPI",
         rank));
   }
-  return Route::without_huddle;
+  return FallbackReason::without_huddle;
 }
 
 Activation::Facts Activation::facts_of(const Communicator& communicator, const PooledTeam& pooled) {
@@ -203,7 +203,7 @@ Activation::Facts Activation::facts_of(const Communicator& communicator, const P
   const bool has_context = context_.is_there();
   const PastCalls::Past past = past_calls_.of(communicator.entry.members);
   const std::uint64_t discovery_ns = has_context ? 0 : machine_ns;
-  const std::uint64_t nodes_team_ns = nodes_team_ns_;
+  const std::uint64_t nodes_set_up_ns = nodes_team_ns_;
   return {true,
           has_context,
           mpi_progress_.start(),
@@ -213,12 +213,12 @@ Activation::Facts Activation::facts_of(const Communicator& communicator, const P
           Range(pooled.known.number),
           numbers_.fetch_add(1) + 1,
           inter_node_.free_tag(),
-          {communicator.use, past.use, quicker(past.call_ns, communicator.call_ns),
+          {communicator.use, past.use, smaller_known(past.call_ns, communicator.call_ns),
            team_ns_ + discovery_ns,
-           (nodes_team_ns == 0 ? usual_nodes_team_ns : nodes_team_ns) + discovery_ns}};
+           (nodes_set_up_ns == 0 ? usual_nodes_team_ns : nodes_set_up_ns) + discovery_ns}};
 }
 
-Route Activation::agree(Communicator& communicator, PooledTeam& pooled) {
+FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled) {
   Facts facts{};
   if (!communicator.why.is_any()) {
     communicator.why = team::RankError::of([&] {
@@ -229,10 +229,10 @@ Route Activation::agree(Communicator& communicator, PooledTeam& pooled) {
     });
   }
   const auto start = Clock::now();
-  if (!agree_on_facts(facts, communicator)) return Route::no_team;
-  communicator.call_ns = quicker(communicator.call_ns, ns_since(start));
-  const Route route = check_facts(facts);
-  return route == Route::huddle ? obtain_team(communicator, pooled, facts) : route;
+  if (!agree_on_facts(facts, communicator)) return FallbackReason::no_team;
+  communicator.call_ns = smaller_known(communicator.call_ns, ns_since(start));
+  const FallbackReason fallback = check_facts(facts);
+  return fallback == FallbackReason::none ? obtain_team(communicator, pooled, facts) : fallback;
 }
 
 // Combines the facts of all ranks; returns false if that fails. With inter-node communication,
@@ -256,32 +256,34 @@ bool Activation::agree_on_facts(Facts& facts, Communicator& communicator) {
   });
 }
 
-Route Activation::check_facts(const Facts& all) const {
-  if (!all.has_memory) return Route::no_team;
-  if (!inter_node_.is_open() && !all.are_on_one_node()) return Route::several_nodes;
-  if (!all.settings.is_one()) return Route::unlike_settings;
-  return all.has_progress ? Route::huddle : Route::no_team;
+FallbackReason Activation::check_facts(const Facts& all) const {
+  if (!all.has_memory) return FallbackReason::no_team;
+  if (!inter_node_.is_open() && !all.are_on_one_node()) return FallbackReason::several_nodes;
+  if (!all.settings.is_one()) return FallbackReason::unlike_settings;
+  return all.has_progress ? FallbackReason::none : FallbackReason::no_team;
 }
 
-Route Activation::obtain_team(Communicator& communicator, PooledTeam& pooled, const Facts& all) {
-  if (keep_common(pooled.entry, all)) return Route::huddle;
+FallbackReason Activation::obtain_team(Communicator& communicator, PooledTeam& pooled,
+                                       const Facts& all) {
+  if (keep_common(pooled.entry, all)) return FallbackReason::none;
   const ActivationDecision decision = decide(communicator, all);
   if (!decision.is_due) {
     if (decision.is_near && !all.has_context && is_first_here(communicator))
       context_.start_discovery();
     communicator.next_vote = decision.next_vote;
-    return Route::not_activated;
+    return FallbackReason::not_activated;
   }
   if (!all.are_on_one_node()) {
     // Two ranks on two nodes exchange one message each way, whichever library sends it.
     const bool is_forced = !options_.net_algorithms.empty();
-    return communicator.ranks == 2 && !is_forced ? Route::quicker_by_mpi
+    return communicator.ranks == 2 && !is_forced ? FallbackReason::quicker_by_mpi
                                                  : activate_over_nodes(communicator, all);
   }
   pooled.entry.number = all.next_number;
   const bool same_group = all.group.least != 0 && all.group.is_one();
   if (!same_group) pooled.known = {};
-  return all.has_context || share_machine(communicator) ? Route::huddle : Route::no_team;
+  return all.has_context || share_machine(communicator) ? FallbackReason::none
+                                                        : FallbackReason::no_team;
 }
 
 ActivationDecision Activation::decide(const Communicator& communicator, const Facts& all) const {
@@ -353,7 +355,7 @@ bool Activation::share_machine(Communicator& communicator) {
   return all_agree(!communicator.why.is_any(), communicator);
 }
 
-Route Activation::activate_over_nodes(Communicator& communicator, const Facts& all) {
+FallbackReason Activation::activate_over_nodes(Communicator& communicator, const Facts& all) {
   const auto start = Clock::now();
   communicator.why = team::RankError::of([&] {
     const auto wire = inter_node_.set_up_wire(communicator.entry.members);
@@ -361,10 +363,10 @@ Route Activation::activate_over_nodes(Communicator& communicator, const Facts& a
     communicator.internode = nodes_.make(exchange, {node_, context_.is_there(), all.free_tag},
                                          communicator.entry.members);
   });
-  if (communicator.why.is_any()) return Route::no_team;
+  if (communicator.why.is_any()) return FallbackReason::no_team;
   // Doubled to include the set-up in the team's first calls.
-  nodes_team_ns_ = quicker(nodes_team_ns_, 2 * ns_since(start));
-  return Route::huddle;
+  nodes_team_ns_ = smaller_known(nodes_team_ns_, 2 * ns_since(start));
+  return FallbackReason::none;
 }
 
 // If all ranks know the agreements of the group, they exchange only the location of their memory.
@@ -384,7 +386,7 @@ void Activation::make_team(Communicator& communicator, PooledTeam& pooled) {
     pool_.keep_group(communicator.entry.members, communicator.rank,
                      {pooled.entry.number, team->group()});
   }
-  if (team->is_forcing_unlike() && communicator.rank == 0) {
+  if (team->ranks_force_different_algorithms() && communicator.rank == 0) {
     warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");
   }
   // Doubled to include the set-up in the team's first calls.

@@ -50,12 +50,12 @@ class Activation {
   struct Facts;
 
   void activate(Communicator& communicator);
-  Route resolve_members(Communicator& communicator);
-  Route reason_for_missing(int rank, int own);
-  Route agree(Communicator& communicator, PooledTeam& pooled);
-  Route check_facts(const Facts& all) const;
+  FallbackReason resolve_members(Communicator& communicator);
+  FallbackReason reason_for_missing(int rank, int own);
+  FallbackReason agree(Communicator& communicator, PooledTeam& pooled);
+  FallbackReason check_facts(const Facts& all) const;
   // Uses a team that all ranks have in their pools, or prepares a new one if its cost is justified.
-  Route obtain_team(Communicator& communicator, PooledTeam& pooled, const Facts& all);
+  FallbackReason obtain_team(Communicator& communicator, PooledTeam& pooled, const Facts& all);
   Facts facts_of(const Communicator& communicator, const PooledTeam& pooled);
   ActivationDecision decide(const Communicator& communicator, const Facts& all) const;
   bool is_first_here(const Communicator& communicator);
@@ -69,7 +69,7 @@ class Activation {
   bool share_machine(Communicator& communicator);
   bool share_text(std::string& text, Communicator& communicator);
   void make_team(Communicator& communicator, PooledTeam& pooled);
-  Route activate_over_nodes(Communicator& communicator, const Facts& all);
+  FallbackReason activate_over_nodes(Communicator& communicator, const Facts& all);
 
   const UnderlyingMpi& real_;
   const Types& types_;

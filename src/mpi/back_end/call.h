@@ -33,14 +33,14 @@ concept CollectiveCall = requires(Call& own, const Call& call, const Process& pr
   // Determines the properties of the datatypes. Requires nothing; the other functions except
   // run_by_mpi() require it. Arguments that are not significant are not examined.
   own.inspect(process, communicator);
-  // Returns the fallback reason that the arguments give, or Route::huddle.
-  { call.check_arguments(process, same) } -> std::same_as<Route>;
+  // Returns the fallback reason that the arguments give, or FallbackReason::none.
+  { call.check_arguments(process, same) } -> std::same_as<FallbackReason>;
   // Returns the size of this rank's data.
   { call.bytes(same) } -> std::same_as<std::size_t>;
   // Returns the size of a call whose size every rank knows, else nullopt.
   { call.common_bytes(same) } -> std::same_as<std::optional<std::size_t>>;
   // Runs the call by huddle. Throws what the team's collective throws.
-  { call.run(process, communicator) } -> std::same_as<Route>;
+  { call.run(process, communicator) } -> std::same_as<FallbackReason>;
   // Runs the call by the MPI, and returns its status.
   { call.run_by_mpi(real) } -> std::same_as<int>;
   // Returns whether this rank passes MPI_IN_PLACE.

@@ -59,18 +59,21 @@ bool is_mpi_faster(const Process& process, const Communicator& communicator, con
   return true;
 }
 
-// Returns the fallback reason of a call, or Route::huddle: the same on all ranks if it is valid.
+// Returns the fallback reason of a call, or FallbackReason::none: the same on all ranks if it is
+// valid.
 template <CollectiveCall Call>
-Route fallback_reason(const Process& process, const Communicator* communicator, const Call& call) {
-  if (communicator == nullptr) return Route::invalid_arguments;
-  if (!communicator->is_active()) return communicator->route;
-  if (!process.options().handles(Call::operation)) return Route::not_selected;
+FallbackReason fallback_reason(const Process& process, const Communicator* communicator,
+                               const Call& call) {
+  if (communicator == nullptr) return FallbackReason::invalid_arguments;
+  if (!communicator->is_active()) return communicator->fallback;
+  if (!process.options().handles(Call::operation)) return FallbackReason::not_selected;
   if (communicator->internode && !communicator->internode->handles(Call::operation)) {
-    return Route::several_nodes;
+    return FallbackReason::several_nodes;
   }
-  const Route invalid = call.check_arguments(process, *communicator);
-  if (invalid != Route::huddle) return invalid;
-  return is_mpi_faster(process, *communicator, call) ? Route::quicker_by_mpi : Route::huddle;
+  const FallbackReason invalid = call.check_arguments(process, *communicator);
+  if (invalid != FallbackReason::none) return invalid;
+  return is_mpi_faster(process, *communicator, call) ? FallbackReason::quicker_by_mpi
+                                                     : FallbackReason::none;
 }
 
 // Returns how the latest call was made.
@@ -119,15 +122,15 @@ template <CollectiveCall Call>
 bool is_rejected_on_entry(const Process& process, const Communicator& communicator,
                           const Call& call) {
   return !call.others_have_sent(communicator) &&
-         call.check_arguments(process, communicator) == Route::invalid_arguments;
+         call.check_arguments(process, communicator) == FallbackReason::invalid_arguments;
 }
 
 template <CollectiveCall Call>
 void inspect_and_count(Process& process, Communicator* communicator, Call& call) {
   // Other arguments are significant on intercommunicators, so these are not inspected.
-  if (communicator == nullptr || communicator->route == Route::between_groups) return;
+  if (communicator == nullptr || communicator->fallback == FallbackReason::between_groups) return;
   call.inspect(process, *communicator);
-  const bool is_young = communicator->route == Route::not_activated;
+  const bool is_young = communicator->fallback == FallbackReason::not_activated;
   if (is_young && is_rejected_on_entry(process, *communicator, call)) return;
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
@@ -135,44 +138,45 @@ void inspect_and_count(Process& process, Communicator* communicator, Call& call)
 // Size of the call in the statistics.
 template <CollectiveCall Call>
 std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
-  const bool is_inspected = communicator != nullptr && communicator->route != Route::between_groups;
+  const bool is_inspected =
+      communicator != nullptr && communicator->fallback != FallbackReason::between_groups;
   return is_inspected ? call.bytes(*communicator) : 0;
 }
 
 // Returns details about a fallback reason; empty if there are none.
 template <CollectiveCall Call>
-std::string more_about(const Process& process, const Call& call, Route why) {
+std::string more_about(const Process& process, const Call& call, FallbackReason why) {
   if constexpr (Reduction<Call>) {
-    if (why == Route::no_reduction) return described_reduction(process.operators(), call);
+    if (why == FallbackReason::no_reduction) return described_reduction(process.operators(), call);
   }
   return {};
 }
 
 // Requires: all ranks make the call, and huddle handles it.
 template <CollectiveCall Call>
-Route run_or_verify(Process& process, Communicator& communicator, const Call& call) {
+FallbackReason run_or_verify(Process& process, Communicator& communicator, const Call& call) {
   return process.options().verify ? verified(process, communicator, call)
                                   : call.run(process, communicator);
 }
 
 template <CollectiveCall Call>
-Route run_on_host(Process& process, Communicator& communicator, const Call& call) {
+FallbackReason run_on_host(Process& process, Communicator& communicator, const Call& call) {
   const OnHost<Call> on_host(process.real(), communicator, call);
-  const Route route = run_or_verify(process, communicator, on_host.call());
-  if (route == Route::huddle) on_host.finish();
-  return route;
+  const FallbackReason fallback = run_or_verify(process, communicator, on_host.call());
+  if (fallback == FallbackReason::none) on_host.finish();
+  return fallback;
 }
 
 // Requires: all ranks make the call.
 template <CollectiveCall Call>
-Route run(Process& process, Communicator& communicator, const Call& call) {
+FallbackReason run(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (MovesData<Call>) {
     const bool on_device = process.devices().have_driver(communicator.looks) &&
                            is_on_device(process.devices(), communicator, call);
     if (communicator.internode) {
       if (on_device) return run_on_host(process, communicator, call);
     } else if (communicator.team->vote_pending(on_device)) {
-      if (communicator.team->any_rank(on_device)) return Route::device_memory;
+      if (communicator.team->any_rank(on_device)) return FallbackReason::device_memory;
     } else if (on_device) {
       return run_on_host(process, communicator, call);
     }
@@ -185,7 +189,7 @@ Route run(Process& process, Communicator& communicator, const Call& call) {
 // rank takes the MPI only a few nanoseconds.
 inline bool falls_back_unseen(const Process& process, const Communicator* communicator) {
   return communicator != nullptr && !communicator->is_active() &&
-         communicator->route != Route::not_activated && !process.options().is_timed() &&
+         communicator->fallback != FallbackReason::not_activated && !process.options().is_timed() &&
          !process.options().verify;
 }
 
@@ -196,22 +200,23 @@ int carry_out(Process& process, Call&& call) {
   try {
     communicator = process.find(call.comm);
     if (falls_back_unseen(process, communicator)) {
-      communicator->shares.count(communicator->route);
+      communicator->shares.count(communicator->fallback);
       return call.run_by_mpi(process.real());
     }
     inspect_and_count(process, communicator, call);
   } catch (const InvalidCommunicator& error) {
-    if (process.options().verify) process.verification().note_skipped(Route::invalid_arguments);
+    if (process.options().verify)
+      process.verification().note_skipped(FallbackReason::invalid_arguments);
     return error.status;
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
   const StopWatch watch(process.options().is_timed());
-  Route route = Route::huddle;
+  FallbackReason fallback = FallbackReason::none;
   try {
-    route = fallback_reason(process, communicator, call);
-    if (route == Route::huddle) route = run(process, *communicator, call);
+    fallback = fallback_reason(process, communicator, call);
+    if (fallback == FallbackReason::none) fallback = run(process, *communicator, call);
   } catch (const context::PeerLost& error) {
     return failed(process, call, error, error_other);
   } catch (const context::CallsDiffer& error) {
@@ -220,17 +225,17 @@ int carry_out(Process& process, Call&& call) {
     return failed(process, call, error, error_truncate);
   } catch (const UsageError&) {
     // The elements are too large for every algorithm, on all ranks.
-    route = Route::too_large;
+    fallback = FallbackReason::too_large;
   } catch (const FailureError&) {
     // Thrown on all ranks, before any data were moved.
-    route = Route::no_memory;
+    fallback = FallbackReason::no_memory;
   } catch (const context::PathFailed& error) {
     // Thrown on all ranks.
     return failed(process, call, error, error_other);
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
-  if (route == Route::huddle) {
+  if (fallback == FallbackReason::none) {
     const double seconds = watch.seconds();
     ++communicator->shares.handled;
     communicator->shares.seconds += seconds;
@@ -242,15 +247,15 @@ int carry_out(Process& process, Call&& call) {
     }
     return error_of(process, *communicator, call);
   }
-  if (process.options().verify) process.verification().note_skipped(route);
+  if (process.options().verify) process.verification().note_skipped(fallback);
   const int status = call.run_by_mpi(process.real());
   const double seconds = watch.seconds();
   if (communicator != nullptr) {
-    communicator->shares.count(route);
+    communicator->shares.count(fallback);
     communicator->shares.seconds += seconds;
   }
   if (counts) {
-    process.stats().fell_back(Call::operation, route, more_about(process, call, route), bytes,
+    process.stats().fell_back(Call::operation, fallback, more_about(process, call, fallback), bytes,
                               seconds);
   }
   return status;

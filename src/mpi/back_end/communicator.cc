@@ -24,7 +24,8 @@ std::size_t hash_of_comm(Comm comm) {
 
 }  // namespace
 
-Communicators::Communicators(const UnderlyingMpi& real, Find in_mpi, Route young, AtEnd at_end)
+Communicators::Communicators(const UnderlyingMpi& real, Find in_mpi, FallbackReason young,
+                             AtEnd at_end)
     : real_(real),
       copy_to_no_duplicate_(handle<CopyFunction>(null_copy_function, in_mpi)),
       young_(young),
@@ -72,11 +73,11 @@ Communicator* Communicators::make(Comm comm) {
     return nullptr;
   }
   if (between_groups != 0) {
-    communicator.route = Route::between_groups;
+    communicator.fallback = FallbackReason::between_groups;
   } else if (communicator.ranks == 1) {
-    communicator.route = Route::one_rank;
+    communicator.fallback = FallbackReason::one_rank;
   } else {
-    communicator.route = young_;
+    communicator.fallback = young_;
   }
   communicator.handle.store(comm, std::memory_order_relaxed);
   return &communicator;
@@ -128,7 +129,7 @@ Communicators::Freeing::~Freeing() {
 // If freeing fails, the communicator stays with the MPI: the other ranks have freed theirs.
 void Communicators::begin_freeing(Comm comm, Communicator& communicator) {
   retire(communicator);
-  communicator.route = Route::being_freed;
+  communicator.fallback = FallbackReason::being_freed;
   const std::lock_guard lock(mutex_);
   freeing_.push_back({comm, std::this_thread::get_id(), &communicator, true});
 }
@@ -233,7 +234,7 @@ bool WorldRanks::take_everybody(Group& everybody) {
 
 WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   Group everybody{};
-  if (!take_everybody(everybody)) return {.route = Route::unknown_ranks};
+  if (!take_everybody(everybody)) return {.fallback = FallbackReason::unknown_ranks};
   Group group{};
   real_.comm_group(communicator.handle.load(), &group);
   std::vector<int> ranks(static_cast<std::size_t>(communicator.ranks));
@@ -244,7 +245,7 @@ WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   real_.group_free(&everybody);
   // Spawned processes are in another job than their parents.
   const bool are_of_it = std::find(in_job.begin(), in_job.end(), undefined) == in_job.end();
-  return {std::move(in_job), are_of_it ? Route::huddle : Route::several_worlds};
+  return {std::move(in_job), are_of_it ? FallbackReason::none : FallbackReason::several_worlds};
 }
 
 }  // namespace huddle::mpi

@@ -59,7 +59,7 @@ struct Communicator {
   // returns to the pool when the communicator is freed.
   team::TeamPool::Entry entry;
   // The reason why there is no team.
-  Route route = Route::not_activated;
+  FallbackReason fallback = FallbackReason::not_activated;
   team::RankError why;  // details of the reason, if any
 
   bool has_rank(int number) const { return number >= 0 && number < ranks; }
@@ -121,7 +121,7 @@ class Communicators {
   // Called with each communicator that is freed, before its team is released.
   using AtEnd = std::function<void(Communicator& communicator)>;
   // `young` is the initial fallback reason of a new communicator. `at_end` must not throw.
-  Communicators(const UnderlyingMpi& real, Find in_mpi, Route young, AtEnd at_end);
+  Communicators(const UnderlyingMpi& real, Find in_mpi, FallbackReason young, AtEnd at_end);
 
   // From now on, memory for one more communicator is kept allocated as long as possible: a rank
   // without memory for an entry would not count its calls as the other ranks do.
@@ -161,7 +161,7 @@ class Communicators {
 
   const UnderlyingMpi& real_;
   CopyFunction copy_to_no_duplicate_;
-  Route young_;
+  FallbackReason young_;
   AtEnd at_end_;
   std::array<std::atomic<Communicator*>, 64> cache_{};
   mutable std::mutex mutex_;  // guards the members below
@@ -183,8 +183,8 @@ class WorldRanks {
   std::size_t closed(Session session);
 
   struct Ranks {
-    std::vector<int> in_job = {};  // by rank in the communicator
-    Route route = Route::huddle;   // or the reason why the ranks are unknown
+    std::vector<int> in_job = {};                    // by rank in the communicator
+    FallbackReason fallback = FallbackReason::none;  // or the reason why the ranks are unknown
   };
   Ranks ranks_of(const Communicator& communicator);
 

@@ -23,7 +23,8 @@ void OwnReceiveBlock::store_aside() {
   std::copy_n(aside_.data(), std::min(aside_.size(), gotten_.bytes()), gotten_.data());
 }
 
-DenseBlocks::DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide& side, int ranks)
+DenseBlocks::DenseBlocks(const UnderlyingMpi& real, Comm comm, const VectorBufferArgument& side,
+                         int ranks)
     : blocks_(static_cast<std::size_t>(ranks)) {
   for (int rank = 0; rank < ranks; ++rank) {
     const std::size_t bytes = side.bytes(rank);

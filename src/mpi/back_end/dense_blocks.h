@@ -58,8 +58,8 @@ class OwnReceiveBlock {
 
 class DenseBlocks {
  public:
-  // Requires: side.is_right().
-  DenseBlocks(const UnderlyingMpi& real, Comm comm, const ListedSide& side, int ranks);
+  // Requires: side.is_valid().
+  DenseBlocks(const UnderlyingMpi& real, Comm comm, const VectorBufferArgument& side, int ranks);
   DenseBlocks(const DenseBlocks&) = delete;
   DenseBlocks& operator=(const DenseBlocks&) = delete;
 

@@ -8,7 +8,7 @@
 
 #include "mpi/back_end/mpi_names.h"
 #include "mpi/back_end/process.h"
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 
 using namespace huddle::mpi;
 
@@ -25,9 +25,9 @@ Process& process() { return *the_process; }
 
 }  // namespace huddle::mpi
 
-HUDDLE_EXPORT int huddle_enter(const huddle_stub_interface* door) {
+HUDDLE_EXPORT int huddle_back_end_init(const huddle_stub_interface* stub) {
   try {
-    the_process = new Process(*door);
+    the_process = new Process(*stub);
     return 0;
   } catch (...) {
     return 1;
@@ -35,14 +35,14 @@ HUDDLE_EXPORT int huddle_enter(const huddle_stub_interface* door) {
 }
 
 HUDDLE_EXPORT int MPI_Init(int* argc, char*** argv) {
-  process().sign_in_for_world(false);
+  process().announce_world(false);
   const int status = process().real().init(argc, argv);
   if (status == success) process().begin();
   return status;
 }
 
 HUDDLE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  process().sign_in_for_world(required == thread_multiple);
+  process().announce_world(required == thread_multiple);
   const int status = process().real().init_thread(argc, argv, required, provided);
   if (status == success) process().begin();
   return status;
@@ -59,7 +59,7 @@ HUDDLE_EXPORT int MPI_Abort(Comm comm, int code) {
 }
 
 HUDDLE_EXPORT int MPI_Session_init(Info info, Errhandler errhandler, Session* session) {
-  process().sign_in();
+  process().announce_presence();
   process().inter_node().note_session();
   const int status = process().real().session_init(info, errhandler, session);
   if (status == success) process().opened(*session);
@@ -83,14 +83,15 @@ HUDDLE_EXPORT int MPI_Comm_disconnect(Comm* comm) {
 
 // MPI_Alloc_mem and MPI_Free_mem. A call with an info object falls back to the MPI.
 HUDDLE_EXPORT int MPI_Alloc_mem(Aint bytes, Info info, void* place) {
-  void* const lent = bytes > 0 ? process().lend(static_cast<std::size_t>(bytes), info) : nullptr;
-  if (lent == nullptr) return process().real().alloc_mem(bytes, info, place);
-  std::memcpy(place, &lent, sizeof lent);
+  void* const block =
+      bytes > 0 ? process().allocate(static_cast<std::size_t>(bytes), info) : nullptr;
+  if (block == nullptr) return process().real().alloc_mem(bytes, info, place);
+  std::memcpy(place, &block, sizeof block);
   return success;
 }
 
 HUDDLE_EXPORT int MPI_Free_mem(void* block) {
-  return process().take_back(block) ? success : process().real().free_mem(block);
+  return process().free_if_owned(block) ? success : process().real().free_mem(block);
 }
 
 namespace {

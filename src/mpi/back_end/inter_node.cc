@@ -187,7 +187,7 @@ bool InterNode::is_asked_for(bool has_threads) const {
          !presence_.is_job_on_one_node();
 }
 
-void InterNode::sign_in(bool has_threads) {
+void InterNode::announce_presence(bool has_threads) {
   is_wanted_ = is_asked_for(has_threads);
   if (!is_wanted_ || has_told_) return;
   key_space_ = key_space_of(real_);

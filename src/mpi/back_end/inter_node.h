@@ -34,7 +34,7 @@ class InterNode {
   InterNode& operator=(const InterNode&) = delete;
 
   // Call before MPI_Init. `has_threads` disables inter-node teams, which are not tested with it.
-  void sign_in(bool has_threads);
+  void announce_presence(bool has_threads);
   // A session may have initialized the MPI, so that values published later may not be distributed.
   void note_session() { had_session_ = true; }
   // Call after MPI_Init, on all ranks that run huddle.

@@ -25,18 +25,18 @@ struct Free {
 
 // Calls the program's malloc(), which is the heap's if that is preloaded. The location of a block
 // shows whether it is large enough for the heap.
-void* AllocMemBlocks::lend(const memory::HeapFacts& heap, std::size_t bytes) {
+void* AllocMemBlocks::allocate(const memory::HeapFacts& heap, std::size_t bytes) {
   std::unique_ptr<void, Free> block(std::malloc(bytes));
   if (!heap.holds(block.get())) return nullptr;
   const std::lock_guard lock(mutex_);
-  lent_.insert(block.get());
+  blocks_.insert(block.get());
   return block.release();
 }
 
-bool AllocMemBlocks::take_back(void* block) {
+bool AllocMemBlocks::free_if_owned(void* block) {
   {
     const std::lock_guard lock(mutex_);
-    if (lent_.erase(block) == 0) return false;
+    if (blocks_.erase(block) == 0) return false;
   }
   std::free(block);
   return true;
@@ -60,36 +60,37 @@ int rank_by_launcher() {
 
 }  // namespace
 
-Process::Process(const huddle_stub_interface& door)
-    : door_(door),
+Process::Process(const huddle_stub_interface& stub)
+    : stub_(stub),
       is_launchers_speaker_(is_reporting_rank()),
-      real_(door.real),
-      types_(real_, door.real),
-      operators_(door.real),
+      real_(stub.real),
+      types_(real_, stub.real),
+      operators_(stub.real),
       options_(options_from(settings::process_sources(),
                             [this](const std::string& wrong) {
                               if (is_reporting_rank() && !are_settings_reported()) warn(wrong);
                             })),
-      null_(handle<Comm>(comm_null, door.real)),
-      world_(handle<Comm>(comm_world, door.real)),
-      self_(handle<Comm>(comm_self, door.real)),
-      no_info_(handle<Info>(info_null, door.real)),
-      communicators_(real_, door.real, options_.off ? Route::switched_off : Route::not_activated,
-                     [this](Communicator& communicator) { joining_.leave(communicator); }),
+      null_(handle<Comm>(comm_null, stub.real)),
+      world_(handle<Comm>(comm_world, stub.real)),
+      self_(handle<Comm>(comm_self, stub.real)),
+      no_info_(handle<Info>(info_null, stub.real)),
+      communicators_(real_, stub.real,
+                     options_.off ? FallbackReason::switched_off : FallbackReason::not_activated,
+                     [this](Communicator& communicator) { activation_.leave(communicator); }),
       world_ranks_(real_, world_),
       presence_(rank_in_job(settings::process_sources().environment), kind_of(options_)),
       inter_node_(real_, options_, presence_, kind_of(options_)),
       mpi_progress_(real_),
       context_(
-          options_, [this] { keep_moving(); }, presence_.ranks_here(),
+          options_, [this] { poll_mpi_progress(); }, presence_.ranks_here(),
           [this](const std::string& sentence) {
             if (!has_warned_.exchange(true)) warn(sentence);
           }),
-      joining_(real_, types_, options_, world_ranks_, presence_, context_, inter_node_,
-               mpi_progress_,
-               [this](const std::string& sentence) {
-                 if (!has_warned_.exchange(true)) warn(sentence);
-               }),
+      activation_(real_, types_, options_, world_ranks_, presence_, context_, inter_node_,
+                  mpi_progress_,
+                  [this](const std::string& sentence) {
+                    if (!has_warned_.exchange(true)) warn(sentence);
+                  }),
       devices_(path_beside("libhuddle_marker.so"), [this] { communicators_.outlast_lookers(); }),
       world_rank_(rank_by_launcher()) {}
 
@@ -111,14 +112,14 @@ int Process::free(Comm* comm, int (*by_mpi)(Comm*)) {
 }
 
 void Process::count(Communicator& communicator, std::size_t bytes) {
-  if (communicator.route != Route::not_activated) return;
-  joining_.count(communicator, bytes);
+  if (communicator.fallback != FallbackReason::not_activated) return;
+  activation_.count(communicator, bytes);
   if (communicator.why.is_any()) stats_.add_note(communicator.why.text());
 }
 
-void* Process::lend(std::size_t bytes, Info info) {
+void* Process::allocate(std::size_t bytes, Info info) {
   const auto heap = context_.heap();
-  return heap && info == no_info_ ? lent_.lend(*heap, bytes) : nullptr;
+  return heap && info == no_info_ ? blocks_.allocate(*heap, bytes) : nullptr;
 }
 
 void Process::warn(std::string_view sentence) {
@@ -126,14 +127,14 @@ void Process::warn(std::string_view sentence) {
 }
 
 // If huddle is off, the other ranks must not find this rank.
-void Process::sign_in() {
-  if (!options_.off) presence_.sign_in();
+void Process::announce_presence() {
+  if (!options_.off) presence_.announce_presence();
 }
 
 // Also registers for inter-node communication.
-void Process::sign_in_for_world(bool has_threads) {
-  sign_in();
-  inter_node_.sign_in(has_threads);
+void Process::announce_world(bool has_threads) {
+  announce_presence();
+  inter_node_.announce_presence(has_threads);
 }
 
 void Process::begin() {
@@ -162,13 +163,13 @@ void Process::note_other_launcher() {
   warn(fmt::format(
       "{} processes of this program were started by {}, which its MPI ({}) does not know: each is "
       "a program of its own with one rank; start it with the launcher of its MPI",
-      by->ranks, by->by, door_.mpi_path));
+      by->ranks, by->by, stub_.mpi_path));
 }
 
 void Process::end() {
   int rank = 0;
   real_.comm_rank(world_, &rank);
-  say_goodbye(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_));
+  print_reports(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_));
   mpi_progress_.stop();
   inter_node_.end();
   types_.end();
@@ -201,7 +202,7 @@ void Process::closing(Session session) {
 
 void Process::report_verification() {
   if (!options_.verify || pid_ != getpid() || has_reported_verification_.exchange(true)) return;
-  warn(fmt::format("verify: rank {}: {}", world_rank_.load(), verification_.report(door_)));
+  warn(fmt::format("verify: rank {}: {}", world_rank_.load(), verification_.report(stub_)));
 }
 
 // Covers a rank that calls exit() without MPI_Finalize.
@@ -216,20 +217,20 @@ void Process::report_verification_at_exit() {
 }
 
 void Process::leave() {
-  if (pid_ == getpid()) say_goodbye(is_reporting_rank());
+  if (pid_ == getpid()) print_reports(is_reporting_rank());
 }
 
 // Prints the reports once. Calls fall back to the MPI afterwards.
-void Process::say_goodbye(bool speaks) {
+void Process::print_reports(bool speaks) {
   if (ended_.exchange(true)) return;
   // Only rank 0 and ranks that saw a difference print a line.
   if (speaks || verification_.has_differences()) report_verification();
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
   // The line about times follows the table, so that it is the last one.
-  const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(door_),
+  const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(stub_),
                                                         inter_node_.report(), times(shares, run()))
-                                          : summary(shares, door_, run()) + stats_.remarks();
+                                          : summary(shares, stub_, run()) + stats_.remarks();
   std::fputs(text.c_str(), stderr);
 }
 

@@ -23,7 +23,7 @@
 #include "mpi/options.h"
 #include "mpi/presence.h"
 #include "mpi/stats.h"
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 #include "mpi/verification.h"
 #include "runtime/memory/heap.h"
 
@@ -34,18 +34,18 @@ namespace huddle::mpi {
 class AllocMemBlocks {
  public:
   // Allocates a block. Returns null if the heap does not serve blocks of that size.
-  void* lend(const memory::HeapFacts& heap, std::size_t bytes);
+  void* allocate(const memory::HeapFacts& heap, std::size_t bytes);
   // Frees the block and returns true if it is one of these.
-  bool take_back(void* block);
+  bool free_if_owned(void* block);
 
  private:
   std::mutex mutex_;  // guards the member below
-  std::unordered_set<void*> lent_;
+  std::unordered_set<void*> blocks_;
 };
 
 class Process {
  public:
-  explicit Process(const huddle_stub_interface& door);
+  explicit Process(const huddle_stub_interface& stub);
 
   const UnderlyingMpi& real() const { return real_; }
   const Types& types() const { return types_; }
@@ -65,9 +65,9 @@ class Process {
   void count(Communicator& communicator, std::size_t bytes);
 
   // Allocates memory for MPI_Alloc_mem. Returns null if the MPI has to allocate it.
-  void* lend(std::size_t bytes, Info info);
-  // Frees the block and returns true if lend() allocated it.
-  bool take_back(void* block) { return lent_.take_back(block); }
+  void* allocate(std::size_t bytes, Info info);
+  // Frees the block and returns true if allocate() allocated it.
+  bool free_if_owned(void* block) { return blocks_.free_if_owned(block); }
 
   // Returns whether any communicator has started its activation.
   bool is_active() const { return mpi_progress_.is_available(); }
@@ -80,8 +80,8 @@ class Process {
   void warn(std::string_view sentence);
 
   // The first two are called before MPI_Init, begin() after it, end() before MPI_Finalize.
-  void sign_in();
-  void sign_in_for_world(bool has_threads);
+  void announce_presence();
+  void announce_world(bool has_threads);
   void begin();
   void end();
   // The same for each session.
@@ -91,14 +91,14 @@ class Process {
   void leave();
 
  private:
-  void keep_moving();
+  void poll_mpi_progress();
   void start_heap();
   void note_other_launcher();
-  void say_goodbye(bool speaks);
+  void print_reports(bool speaks);
   void report_verification_at_exit();
   Run run() const;
 
-  const huddle_stub_interface& door_;
+  const huddle_stub_interface& stub_;
   // Read before MPI_Init, because MPIs without support for their launcher set its variables to 0.
   const bool is_launchers_speaker_;
   bool is_alone_among_many_ = false;
@@ -117,8 +117,8 @@ class Process {
   InterNode inter_node_;
   MpiProgress mpi_progress_;
   NodeContext context_;
-  Activation joining_;
-  AllocMemBlocks lent_;
+  Activation activation_;
+  AllocMemBlocks blocks_;
   Devices devices_;
   std::chrono::steady_clock::time_point begun_{};
   std::atomic<bool> ended_{false};

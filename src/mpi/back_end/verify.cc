@@ -65,7 +65,7 @@ void ReferenceResult::restore(const std::vector<std::byte>& data) const {
 }
 
 void ReferenceResult::begin() {
-  note_ours();
+  save_huddle_result();
   restore(before_);
 }
 
@@ -267,16 +267,16 @@ void note(Process& process, const Communicator& communicator, const Call& call,
 // Runs the call by huddle and then by the MPI, and compares the results with `compare`. Records
 // nothing about a call that falls back to the MPI, which the caller runs and counts.
 template <CollectiveCall Call, class Compare>
-Route run_both_ways(Process& process, Communicator& communicator, const Call& call,
-                    ReferenceResult& reference, const Compare& compare) {
-  const Route route = call.run(process, communicator);
-  if (route != Route::huddle) return route;
+FallbackReason run_both_ways(Process& process, Communicator& communicator, const Call& call,
+                             ReferenceResult& reference, const Compare& compare) {
+  const FallbackReason fallback = call.run(process, communicator);
+  if (fallback != FallbackReason::none) return fallback;
   reference.begin();
   const int status = call.run_by_mpi(process.real());
   reference.end();
   note(process, communicator, call,
        status == success ? compare() : Comparison::impossible(Incomparable::mpi_failed));
-  return route;
+  return fallback;
 }
 
 // Returns each result's scale: the magnitudes of all inputs, reduced like the inputs.
@@ -295,7 +295,7 @@ std::vector<double> scale_of(const Process& process, const ResultComparison& com
 
 // The comparison is set up before the call, which may overwrite its input.
 template <Reduction Call>
-Route verified_reduction(Process& process, Communicator& communicator, const Call& call) {
+FallbackReason verified_reduction(Process& process, Communicator& communicator, const Call& call) {
   const Written written = call.written(communicator);
   ResultComparison comparison(process, call.comm, {{nullptr, call.count, call.type}, call.facts},
                               call.op);
@@ -306,7 +306,7 @@ Route verified_reduction(Process& process, Communicator& communicator, const Cal
 }
 
 template <MovesData Call>
-Route verified_move(Process& process, Communicator& communicator, const Call& call) {
+FallbackReason verified_move(Process& process, Communicator& communicator, const Call& call) {
   const Written written = written_here(communicator, call);
   ReferenceResult reference(process.real(), call.comm, written);
   return run_both_ways(process, communicator, call, reference,
@@ -316,7 +316,7 @@ Route verified_move(Process& process, Communicator& communicator, const Call& ca
 }  // namespace
 
 template <CollectiveCall Call>
-Route verified(Process& process, Communicator& communicator, const Call& call) {
+FallbackReason verified(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (Reduction<Call>) {
     return verified_reduction(process, communicator, call);
   } else {
@@ -325,33 +325,33 @@ Route verified(Process& process, Communicator& communicator, const Call& call) {
 }
 
 template <>
-Route verified(Process& process, Communicator& communicator, const BarrierCall& call) {
-  const Route route = call.run(process, communicator);
-  if (route != Route::huddle) return route;
+FallbackReason verified(Process& process, Communicator& communicator, const BarrierCall& call) {
+  const FallbackReason fallback = call.run(process, communicator);
+  if (fallback != FallbackReason::none) return fallback;
   // A barrier has no result: it counts as compared if the MPI's succeeds as well.
   if (call.run_by_mpi(process.real()) == success) {
     process.verification().note_equal();
   } else {
     process.verification().note_skipped(Incomparable::mpi_failed);
   }
-  return route;
+  return fallback;
 }
 
-template Route verified(Process&, Communicator&, const BcastCall&);
-template Route verified(Process&, Communicator&, const ReduceCall&);
-template Route verified(Process&, Communicator&, const AllreduceCall&);
-template Route verified(Process&, Communicator&, const AllgatherCall&);
-template Route verified(Process&, Communicator&, const AllgathervCall&);
-template Route verified(Process&, Communicator&, const AlltoallCall&);
-template Route verified(Process&, Communicator&, const AlltoallvCall&);
-template Route verified(Process&, Communicator&, const AlltoallwCall&);
-template Route verified(Process&, Communicator&, const GatherCall&);
-template Route verified(Process&, Communicator&, const GathervCall&);
-template Route verified(Process&, Communicator&, const ScatterCall&);
-template Route verified(Process&, Communicator&, const ScattervCall&);
-template Route verified(Process&, Communicator&, const ReduceScatterCall&);
-template Route verified(Process&, Communicator&, const ReduceScatterBlockCall&);
-template Route verified(Process&, Communicator&, const ScanCall&);
-template Route verified(Process&, Communicator&, const ExscanCall&);
+template FallbackReason verified(Process&, Communicator&, const BcastCall&);
+template FallbackReason verified(Process&, Communicator&, const ReduceCall&);
+template FallbackReason verified(Process&, Communicator&, const AllreduceCall&);
+template FallbackReason verified(Process&, Communicator&, const AllgatherCall&);
+template FallbackReason verified(Process&, Communicator&, const AllgathervCall&);
+template FallbackReason verified(Process&, Communicator&, const AlltoallCall&);
+template FallbackReason verified(Process&, Communicator&, const AlltoallvCall&);
+template FallbackReason verified(Process&, Communicator&, const AlltoallwCall&);
+template FallbackReason verified(Process&, Communicator&, const GatherCall&);
+template FallbackReason verified(Process&, Communicator&, const GathervCall&);
+template FallbackReason verified(Process&, Communicator&, const ScatterCall&);
+template FallbackReason verified(Process&, Communicator&, const ScattervCall&);
+template FallbackReason verified(Process&, Communicator&, const ReduceScatterCall&);
+template FallbackReason verified(Process&, Communicator&, const ReduceScatterBlockCall&);
+template FallbackReason verified(Process&, Communicator&, const ScanCall&);
+template FallbackReason verified(Process&, Communicator&, const ExscanCall&);
 
 }  // namespace huddle::mpi

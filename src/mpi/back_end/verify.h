@@ -44,7 +44,7 @@ class ReferenceResult {
  private:
   std::vector<std::byte> data() const;
   void restore(const std::vector<std::byte>& data) const;
-  void note_ours();
+  void save_huddle_result();
 
   const UnderlyingMpi& real_;
   Comm comm_;
@@ -99,6 +99,6 @@ class ResultComparison {
 // all differences. The program gets huddle's result. Defined for all calls of carry_out().
 // Requires: as for the call's run().
 template <CollectiveCall Call>
-Route verified(Process& process, Communicator& communicator, const Call& call);
+FallbackReason verified(Process& process, Communicator& communicator, const Call& call);
 
 }  // namespace huddle::mpi

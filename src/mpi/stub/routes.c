@@ -80,10 +80,11 @@ static void* entered_back_end(const struct huddle_library* library) {
     say(library, "cannot open its part for this MPI: ", dlerror());
     return NULL;
   }
-  huddle_enter_function* enter = (huddle_enter_function*)(size_t)dlsym(back_end, HUDDLE_ENTER_NAME);
-  static struct huddle_stub_interface door;
-  door = (struct huddle_stub_interface){real, mpi.path, library->fallbacks, library->call_count};
-  return enter != NULL && enter(&door) == 0 ? back_end : NULL;
+  huddle_back_end_init_function* enter =
+      (huddle_back_end_init_function*)(size_t)dlsym(back_end, HUDDLE_BACK_END_INIT_NAME);
+  static struct huddle_stub_interface stub;
+  stub = (struct huddle_stub_interface){real, mpi.path, library->fallbacks, library->call_count};
+  return enter != NULL && enter(&stub) == 0 ? back_end : NULL;
 }
 
 static huddle_any_function* as_function(void* symbol) {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "door.h"
+#include "stub_interface.h"
 
 /*
  * Finds the MPI of this process, however it was loaded and of whatever family it is.

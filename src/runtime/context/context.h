@@ -23,11 +23,11 @@ namespace huddle::context {
 // An address in a protocol: a region, its owner and an offset. Unlike a pointer, it has the same
 // meaning in every context and in every process.
 enum class Region : std::uint8_t {
-  shared,   // the protocol's piece of the owner's arena; accessible to every rank
-  input,    // the input buffer of the owner's caller; accessible to the owner only
-  output,   // the output buffer of the owner's caller; accessible to the owner only
-  scratch,  // private memory of the owner, sized to fit its cache
-  reached,  // memory that a peer has exposed: an address from reach(), plus an offset
+  shared,       // the protocol's piece of the owner's arena; accessible to every rank
+  input,        // the input buffer of the owner's caller; accessible to the owner only
+  output,       // the output buffer of the owner's caller; accessible to the owner only
+  scratch,      // private memory of the owner, sized to fit its cache
+  peer_mapped,  // memory that a peer has exposed: an address from map_exposed(), plus an offset
 };
 
 struct Address {
@@ -58,11 +58,11 @@ struct AwaitedFlag {
 //   wait_stamped    wait() for a flag that a peer sets with store_stamped() in this call and does
 //                   not set again before this rank continues. Throws CallsDiffer if the peer is in
 //                   another call or passed other arguments
-//   keep_stamp      stores the stamp of this rank's call in the ring of its latest stamps at that
+//   record_stamp      stores the stamp of this rank's call in the ring of its latest stamps at that
 //                   place, which no other rank writes. Ordered by the next flag like any store
 //   compare_stamp   throws CallsDiffer if the stamp that a peer kept there for the call of this
 //                   number differs from the stamp of this call. Requires: the peer has called
-//                   keep_stamp in this call
+//                   record_stamp in this call
 //                   These four have no other effect if all ranks pass equal arguments. Only
 //                   NativeContext has stamps
 //   fetch_add/_sub  atomic read-modify-write; returns the previous value. Slow: protocols avoid it
@@ -74,41 +74,41 @@ struct AwaitedFlag {
 //   prefetch_write  prefetches the cache lines of these bytes for writing
 //   copy            copies with the given kernel between two places that this rank can access.
 //                   Requires: they do not overlap
-//   take            copies, and takes ownership of the source's cache lines (read_and_own)
-//   keep            takes ownership of the cache lines of bytes just read (write_and_keep)
+//   copy_and_own    copies, and takes ownership of the source's cache lines (read_and_own)
+//   own             takes ownership of the cache lines of bytes just read (write_and_keep)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be `left` or `right`
-template <class W>
-concept Context = requires(W& w, const W& view, Address place, Sequence value, Until until,
+template <class Ctx>
+concept Context = requires(Ctx& ctx, const Ctx& view, Address place, Sequence value, Until until,
                            std::size_t n, std::span<const Address> places,
                            std::span<const AwaitedFlag> awaited, memory::CopyKernel kernel,
                            const memory::Reduction& reduction) {
   { view.rank() } -> std::same_as<int>;
   { view.ranks() } -> std::same_as<int>;
-  { w.load(place) } -> std::same_as<Sequence>;
-  { w.store(place, value) } -> std::same_as<void>;
-  { w.store_stamped(place, value) } -> std::same_as<void>;
-  { w.wait_stamped(place, until) } -> std::convertible_to<Sequence>;
-  { w.keep_stamp(place) } -> std::same_as<void>;
-  { w.compare_stamp(place) } -> std::same_as<void>;
-  { w.fetch_add(place, value) } -> std::same_as<Sequence>;
-  { w.fetch_sub(place, value) } -> std::same_as<Sequence>;
-  { w.fence() } -> std::same_as<void>;
-  { w.wait(place, until) } -> std::convertible_to<Sequence>;
-  { w.wait_any(awaited) } -> std::same_as<int>;
-  { w.wait_all(places, until) } -> std::same_as<void>;
-  { w.prefetch_write(place, n) } -> std::same_as<void>;
-  { w.copy(place, place, n, kernel) } -> std::same_as<void>;
-  { w.take(place, place, n) } -> std::same_as<void>;
-  { w.keep(place, n) } -> std::same_as<void>;
-  { w.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
+  { ctx.load(place) } -> std::same_as<Sequence>;
+  { ctx.store(place, value) } -> std::same_as<void>;
+  { ctx.store_stamped(place, value) } -> std::same_as<void>;
+  { ctx.wait_stamped(place, until) } -> std::convertible_to<Sequence>;
+  { ctx.record_stamp(place) } -> std::same_as<void>;
+  { ctx.compare_stamp(place) } -> std::same_as<void>;
+  { ctx.fetch_add(place, value) } -> std::same_as<Sequence>;
+  { ctx.fetch_sub(place, value) } -> std::same_as<Sequence>;
+  { ctx.fence() } -> std::same_as<void>;
+  { ctx.wait(place, until) } -> std::convertible_to<Sequence>;
+  { ctx.wait_any(awaited) } -> std::same_as<int>;
+  { ctx.wait_all(places, until) } -> std::same_as<void>;
+  { ctx.prefetch_write(place, n) } -> std::same_as<void>;
+  { ctx.copy(place, place, n, kernel) } -> std::same_as<void>;
+  { ctx.copy_and_own(place, place, n) } -> std::same_as<void>;
+  { ctx.own(place, n) } -> std::same_as<void>;
+  { ctx.reduce(place, place, place, n, reduction) } -> std::same_as<void>;
 };
 
 // The additional operations of protocols that sleep (see Doorbell). sleep() blocks while the flag
 // holds the value, until it is woken or a time limit expires.
-template <class W>
-concept SleepingContext = Context<W> && requires(W& w, Address place, Sequence value) {
-  { w.sleep(place, value) } -> std::same_as<void>;
-  { w.wake(place) } -> std::same_as<void>;
+template <class Ctx>
+concept SleepingContext = Context<Ctx> && requires(Ctx& ctx, Address place, Sequence value) {
+  { ctx.sleep(place, value) } -> std::same_as<void>;
+  { ctx.wake(place) } -> std::same_as<void>;
 };
 
 // The additional operations of single-copy protocols: access to a peer's private memory.
@@ -123,25 +123,26 @@ concept SleepingContext = Context<W> && requires(W& w, Address place, Sequence v
 //                   of copy(). Call it before setting the flag that publishes an exposure of the
 //                   caller's memory. A rank that only copies from there itself does not need it,
 //                   because it sees its own stores in program order
-//   reach           returns where the memory exposed at `at` is mapped for this rank. The address
+//   map_exposed     returns where the memory exposed at `at` is mapped for this rank. The address
 //                   is valid in copy() and reduce() for as long as the exposure may be pulled.
 //                   Returns nullopt if the memory can only be copied by pull() and push()
 //   pull            copies to `to` from the memory exposed at `at`, starting at `offset`
 //   push            copies from `from` to the memory exposed at `at`, starting at `offset`
 //                   pull and push return the error of the path. After an error the copied bytes
 //                   are undefined
-//   outlast         blocks until the flag meets the condition or its owner is gone, even if another
+//   wait_or_owner_death         blocks until the flag meets the condition or its owner is gone,
+//   even if another
 //                   rank has died: a rank that aborts a call must not return while a peer writes
 //                   to its memory
-template <class W>
-concept SingleCopyContext = Context<W> &&
-    requires(W& w, Address place, Until until, std::size_t n) {
-  { w.expose(place, place) } -> std::same_as<bool>;
-  { w.order_callers_stores() } -> std::same_as<void>;
-  { w.reach(place) } -> std::same_as<std::optional<Address>>;
-  { w.pull(place, place, n, n) } -> std::same_as<single_copy::ErrorNumber>;
-  { w.push(place, n, place, n) } -> std::same_as<single_copy::ErrorNumber>;
-  { w.outlast(place, until) } -> std::same_as<void>;
+template <class Ctx>
+concept SingleCopyContext = Context<Ctx> &&
+    requires(Ctx& ctx, Address place, Until until, std::size_t n) {
+  { ctx.expose(place, place) } -> std::same_as<bool>;
+  { ctx.order_callers_stores() } -> std::same_as<void>;
+  { ctx.map_exposed(place) } -> std::same_as<std::optional<Address>>;
+  { ctx.pull(place, place, n, n) } -> std::same_as<single_copy::ErrorNumber>;
+  { ctx.push(place, n, place, n) } -> std::same_as<single_copy::ErrorNumber>;
+  { ctx.wait_or_owner_death(place, until) } -> std::same_as<void>;
 };
 
 // A flag on which ranks sleep until it is set, and the count of sleepers. Used if ranks outnumber
@@ -157,8 +158,8 @@ struct Doorbell {
 };
 
 // Sleeps until the flag meets the condition; returns its value. Callers may spin first.
-template <SleepingContext W>
-Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
+template <SleepingContext Ctx>
+Sequence sleep_until(Ctx& world, const Doorbell& bell, Until until) {
   for (;;) {
     const Sequence seen = world.load(bell.flag);
     if (until.holds(seen)) return seen;
@@ -171,8 +172,8 @@ Sequence sleep_until(W& world, const Doorbell& bell, Until until) {
 }
 
 // Sets the flag and wakes the ranks that sleep on it. Requires: no other rank sets this flag.
-template <SleepingContext W>
-void ring(W& world, const Doorbell& bell, Sequence value) {
+template <SleepingContext Ctx>
+void ring(Ctx& world, const Doorbell& bell, Sequence value) {
   world.store(bell.flag, value);
   world.fence();
   if (world.load(bell.sleepers) != bell.nobody) world.wake(bell.flag);

@@ -63,7 +63,7 @@ int NativeContext::wait_any(std::span<const AwaitedFlag> awaited) {
   return look_patiently(*context_.waiting, [&] { return find(awaited); });
 }
 
-void NativeContext::outlast(Address place, Until until) {
+void NativeContext::wait_or_owner_death(Address place, Until until) {
   while (!until.holds(load(place)) && !context_.waiting->is_gone(place.owner)) sched_yield();
 }
 

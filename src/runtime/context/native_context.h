@@ -73,7 +73,7 @@ class NativeContext {
     if (stamp_in(word[1]) != stamp_) throw_calls_differ(place.owner);
     return seen;
   }
-  void keep_stamp(Address place) {
+  void record_stamp(Address place) {
     flag(own_stamp(place)).store(stamp_.bits(), std::memory_order_relaxed);
   }
   void compare_stamp(Address place) {
@@ -86,7 +86,7 @@ class NativeContext {
   }
 
   // Does not call the progress callbacks, because the wait is short.
-  void outlast(Address place, Until until);
+  void wait_or_owner_death(Address place, Until until);
 
   void prefetch_write(Address place, std::size_t bytes);
   void copy(Address to, Address from, std::size_t bytes, memory::CopyKernel kernel) {
@@ -96,10 +96,10 @@ class NativeContext {
       memory::copy_bytes(kernel, address(to), address(from), bytes);
     }
   }
-  void take(Address to, Address from, std::size_t bytes) {
+  void copy_and_own(Address to, Address from, std::size_t bytes) {
     memory::read_and_own(address(to), address(from), bytes);
   }
-  void keep(Address place, std::size_t bytes) { memory::write_and_keep(address(place), bytes); }
+  void own(Address place, std::size_t bytes) { memory::write_and_keep(address(place), bytes); }
   void reduce(Address to, Address left, Address right, std::size_t count,
               const memory::Reduction& reduction) {
     reduction(address(to), address(left), address(right), count);
@@ -111,11 +111,11 @@ class NativeContext {
     return single_copy::is_mapped(told);
   }
   void order_callers_stores() { memory::order_nontemporal_stores(); }
-  std::optional<Address> reach(Address at) {
+  std::optional<Address> map_exposed(Address at) {
     const single_copy::RemoteAddress told = told_at(at);
     if (!single_copy::is_mapped(told)) return std::nullopt;
     const std::byte* here = context_.peers[at.owner]->mapped(told);
-    return Address{Region::reached, at.owner, reinterpret_cast<std::uintptr_t>(here)};
+    return Address{Region::peer_mapped, at.owner, reinterpret_cast<std::uintptr_t>(here)};
   }
   single_copy::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t bytes) {
     return context_.peers[at.owner]->read(address(to), told_at(at) + offset, bytes);
@@ -138,7 +138,7 @@ class NativeContext {
         return buffers_.output + place.offset;
       case Region::scratch:
         return context_.scratch + place.offset;
-      case Region::reached:
+      case Region::peer_mapped:
         // NOLINTNEXTLINE(performance-no-int-to-ptr): the offset is an address here
         return reinterpret_cast<std::byte*>(place.offset);
     }

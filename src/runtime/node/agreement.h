@@ -20,18 +20,18 @@ class SmallAllgather {
 
   // Gathers the notices of all ranks in the output, in rank order.
   // Requires: `bytes` is the same on all ranks and at most `most_bytes`.
-  template <context::Context W>
-  void run(W& w, std::size_t bytes) {
+  template <context::Context Ctx>
+  void run(Ctx& ctx, std::size_t bytes) {
     ++call_;
-    const Address mine = slot_of(w.rank());
-    w.copy(mine + payload_at(bytes), {Region::input, w.rank(), 0}, bytes,
-           memory::CopyKernel::plain);
-    w.store_stamped(mine, call_);
-    for (int rank = 0; rank < w.ranks(); ++rank) {
+    const Address mine = slot_of(ctx.rank());
+    ctx.copy(mine + payload_at(bytes), {Region::input, ctx.rank(), 0}, bytes,
+             memory::CopyKernel::plain);
+    ctx.store_stamped(mine, call_);
+    for (int rank = 0; rank < ctx.ranks(); ++rank) {
       const Address slot = slot_of(rank);
-      w.wait_stamped(slot, context::until_reached(call_));
-      w.copy({Region::output, w.rank(), static_cast<std::size_t>(rank) * bytes},
-             slot + payload_at(bytes), bytes, memory::CopyKernel::plain);
+      ctx.wait_stamped(slot, context::until_reached(call_));
+      ctx.copy({Region::output, ctx.rank(), static_cast<std::size_t>(rank) * bytes},
+               slot + payload_at(bytes), bytes, memory::CopyKernel::plain);
     }
   }
 
@@ -53,53 +53,53 @@ class CommonStart {
   // Uses shared_bytes() of each rank's shared memory from `offset` on.
   // Requires: that memory holds `start` everywhere.
   CommonStart(std::size_t offset, context::Sequence start)
-      : calls_(offset), words_(offset + apart_bytes), start_(start), call_(start) {}
+      : calls_(offset), words_(offset + false_sharing_bytes), start_(start), call_(start) {}
 
-  static constexpr std::size_t shared_bytes() { return 2 * apart_bytes; }
+  static constexpr std::size_t shared_bytes() { return 2 * false_sharing_bytes; }
 
   // Returns whether the action has started with the call that this rank now begins. The answer is
   // the same on all ranks. A request (`asks`) is for this call, but the start may be later. `Fence`
   // has the interface of memory::OneSidedFence.
-  template <context::Context W, class Fence>
-  bool has_started(W& w, bool asks, const Fence& fence) {
+  template <context::Context Ctx, class Fence>
+  bool has_started(Ctx& ctx, bool asks, const Fence& fence) {
     ++call_;
     if (has_started_) return true;
-    show_call(w, fence);
-    if (!asks && w.load(request()) == start_) return false;
-    return find_out(w, asks, fence);
+    show_call(ctx, fence);
+    if (!asks && ctx.load(request()) == start_) return false;
+    return find_out(ctx, asks, fence);
   }
 
  private:
   // Either the requesting rank sees this call number, or this rank sees the request.
-  template <context::Context W, class Fence>
-  void show_call(W& w, const Fence& fence) {
-    w.store(call_of(w.rank()), call_);
-    fence.frequent_side(w);
+  template <context::Context Ctx, class Fence>
+  void show_call(Ctx& ctx, const Fence& fence) {
+    ctx.store(call_of(ctx.rank()), call_);
+    fence.frequent_side(ctx);
   }
 
-  template <context::Context W, class Fence>
-  bool find_out(W& w, bool asks, const Fence& fence) {
-    if (asks && w.fetch_add(request(), 1) == start_) {
-      announce(w, fence);
+  template <context::Context Ctx, class Fence>
+  bool find_out(Ctx& ctx, bool asks, const Fence& fence) {
+    if (asks && ctx.fetch_add(request(), 1) == start_) {
+      announce(ctx, fence);
     } else {
-      w.wait(answer(), context::until_equal(start_ + 1));
+      ctx.wait(answer(), context::until_equal(start_ + 1));
     }
-    has_started_ = context::reached(call_, w.load(first_call()));
+    has_started_ = context::reached(call_, ctx.load(first_call()));
     return has_started_;
   }
 
   // Runs once, on the rank that requested first.
-  template <context::Context W, class Fence>
-  void announce(W& w, const Fence& fence) {
-    fence.rare_side(w);
+  template <context::Context Ctx, class Fence>
+  void announce(Ctx& ctx, const Fence& fence) {
+    fence.rare_side(ctx);
     context::Sequence first = call_;
-    for (int rank = 0; rank < w.ranks(); ++rank) {
-      if (rank == w.rank()) continue;
-      const context::Sequence theirs = w.load(call_of(rank));
+    for (int rank = 0; rank < ctx.ranks(); ++rank) {
+      if (rank == ctx.rank()) continue;
+      const context::Sequence theirs = ctx.load(call_of(rank));
       if (context::reached(theirs, first)) first = theirs + 1;
     }
-    w.store(first_call(), first);
-    w.store(answer(), start_ + 1);
+    ctx.store(first_call(), first);
+    ctx.store(answer(), start_ + 1);
   }
 
   Address call_of(int rank) const { return {Region::shared, rank, calls_}; }

@@ -11,7 +11,8 @@ DisseminationBarrier::DisseminationBarrier(const Parameters& parameters, int ran
                                            context::Sequence start)
     : call_(start) {
   const int per_line = parameters.flags_per_line;
-  const std::size_t stride = round_up(static_cast<std::size_t>(per_line) * flag_bytes, apart_bytes);
+  const std::size_t stride =
+      round_up(static_cast<std::size_t>(per_line) * flag_bytes, false_sharing_bytes);
   // A rank's flag lies in the memory of the first rank whose flag shares its cache line.
   const auto place = [&](std::size_t round, int announcer) {
     const int owner = announcer / per_line * per_line;
@@ -36,15 +37,15 @@ class Flags {
   Flags(int children, const TreeBarrier::Parameters& parameters)
       : per_line_(parameters.flags_per_line), release_(parameters.release) {
     const std::size_t queue = queue_bytes(children);
-    reports_ = carver_.take(queue);
+    reports_ = layout_.reserve(queue);
     switch (release_) {
       case Release::same_line:
         break;
       case Release::own_queue:
-        releases_ = carver_.take(queue);
+        releases_ = layout_.reserve(queue);
         break;
       case Release::announced:
-        releases_ = carver_.take(children == 0 ? 0 : apart_bytes);
+        releases_ = layout_.reserve(children == 0 ? 0 : false_sharing_bytes);
         break;
     }
   }
@@ -63,7 +64,7 @@ class Flags {
     }
     return {};
   }
-  std::size_t size() const { return round_up(carver_.size(), apart_bytes); }
+  std::size_t size() const { return round_up(layout_.size(), false_sharing_bytes); }
 
  private:
   std::size_t slot_bytes() const {
@@ -71,7 +72,7 @@ class Flags {
   }
   // A line shared by several writers may exceed a cache line; then it occupies several of them.
   std::size_t line_stride() const {
-    return round_up(static_cast<std::size_t>(per_line_) * slot_bytes(), apart_bytes);
+    return round_up(static_cast<std::size_t>(per_line_) * slot_bytes(), false_sharing_bytes);
   }
   std::size_t queue_bytes(int children) const {
     return static_cast<std::size_t>((children + per_line_ - 1) / per_line_) * line_stride();
@@ -83,7 +84,7 @@ class Flags {
 
   int per_line_;
   Release release_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   std::size_t reports_ = 0;
   std::size_t releases_ = 0;
 };

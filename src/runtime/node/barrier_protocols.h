@@ -32,12 +32,12 @@ class DisseminationBarrier {
 
   std::size_t shared_bytes() const { return shared_bytes_; }
 
-  template <context::Context W>
-  void run(W& w) {
+  template <context::Context Ctx>
+  void run(Ctx& ctx) {
     ++call_;
     for (const Round& round : rounds_) {
-      w.store(round.announce, call_);
-      for (const FlagAddress& other : round.hear) w.wait(other, context::until_reached(call_));
+      ctx.store(round.announce, call_);
+      for (const FlagAddress& other : round.hear) ctx.wait(other, context::until_reached(call_));
     }
   }
 
@@ -78,25 +78,25 @@ class TreeBarrier {
   // Returns the size of the shared memory that this rank contributes.
   std::size_t shared_bytes() const { return shared_bytes_; }
 
-  template <context::Context W>
-  void run(W& w) {
-    gather(w);
-    release(w);
+  template <context::Context Ctx>
+  void run(Ctx& ctx) {
+    gather(ctx);
+    release(ctx);
   }
 
   // Returns on the root once every rank has called gather(), and on any other rank once the ranks
   // below it have.
-  template <context::Context W>
-  void gather(W& w) {
-    w.wait_all(reports_of_children_, context::until_reached(++round_));
-    if (has_parent_) w.store(report_, round_);
+  template <context::Context Ctx>
+  void gather(Ctx& ctx) {
+    ctx.wait_all(reports_of_children_, context::until_reached(++round_));
+    if (has_parent_) ctx.store(report_, round_);
   }
   // Returns once the root has called release().
   // Requires: gather() has returned, and every rank calls gather() and release() alternately.
-  template <context::Context W>
-  void release(W& w) {
-    if (has_parent_) w.wait(release_, context::until_reached(round_));
-    for (const Address& child : releases_) w.store(child, round_);
+  template <context::Context Ctx>
+  void release(Ctx& ctx) {
+    if (has_parent_) ctx.wait(release_, context::until_reached(round_));
+    for (const Address& child : releases_) ctx.store(child, round_);
   }
 
  private:

@@ -8,11 +8,11 @@ namespace huddle::node {
 InlineBcast::InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                          context::Sequence start)
     : roles_(parameters.shapes, locality, rank),
-      done_(carver_),
+      done_(layout_),
       done_guard_(done_, start),
       slots_(static_cast<context::Sequence>(parameters.slots)),
       slot_stride_(slot_bytes(parameters.capacity_bytes)),
-      slots_offset_(carver_.take(slots_ * slot_stride_)),
+      slots_offset_(layout_.reserve(slots_ * slot_stride_)),
       call_(start) {}
 
 PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
@@ -21,10 +21,10 @@ PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality&
       cell_bytes_(parameters.cell_bytes),
       set_(static_cast<context::Sequence>(parameters.set_cells)),
       queue_(set_ * static_cast<context::Sequence>(parameters.sets)),
-      have_(carver_),
-      done_(carver_),
+      have_(layout_),
+      done_(layout_),
       done_guard_(done_, start),
-      queue_offset_(carver_.take(queue_ * cell_bytes_, page_bytes)),
+      queue_offset_(layout_.reserve(queue_ * cell_bytes_, page_bytes)),
       count_(start),
       begin_(start) {}
 
@@ -57,14 +57,14 @@ SegmentedBcast::SegmentedBcast(const Parameters& parameters, const RankLocality&
     : homes_(deal(parameters, locality)),
       readers_at_once_(parameters.readers_at_once),
       segment_bytes_(parameters.segment_bytes),
-      filled_(carver_),
-      done_(carver_),
+      filled_(layout_),
+      done_(layout_),
       done_guard_(done_, start),
       first_(start),
       turn_(start) {
   const auto held = static_cast<std::size_t>(std::count_if(
       homes_.begin(), homes_.end(), [&](const Home& home) { return home.owner == rank; }));
-  segments_offset_ = carver_.take(2 * held * segment_bytes_, page_bytes);
+  segments_offset_ = layout_.reserve(2 * held * segment_bytes_, page_bytes);
 }
 
 }  // namespace huddle::node

@@ -32,57 +32,58 @@ class InlineBcast {
   InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
               context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
 
   // Requires: `bytes` is at most the capacity; `shape` is an index into the parameters' `shapes`.
-  template <context::Context W>
-  void run(W& w, std::size_t bytes, int root, int shape) {
+  template <context::Context Ctx>
+  void run(Ctx& ctx, std::size_t bytes, int root, int shape) {
     const Roles::Role& role = roles_.of(shape, root);
     const context::Sequence call = ++call_;
-    const bool is_root = w.rank() == root;
+    const bool is_root = ctx.rank() == root;
     if (role.has_children) {
       // All previous readers of this slot must have finished.
-      done_guard_.wait_for_others(w, call - slots_);
+      done_guard_.wait_for_others(ctx, call - slots_);
     }
     if (!is_root) {
       const Address slot = slot_of(role.parent, call);
-      w.wait_stamped(slot, context::until_reached(call));
+      ctx.wait_stamped(slot, context::until_reached(call));
       const Address payload = slot + payload_at(bytes);
       if (role.has_children) {
-        pass_on(w, payload, bytes);
+        pass_on(ctx, payload, bytes);
       } else if (has_to_keep_up()) {
-        raise_flag(w);
+        raise_flag(ctx);
       }
-      w.copy({Region::output, w.rank(), 0}, payload, bytes, memory::CopyKernel::plain);
+      ctx.copy({Region::output, ctx.rank(), 0}, payload, bytes, memory::CopyKernel::plain);
       // The parent waited for this before it wrote the slot.
       done_guard_.learn(call - slots_);
     } else if (role.has_children) {
-      pass_on(w, {Region::input, w.rank(), 0}, bytes);
+      pass_on(ctx, {Region::input, ctx.rank(), 0}, bytes);
     }
-    done_.publish(w, call);
+    done_.publish(ctx, call);
   }
 
  private:
   Address slot_of(int owner, context::Sequence call) const {
     return {Region::shared, owner, slots_offset_ + call % slots_ * slot_stride_};
   }
-  template <context::Context W>
-  void pass_on(W& w, Address from, std::size_t bytes) {
-    w.copy(slot_of(w.rank(), call_) + payload_at(bytes), from, bytes, memory::CopyKernel::plain);
-    raise_flag(w);
+  template <context::Context Ctx>
+  void pass_on(Ctx& ctx, Address from, std::size_t bytes) {
+    ctx.copy(slot_of(ctx.rank(), call_) + payload_at(bytes), from, bytes,
+             memory::CopyKernel::plain);
+    raise_flag(ctx);
   }
   // No rank waits for a leaf, but its flags must not fall 2^31 behind, because it may become the
   // root. Raising a flag takes the cache line back from its last readers, so this is done rarely.
   bool has_to_keep_up() const { return call_ / slots_ % rarely == 0; }
   static constexpr context::Sequence rarely = 1 << 16;
 
-  template <context::Context W>
-  void raise_flag(W& w) {
-    w.store_stamped(slot_of(w.rank(), call_), call_);
+  template <context::Context Ctx>
+  void raise_flag(Ctx& ctx) {
+    ctx.store_stamped(slot_of(ctx.rank(), call_), call_);
   }
 
   Roles roles_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   Counters done_;
   ReuseGuard done_guard_;
   context::Sequence slots_;
@@ -127,14 +128,14 @@ class PipelinedBcast {
   PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
 
   // Requires: `plan.fragment_cells` is a power of two and at most `set_cells`.
-  template <context::Context W>
-  void run(W& w, std::size_t bytes, int root, const Plan& plan) {
+  template <context::Context Ctx>
+  void run(Ctx& ctx, std::size_t bytes, int root, const Plan& plan) {
     // A rank that receives nothing waits for no peer, so it learns nothing about their progress.
     if (bytes == 0) return;
-    have_.announce_call(w);
+    have_.announce_call(ctx);
     const memory::CopyMethod method = begin(root, plan);
     const std::size_t fragment_bytes = static_cast<std::size_t>(plan.fragment_cells) * cell_bytes_;
     const auto cells = static_cast<context::Sequence>(plan.fragment_cells);
@@ -147,18 +148,18 @@ class PipelinedBcast {
       // The next call begins with a new set.
       count_ = end + (set_ - end % set_) % set_;
     };
-    if (w.rank() == root) {
-      each_fragment([&](const Fragment& fragment) { send(w, fragment, method->in); });
+    if (ctx.rank() == root) {
+      each_fragment([&](const Fragment& fragment) { send(ctx, fragment, method->in); });
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
-      each_fragment([&](const Fragment& fragment) { receive(w, fragment, role, method); });
+      each_fragment([&](const Fragment& fragment) { receive(ctx, fragment, role, method); });
       // No rank waits for a leaf; it publishes because it may become the root.
-      if (!role.has_children) have_.publish(w, count_);
+      if (!role.has_children) have_.publish(ctx, count_);
       // The root waited for this before it filled the last set. With two ranks, the other one has
       // read everything that it did not write itself.
-      done_guard_.learn(w.ranks() == 2 ? count_ : count_ - queue_);
+      done_guard_.learn(ctx.ranks() == 2 ? count_ : count_ - queue_);
     }
-    done_.publish(w, count_);
+    done_.publish(ctx, count_);
   }
 
  private:
@@ -188,31 +189,32 @@ class PipelinedBcast {
     return {Region::shared, owner_, queue_offset_ + buffer * cell_bytes_};
   }
 
-  template <context::Context W>
-  void send(W& w, const Fragment& fragment, memory::CopyKernel kernel) {
+  template <context::Context Ctx>
+  void send(Ctx& ctx, const Fragment& fragment, memory::CopyKernel kernel) {
     if (fragment.first_cell % set_ == 0) {
       // All ranks must have read the previous content of this set.
-      done_guard_.wait_for_others(w, fragment.first_cell + set_ - queue_);
+      done_guard_.wait_for_others(ctx, fragment.first_cell + set_ - queue_);
     }
-    w.copy(buffer_of(fragment), {Region::input, w.rank(), fragment.at}, fragment.bytes, kernel);
-    have_.publish(w, fragment.end_cell);
+    ctx.copy(buffer_of(fragment), {Region::input, ctx.rank(), fragment.at}, fragment.bytes, kernel);
+    have_.publish(ctx, fragment.end_cell);
   }
 
-  template <context::Context W>
-  void receive(W& w, const Fragment& fragment, const Roles::Role& role, memory::CopyMethod method) {
-    have_.wait_in_call(w, role.parent, fragment.end_cell);
+  template <context::Context Ctx>
+  void receive(Ctx& ctx, const Fragment& fragment, const Roles::Role& role,
+               memory::CopyMethod method) {
+    have_.wait_in_call(ctx, role.parent, fragment.end_cell);
     // Notifies the children first, because they need nothing else from this rank.
-    if (role.has_children) have_.publish(w, fragment.end_cell);
-    copy_out(w, {Region::output, w.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,
+    if (role.has_children) have_.publish(ctx, fragment.end_cell);
+    copy_out(ctx, {Region::output, ctx.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,
              method);
-    if (fragment.end_cell % set_ == 0) done_.publish(w, fragment.end_cell);
+    if (fragment.end_cell % set_ == 0) done_.publish(ctx, fragment.end_cell);
   }
 
   Roles roles_;
   std::size_t cell_bytes_;
   context::Sequence set_;    // cells per set
   context::Sequence queue_;  // cells of all sets
-  SharedLayout carver_;
+  SharedLayout layout_;
   Counters have_;
   Counters done_;
   ReuseGuard done_guard_;
@@ -246,21 +248,21 @@ class SegmentedBcast {
   SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
   int segments() const { return static_cast<int>(homes_.size()); }
 
-  template <context::Context W>
-  void run(W& w, std::size_t bytes, int root, const Plan& plan) {
+  template <context::Context Ctx>
+  void run(Ctx& ctx, std::size_t bytes, int root, const Plan& plan) {
     const std::size_t half_bytes = homes_.size() * plan.segment_bytes;
-    filled_.announce_call(w);
+    filled_.announce_call(ctx);
     for (std::size_t start = 0; start < bytes; start += half_bytes) {
       const Half half{start, std::min(half_bytes, bytes - start), plan.segment_bytes};
-      if (w.rank() == root) {
-        fill(w, half, plan.method->in);
+      if (ctx.rank() == root) {
+        fill(ctx, half, plan.method->in);
       } else {
-        drain(w, half, root, plan.method);
+        drain(ctx, half, root, plan.method);
       }
-      done_.publish(w, ++turn_);
+      done_.publish(ctx, ++turn_);
     }
   }
 
@@ -299,29 +301,29 @@ class SegmentedBcast {
   }
   context::Sequence segment_count() const { return static_cast<context::Sequence>(homes_.size()); }
 
-  template <context::Context W>
-  void fill(W& w, const Half& half, memory::CopyKernel copy_in) {
+  template <context::Context Ctx>
+  void fill(Ctx& ctx, const Half& half, memory::CopyKernel copy_in) {
     // All ranks must have read what this half of the buffer held two turns ago.
-    done_guard_.wait_for_others(w, turn_ - 1);
+    done_guard_.wait_for_others(ctx, turn_ - 1);
     for (std::size_t segment = 0; segment < homes_.size(); ++segment) {
-      w.copy(place_of(segment), {Region::input, w.rank(), half.at(segment)}, half.bytes_in(segment),
-             copy_in);
-      filled_.publish(w, filled_after(segment));
+      ctx.copy(place_of(segment), {Region::input, ctx.rank(), half.at(segment)},
+               half.bytes_in(segment), copy_in);
+      filled_.publish(ctx, filled_after(segment));
     }
   }
 
-  template <context::Context W>
-  void drain(W& w, const Half& half, int root, memory::CopyMethod method) {
-    const int place_among_readers = (w.rank() - root + w.ranks()) % w.ranks() - 1;
+  template <context::Context Ctx>
+  void drain(Ctx& ctx, const Half& half, int root, memory::CopyMethod method) {
+    const int place_among_readers = (ctx.rank() - root + ctx.ranks()) % ctx.ranks() - 1;
     const auto group = static_cast<std::size_t>(place_among_readers / readers_at_once_);
     for (std::size_t step = 0; step < homes_.size(); ++step) {
       const std::size_t segment = (group + step) % homes_.size();
-      filled_.wait_in_call(w, root, filled_after(segment));
-      copy_out(w, {Region::output, w.rank(), half.at(segment)}, place_of(segment),
+      filled_.wait_in_call(ctx, root, filled_after(segment));
+      copy_out(ctx, {Region::output, ctx.rank(), half.at(segment)}, place_of(segment),
                half.bytes_in(segment), method);
     }
     // No rank waits for a reader; it publishes because it may become the root.
-    filled_.publish(w, filled_after(homes_.size() - 1));
+    filled_.publish(ctx, filled_after(homes_.size() - 1));
     // The root waited for this before it filled this half.
     done_guard_.learn(turn_ - 1);
   }
@@ -329,7 +331,7 @@ class SegmentedBcast {
   std::vector<Home> homes_;  // by segment
   int readers_at_once_;
   std::size_t segment_bytes_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   Counters filled_;
   Counters done_;
   ReuseGuard done_guard_;

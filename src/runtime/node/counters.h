@@ -21,42 +21,42 @@ class Counters {
 
  public:
   Counters() = default;
-  explicit Counters(SharedLayout& layout) : offset_(layout.take(apart_bytes)) {}
+  explicit Counters(SharedLayout& layout) : offset_(layout.reserve(false_sharing_bytes)) {}
 
   Address of(int owner) const { return {Region::shared, owner, offset_}; }
 
-  template <context::Context W>
-  void publish(W& w, context::Sequence value) const {
-    w.store(of(w.rank()), value);
+  template <context::Context Ctx>
+  void publish(Ctx& ctx, context::Sequence value) const {
+    ctx.store(of(ctx.rank()), value);
   }
   // Blocks until `owner` has published at least `value`. Returns the value seen, in a type of the
   // context, because the checker tracks how it is used.
-  template <context::Context W>
-  auto wait_for(W& w, int owner, context::Sequence value) const {
-    return w.wait(of(owner), context::until_reached(value));
+  template <context::Context Ctx>
+  auto wait_for(Ctx& ctx, int owner, context::Sequence value) const {
+    return ctx.wait(of(owner), context::until_reached(value));
   }
   // Announces this rank's call, to be called at its beginning: the call's arguments become visible
   // with the next value that this rank publishes.
-  template <context::Context W>
-  void announce_call(W& w) const {
-    w.keep_stamp(stamps_of(w.rank()));
+  template <context::Context Ctx>
+  void announce_call(Ctx& ctx) const {
+    ctx.record_stamp(stamps_of(ctx.rank()));
   }
   // Like wait_for(), for a value that `owner` publishes in this call. Throws CallsDiffer if its
   // call has other arguments.
-  template <context::Context W>
-  auto wait_in_call(W& w, int owner, context::Sequence value) const {
-    const auto seen = wait_for(w, owner, value);
-    w.compare_stamp(stamps_of(owner));
+  template <context::Context Ctx>
+  auto wait_in_call(Ctx& ctx, int owner, context::Sequence value) const {
+    const auto seen = wait_for(ctx, owner, value);
+    ctx.compare_stamp(stamps_of(owner));
     return seen;
   }
   // Blocks until all other ranks have published at least `value`. Returns the lowest value seen, or
   // `value` if there is no other rank.
-  template <context::Context W>
-  context::Sequence wait_for_others(W& w, context::Sequence value) const {
+  template <context::Context Ctx>
+  context::Sequence wait_for_others(Ctx& ctx, context::Sequence value) const {
     context::Sequence last = value;
     // Begins with the next rank, so that not all ranks read the same counter first.
-    for (int step = 1; step < w.ranks(); ++step) {
-      const context::Sequence seen = wait_for(w, (w.rank() + step) % w.ranks(), value);
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const context::Sequence seen = wait_for(ctx, (ctx.rank() + step) % ctx.ranks(), value);
       if (step == 1 || context::reached(last, seen)) last = seen;
     }
     return last;
@@ -76,10 +76,10 @@ class ReuseGuard {
   ReuseGuard(Counters done, context::Sequence start) : done_(done), known_(start) {}
 
   // Blocks until all other ranks have finished everything up to `value`.
-  template <context::Context W>
-  void wait_for_others(W& w, context::Sequence value) {
+  template <context::Context Ctx>
+  void wait_for_others(Ctx& ctx, context::Sequence value) {
     if (context::reached(known_, value)) return;
-    known_ = done_.wait_for_others(w, value);
+    known_ = done_.wait_for_others(ctx, value);
   }
 
   // Records that a peer has waited for `value` and that this rank has received data from it since.

@@ -40,64 +40,66 @@ class DirectReduce {
   DirectReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
   // Room for two blocks that were read, and for partial results.
   std::size_t scratch_bytes() const { return 2 * block_bytes_ + spare_bytes(block_bytes_); }
 
   // The collectives below throw context::PathFailed on all ranks if a rank could not read a peer's
   // memory.
   // Requires: an element is at most `plan.block_bytes`.
-  template <context::SingleCopyContext W>
-  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    const Slices slices{{count, w.ranks()}, reduction.element_bytes};
-    exposures_.call(w, [&] {
-      exposures_.show(w, results, {Region::output, w.rank(), 0});
-      begin(w);
-      const std::size_t mine = slices.offset(w.rank());
-      combine_all(w, mine, {Region::output, w.rank(), mine}, {slices.elements(w.rank()), reduction},
-                  plan, [&](std::size_t from, std::size_t bytes) {
-                    if (plan.results == Results::are_written) write_result(w, mine + from, bytes);
+  template <context::SingleCopyContext Ctx>
+  void allreduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction,
+                 const Plan& plan) {
+    const Slices slices{{count, ctx.ranks()}, reduction.element_bytes};
+    exposures_.call(ctx, [&] {
+      exposures_.show(ctx, results, {Region::output, ctx.rank(), 0});
+      begin(ctx);
+      const std::size_t mine = slices.offset(ctx.rank());
+      combine_all(ctx, mine, {Region::output, ctx.rank(), mine},
+                  {slices.elements(ctx.rank()), reduction}, plan,
+                  [&](std::size_t from, std::size_t bytes) {
+                    if (plan.results == Results::are_written) write_result(ctx, mine + from, bytes);
                   });
-      combined_.publish(w, rounds_ + 1);
-      if (plan.results == Results::are_read) read_results(w, slices);
-      end(w, 1);
+      combined_.publish(ctx, rounds_ + 1);
+      if (plan.results == Results::are_read) read_results(ctx, slices);
+      end(ctx, 1);
     });
   }
 
   // Reduces to the root, which alone has an output.
-  template <context::SingleCopyContext W>
-  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+  template <context::SingleCopyContext Ctx>
+  void reduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
-    const Slices slices{{count, w.ranks()}, reduction.element_bytes};
+    const Slices slices{{count, ctx.ranks()}, reduction.element_bytes};
     const std::size_t most = most_elements(plan, reduction);
     const std::size_t largest =
-        (count + static_cast<std::size_t>(w.ranks()) - 1) / static_cast<std::size_t>(w.ranks());
+        (count + static_cast<std::size_t>(ctx.ranks()) - 1) / static_cast<std::size_t>(ctx.ranks());
     const auto rounds = static_cast<context::Sequence>((largest + most - 1) / most);
-    exposures_.call(w, [&] {
+    exposures_.call(ctx, [&] {
       bool fetches = false;
-      if (w.rank() == root) fetches = !exposures_.show(w, results, {Region::output, root, 0});
-      begin(w);
+      if (ctx.rank() == root) fetches = !exposures_.show(ctx, results, {Region::output, root, 0});
+      begin(ctx);
       for (context::Sequence round = 0; round < rounds; ++round) {
         const Part part{slices, round * most, most, rounds_ + round};
-        combine_part(w, part, root, reduction);
-        if (fetches) fetch(w, part);
+        combine_part(ctx, part, root, reduction);
+        if (fetches) fetch(ctx, part);
       }
-      end(w, rounds);
+      end(ctx, rounds);
     });
   }
 
   // Stores each rank's block of the result at the beginning of its output. `blocks` are counted in
   // elements. Does not work in place.
-  template <context::SingleCopyContext W>
-  void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
+  template <context::SingleCopyContext Ctx>
+  void reduce_scatter(Ctx& ctx, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
-    const Block mine = blocks.of(w.rank());
-    exposures_.call(w, [&] {
-      begin(w);
-      combine_all(w, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
-                  {Region::output, w.rank(), 0}, {mine.bytes, reduction}, plan,
+    const Block mine = blocks.of(ctx.rank());
+    exposures_.call(ctx, [&] {
+      begin(ctx);
+      combine_all(ctx, static_cast<std::size_t>(mine.offset) * reduction.element_bytes,
+                  {Region::output, ctx.rank(), 0}, {mine.bytes, reduction}, plan,
                   [](std::size_t, std::size_t) {});
-      end(w, 0);
+      end(ctx, 0);
     });
   }
 
@@ -134,102 +136,103 @@ class DirectReduce {
     return plan.block_bytes / reduction.element_bytes;
   }
 
-  template <context::SingleCopyContext W>
-  void begin(W& w) {
-    exposures_.show(w, data, {Region::input, w.rank(), 0});
-    exposures_.publish(w);
+  template <context::SingleCopyContext Ctx>
+  void begin(Ctx& ctx) {
+    exposures_.show(ctx, data, {Region::input, ctx.rank(), 0});
+    exposures_.publish(ctx);
   }
   // Ranks that fetch nothing publish the same progress as the root, for later calls.
-  template <context::SingleCopyContext W>
-  void end(W& w, context::Sequence rounds) {
+  template <context::SingleCopyContext Ctx>
+  void end(Ctx& ctx, context::Sequence rounds) {
     rounds_ += rounds;
-    fetched_.publish(w, rounds_);
+    fetched_.publish(ctx, rounds_);
   }
 
   // Copies the slices that the other ranks have reduced.
-  template <context::SingleCopyContext W>
-  void read_results(W& w, const Slices& slices) {
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int slice = (w.rank() + step) % w.ranks();
+  template <context::SingleCopyContext Ctx>
+  void read_results(Ctx& ctx, const Slices& slices) {
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int slice = (ctx.rank() + step) % ctx.ranks();
       if (slices.elements(slice) == 0) continue;
-      combined_.wait_for(w, slice, rounds_ + 1);
+      combined_.wait_for(ctx, slice, rounds_ + 1);
       const std::size_t at = slices.offset(slice);
-      (void)exposures_.pull(w, slice, results, {Region::output, w.rank(), at}, at,
+      (void)exposures_.pull(ctx, slice, results, {Region::output, ctx.rank(), at}, at,
                             slices.elements(slice) * slices.element_bytes);
     }
   }
 
   // Writes a result of this rank to every other rank's output.
-  template <context::SingleCopyContext W>
-  void write_result(W& w, std::size_t at, std::size_t bytes) {
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int other = (w.rank() + step) % w.ranks();
-      (void)exposures_.push(w, other, results, at, {Region::output, w.rank(), at}, bytes);
+  template <context::SingleCopyContext Ctx>
+  void write_result(Ctx& ctx, std::size_t at, std::size_t bytes) {
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int other = (ctx.rank() + step) % ctx.ranks();
+      (void)exposures_.push(ctx, other, results, at, {Region::output, ctx.rank(), at}, bytes);
     }
   }
 
   // Reduces the data at `offset` bytes into all ranks' inputs into `to`, block by block. Calls
   // `joined(from, bytes)` after each block.
-  template <context::SingleCopyContext W, class Combined>
-  void combine_all(W& w, std::size_t offset, Address to, const Combine& all, const Plan& plan,
+  template <context::SingleCopyContext Ctx, class Combined>
+  void combine_all(Ctx& ctx, std::size_t offset, Address to, const Combine& all, const Plan& plan,
                    Combined combined) {
     const std::size_t most = most_elements(plan, all.reduction);
     for (std::size_t from = 0; from < all.count; from += most) {
       const std::size_t at = from * all.reduction.element_bytes;
       const Combine block{std::min(most, all.count - from), all.reduction};
-      combine(w, offset + at, to + at, block);
+      combine(ctx, offset + at, to + at, block);
       combined(at, block.bytes());
     }
   }
 
-  template <context::SingleCopyContext W>
-  void combine(W& w, std::size_t offset, Address to, const Combine& how) {
+  template <context::SingleCopyContext Ctx>
+  void combine(Ctx& ctx, std::size_t offset, Address to, const Combine& how) {
     const auto contribution = [&](int rank) {
-      if (rank == w.rank()) return Address{Region::input, rank, offset};
-      if (const auto theirs = exposures_.reach(w, rank, data)) return *theirs + offset;
-      const Address block = pulled_at(w.rank(), rank);
-      if (!exposures_.pull_shown(w, rank, data, block, offset, how.bytes())) throw Unread{};
+      if (rank == ctx.rank()) return Address{Region::input, rank, offset};
+      if (const auto theirs = exposures_.map_exposed(ctx, rank, data)) return *theirs + offset;
+      const Address block = pulled_at(ctx.rank(), rank);
+      if (!exposures_.pull_shown(ctx, rank, data, block, offset, how.bytes())) throw Unread{};
       return block;
     };
     try {
-      exposures_.with_all(w, [&] {
-        fold_ranks(w, to, spare_of(w.rank(), block_bytes_), reduction_order_, contribution, how);
+      exposures_.with_all(ctx, [&] {
+        fold_ranks(ctx, to, spare_of(ctx.rank(), block_bytes_), reduction_order_, contribution,
+                   how);
       });
     } catch (const Unread&) {
       // The failure is reported to all ranks at the end of the call.
     }
   }
 
-  template <context::SingleCopyContext W>
-  void combine_part(W& w, const Part& part, int root, const memory::Reduction& reduction) {
-    const int mine = w.rank();
-    const Address to = result_of(w, part, root);
+  template <context::SingleCopyContext Ctx>
+  void combine_part(Ctx& ctx, const Part& part, int root, const memory::Reduction& reduction) {
+    const int mine = ctx.rank();
+    const Address to = result_of(ctx, part, root);
     if (part.elements(mine) > 0) {
-      combine(w, part.offset(mine), to, {part.elements(mine), reduction});
+      combine(ctx, part.offset(mine), to, {part.elements(mine), reduction});
     }
-    combined_.publish(w, part.number + 1);
+    combined_.publish(ctx, part.number + 1);
   }
   // Returns where this rank stores its share of a part for the root. A cell is free again once the
   // root has fetched its content.
-  template <context::SingleCopyContext W>
-  Address result_of(W& w, const Part& part, int root) {
-    const std::size_t at = part.offset(w.rank());
-    if (w.rank() == root) return {Region::output, root, at};
-    if (const auto theirs = exposures_.reach(w, root, results)) return *theirs + at;
-    fetched_.wait_for(w, root, part.number + 1 - cells_);
-    return cell_of(w.rank(), part.number);
+  template <context::SingleCopyContext Ctx>
+  Address result_of(Ctx& ctx, const Part& part, int root) {
+    const std::size_t at = part.offset(ctx.rank());
+    if (ctx.rank() == root) return {Region::output, root, at};
+    if (const auto theirs = exposures_.map_exposed(ctx, root, results)) return *theirs + at;
+    fetched_.wait_for(ctx, root, part.number + 1 - cells_);
+    return cell_of(ctx.rank(), part.number);
   }
 
-  template <context::SingleCopyContext W>
-  void fetch(W& w, const Part& part) {
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int slice = (w.rank() + step) % w.ranks();
-      combined_.wait_for(w, slice, part.number + 1);
+  template <context::SingleCopyContext Ctx>
+  void fetch(Ctx& ctx, const Part& part) {
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int slice = (ctx.rank() + step) % ctx.ranks();
+      combined_.wait_for(ctx, slice, part.number + 1);
       if (part.elements(slice) == 0) continue;
-      w.copy({Region::output, w.rank(), part.offset(slice)}, cell_of(slice, part.number),
-             part.bytes(slice), memory::CopyKernel::plain);
+      ctx.copy({Region::output, ctx.rank(), part.offset(slice)}, cell_of(slice, part.number),
+               part.bytes(slice), memory::CopyKernel::plain);
     }
-    fetched_.publish(w, part.number + 1);
+    fetched_.publish(ctx, part.number + 1);
   }
 
   // Two buffers alternate, because a block is combined with the one before it.
@@ -244,7 +247,7 @@ class DirectReduce {
   ReductionOrder reduction_order_;
   std::size_t block_bytes_;
   context::Sequence cells_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   ExposedBuffers exposures_;
   Counters combined_;
   Counters fetched_;

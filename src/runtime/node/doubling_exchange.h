@@ -44,14 +44,14 @@ class DoublingExchange {
 
   // Copies each rank's input to its block of every rank's output, and sends on what it has
   // received. If `in_place`, a rank's own block is not touched.
-  template <context::Context W>
-  void allgather(W& w, const Blocks& blocks, bool in_place, const Plan& plan) {
+  template <context::Context Ctx>
+  void allgather(Ctx& ctx, const Blocks& blocks, bool in_place, const Plan& plan) {
     ++call_;
-    const Block own = blocks.of(w.rank());
-    if (!in_place) move_own(w, {0, own.bytes}, own);
+    const Block own = blocks.of(ctx.rank());
+    if (!in_place) move_own(ctx, {0, own.bytes}, own);
     for (const Message& message : messages_) {
-      send(w, message, blocks, plan);
-      receive(w, message, blocks, plan);
+      send(ctx, message, blocks, plan);
+      receive(ctx, message, blocks, plan);
     }
   }
 
@@ -67,32 +67,32 @@ class DoublingExchange {
     return {Region::shared, owner, call_ % calls_in_flight * set_bytes_ + message.at};
   }
 
-  template <context::Context W>
-  void send(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
-    const Address mine = place_of(message, w.rank());
-    each_run(w, w.rank(), message.blocks, blocks, mine,
+  template <context::Context Ctx>
+  void send(Ctx& ctx, const Message& message, const Blocks& blocks, const Plan& plan) {
+    const Address mine = place_of(message, ctx.rank());
+    each_run(ctx, ctx.rank(), message.blocks, blocks, mine,
              [&](Address in_message, Address in_output, std::size_t bytes) {
-               w.copy(in_message, in_output, bytes, plan.method->in);
+               ctx.copy(in_message, in_output, bytes, plan.method->in);
              });
-    w.store_stamped(mine, call_);
+    ctx.store_stamped(mine, call_);
   }
 
-  template <context::Context W>
-  void receive(W& w, const Message& message, const Blocks& blocks, const Plan& plan) {
+  template <context::Context Ctx>
+  void receive(Ctx& ctx, const Message& message, const Blocks& blocks, const Plan& plan) {
     const Address theirs = place_of(message, message.from);
-    w.wait_stamped(theirs, context::until_reached(call_));
-    each_run(w, message.from, message.blocks, blocks, theirs,
+    ctx.wait_stamped(theirs, context::until_reached(call_));
+    each_run(ctx, message.from, message.blocks, blocks, theirs,
              [&](Address in_message, Address in_output, std::size_t bytes) {
-               copy_out(w, in_output, in_message, bytes, plan.method);
+               copy_out(ctx, in_output, in_message, bytes, plan.method);
              });
   }
 
   // Calls `copy` for the blocks of `count` ranks from `first` on, wrapping around, in as few
   // contiguous pieces as possible.
-  template <context::Context W, class Copy>
-  static void each_run(const W& w, int first, int count, const Blocks& blocks, Address message,
+  template <context::Context Ctx, class Copy>
+  static void each_run(const Ctx& ctx, int first, int count, const Blocks& blocks, Address message,
                        Copy copy) {
-    const int last = std::min(first + count, w.ranks());
+    const int last = std::min(first + count, ctx.ranks());
     const int wrapped = first + count - last;
     std::size_t at = payload_at(blocks.total(first, last) + blocks.total(0, wrapped));
     const auto copy_runs = [&](int from, int to) {
@@ -101,7 +101,7 @@ class DoublingExchange {
         from = run.next;
         if (run.block.bytes == 0) continue;
         const auto offset = static_cast<std::size_t>(run.block.offset);
-        copy(message + at, Address{Region::output, w.rank(), offset}, run.block.bytes);
+        copy(message + at, Address{Region::output, ctx.rank(), offset}, run.block.bytes);
         at += run.block.bytes;
       }
     };

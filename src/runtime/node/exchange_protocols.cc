@@ -79,7 +79,7 @@ DoublingExchange::DoublingExchange(const Parameters& parameters, int rank, int r
   for (const Round& round : rounds(ranks)) {
     const std::size_t most = largest_block * static_cast<std::size_t>(round.blocks);
     messages_.push_back(
-        {round.blocks, (rank + round.distance) % ranks, layout.take(slot_bytes(most))});
+        {round.blocks, (rank + round.distance) % ranks, layout.reserve(slot_bytes(most))});
   }
   set_bytes_ = layout.size();
 }
@@ -87,12 +87,13 @@ DoublingExchange::DoublingExchange(const Parameters& parameters, int rank, int r
 PairChannels::PairChannels(const PairParameters& parameters, int ranks, context::Sequence start)
     : cells_(static_cast<context::Sequence>(parameters.cells)),
       lines_(static_cast<context::Sequence>(parameters.lines)),
-      cell_stride_(round_up(parameters.tile_bytes, apart_bytes)),
-      departures_(carver_, start),
-      drained_offset_(carver_.take(static_cast<std::size_t>(ranks) * apart_bytes)),
-      lines_offset_(carver_.take(static_cast<std::size_t>(ranks) * lines_ * apart_bytes)),
+      cell_stride_(round_up(parameters.tile_bytes, false_sharing_bytes)),
+      departures_(layout_, start),
+      drained_offset_(layout_.reserve(static_cast<std::size_t>(ranks) * false_sharing_bytes)),
+      lines_offset_(
+          layout_.reserve(static_cast<std::size_t>(ranks) * lines_ * false_sharing_bytes)),
       cells_offset_(
-          carver_.take(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
+          layout_.reserve(static_cast<std::size_t>(ranks) * cells_ * cell_stride_, page_bytes)),
       channels_(static_cast<std::size_t>(ranks), Channel{start, start, start}) {}
 
 context::Sequence PairChannels::asked_ahead(context::Sequence tiles, context::Sequence cells) {
@@ -154,8 +155,8 @@ int PairExchange::source(int rank, int ranks, int step, Order order) {
 
 DirectExchange::DirectExchange(const Parameters& parameters, int ranks, context::Sequence start)
     : tile_bytes_(parameters.tile_bytes),
-      exposures_(carver_, ranks, start),
-      read_offset_(carver_.take(static_cast<std::size_t>(ranks) * flag_bytes)),
+      exposures_(layout_, ranks, start),
+      read_offset_(layout_.reserve(static_cast<std::size_t>(ranks) * flag_bytes)),
       tiles_(static_cast<std::size_t>(ranks), start) {}
 
 }  // namespace huddle::node

@@ -25,7 +25,7 @@ ExposedBuffers::ExposedBuffers(SharedLayout& layout, int places, context::Sequen
     : shown_(layout),
       through_(layout),
       departures_(layout, start),
-      places_offset_(layout.take(static_cast<std::size_t>(places) * context::exposure_bytes)),
+      places_offset_(layout.reserve(static_cast<std::size_t>(places) * context::exposure_bytes)),
       call_(start) {}
 
 ExposedBuffers::Failure ExposedBuffers::failure_of(Way way, int owner,

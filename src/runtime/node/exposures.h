@@ -26,52 +26,52 @@ class Departures {
 
   // Runs `copy`, which reads or writes memory that peers expose and calls check() for their ranks
   // first. Either the owner sees the copy in progress, or this rank sees that the owner has left.
-  template <context::SingleCopyContext W, class Copy>
-  void copying(W& w, Copy copy) {
-    copies_.publish(w, ++copy_);
-    w.fence();
+  template <context::SingleCopyContext Ctx, class Copy>
+  void copying(Ctx& ctx, Copy copy) {
+    copies_.publish(ctx, ++copy_);
+    ctx.fence();
     try {
       copy();
     } catch (...) {
-      copies_.publish(w, ++copy_);
+      copies_.publish(ctx, ++copy_);
       throw;
     }
-    copies_.publish(w, ++copy_);
+    copies_.publish(ctx, ++copy_);
   }
   // Like above, for memory of `owner` alone, which is checked here.
-  template <context::SingleCopyContext W, class Copy>
-  void copying(W& w, int owner, Copy copy) {
-    copying(w, [&] {
-      check(w, owner);
+  template <context::SingleCopyContext Ctx, class Copy>
+  void copying(Ctx& ctx, int owner, Copy copy) {
+    copying(ctx, [&] {
+      check(ctx, owner);
       copy();
     });
   }
   // Throws PeerLost if `owner` has left.
-  template <context::SingleCopyContext W>
-  void check(W& w, int owner) const {
-    if (w.load(left_.of(owner)) != start_) tell_of(owner);
+  template <context::SingleCopyContext Ctx>
+  void check(Ctx& ctx, int owner) const {
+    if (ctx.load(left_.of(owner)) != start_) tell_of(owner);
   }
 
   // Runs `body`; if it throws, this rank leaves.
-  template <context::SingleCopyContext W, class Body>
-  void leaving_if_thrown(W& w, Body body) const {
+  template <context::SingleCopyContext Ctx, class Body>
+  void leaving_if_thrown(Ctx& ctx, Body body) const {
     try {
       body();
     } catch (...) {
-      leave(w);
+      leave(ctx);
       throw;
     }
   }
   // Leaves for good: later operations on these flags could not be trusted.
-  template <context::SingleCopyContext W>
-  void leave(W& w) const {
-    left_.publish(w, start_ + 1);
-    w.fence();
-    for (int rank = 0; rank < w.ranks(); ++rank) {
-      if (rank == w.rank()) continue;
+  template <context::SingleCopyContext Ctx>
+  void leave(Ctx& ctx) const {
+    left_.publish(ctx, start_ + 1);
+    ctx.fence();
+    for (int rank = 0; rank < ctx.ranks(); ++rank) {
+      if (rank == ctx.rank()) continue;
       const Address copies = copies_.of(rank);
-      const context::Sequence seen = w.load(copies);
-      if (is_copying(seen)) w.outlast(copies, context::until_reached(seen + 1));
+      const context::Sequence seen = ctx.load(copies);
+      if (is_copying(seen)) ctx.wait_or_owner_death(copies, context::until_reached(seen + 1));
     }
   }
 
@@ -97,83 +97,84 @@ class ExposedBuffers {
 
   // Exposes `what` as this rank's place `number`. Returns whether peers can reach it.
   // Requires: publish() has not been called yet in this call.
-  template <context::SingleCopyContext W>
-  bool show(W& w, int number, Address what) const {
-    return w.expose(place_of(w.rank(), number), what);
+  template <context::SingleCopyContext Ctx>
+  bool show(Ctx& ctx, int number, Address what) const {
+    return ctx.expose(place_of(ctx.rank(), number), what);
   }
   // Runs one call, in which `body` publishes and copies. Returns once all ranks have made their
   // copies. Throws context::PathFailed with the same message on all ranks if a rank could not copy.
   // Any other exception is rethrown once no peer copies from or to this rank's memory.
-  template <context::SingleCopyContext W, class Body>
-  void call(W& w, Body body) {
-    departures_.leaving_if_thrown(w, [&] {
+  template <context::SingleCopyContext Ctx, class Body>
+  void call(Ctx& ctx, Body body) {
+    departures_.leaving_if_thrown(ctx, [&] {
       body();
-      finish(w);
+      finish(ctx);
     });
     // All ranks report the failure of the lowest rank that failed.
-    for (int rank = 0; rank < w.ranks(); ++rank) {
-      const Failure failure = rank == w.rank() ? failure_ : w.load(failure_at(rank));
+    for (int rank = 0; rank < ctx.ranks(); ++rank) {
+      const Failure failure = rank == ctx.rank() ? failure_ : ctx.load(failure_at(rank));
       if (failure != none) fail(rank, failure);
     }
   }
 
   // The following functions must be called within a call.
-  template <context::SingleCopyContext W>
-  void publish(W& w) {
+  template <context::SingleCopyContext Ctx>
+  void publish(Ctx& ctx) {
     failure_ = none;
-    shown_.announce_call(w);
-    w.order_callers_stores();
-    shown_.publish(w, ++call_);
+    shown_.announce_call(ctx);
+    ctx.order_callers_stores();
+    shown_.publish(ctx, ++call_);
   }
 
   // Copies from `owner`'s place `number`. Returns false if that failed now or earlier in this call;
   // the data must not be used then. Like all functions that access a peer's memory, throws PeerLost
   // if `owner` has left the call early.
-  template <context::SingleCopyContext W>
-  [[nodiscard]] bool pull(W& w, int owner, int number, Address to, std::size_t offset,
+  template <context::SingleCopyContext Ctx>
+  [[nodiscard]] bool pull(Ctx& ctx, int owner, int number, Address to, std::size_t offset,
                           std::size_t bytes) {
-    return copy(w, owner, [&] { return pull_shown(w, owner, number, to, offset, bytes); });
+    return copy(ctx, owner, [&] { return pull_shown(ctx, owner, number, to, offset, bytes); });
   }
   // Like pull(), in the opposite direction.
-  template <context::SingleCopyContext W>
-  [[nodiscard]] bool push(W& w, int owner, int number, std::size_t offset, Address from,
+  template <context::SingleCopyContext Ctx>
+  [[nodiscard]] bool push(Ctx& ctx, int owner, int number, std::size_t offset, Address from,
                           std::size_t bytes) {
-    return copy(w, owner, [&] {
-      return note(Way::writing, owner, w.push(place_of(owner, number), offset, from, bytes));
+    return copy(ctx, owner, [&] {
+      return note(Way::writing, owner, ctx.push(place_of(owner, number), offset, from, bytes));
     });
   }
 
   // Returns this rank's address of `owner`'s place `number`, or nothing if the path can only copy.
-  template <context::SingleCopyContext W>
-  [[nodiscard]] std::optional<Address> reach(W& w, int owner, int number) const {
-    shown_.wait_in_call(w, owner, call_);
-    return w.reach(place_of(owner, number));
+  template <context::SingleCopyContext Ctx>
+  [[nodiscard]] std::optional<Address> map_exposed(Ctx& ctx, int owner, int number) const {
+    shown_.wait_in_call(ctx, owner, call_);
+    return ctx.map_exposed(place_of(owner, number));
   }
 
-  // Runs `join`, which accesses memory of all ranks, by reach() addresses and by pull_shown().
-  template <context::SingleCopyContext W, class Combine>
-  void with_all(W& w, Combine combine) {
-    for (int rank = 0; rank < w.ranks(); ++rank) {
-      if (rank != w.rank()) shown_.wait_in_call(w, rank, call_);
+  // Runs `join`, which accesses memory of all ranks, by map_exposed() addresses and by
+  // pull_shown().
+  template <context::SingleCopyContext Ctx, class Combine>
+  void with_all(Ctx& ctx, Combine combine) {
+    for (int rank = 0; rank < ctx.ranks(); ++rank) {
+      if (rank != ctx.rank()) shown_.wait_in_call(ctx, rank, call_);
     }
-    departures_.copying(w, [&] {
-      for (int rank = 0; rank < w.ranks(); ++rank) {
-        if (rank != w.rank()) departures_.check(w, rank);
+    departures_.copying(ctx, [&] {
+      for (int rank = 0; rank < ctx.ranks(); ++rank) {
+        if (rank != ctx.rank()) departures_.check(ctx, rank);
       }
       combine();
     });
   }
-  template <context::SingleCopyContext W>
-  [[nodiscard]] bool pull_shown(W& w, int owner, int number, Address to, std::size_t offset,
+  template <context::SingleCopyContext Ctx>
+  [[nodiscard]] bool pull_shown(Ctx& ctx, int owner, int number, Address to, std::size_t offset,
                                 std::size_t bytes) {
     if (failure_ != none) return false;
-    return note(Way::reading, owner, w.pull(to, place_of(owner, number), offset, bytes));
+    return note(Way::reading, owner, ctx.pull(to, place_of(owner, number), offset, bytes));
   }
 
   // Blocks until `rank` has made all its copies of this call.
-  template <context::SingleCopyContext W>
-  void wait_until_through(W& w, int rank) const {
-    through_.wait_for(w, rank, call_);
+  template <context::SingleCopyContext Ctx>
+  void wait_until_through(Ctx& ctx, int rank) const {
+    through_.wait_for(ctx, rank, call_);
   }
 
  private:
@@ -190,20 +191,20 @@ class ExposedBuffers {
   [[noreturn]] static void fail(int rank, Failure failure);
 
   // Runs `act`, which copies from or to `owner`'s memory. Returns whether it succeeded.
-  template <context::SingleCopyContext W, class Act>
-  bool copy(W& w, int owner, Act act) {
+  template <context::SingleCopyContext Ctx, class Act>
+  bool copy(Ctx& ctx, int owner, Act act) {
     bool is_done = false;
     if (failure_ != none) return is_done;
-    shown_.wait_in_call(w, owner, call_);
-    departures_.copying(w, owner, [&] { is_done = act(); });
+    shown_.wait_in_call(ctx, owner, call_);
+    departures_.copying(ctx, owner, [&] { is_done = act(); });
     return is_done;
   }
 
-  template <context::SingleCopyContext W>
-  void finish(W& w) {
-    w.store(failure_at(w.rank()), failure_);
-    through_.publish(w, call_);
-    through_.wait_for_others(w, call_);
+  template <context::SingleCopyContext Ctx>
+  void finish(Ctx& ctx) {
+    ctx.store(failure_at(ctx.rank()), failure_);
+    through_.publish(ctx, call_);
+    through_.wait_for_others(ctx, call_);
   }
 
   Address place_of(int owner, int number) const {

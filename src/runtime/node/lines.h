@@ -28,7 +28,7 @@ struct FlagAddress {
 
 inline constexpr std::size_t line_bytes = 64;
 // Distance between data of different writers, because many CPUs fetch cache lines in pairs.
-inline constexpr std::size_t apart_bytes = 128;
+inline constexpr std::size_t false_sharing_bytes = 128;
 inline constexpr std::size_t flag_bytes = 4;
 // Offset of a payload in the cache line of its flag; sufficient alignment for all C types.
 inline constexpr std::size_t payload_offset = 16;
@@ -43,7 +43,7 @@ constexpr std::size_t payload_at(std::size_t bytes) {
 }
 // Returns the size of a slot for this payload, which shares no cache lines with its neighbors.
 constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
-  return round_up(payload_at(payload_bytes) + payload_bytes, apart_bytes);
+  return round_up(payload_at(payload_bytes) + payload_bytes, false_sharing_bytes);
 }
 
 // Returns the rank whose memory holds a block that `writer` passes to `reader` in one of `places`
@@ -59,7 +59,7 @@ constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, con
 // Allocates a protocol's shared memory piece by piece, identically on every rank.
 class SharedLayout {
  public:
-  std::size_t take(std::size_t bytes, std::size_t alignment = apart_bytes) {
+  std::size_t reserve(std::size_t bytes, std::size_t alignment = false_sharing_bytes) {
     const std::size_t start = round_up(size_, alignment);
     size_ = start + bytes;
     return start;
@@ -72,27 +72,27 @@ class SharedLayout {
 
 // Copies a block out of shared memory, by its reader. Does not take ownership of a payload that
 // shares the cache line of its flag, because the writer still uses that line.
-template <context::Context W>
-void copy_out(W& w, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
+template <context::Context Ctx>
+void copy_out(Ctx& ctx, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   const bool is_taken =
       method->ownership == memory::LineOwnership::reader_takes && !fits_behind_flag(bytes);
   if (is_taken && kernel == memory::CopyKernel::plain) {
-    w.take(to, from, bytes);
+    ctx.copy_and_own(to, from, bytes);
   } else {
-    w.copy(to, from, bytes, kernel == memory::CopyKernel::plain ? method->out : kernel);
-    if (is_taken) w.keep(from, bytes);
+    ctx.copy(to, from, bytes, kernel == memory::CopyKernel::plain ? method->out : kernel);
+    if (is_taken) ctx.own(from, bytes);
   }
 }
 
 // Copies a rank's block for itself from its input to its output.
 // Requires: the call is not in place (the block would already be there).
-template <context::Context W>
-void move_own(W& w, const Block& from, const Block& to,
+template <context::Context Ctx>
+void move_own(Ctx& ctx, const Block& from, const Block& to,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {
   if (from.bytes == 0) return;
-  w.copy({Region::output, w.rank(), static_cast<std::size_t>(to.offset)},
-         {Region::input, w.rank(), static_cast<std::size_t>(from.offset)}, from.bytes, kernel);
+  ctx.copy({Region::output, ctx.rank(), static_cast<std::size_t>(to.offset)},
+           {Region::input, ctx.rank(), static_cast<std::size_t>(from.offset)}, from.bytes, kernel);
 }
 
 }  // namespace huddle::node

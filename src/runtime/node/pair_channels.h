@@ -43,7 +43,7 @@ class PairChannels {
   // Requires: shared memory holds `start` everywhere, and `start` is even.
   PairChannels(const PairParameters& parameters, int ranks, context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
   const Departures& departures() const { return departures_; }
 
   // Returns how many bytes a rank may have sent before its peer drains any of them.
@@ -77,39 +77,40 @@ class PairChannels {
     return {line_of(in.peer, rank, number), context::until_reached(number + one)};
   }
 
-  template <context::SingleCopyContext W>
-  void fill(W& w, PairTurn& turn, const PairPlan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void fill(Ctx& ctx, PairTurn& turn, const PairPlan& plan) {
     PairStream& out = turn.out;
     Channel& to_peer = channel(out.peer);
     const std::size_t bytes = out.next_bytes(plan);
     if (!has_room(turn, plan)) {
       to_peer.known_drained =
-          w.wait(drained(out.peer, w.rank()), context::until_reached(room_for(out, plan)));
+          ctx.wait(drained(out.peer, ctx.rank()), context::until_reached(room_for(out, plan)));
     }
     to_peer.is_to_and_fro = plan.returns();
-    const Address line = line_of(w.rank(), out.peer, to_peer.filled);
-    const Address from{Region::input, w.rank(), out.at()};
+    const Address line = line_of(ctx.rank(), out.peer, to_peer.filled);
+    const Address from{Region::input, ctx.rank(), out.at()};
     if (out.is_announced) {
-      w.expose(line + payload_offset, from);
-      w.order_callers_stores();
+      ctx.expose(line + payload_offset, from);
+      ctx.order_callers_stores();
       to_peer.is_announced = is_unsettled_ = true;
     } else {
-      w.copy(place_of(out, w.rank(), out.peer, to_peer.filled, plan), from, bytes, plan.method->in);
+      ctx.copy(place_of(out, ctx.rank(), out.peer, to_peer.filled, plan), from, bytes,
+               plan.method->in);
     }
-    if (out.moved == 0) w.store(line + size_offset, size_word(out.block.bytes));
-    w.store(line, flag(to_peer.filled += one, out.is_announced));
+    if (out.moved == 0) ctx.store(line + size_offset, size_word(out.block.bytes));
+    ctx.store(line, flag(to_peer.filled += one, out.is_announced));
     out.moved += bytes;
   }
 
-  template <context::SingleCopyContext W>
-  void drain(W& w, PairStream& in, const PairPlan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void drain(Ctx& ctx, PairStream& in, const PairPlan& plan) {
     Channel& from_peer = channel(in.peer);
-    const Address line = line_of(in.peer, w.rank(), from_peer.drained);
-    in.is_announced = is_marked(w.wait(line, context::until_reached(from_peer.drained + one)));
-    if (in.moved == 0) expect(in, w.load(line + size_offset));
+    const Address line = line_of(in.peer, ctx.rank(), from_peer.drained);
+    in.is_announced = is_marked(ctx.wait(line, context::until_reached(from_peer.drained + one)));
+    if (in.moved == 0) expect(in, ctx.load(line + size_offset));
     const std::size_t bytes = in.next_bytes(plan);
-    const bool is_whole = in.is_unwanted || take(w, in, bytes, plan);
-    w.store(drained(w.rank(), in.peer), flag(from_peer.drained += one, !is_whole));
+    const bool is_whole = in.is_unwanted || take(ctx, in, bytes, plan);
+    ctx.store(drained(ctx.rank(), in.peer), flag(from_peer.drained += one, !is_whole));
     if (!is_whole) is_unsettled_ = true;
     in.moved += bytes;
   }
@@ -117,52 +118,52 @@ class PairChannels {
   // Completes a turn with ping-pong cells. Both ranks count the tiles exchanged this way
   // identically, including tiles of an unexpected size; if the numbers of tiles differ, all tiles
   // are drained before the next one is sent.
-  template <context::SingleCopyContext W>
-  void finish_ping_pong_turn(W& w, const PairTurn& turn, const PairPlan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void finish_ping_pong_turn(Ctx& ctx, const PairTurn& turn, const PairPlan& plan) {
     Channel& between = channel(turn.out.peer);
     const context::Sequence sent = turn.out.tiles_moved(plan);
     const context::Sequence came = turn.in.tiles_moved(plan);
     between.exchanged += std::max(sent, came);
     if (sent == came) return;
     between.known_drained =
-        w.wait(drained(turn.out.peer, w.rank()), context::until_reached(between.filled));
+        ctx.wait(drained(turn.out.peer, ctx.rank()), context::until_reached(between.filled));
   }
 
   // Returns whether this rank announced a block that could be neither read nor written.
-  template <context::SingleCopyContext W>
-  bool direct_copy_failed(W& w, const PairStream& out) {
+  template <context::SingleCopyContext Ctx>
+  bool direct_copy_failed(Ctx& ctx, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
     if (!std::exchange(to_peer.is_announced, false)) return false;
-    const Address drained_flag = drained(out.peer, w.rank());
-    const context::Sequence seen = w.wait(drained_flag, context::until_reached(to_peer.filled));
+    const Address drained_flag = drained(out.peer, ctx.rank());
+    const context::Sequence seen = ctx.wait(drained_flag, context::until_reached(to_peer.filled));
     if (!is_marked(seen)) return false;
-    const auto answer = static_cast<Answer>(w.load(drained_flag + answer_offset));
-    to_peer.is_open = answer == Answer::to_be_written && write(w, out);
+    const auto answer = static_cast<Answer>(ctx.load(drained_flag + answer_offset));
+    to_peer.is_open = answer == Answer::to_be_written && write(ctx, out);
     return !to_peer.is_open;
   }
 
   // Returns whether the block that the peer announced is still to come.
-  template <context::SingleCopyContext W>
-  bool is_missing(W& w, int peer) {
+  template <context::SingleCopyContext Ctx>
+  bool is_missing(Ctx& ctx, int peer) {
     Channel& from_peer = channel(peer);
     if (!std::exchange(from_peer.is_being_written, false)) {
       return std::exchange(from_peer.is_missing, false);
     }
-    const Address line = line_of(peer, w.rank(), from_peer.drained);
-    const context::Sequence seen = w.wait(line, context::until_reached(from_peer.drained + one));
-    w.store(drained(w.rank(), peer), from_peer.drained += one);
+    const Address line = line_of(peer, ctx.rank(), from_peer.drained);
+    const context::Sequence seen = ctx.wait(line, context::until_reached(from_peer.drained + one));
+    ctx.store(drained(ctx.rank(), peer), from_peer.drained += one);
     return is_marked(seen);
   }
 
   // Prefetches the cells that this rank fills next, after it has sent a whole block.
-  template <context::SingleCopyContext W>
-  void prefetch_cells(W& w, const PairStream& out, const PairPlan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void prefetch_cells(Ctx& ctx, const PairStream& out, const PairPlan& plan) {
     const std::size_t bytes = std::min(plan.tile_bytes, out.block.bytes);
     if (out.is_announced || fits_behind_flag(bytes)) return;
     const context::Sequence next = channel(out.peer).filled / one;
     const context::Sequence cells = asked_ahead(out.tiles_moved(plan), cells_);
     for (context::Sequence cell = 0; cell < cells; ++cell) {
-      w.prefetch_write(cell_of(w.rank(), out.peer, next + cell), bytes);
+      ctx.prefetch_write(cell_of(ctx.rank(), out.peer, next + cell), bytes);
     }
   }
   // Returns how many of `cells` cells to prefetch after sending `tiles` tiles: those that the
@@ -218,53 +219,53 @@ class PairChannels {
   void expect(PairStream& in, context::Sequence told);
 
   // Copies the content of a cell or the block announced there. Returns whether it has arrived.
-  template <context::SingleCopyContext W>
-  bool take(W& w, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
-    const Address to{Region::output, w.rank(), in.at()};
+  template <context::SingleCopyContext Ctx>
+  bool take(Ctx& ctx, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
+    const Address to{Region::output, ctx.rank(), in.at()};
     Channel& from_peer = channel(in.peer);
     if (!in.is_announced) {
-      copy_out(w, to, place_of(in, in.peer, w.rank(), from_peer.drained, plan), bytes, plan.method,
-               plan.results);
+      copy_out(ctx, to, place_of(in, in.peer, ctx.rank(), from_peer.drained, plan), bytes,
+               plan.method, plan.results);
       return true;
     }
-    const Address flag = drained(w.rank(), in.peer);
+    const Address flag = drained(ctx.rank(), in.peer);
     if (plan.has_written(bytes)) {
-      w.expose(flag + payload_offset, to);
-      w.order_callers_stores();
+      ctx.expose(flag + payload_offset, to);
+      ctx.order_callers_stores();
       from_peer.is_being_written = true;
     } else {
-      from_peer.is_missing = !read(w, in, to, bytes);
+      from_peer.is_missing = !read(ctx, in, to, bytes);
       if (!from_peer.is_missing) return true;
     }
     const auto answer = from_peer.is_being_written ? Answer::to_be_written : Answer::unreadable;
-    w.store(flag + answer_offset, static_cast<context::Sequence>(answer));
+    ctx.store(flag + answer_offset, static_cast<context::Sequence>(answer));
     return false;
   }
 
   // Reads the block that the peer announced. Returns whether that succeeded.
-  template <context::SingleCopyContext W>
-  bool read(W& w, const PairStream& in, Address to, std::size_t bytes) {
+  template <context::SingleCopyContext Ctx>
+  bool read(Ctx& ctx, const PairStream& in, Address to, std::size_t bytes) {
     bool came = false;
-    departures_.copying(w, in.peer, [&] {
-      const Address line = line_of(in.peer, w.rank(), channel(in.peer).drained);
-      came = w.pull(to, line + payload_offset, 0, bytes) == single_copy::fine;
+    departures_.copying(ctx, in.peer, [&] {
+      const Address line = line_of(in.peer, ctx.rank(), channel(in.peer).drained);
+      came = ctx.pull(to, line + payload_offset, 0, bytes) == single_copy::fine;
     });
     return came;
   }
 
   // Writes a block to the address that the peer announced. Returns whether that succeeded and
   // publishes it to the peer.
-  template <context::SingleCopyContext W>
-  bool write(W& w, const PairStream& out) {
+  template <context::SingleCopyContext Ctx>
+  bool write(Ctx& ctx, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
     bool went = false;
-    departures_.copying(w, out.peer, [&] {
-      const Address to = drained(out.peer, w.rank()) + payload_offset;
-      went =
-          w.push(to, 0, {Region::input, w.rank(), out.at()}, out.block.bytes) == single_copy::fine;
+    departures_.copying(ctx, out.peer, [&] {
+      const Address to = drained(out.peer, ctx.rank()) + payload_offset;
+      went = ctx.push(to, 0, {Region::input, ctx.rank(), out.at()}, out.block.bytes) ==
+             single_copy::fine;
     });
-    const Address line = line_of(w.rank(), out.peer, to_peer.filled);
-    w.store(line, flag(to_peer.filled += one, !went));
+    const Address line = line_of(ctx.rank(), out.peer, to_peer.filled);
+    ctx.store(line, flag(to_peer.filled += one, !went));
     return went;
   }
 
@@ -275,14 +276,15 @@ class PairChannels {
   // Cache lines and cells that `owner` keeps for a peer.
   Address line_of(int owner, int peer, context::Sequence number) const {
     const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
-    return {Region::shared, owner, lines_offset_ + line * apart_bytes};
+    return {Region::shared, owner, lines_offset_ + line * false_sharing_bytes};
   }
   Address cell_of(int owner, int peer, context::Sequence tile) const {
     const auto cell = static_cast<std::size_t>(peer) * cells_ + tile % cells_;
     return {Region::shared, owner, cells_offset_ + cell * cell_stride_};
   }
   Address drained(int owner, int peer) const {
-    return {Region::shared, owner, drained_offset_ + static_cast<std::size_t>(peer) * apart_bytes};
+    return {Region::shared, owner,
+            drained_offset_ + static_cast<std::size_t>(peer) * false_sharing_bytes};
   }
   // Returns the address of a stream's next tile. `number` counts all tiles from writer to reader.
   Address place_of(const PairStream& way, int writer, int reader, context::Sequence number,
@@ -299,7 +301,7 @@ class PairChannels {
   context::Sequence cells_;
   context::Sequence lines_;
   std::size_t cell_stride_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   Departures departures_;
   std::size_t drained_offset_;
   std::size_t lines_offset_;

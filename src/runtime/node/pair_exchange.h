@@ -37,12 +37,13 @@ class PairExchange {
   // must pass the same size for a block. If `in_place`, a rank's block for a peer lies where the
   // peer's block is to be stored; then the order must not be `staggered`, and a rank's block for
   // itself is not touched. Throws context::SizesDiffer if a received block has an unexpected size.
-  template <context::SingleCopyContext W>
-  void run(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place, const Plan& plan) {
-    const Plan of_call = with_results(plan, incoming, w.ranks());
+  template <context::SingleCopyContext Ctx>
+  void run(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place,
+           const Plan& plan) {
+    const Plan of_call = with_results(plan, incoming, ctx.ranks());
     channels_.departures().leaving_if_thrown(
-        w, [&] { exchange(w, outgoing, incoming, in_place, of_call); });
-    if (const auto surprise = channels_.surprise()) fail(*surprise, w.rank());
+        ctx, [&] { exchange(ctx, outgoing, incoming, in_place, of_call); });
+    if (const auto surprise = channels_.surprise()) fail(*surprise, ctx.rank());
   }
 
   static Plan with_results(const Plan& plan, const Blocks& incoming, int ranks);
@@ -56,93 +57,94 @@ class PairExchange {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
   }
 
-  template <context::SingleCopyContext W>
-  void exchange(W& w, const Blocks& outgoing, const Blocks& incoming, bool in_place,
+  template <context::SingleCopyContext Ctx>
+  void exchange(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place,
                 const Plan& plan) {
     // A rank moves its own block while the data that it has sent is in transit. If the plan has
     // peers write announced blocks, it does so last, while they write.
     const bool is_own_last = plan.written_from != Plan::never;
     const auto move_own_unless = [&](bool is_moved) {
       if (in_place || is_moved) return;
-      move_own(w, outgoing.of(w.rank()), incoming.of(w.rank()), plan.results);
+      move_own(ctx, outgoing.of(ctx.rank()), incoming.of(ctx.rank()), plan.results);
     };
     const auto outgoing_at = [&](int step) {
-      PairStream out = stream(w.rank(), target(w.rank(), w.ranks(), step, plan.order), outgoing);
+      PairStream out =
+          stream(ctx.rank(), target(ctx.rank(), ctx.ranks(), step, plan.order), outgoing);
       // A block that is to be replaced by the peer's block cannot be read in place later.
       const bool stays = !in_place || incoming.of(out.peer).bytes == 0;
       out.is_announced = plan.announces(out.block.bytes) && stays && channels_.is_open(out.peer);
       return out;
     };
-    for (int step = 0; step < w.ranks(); ++step) {
+    for (int step = 0; step < ctx.ranks(); ++step) {
       PairTurn& turn = turns_[static_cast<std::size_t>(step)];
       turn.out = outgoing_at(step);
-      turn.in = stream(w.rank(), source(w.rank(), w.ranks(), step, plan.order), incoming);
+      turn.in = stream(ctx.rank(), source(ctx.rank(), ctx.ranks(), step, plan.order), incoming);
     }
-    fill_ahead(w, plan);
+    fill_ahead(ctx, plan);
     move_own_unless(is_own_last);
-    move_all(w, plan);
+    move_all(ctx, plan);
     if (plan.returns()) {
-      for (const PairTurn& turn : turns_) channels_.finish_ping_pong_turn(w, turn, plan);
+      for (const PairTurn& turn : turns_) channels_.finish_ping_pong_turn(ctx, turn, plan);
     }
     move_own_unless(!is_own_last);
-    if (channels_.was_unsettled()) settle(w, plan);
-    if (plan.method->ownership == memory::LineOwnership::prefetched) prefetch_cells(w, plan);
+    if (channels_.was_unsettled()) settle(ctx, plan);
+    if (plan.method->ownership == memory::LineOwnership::prefetched) prefetch_cells(ctx, plan);
   }
 
   // Fills what can be filled before anything else: as in the turns, but without waiting.
-  template <context::SingleCopyContext W>
-  void fill_ahead(W& w, const Plan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void fill_ahead(Ctx& ctx, const Plan& plan) {
     if (plan.order == Order::as_ready) {
-      for (PairTurn& turn : turns_) fill_what_has_room(w, turn, plan);
+      for (PairTurn& turn : turns_) fill_what_has_room(ctx, turn, plan);
       return;
     }
     const auto first = std::find_if(turns_.begin(), turns_.end(),
                                     [](const PairTurn& turn) { return turn.is_left(); });
     if (first == turns_.end() || first->out.bytes_left() == 0) return;
-    if (channels_.has_room(*first, plan)) channels_.fill(w, *first, plan);
+    if (channels_.has_room(*first, plan)) channels_.fill(ctx, *first, plan);
   }
 
-  template <context::SingleCopyContext W>
-  void move_all(W& w, const Plan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void move_all(Ctx& ctx, const Plan& plan) {
     if (plan.order == Order::as_ready) {
-      move_as_ready(w, plan);
+      move_as_ready(ctx, plan);
     } else {
-      for (PairTurn& turn : turns_) move(w, turn, plan);
+      for (PairTurn& turn : turns_) move(ctx, turn, plan);
     }
   }
 
   // A tile is filled before one is drained. This excludes deadlock, and in place it ensures that a
   // tile has been sent before another replaces it.
-  template <context::SingleCopyContext W>
-  void move(W& w, PairTurn& turn, const Plan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void move(Ctx& ctx, PairTurn& turn, const Plan& plan) {
     while (turn.is_left()) {
-      if (turn.out.bytes_left() > 0) channels_.fill(w, turn, plan);
-      if (turn.in.bytes_left() > 0) channels_.drain(w, turn.in, plan);
+      if (turn.out.bytes_left() > 0) channels_.fill(ctx, turn, plan);
+      if (turn.in.bytes_left() > 0) channels_.drain(ctx, turn.in, plan);
     }
   }
 
   // Deadlock is impossible here, too. If both ranks of a pair waited to fill, both channels would
   // be full and each rank a whole channel ahead of the other; if both waited to drain, neither
   // would have filled. Fills stay ahead of drains, so this holds in place as well.
-  template <context::SingleCopyContext W>
-  void move_as_ready(W& w, const Plan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void move_as_ready(Ctx& ctx, const Plan& plan) {
     for (PairTurn& turn : turns_) {
-      fill_what_has_room(w, turn, plan);
+      fill_what_has_room(ctx, turn, plan);
       if (!turn.is_left()) continue;
       moving_.push_back(&turn);
-      awaited_.push_back(next_of(turn, w.rank(), plan));
+      awaited_.push_back(next_of(turn, ctx.rank(), plan));
     }
     while (!moving_.empty()) {
-      const int found = w.wait_any(awaited_);
+      const int found = ctx.wait_any(awaited_);
       PairTurn& turn = *moving_[static_cast<std::size_t>(found)];
       if (fills_next(turn, plan)) {
-        channels_.fill(w, turn, plan);
+        channels_.fill(ctx, turn, plan);
       } else {
-        channels_.drain(w, turn.in, plan);
+        channels_.drain(ctx, turn.in, plan);
       }
-      fill_what_has_room(w, turn, plan);
+      fill_what_has_room(ctx, turn, plan);
       if (turn.is_left()) {
-        awaited_[static_cast<std::size_t>(found)] = next_of(turn, w.rank(), plan);
+        awaited_[static_cast<std::size_t>(found)] = next_of(turn, ctx.rank(), plan);
       } else {
         moving_.erase(moving_.begin() + found);
         awaited_.erase(awaited_.begin() + found);
@@ -156,9 +158,10 @@ class PairExchange {
            (turn.in.bytes_left() == 0 ||
             turn.out.moved < turn.in.moved + channels_.bytes_ahead(plan));
   }
-  template <context::SingleCopyContext W>
-  void fill_what_has_room(W& w, PairTurn& turn, const Plan& plan) {
-    while (fills_next(turn, plan) && channels_.has_room(turn, plan)) channels_.fill(w, turn, plan);
+  template <context::SingleCopyContext Ctx>
+  void fill_what_has_room(Ctx& ctx, PairTurn& turn, const Plan& plan) {
+    while (fills_next(turn, plan) && channels_.has_room(turn, plan))
+      channels_.fill(ctx, turn, plan);
   }
   context::AwaitedFlag next_of(const PairTurn& turn, int rank, const Plan& plan) {
     return fills_next(turn, plan) ? channels_.room(turn.out, rank, plan)
@@ -167,27 +170,27 @@ class PairExchange {
 
   // An announced block must stay until it has been read or written. If that failed, it is sent now,
   // in the same turns. All writes precede the waits for written blocks, which excludes deadlock.
-  template <context::SingleCopyContext W>
-  void settle(W& w, const Plan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void settle(Ctx& ctx, const Plan& plan) {
     for (PairTurn& turn : turns_) {
       turn.out.start_again();
-      if (!channels_.direct_copy_failed(w, turn.out)) turn.out.moved = turn.out.block.bytes;
+      if (!channels_.direct_copy_failed(ctx, turn.out)) turn.out.moved = turn.out.block.bytes;
     }
     for (PairTurn& turn : turns_) {
       turn.in.start_again();
-      if (!channels_.is_missing(w, turn.in.peer)) turn.in.moved = turn.in.block.bytes;
+      if (!channels_.is_missing(ctx, turn.in.peer)) turn.in.moved = turn.in.block.bytes;
     }
-    move_all(w, plan);
+    move_all(ctx, plan);
   }
 
   // Prefetches cells on a rank that received nothing. No peer waits for it, and the ranks that it
   // has sent to are reading meanwhile.
-  template <context::SingleCopyContext W>
-  void prefetch_cells(W& w, const Plan& plan) {
+  template <context::SingleCopyContext Ctx>
+  void prefetch_cells(Ctx& ctx, const Plan& plan) {
     const bool has_read = std::any_of(turns_.begin(), turns_.end(),
                                       [](const PairTurn& turn) { return turn.in.block.bytes > 0; });
     if (has_read) return;
-    for (const PairTurn& turn : turns_) channels_.prefetch_cells(w, turn.out, plan);
+    for (const PairTurn& turn : turns_) channels_.prefetch_cells(ctx, turn.out, plan);
   }
 
   PairChannels channels_;

@@ -12,7 +12,7 @@ ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrde
                                context::Sequence start)
     : reduction_order_(reduction_order),
       lines_(parameters.lines),
-      slot_stride_(round_up(parameters.capacity_bytes, apart_bytes)),
+      slot_stride_(round_up(parameters.capacity_bytes, false_sharing_bytes)),
       first_(start),
       seen_(start) {}
 
@@ -21,10 +21,10 @@ TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& reduc
     : reduction_order_(reduction_order),
       slot_stride_(slot_bytes(parameters.capacity_bytes)),
       slots_(static_cast<context::Sequence>(parameters.slots)),
-      done_(carver_),
+      done_(layout_),
       done_guard_(done_, start),
-      shown_offset_(carver_.take(slots_ * slot_stride_)),
-      results_offset_(carver_.take(slots_ * slot_stride_)),
+      shown_offset_(layout_.reserve(slots_ * slot_stride_)),
+      results_offset_(layout_.reserve(slots_ * slot_stride_)),
       round_(start) {}
 
 SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
@@ -33,13 +33,13 @@ SlicedReduce::SlicedReduce(const Parameters& parameters, const ReductionOrder& r
       others_(static_cast<std::size_t>(ranks) - 1),
       slice_bytes_(parameters.slice_bytes),
       sets_(static_cast<context::Sequence>(parameters.sets)),
-      shown_(carver_),
-      combined_(carver_),
-      fetched_(carver_),
+      shown_(layout_),
+      combined_(layout_),
+      fetched_(layout_),
       joined_guard_(combined_, start),
       fetched_guard_(fetched_, start),
-      shown_offset_(carver_.take(sets_ * others_ * slice_bytes_, page_bytes)),
-      results_offset_(carver_.take(sets_ * slice_bytes_, page_bytes)),
+      shown_offset_(layout_.reserve(sets_ * others_ * slice_bytes_, page_bytes)),
+      results_offset_(layout_.reserve(sets_ * slice_bytes_, page_bytes)),
       count_(start) {}
 
 DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
@@ -47,11 +47,11 @@ DirectReduce::DirectReduce(const Parameters& parameters, const ReductionOrder& r
     : reduction_order_(reduction_order),
       block_bytes_(parameters.block_bytes),
       cells_(static_cast<context::Sequence>(parameters.cells)),
-      exposures_(carver_, 2, start),
-      combined_(carver_),
-      fetched_(carver_),
+      exposures_(layout_, 2, start),
+      combined_(layout_),
+      fetched_(layout_),
       cells_offset_(
-          carver_.take(static_cast<std::size_t>(parameters.cells) * block_bytes_, page_bytes)),
+          layout_.reserve(static_cast<std::size_t>(parameters.cells) * block_bytes_, page_bytes)),
       rounds_(start) {}
 
 }  // namespace huddle::node

@@ -50,35 +50,36 @@ class SlicedReduce {
   SlicedReduce(const Parameters& parameters, const ReductionOrder& reduction_order, int ranks,
                context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
   std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
 
   // The collectives below require that an element is at most `plan.slice_bytes`.
-  template <context::Context W>
-  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+  template <context::Context Ctx>
+  void reduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
-    run(w, count, {reduction, plan, {ReductionTarget::Kind::to_one, root}});
+    run(ctx, count, {reduction, plan, {ReductionTarget::Kind::to_one, root}});
   }
-  template <context::Context W>
-  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
+  template <context::Context Ctx>
+  void allreduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction,
+                 const Plan& plan) {
+    run(ctx, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
   }
   // Blocks are counted in elements.
   // Requires: the output is not the input.
-  template <context::Context W>
-  void reduce_scatter(W& w, const Blocks& blocks, const memory::Reduction& reduction,
+  template <context::Context Ctx>
+  void reduce_scatter(Ctx& ctx, const Blocks& blocks, const memory::Reduction& reduction,
                       const Plan& plan) {
-    run(w, blocks.largest(w.ranks()) * ranks(),
+    run(ctx, blocks.largest(ctx.ranks()) * ranks(),
         {reduction, plan, {ReductionTarget::Kind::to_each, 0, &blocks}});
   }
   // Requires: `plan.results` is Results::returned, for scan() and exscan().
-  template <context::Context W>
-  void scan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
+  template <context::Context Ctx>
+  void scan(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(ctx, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
   }
-  template <context::Context W>
-  void exscan(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
-    run(w, count, {reduction, plan, {ReductionTarget::Kind::exclusive}});
+  template <context::Context Ctx>
+  void exscan(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+    run(ctx, count, {reduction, plan, {ReductionTarget::Kind::exclusive}});
   }
 
  private:
@@ -104,92 +105,92 @@ class SlicedReduce {
   };
 
   // `count` is the number of elements of all slices, as if all were as large as the largest.
-  template <context::Context W>
-  void run(W& w, std::size_t count, const Job& job) {
+  template <context::Context Ctx>
+  void run(Ctx& ctx, std::size_t count, const Job& job) {
     const std::size_t element_bytes = job.reduction.element_bytes;
     const std::size_t slice = job.plan.slice_bytes / element_bytes;
     const std::size_t chunks = (count + slice * ranks() - 1) / (slice * ranks());
     const auto part = [&](std::size_t i) {
       return Part{count_ + static_cast<context::Sequence>(i),
-                  job.aim.blocks == nullptr ? Chunk::of_all(i, count, slice, w.ranks())
+                  job.aim.blocks == nullptr ? Chunk::of_all(i, count, slice, ctx.ranks())
                                             : Chunk::of_blocks(i, *job.aim.blocks, slice),
                   element_bytes};
     };
     if (chunks == 0) return;
-    shown_.announce_call(w);
+    shown_.announce_call(ctx);
     // Fetches first, because the next contributions replace the returned results.
     for (std::size_t step = 0; step < chunks + sets_; ++step) {
-      if (step >= sets_) fetch(w, part(step - sets_), job);
-      if (step < chunks) bring_in(w, part(step), job.plan.method->in);
-      if (step >= 1 && step <= chunks) combine(w, part(step - 1), job);
+      if (step >= sets_) fetch(ctx, part(step - sets_), job);
+      if (step < chunks) bring_in(ctx, part(step), job.plan.method->in);
+      if (step >= 1 && step <= chunks) combine(ctx, part(step - 1), job);
     }
     count_ += static_cast<context::Sequence>(chunks);
   }
 
   // Copies the other ranks' slices of this rank's data into shared memory.
-  template <context::Context W>
-  void bring_in(W& w, const Part& part, memory::CopyKernel copy_in) {
-    joined_guard_.wait_for_others(w, part.number + 1 - sets_);
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int slice = (w.rank() + step) % w.ranks();
-      w.copy(shown(w.rank(), slice, part), {Region::input, w.rank(), part.in_input(slice)},
-             part.bytes(slice), copy_in);
+  template <context::Context Ctx>
+  void bring_in(Ctx& ctx, const Part& part, memory::CopyKernel copy_in) {
+    joined_guard_.wait_for_others(ctx, part.number + 1 - sets_);
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int slice = (ctx.rank() + step) % ctx.ranks();
+      ctx.copy(shown(ctx.rank(), slice, part), {Region::input, ctx.rank(), part.in_input(slice)},
+               part.bytes(slice), copy_in);
     }
-    shown_.publish(w, part.number + 1);
+    shown_.publish(ctx, part.number + 1);
   }
 
   // Reduces block by block, so that a result is still in the first-level cache when it is copied.
-  template <context::Context W>
-  void combine(W& w, const Part& part, const Job& job) {
+  template <context::Context Ctx>
+  void combine(Ctx& ctx, const Part& part, const Job& job) {
     if (job.plan.results == Results::in_one_place) {
-      fetched_guard_.wait_for_others(w, part.number + 1 - sets_);
+      fetched_guard_.wait_for_others(ctx, part.number + 1 - sets_);
     }
     const std::size_t most = std::max<std::size_t>(1, block_bytes / part.element_bytes);
-    const std::size_t elements = part.chunk.elements(w.rank());
+    const std::size_t elements = part.chunk.elements(ctx.rank());
     for (std::size_t from = 0; from < elements; from += most) {
       const std::size_t at = from * part.element_bytes;
       const Combine how{std::min(most, elements - from), job.reduction};
       if (job.aim.is_of_prefixes()) {
-        combine_prefixes(w, part, at, how, job);
+        combine_prefixes(ctx, part, at, how, job);
       } else {
-        combine_all(w, part, at, how, job);
+        combine_all(ctx, part, at, how, job);
       }
     }
-    combined_.publish(w, part.number + 1);
+    combined_.publish(ctx, part.number + 1);
   }
 
   // Returns the contribution of `rank` to a block that this rank reduces, `at` bytes into its
   // slice. Blocks until it is there.
-  template <context::Context W>
-  Address contribution(W& w, int rank, const Part& part, std::size_t at) const {
-    const int mine = w.rank();
+  template <context::Context Ctx>
+  Address contribution(Ctx& ctx, int rank, const Part& part, std::size_t at) const {
+    const int mine = ctx.rank();
     if (rank == mine) return Address{Region::input, mine, part.in_input(mine)} + at;
-    shown_.wait_in_call(w, rank, part.number + 1);
+    shown_.wait_in_call(ctx, rank, part.number + 1);
     return shown(rank, mine, part) + at;
   }
 
-  template <context::Context W>
-  void combine_all(W& w, const Part& part, std::size_t at, const Combine& how, const Job& job) {
-    const Spare spare = spare_of(w.rank(), slice_bytes_);
-    const Address target = combine_target(w.rank(), part, job, spare);
+  template <context::Context Ctx>
+  void combine_all(Ctx& ctx, const Part& part, std::size_t at, const Combine& how, const Job& job) {
+    const Spare spare = spare_of(ctx.rank(), slice_bytes_);
+    const Address target = combine_target(ctx.rank(), part, job, spare);
     const Address block = target == spare.total ? target : target + at;
     fold_ranks(
-        w, block, spare, reduction_order_,
-        [&](int rank) { return contribution(w, rank, part, at); }, how);
-    hand_out(w, block, part, at, how.bytes(), job);
+        ctx, block, spare, reduction_order_,
+        [&](int rank) { return contribution(ctx, rank, part, at); }, how);
+    hand_out(ctx, block, part, at, how.bytes(), job);
     if (job.plan.method->ownership == memory::LineOwnership::reader_takes)
-      keep_contributions(w, part, at, how.bytes(), job);
+      keep_contributions(ctx, part, at, how.bytes(), job);
   }
 
   // Takes ownership of the contributions that no result replaces.
-  template <context::Context W>
-  void keep_contributions(W& w, const Part& part, std::size_t at, std::size_t bytes,
+  template <context::Context Ctx>
+  void keep_contributions(Ctx& ctx, const Part& part, std::size_t at, std::size_t bytes,
                           const Job& job) {
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int owner = (w.rank() + step) % w.ranks();
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int owner = (ctx.rank() + step) % ctx.ranks();
       const bool has_result =
-          job.plan.results == Results::returned && job.aim.wants(owner, w.rank());
-      if (!has_result) w.keep(shown(owner, w.rank(), part) + at, bytes);
+          job.plan.results == Results::returned && job.aim.wants(owner, ctx.rank());
+      if (!has_result) ctx.own(shown(owner, ctx.rank(), part) + at, bytes);
     }
   }
 
@@ -204,15 +205,15 @@ class SlicedReduce {
   }
 
   // Copies a reduced block, `at` bytes into this rank's slice, to all places that need it.
-  template <context::Context W>
-  void hand_out(W& w, Address block, const Part& part, std::size_t at, std::size_t bytes,
+  template <context::Context Ctx>
+  void hand_out(Ctx& ctx, Address block, const Part& part, std::size_t at, std::size_t bytes,
                 const Job& job) {
-    const int mine = w.rank();
+    const int mine = ctx.rank();
     const auto also = [&](Address to, memory::CopyKernel kernel) {
-      if (to != block) w.copy(to, block, bytes, kernel);
+      if (to != block) ctx.copy(to, block, bytes, kernel);
     };
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int reader = (mine + step) % w.ranks();
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int reader = (mine + step) % ctx.ranks();
       if (!job.aim.wants(reader, mine)) continue;
       also(result(mine, reader, part, job.plan) + at, job.plan.method->in);
       if (job.plan.results == Results::in_one_place) break;
@@ -222,52 +223,52 @@ class SlicedReduce {
   }
 
   // Computes prefixes rank by rank, each in place of its reader's contribution.
-  template <context::Context W>
-  void combine_prefixes(W& w, const Part& part, std::size_t at, const Combine& how,
+  template <context::Context Ctx>
+  void combine_prefixes(Ctx& ctx, const Part& part, std::size_t at, const Combine& how,
                         const Job& job) {
-    const Spare spare = spare_of(w.rank(), slice_bytes_);
-    Address before = contribution(w, 0, part, at);
-    if (job.aim.wants(0, w.rank())) before = put(w, prefix(w, 0, part, at), before, how);
+    const Spare spare = spare_of(ctx.rank(), slice_bytes_);
+    Address before = contribution(ctx, 0, part, at);
+    if (job.aim.wants(0, ctx.rank())) before = put(ctx, prefix(ctx, 0, part, at), before, how);
     Address total = spare.total;
     Address next = spare.block;
-    for (int rank = 1; rank < w.ranks(); ++rank) {
-      const Address to = prefix(w, rank, part, at);
-      const Address given = contribution(w, rank, part, at);
+    for (int rank = 1; rank < ctx.ranks(); ++rank) {
+      const Address to = prefix(ctx, rank, part, at);
+      const Address given = contribution(ctx, rank, part, at);
       if (job.aim.kind == ReductionTarget::Kind::inclusive) {
-        w.reduce(to, before, given, how.count, how.reduction);
+        ctx.reduce(to, before, given, how.count, how.reduction);
         before = to;
         continue;
       }
-      const bool is_last = rank + 1 == w.ranks();
-      if (!is_last) w.reduce(total, before, given, how.count, how.reduction);
-      put(w, to, before, how);
+      const bool is_last = rank + 1 == ctx.ranks();
+      if (!is_last) ctx.reduce(total, before, given, how.count, how.reduction);
+      put(ctx, to, before, how);
       before = total;
       std::swap(total, next);
     }
   }
-  template <context::Context W>
-  static Address put(W& w, Address to, Address from, const Combine& how) {
-    if (to != from) w.copy(to, from, how.bytes(), memory::CopyKernel::plain);
+  template <context::Context Ctx>
+  static Address put(Ctx& ctx, Address to, Address from, const Combine& how) {
+    if (to != from) ctx.copy(to, from, how.bytes(), memory::CopyKernel::plain);
     return to;
   }
-  template <context::Context W>
-  Address prefix(const W& w, int reader, const Part& part, std::size_t at) const {
-    const int mine = w.rank();
+  template <context::Context Ctx>
+  Address prefix(const Ctx& ctx, int reader, const Part& part, std::size_t at) const {
+    const int mine = ctx.rank();
     if (reader == mine) return Address{Region::output, mine, part.in_output(mine)} + at;
     return shown(reader, mine, part) + at;
   }
 
-  template <context::Context W>
-  void fetch(W& w, const Part& part, const Job& job) {
-    const int mine = w.rank();
-    for (int step = 1; step < w.ranks(); ++step) {
-      const int slice = (mine + step) % w.ranks();
+  template <context::Context Ctx>
+  void fetch(Ctx& ctx, const Part& part, const Job& job) {
+    const int mine = ctx.rank();
+    for (int step = 1; step < ctx.ranks(); ++step) {
+      const int slice = (mine + step) % ctx.ranks();
       if (!job.aim.wants(mine, slice)) continue;
-      combined_.wait_for(w, slice, part.number + 1);
-      w.copy({Region::output, mine, part.in_output(slice)}, result(slice, mine, part, job.plan),
-             part.bytes(slice), memory::CopyKernel::plain);
+      combined_.wait_for(ctx, slice, part.number + 1);
+      ctx.copy({Region::output, mine, part.in_output(slice)}, result(slice, mine, part, job.plan),
+               part.bytes(slice), memory::CopyKernel::plain);
     }
-    fetched_.publish(w, part.number + 1);
+    fetched_.publish(ctx, part.number + 1);
   }
 
   std::size_t ranks() const { return others_ + 1; }
@@ -291,7 +292,7 @@ class SlicedReduce {
   std::size_t others_;
   std::size_t slice_bytes_;
   context::Sequence sets_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   Counters shown_;
   Counters combined_;
   Counters fetched_;

@@ -39,37 +39,39 @@ class TreeReduce {
   TreeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
              context::Sequence start);
 
-  std::size_t shared_bytes() const { return carver_.size(); }
+  std::size_t shared_bytes() const { return layout_.size(); }
 
   std::size_t scratch_bytes() const { return slot_stride_; }
 
   // Both collectives require that an element is at most `plan.round_bytes`.
-  template <context::Context W>
-  void reduce(W& w, std::size_t count, const memory::Reduction& reduction, int root,
+  template <context::Context Ctx>
+  void reduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
     in_rounds(count, plan.round_bytes / reduction.element_bytes,
               [&](std::size_t from, std::size_t now) {
                 const Combine combine{now, reduction};
                 const std::size_t offset = from * reduction.element_bytes;
-                contribute(w, offset, combine);
-                if (w.rank() == root) combine_blocks(w, {Region::output, root, offset}, combine);
-                raise_result_flag(w);
-                done_.publish(w, round_);
+                contribute(ctx, offset, combine);
+                if (ctx.rank() == root)
+                  combine_blocks(ctx, {Region::output, root, offset}, combine);
+                raise_result_flag(ctx);
+                done_.publish(ctx, round_);
               });
   }
 
-  template <context::Context W>
-  void allreduce(W& w, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
+  template <context::Context Ctx>
+  void allreduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction,
+                 const Plan& plan) {
     in_rounds(count, plan.round_bytes / reduction.element_bytes,
               [&](std::size_t from, std::size_t now) {
                 const Combine combine{now, reduction};
                 const std::size_t offset = from * reduction.element_bytes;
-                const Address to = {Region::output, w.rank(), offset};
-                contribute(w, offset, combine);
-                finish(w, to, combine, plan.top);
+                const Address to = {Region::output, ctx.rank(), offset};
+                contribute(ctx, offset, combine);
+                finish(ctx, to, combine, plan.top);
                 // Every rank contributed to this round after it had finished the previous one.
                 done_guard_.learn(round_ - 1);
-                done_.publish(w, round_);
+                done_.publish(ctx, round_);
               });
   }
 
@@ -83,9 +85,9 @@ class TreeReduce {
     return {Region::shared, owner, queue_offset + round_ % slots_ * slot_stride_};
   }
   // Blocks until the payload of a slot is there and returns its address.
-  template <context::Context W>
-  Address arrived(W& w, Address slot, std::size_t bytes) const {
-    w.wait_stamped(slot, context::until_reached(round_));
+  template <context::Context Ctx>
+  Address arrived(Ctx& ctx, Address slot, std::size_t bytes) const {
+    ctx.wait_stamped(slot, context::until_reached(round_));
     return slot + payload_at(bytes);
   }
 
@@ -97,60 +99,60 @@ class TreeReduce {
     }
   }
 
-  template <context::Context W>
-  void contribute(W& w, std::size_t offset, const Combine& combine) {
+  template <context::Context Ctx>
+  void contribute(Ctx& ctx, std::size_t offset, const Combine& combine) {
     // All previous readers of this slot must have finished.
-    done_guard_.wait_for_others(w, round_ - slots_);
-    const Address mine = slot_of(w.rank(), shown_offset_);
-    const int last = leads(w.rank())
-                         ? reduction_order_.first(reduction_order_.block_of(w.rank()) + 1)
-                         : w.rank() + 1;
+    done_guard_.wait_for_others(ctx, round_ - slots_);
+    const Address mine = slot_of(ctx.rank(), shown_offset_);
+    const int last = leads(ctx.rank())
+                         ? reduction_order_.first(reduction_order_.block_of(ctx.rank()) + 1)
+                         : ctx.rank() + 1;
     const auto contribution = [&](int rank) {
-      if (rank == w.rank()) return Address{Region::input, rank, offset};
-      return arrived(w, slot_of(rank, shown_offset_), combine.bytes());
+      if (rank == ctx.rank()) return Address{Region::input, rank, offset};
+      return arrived(ctx, slot_of(rank, shown_offset_), combine.bytes());
     };
-    fold_row(w, mine + payload_at(combine.bytes()), {Region::scratch, w.rank(), 0}, w.rank(), last,
-             contribution, combine);
-    w.store_stamped(mine, round_);
+    fold_row(ctx, mine + payload_at(combine.bytes()), {Region::scratch, ctx.rank(), 0}, ctx.rank(),
+             last, contribution, combine);
+    ctx.store_stamped(mine, round_);
   }
 
-  template <context::Context W>
-  void combine_blocks(W& w, Address to, const Combine& combine) {
+  template <context::Context Ctx>
+  void combine_blocks(Ctx& ctx, Address to, const Combine& combine) {
     const auto block_result = [&](int block) {
-      return arrived(w, slot_of(reduction_order_.first(block), shown_offset_), combine.bytes());
+      return arrived(ctx, slot_of(reduction_order_.first(block), shown_offset_), combine.bytes());
     };
-    fold_row(w, to, {Region::scratch, w.rank(), 0}, 0, reduction_order_.blocks(), block_result,
+    fold_row(ctx, to, {Region::scratch, ctx.rank(), 0}, 0, reduction_order_.blocks(), block_result,
              combine);
   }
 
-  template <context::Context W>
-  void finish(W& w, Address to, const Combine& combine, Top top) {
+  template <context::Context Ctx>
+  void finish(Ctx& ctx, Address to, const Combine& combine, Top top) {
     switch (top) {
       case Top::first_rank:
-        return share_result(w, to, combine, top_rank);
+        return share_result(ctx, to, combine, top_rank);
       case Top::leaders:
-        return share_result(w, to, combine, leader_of(w.rank()));
+        return share_result(ctx, to, combine, leader_of(ctx.rank()));
       case Top::everybody:
-        combine_blocks(w, to, combine);
-        return raise_result_flag(w);
+        combine_blocks(ctx, to, combine);
+        return raise_result_flag(ctx);
     }
   }
 
   // Copies the result of the rank that reduces for this rank, which may be this rank itself.
-  template <context::Context W>
-  void share_result(W& w, Address to, const Combine& combine, int combiner) {
+  template <context::Context Ctx>
+  void share_result(Ctx& ctx, Address to, const Combine& combine, int combiner) {
     const Address result = slot_of(combiner, results_offset_);
-    if (w.rank() == combiner) {
-      combine_blocks(w, result + payload_at(combine.bytes()), combine);
+    if (ctx.rank() == combiner) {
+      combine_blocks(ctx, result + payload_at(combine.bytes()), combine);
     }
-    raise_result_flag(w);
-    w.copy(to, arrived(w, result, combine.bytes()), combine.bytes(), memory::CopyKernel::plain);
+    raise_result_flag(ctx);
+    ctx.copy(to, arrived(ctx, result, combine.bytes()), combine.bytes(), memory::CopyKernel::plain);
   }
 
   // Raised even if no rank waits for it, so that it never falls far behind (counters.h).
-  template <context::Context W>
-  void raise_result_flag(W& w) const {
-    if (leads(w.rank())) w.store_stamped(slot_of(w.rank(), results_offset_), round_);
+  template <context::Context Ctx>
+  void raise_result_flag(Ctx& ctx) const {
+    if (leads(ctx.rank())) ctx.store_stamped(slot_of(ctx.rank(), results_offset_), round_);
   }
 
   int leader_of(int rank) const { return reduction_order_.first(reduction_order_.block_of(rank)); }
@@ -159,7 +161,7 @@ class TreeReduce {
   ReductionOrder reduction_order_;
   std::size_t slot_stride_;
   context::Sequence slots_;
-  SharedLayout carver_;
+  SharedLayout layout_;
   Counters done_;
   ReuseGuard done_guard_;
   std::size_t shown_offset_;

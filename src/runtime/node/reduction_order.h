@@ -58,25 +58,25 @@ inline Spare spare_of(int rank, std::size_t most_bytes) {
 
 // Computes `to` = item(first) op ... op item(last - 1). item(i) waits for an operand and returns
 // its address.
-template <context::Context W, class Item>
-void fold_row(W& w, context::Address to, context::Address spare, int first, int last,
+template <context::Context Ctx, class Item>
+void fold_row(Ctx& ctx, context::Address to, context::Address spare, int first, int last,
               const Item& item, const Combine& combine) {
   context::Address left = item(first);
   for (int i = first + 1; i < last; ++i) {
     const context::Address target = i + 1 == last ? to : spare;
-    w.reduce(target, left, item(i), combine.count, combine.reduction);
+    ctx.reduce(target, left, item(i), combine.count, combine.reduction);
     left = target;
   }
   // A single operand.
-  if (left != to) w.copy(to, left, combine.bytes(), memory::CopyKernel::plain);
+  if (left != to) ctx.copy(to, left, combine.bytes(), memory::CopyKernel::plain);
 }
 
 // Like fold_row() over all ranks, block by block.
-template <context::Context W, class Item>
-void fold_ranks(W& w, context::Address to, const Spare& spare,
+template <context::Context Ctx, class Item>
+void fold_ranks(Ctx& ctx, context::Address to, const Spare& spare,
                 const ReductionOrder& reduction_order, const Item& item, const Combine& combine) {
   const auto row = [&](int block, context::Address target, context::Address between) {
-    fold_row(w, target, between, reduction_order.first(block), reduction_order.first(block + 1),
+    fold_row(ctx, target, between, reduction_order.first(block), reduction_order.first(block + 1),
              item, combine);
   };
   const int blocks = reduction_order.blocks();
@@ -84,8 +84,8 @@ void fold_ranks(W& w, context::Address to, const Spare& spare,
   row(0, spare.total, spare.total);
   for (int block = 1; block < blocks; ++block) {
     row(block, spare.block, spare.block);
-    w.reduce(block + 1 == blocks ? to : spare.total, spare.total, spare.block, combine.count,
-             combine.reduction);
+    ctx.reduce(block + 1 == blocks ? to : spare.total, spare.total, spare.block, combine.count,
+               combine.reduction);
   }
 }
 

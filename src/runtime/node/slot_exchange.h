@@ -45,19 +45,20 @@ class SlotExchange {
 
   // Copies each rank's input to its block of every rank's output. `largest` is the size of the
   // largest block, which all ranks know. If `in_place`, a rank's own block is not touched.
-  template <context::Context W>
-  void allgather(W& w, const Blocks& blocks, std::size_t largest, bool in_place, const Plan& plan) {
-    const Block own = blocks.of(w.rank());
+  template <context::Context Ctx>
+  void allgather(Ctx& ctx, const Blocks& blocks, std::size_t largest, bool in_place,
+                 const Plan& plan) {
+    const Block own = blocks.of(ctx.rank());
     const std::size_t rounds = (largest + plan.round_bytes - 1) / plan.round_bytes;
     const auto round = [&](std::size_t i) {
       return Round{first_ + static_cast<context::Sequence>(i) + 1, i * plan.round_bytes,
                    plan.round_bytes};
     };
-    if (rounds > 0) show(w, round(0), own, plan);
-    if (!in_place) move_own(w, {0, own.bytes}, own, plan.results);
+    if (rounds > 0) show(ctx, round(0), own, plan);
+    if (!in_place) move_own(ctx, {0, own.bytes}, own, plan.results);
     for (std::size_t i = 0; i < rounds; ++i) {
-      if (i + 1 < rounds) show(w, round(i + 1), own, plan);
-      take(w, round(i), blocks, plan);
+      if (i + 1 < rounds) show(ctx, round(i + 1), own, plan);
+      take(ctx, round(i), blocks, plan);
     }
     first_ += static_cast<context::Sequence>(rounds);
   }
@@ -65,22 +66,22 @@ class SlotExchange {
   // Exchanges a block of `bytes` bytes between each pair of ranks. If `in_place`, the input is the
   // output.
   // Requires: all blocks of a rank together fit into one round.
-  template <context::Context W>
-  void alltoall(W& w, std::size_t bytes, bool in_place, const Plan& plan) {
-    const std::size_t all = bytes * static_cast<std::size_t>(w.ranks());
-    const Address mine = slot_of(w.rank(), ++first_, plan);
+  template <context::Context Ctx>
+  void alltoall(Ctx& ctx, std::size_t bytes, bool in_place, const Plan& plan) {
+    const std::size_t all = bytes * static_cast<std::size_t>(ctx.ranks());
+    const Address mine = slot_of(ctx.rank(), ++first_, plan);
     const Blocks blocks = Blocks::even(bytes);
-    const Block own = blocks.of(w.rank());
-    show_all_but(w, own, mine, all, plan);
-    w.store_stamped(mine, first_);
-    if (!in_place) move_own(w, own, own, plan.results);
+    const Block own = blocks.of(ctx.rank());
+    show_all_but(ctx, own, mine, all, plan);
+    ctx.store_stamped(mine, first_);
+    if (!in_place) move_own(ctx, own, own, plan.results);
     for (const int owner : visits(plan.order)) {
       const Address slot = slot_of(owner, first_, plan);
-      w.wait_stamped(slot, context::until_reached(first_));
-      const std::size_t left_out = shows_own(all) || w.rank() < owner ? 0 : bytes;
+      ctx.wait_stamped(slot, context::until_reached(first_));
+      const std::size_t left_out = shows_own(all) || ctx.rank() < owner ? 0 : bytes;
       const auto own_at = static_cast<std::size_t>(own.offset) - left_out;
-      w.copy(output(w, blocks.of(owner).offset), slot + payload_at(all) + own_at, bytes,
-             plan.results);
+      ctx.copy(output(ctx, blocks.of(owner).offset), slot + payload_at(all) + own_at, bytes,
+               plan.results);
     }
   }
 
@@ -106,35 +107,35 @@ class SlotExchange {
     const int holder = holder_of(plan.method->ownership, shower, 1 - shower, number, slots);
     return {Region::shared, holder, number % slots * slot_stride_};
   }
-  template <context::Context W>
-  static Address output(const W& w, std::ptrdiff_t offset) {
-    return {Region::output, w.rank(), static_cast<std::size_t>(offset)};
+  template <context::Context Ctx>
+  static Address output(const Ctx& ctx, std::ptrdiff_t offset) {
+    return {Region::output, ctx.rank(), static_cast<std::size_t>(offset)};
   }
   const std::vector<int>& visits(Order order) const {
     return order == Order::ring ? ring_ : neighbors_;
   }
 
-  template <context::Context W>
-  void show(W& w, const Round& round, const Block& own, const Plan& plan) {
-    const Address mine = slot_of(w.rank(), round.number, plan);
+  template <context::Context Ctx>
+  void show(Ctx& ctx, const Round& round, const Block& own, const Plan& plan) {
+    const Address mine = slot_of(ctx.rank(), round.number, plan);
     const std::size_t bytes = round.bytes_of(own);
     if (bytes > 0) {
-      w.copy(mine + payload_at(bytes), {Region::input, w.rank(), round.from}, bytes,
-             plan.method->in);
+      ctx.copy(mine + payload_at(bytes), {Region::input, ctx.rank(), round.from}, bytes,
+               plan.method->in);
     }
-    w.store_stamped(mine, round.number);
+    ctx.store_stamped(mine, round.number);
   }
 
   // Data in the flag's cache line is transferred with it, needed or not. Otherwise a rank leaves
   // out its own block, and the rest moves up, so that two ranks use the same cache lines of a slot.
   static bool shows_own(std::size_t all) { return fits_behind_flag(all); }
-  template <context::Context W>
-  static void show_all_but(W& w, const Block& own, Address mine, std::size_t all,
+  template <context::Context Ctx>
+  static void show_all_but(Ctx& ctx, const Block& own, Address mine, std::size_t all,
                            const Plan& plan) {
     const auto show_part = [&](std::size_t at, std::size_t begin, std::size_t end) {
       if (begin == end) return;
-      w.copy(mine + payload_at(all) + at, {Region::input, w.rank(), begin}, end - begin,
-             plan.method->in);
+      ctx.copy(mine + payload_at(all) + at, {Region::input, ctx.rank(), begin}, end - begin,
+               plan.method->in);
     };
     const auto own_at = static_cast<std::size_t>(own.offset);
     if (shows_own(all)) return show_part(0, 0, all);
@@ -144,15 +145,15 @@ class SlotExchange {
 
   // Waits for all ranks even if they have no data in this round, because this rank's next
   // publication implies that it has seen all flags.
-  template <context::Context W>
-  void take(W& w, const Round& round, const Blocks& blocks, const Plan& plan) {
+  template <context::Context Ctx>
+  void take(Ctx& ctx, const Round& round, const Blocks& blocks, const Plan& plan) {
     for (const int owner : visits(plan.order)) {
       const Address slot = slot_of(owner, round.number, plan);
-      w.wait_stamped(slot, context::until_reached(round.number));
+      ctx.wait_stamped(slot, context::until_reached(round.number));
       const Block block = blocks.of(owner);
       const std::size_t bytes = round.bytes_of(block);
       if (bytes == 0) continue;
-      copy_out(w, output(w, block.offset) + round.from, slot + payload_at(bytes), bytes,
+      copy_out(ctx, output(ctx, block.offset) + round.from, slot + payload_at(bytes), bytes,
                plan.method, plan.results);
     }
   }

@@ -86,7 +86,7 @@ std::string explanation_text(const Explanation& explanation) {
   if (const std::string forcing = forcing_text(explanation); !forcing.empty()) {
     text += fmt::format("   {}\n", forcing);
   }
-  if (explanation.is_forcing_unlike) {
+  if (explanation.ranks_force_different_algorithms) {
     text += "   ranks were told to force different things: what rank 0 was told holds\n";
   }
   for (const PathState& path : explanation.paths) {

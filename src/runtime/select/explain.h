@@ -26,7 +26,7 @@ struct Explanation {
   // The forced algorithm, even if it cannot serve the request; empty if none is forced.
   std::string forced = {};
   // Ranks have different settings of forced algorithms; the lowest rank's setting applies.
-  bool is_forcing_unlike = false;
+  bool ranks_force_different_algorithms = false;
 };
 
 // Returns why ranks cannot read each other's memory by any path. The result is empty if at least

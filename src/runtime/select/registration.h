@@ -22,7 +22,7 @@
 namespace huddle::select {
 
 // The rank and the team for which a protocol is created.
-struct Setting {
+struct ProtocolInputs {
   const node::RankLocality& locality;
   const TeamResources& resources;
   const node::ReductionOrder& reduction_order;
@@ -45,19 +45,19 @@ struct Registration<TreeBarrierPlan> {
   static constexpr std::string_view name = "tree";
   static constexpr bool one_instance_per_plan = true;
 
-  static node::TreeBarrier protocol(const TreeBarrierPlan& plan, const Setting& at) {
+  static node::TreeBarrier protocol(const TreeBarrierPlan& plan, const ProtocolInputs& at) {
     return {node::tree(plan.shape, at.locality, 0), plan.parameters, at.rank,
             context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::TreeBarrier& protocol, W& w, const TreeBarrierPlan&, const Call& call) {
+  template <context::Context Ctx>
+  static void run(node::TreeBarrier& protocol, Ctx& ctx, const TreeBarrierPlan&, const Call& call) {
     switch (call.barrier_phase) {
       case BarrierPhase::both:
-        return protocol.run(w);
+        return protocol.run(ctx);
       case BarrierPhase::gather:
-        return protocol.gather(w);
+        return protocol.gather(ctx);
       case BarrierPhase::release:
-        return protocol.release(w);
+        return protocol.release(ctx);
     }
   }
 };
@@ -67,13 +67,14 @@ struct Registration<DisseminationPlan> {
   static constexpr std::string_view name = "dissemination";
   static constexpr bool one_instance_per_plan = true;
 
-  static node::DisseminationBarrier protocol(const DisseminationPlan& plan, const Setting& at) {
+  static node::DisseminationBarrier protocol(const DisseminationPlan& plan,
+                                             const ProtocolInputs& at) {
     return {plan.parameters, at.rank, at.ranks(), context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::DisseminationBarrier& protocol, W& w, const DisseminationPlan&,
+  template <context::Context Ctx>
+  static void run(node::DisseminationBarrier& protocol, Ctx& ctx, const DisseminationPlan&,
                   const Call&) {
-    protocol.run(w);
+    protocol.run(ctx);
   }
 };
 
@@ -81,13 +82,13 @@ template <>
 struct Registration<InlineBcastPlan> {
   static constexpr std::string_view name = "inline";
 
-  static node::InlineBcast protocol(const InlineBcastPlan&, const Setting& at) {
+  static node::InlineBcast protocol(const InlineBcastPlan&, const ProtocolInputs& at) {
     return {at.resources.inline_bcast, at.locality, at.rank, context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::InlineBcast& protocol, W& w, const InlineBcastPlan& plan,
+  template <context::Context Ctx>
+  static void run(node::InlineBcast& protocol, Ctx& ctx, const InlineBcastPlan& plan,
                   const Call& call) {
-    protocol.run(w, call.count, call.root, plan.shape);
+    protocol.run(ctx, call.count, call.root, plan.shape);
   }
 };
 
@@ -95,13 +96,14 @@ template <>
 struct Registration<node::PipelinedBcast::Plan> {
   static constexpr std::string_view name = "pipelined";
 
-  static node::PipelinedBcast protocol(const node::PipelinedBcast::Plan&, const Setting& at) {
+  static node::PipelinedBcast protocol(const node::PipelinedBcast::Plan&,
+                                       const ProtocolInputs& at) {
     return {at.resources.pipelined_bcast, at.locality, at.rank, context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::PipelinedBcast& protocol, W& w, const node::PipelinedBcast::Plan& plan,
+  template <context::Context Ctx>
+  static void run(node::PipelinedBcast& protocol, Ctx& ctx, const node::PipelinedBcast::Plan& plan,
                   const Call& call) {
-    protocol.run(w, call.count, call.root, plan);
+    protocol.run(ctx, call.count, call.root, plan);
   }
 };
 
@@ -109,48 +111,51 @@ template <>
 struct Registration<node::SegmentedBcast::Plan> {
   static constexpr std::string_view name = "segmented";
 
-  static node::SegmentedBcast protocol(const node::SegmentedBcast::Plan&, const Setting& at) {
+  static node::SegmentedBcast protocol(const node::SegmentedBcast::Plan&,
+                                       const ProtocolInputs& at) {
     return {at.resources.segmented_bcast, at.locality, at.rank, context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::SegmentedBcast& protocol, W& w, const node::SegmentedBcast::Plan& plan,
+  template <context::Context Ctx>
+  static void run(node::SegmentedBcast& protocol, Ctx& ctx, const node::SegmentedBcast::Plan& plan,
                   const Call& call) {
-    protocol.run(w, call.count, call.root, plan);
+    protocol.run(ctx, call.count, call.root, plan);
   }
 };
 
 // Calls the protocol's member function for the reduction. Some protocols lack some reductions.
-template <class Protocol, context::Context W, class PlanOfIt>
-void run_reduction(Protocol& protocol, W& w, const PlanOfIt& plan, const Call& call) {
+template <class Protocol, context::Context Ctx, class PlanOfIt>
+void run_reduction(Protocol& protocol, Ctx& ctx, const PlanOfIt& plan, const Call& call) {
   const memory::Reduction& reduction = *call.reduction;
-  if constexpr (requires { protocol.reduce(w, call.count, reduction, call.root, plan); }) {
+  if constexpr (requires { protocol.reduce(ctx, call.count, reduction, call.root, plan); }) {
     if (call.operation == Operation::reduce) {
-      return protocol.reduce(w, call.count, reduction, call.root, plan);
+      return protocol.reduce(ctx, call.count, reduction, call.root, plan);
     }
   }
-  if constexpr (requires { protocol.reduce_scatter(w, call.incoming, reduction, plan); }) {
+  if constexpr (requires { protocol.reduce_scatter(ctx, call.incoming, reduction, plan); }) {
     if (reduces_to_blocks(call.operation)) {
-      return protocol.reduce_scatter(w, call.incoming, reduction, plan);
+      return protocol.reduce_scatter(ctx, call.incoming, reduction, plan);
     }
   }
-  if constexpr (requires { protocol.scan(w, call.count, reduction, plan); }) {
-    if (call.operation == Operation::scan) return protocol.scan(w, call.count, reduction, plan);
-    if (call.operation == Operation::exscan) return protocol.exscan(w, call.count, reduction, plan);
+  if constexpr (requires { protocol.scan(ctx, call.count, reduction, plan); }) {
+    if (call.operation == Operation::scan) return protocol.scan(ctx, call.count, reduction, plan);
+    if (call.operation == Operation::exscan)
+      return protocol.exscan(ctx, call.count, reduction, plan);
   }
-  protocol.allreduce(w, call.count, reduction, plan);
+  protocol.allreduce(ctx, call.count, reduction, plan);
 }
 
 template <>
 struct Registration<node::ExchangeReduce::Plan> {
   static constexpr std::string_view name = "exchange";
 
-  static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan&, const Setting& at) {
+  static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan&,
+                                       const ProtocolInputs& at) {
     return {at.resources.exchange, at.reduction_order, context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::ExchangeReduce& protocol, W& w, const node::ExchangeReduce::Plan& plan,
+  template <context::Context Ctx>
+  static void run(node::ExchangeReduce& protocol, Ctx& ctx, const node::ExchangeReduce::Plan& plan,
                   const Call& call) {
-    run_reduction(protocol, w, plan, call);
+    run_reduction(protocol, ctx, plan, call);
   }
 };
 
@@ -158,13 +163,13 @@ template <>
 struct Registration<node::TreeReduce::Plan> {
   static constexpr std::string_view name = "blocks";
 
-  static node::TreeReduce protocol(const node::TreeReduce::Plan&, const Setting& at) {
+  static node::TreeReduce protocol(const node::TreeReduce::Plan&, const ProtocolInputs& at) {
     return {at.resources.tree_reduce, at.reduction_order, context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::TreeReduce& protocol, W& w, const node::TreeReduce::Plan& plan,
+  template <context::Context Ctx>
+  static void run(node::TreeReduce& protocol, Ctx& ctx, const node::TreeReduce::Plan& plan,
                   const Call& call) {
-    run_reduction(protocol, w, plan, call);
+    run_reduction(protocol, ctx, plan, call);
   }
 };
 
@@ -172,13 +177,13 @@ template <>
 struct Registration<node::SlicedReduce::Plan> {
   static constexpr std::string_view name = "slices";
 
-  static node::SlicedReduce protocol(const node::SlicedReduce::Plan&, const Setting& at) {
+  static node::SlicedReduce protocol(const node::SlicedReduce::Plan&, const ProtocolInputs& at) {
     return {at.resources.sliced_reduce, at.reduction_order, at.ranks(), context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::SlicedReduce& protocol, W& w, const node::SlicedReduce::Plan& plan,
+  template <context::Context Ctx>
+  static void run(node::SlicedReduce& protocol, Ctx& ctx, const node::SlicedReduce::Plan& plan,
                   const Call& call) {
-    run_reduction(protocol, w, plan, call);
+    run_reduction(protocol, ctx, plan, call);
   }
 };
 
@@ -186,16 +191,16 @@ template <>
 struct Registration<node::SlotExchange::Plan> {
   static constexpr std::string_view name = "slots";
 
-  static node::SlotExchange protocol(const node::SlotExchange::Plan&, const Setting& at) {
+  static node::SlotExchange protocol(const node::SlotExchange::Plan&, const ProtocolInputs& at) {
     return {at.resources.slot_exchange, at.rank, at.ranks(), context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::SlotExchange& protocol, W& w, const node::SlotExchange::Plan& plan,
+  template <context::Context Ctx>
+  static void run(node::SlotExchange& protocol, Ctx& ctx, const node::SlotExchange::Plan& plan,
                   const Call& call) {
     if (call.operation == Operation::alltoall) {
-      protocol.alltoall(w, call.count, call.in_place, plan);
+      protocol.alltoall(ctx, call.count, call.in_place, plan);
     } else {
-      protocol.allgather(w, call.incoming, call.count, call.in_place, plan);
+      protocol.allgather(ctx, call.incoming, call.count, call.in_place, plan);
     }
   }
 };
@@ -204,13 +209,14 @@ template <>
 struct Registration<node::DoublingExchange::Plan> {
   static constexpr std::string_view name = "doubling";
 
-  static node::DoublingExchange protocol(const node::DoublingExchange::Plan&, const Setting& at) {
+  static node::DoublingExchange protocol(const node::DoublingExchange::Plan&,
+                                         const ProtocolInputs& at) {
     return {at.resources.doubling_exchange, at.rank, at.ranks(), context::first_sequence};
   }
-  template <context::Context W>
-  static void run(node::DoublingExchange& protocol, W& w, const node::DoublingExchange::Plan& plan,
-                  const Call& call) {
-    protocol.allgather(w, call.incoming, call.in_place, plan);
+  template <context::Context Ctx>
+  static void run(node::DoublingExchange& protocol, Ctx& ctx,
+                  const node::DoublingExchange::Plan& plan, const Call& call) {
+    protocol.allgather(ctx, call.incoming, call.in_place, plan);
   }
 };
 
@@ -218,17 +224,17 @@ template <>
 struct Registration<node::PairExchange::Plan> {
   static constexpr std::string_view name = "pairwise";
 
-  static node::PairExchange protocol(const node::PairExchange::Plan&, const Setting& at) {
+  static node::PairExchange protocol(const node::PairExchange::Plan&, const ProtocolInputs& at) {
     return {at.resources.pair_exchange, at.ranks(), context::first_sequence};
   }
   // An exchange in place requires that both ranks of a pair turn to each other at the same time.
-  template <context::SingleCopyContext W>
-  static void run(node::PairExchange& protocol, W& w, const node::PairExchange::Plan& plan,
+  template <context::SingleCopyContext Ctx>
+  static void run(node::PairExchange& protocol, Ctx& ctx, const node::PairExchange::Plan& plan,
                   const Call& call) {
     node::PairExchange::Plan of_call = plan;
     using Order = node::PairExchange::Order;
     if (call.in_place && plan.order == Order::staggered) of_call.order = Order::paired;
-    protocol.run(w, call.outgoing, call.incoming, call.in_place, of_call);
+    protocol.run(ctx, call.outgoing, call.incoming, call.in_place, of_call);
   }
 };
 
@@ -236,12 +242,13 @@ template <>
 struct Registration<AnnouncedPlan> {
   static constexpr std::string_view name = "announced";
 
-  static node::PairExchange protocol(const AnnouncedPlan& plan, const Setting& at) {
+  static node::PairExchange protocol(const AnnouncedPlan& plan, const ProtocolInputs& at) {
     return Registration<node::PairExchange::Plan>::protocol(plan.pairs, at);
   }
-  template <context::SingleCopyContext W>
-  static void run(node::PairExchange& protocol, W& w, const AnnouncedPlan& plan, const Call& call) {
-    Registration<node::PairExchange::Plan>::run(protocol, w, plan.pairs, call);
+  template <context::SingleCopyContext Ctx>
+  static void run(node::PairExchange& protocol, Ctx& ctx, const AnnouncedPlan& plan,
+                  const Call& call) {
+    Registration<node::PairExchange::Plan>::run(protocol, ctx, plan.pairs, call);
   }
 };
 
@@ -249,26 +256,26 @@ template <>
 struct Registration<DirectExchangePlan> {
   static constexpr std::string_view name = "direct";
 
-  static node::DirectExchange protocol(const DirectExchangePlan&, const Setting& at) {
+  static node::DirectExchange protocol(const DirectExchangePlan&, const ProtocolInputs& at) {
     return {at.resources.direct_exchange, at.ranks(), context::first_sequence};
   }
-  template <context::SingleCopyContext W>
-  static void run(node::DirectExchange& protocol, W& w, const DirectExchangePlan& plan,
+  template <context::SingleCopyContext Ctx>
+  static void run(node::DirectExchange& protocol, Ctx& ctx, const DirectExchangePlan& plan,
                   const Call& call) {
     switch (call.operation) {
       case Operation::bcast:
-        return protocol.bcast(w, call.count, call.root, plan.exchange);
+        return protocol.bcast(ctx, call.count, call.root, plan.exchange);
       case Operation::allgather:
       case Operation::allgatherv:
-        return protocol.allgather(w, call.incoming, call.in_place);
+        return protocol.allgather(ctx, call.incoming, call.in_place);
       case Operation::scatter:
-        return protocol.scatter(w, call.outgoing, call.incoming.of(call.root), call.root,
+        return protocol.scatter(ctx, call.outgoing, call.incoming.of(call.root), call.root,
                                 call.in_place, plan.exchange);
       case Operation::alltoall:
-        if (call.in_place) return protocol.swap(w, call.incoming);
-        return protocol.exchange(w, call.outgoing, call.incoming, false);
+        if (call.in_place) return protocol.swap(ctx, call.incoming);
+        return protocol.exchange(ctx, call.outgoing, call.incoming, false);
       case Operation::gather:
-        return protocol.exchange(w, call.outgoing, call.incoming, call.in_place);
+        return protocol.exchange(ctx, call.outgoing, call.incoming, call.in_place);
       case Operation::alltoallv:
       case Operation::alltoallw:
       case Operation::gatherv:
@@ -289,12 +296,13 @@ template <>
 struct Registration<PushedPlan> {
   static constexpr std::string_view name = "pushed";
 
-  static node::DirectExchange protocol(const PushedPlan& plan, const Setting& at) {
+  static node::DirectExchange protocol(const PushedPlan& plan, const ProtocolInputs& at) {
     return Registration<DirectExchangePlan>::protocol({plan.writers, plan.path}, at);
   }
-  template <context::SingleCopyContext W>
-  static void run(node::DirectExchange& protocol, W& w, const PushedPlan& plan, const Call& call) {
-    protocol.gather(w, call.outgoing.of(call.root), call.incoming, call.root, call.in_place,
+  template <context::SingleCopyContext Ctx>
+  static void run(node::DirectExchange& protocol, Ctx& ctx, const PushedPlan& plan,
+                  const Call& call) {
+    protocol.gather(ctx, call.outgoing.of(call.root), call.incoming, call.root, call.in_place,
                     plan.writers);
   }
 };
@@ -303,13 +311,13 @@ template <>
 struct Registration<DirectReducePlan> {
   static constexpr std::string_view name = "direct";
 
-  static node::DirectReduce protocol(const DirectReducePlan&, const Setting& at) {
+  static node::DirectReduce protocol(const DirectReducePlan&, const ProtocolInputs& at) {
     return {at.resources.direct_reduce, at.reduction_order, context::first_sequence};
   }
-  template <context::SingleCopyContext W>
-  static void run(node::DirectReduce& protocol, W& w, const DirectReducePlan& plan,
+  template <context::SingleCopyContext Ctx>
+  static void run(node::DirectReduce& protocol, Ctx& ctx, const DirectReducePlan& plan,
                   const Call& call) {
-    run_reduction(protocol, w, plan.reduction, call);
+    run_reduction(protocol, ctx, plan.reduction, call);
   }
 };
 

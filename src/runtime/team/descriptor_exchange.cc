@@ -38,11 +38,11 @@ using Outgoing = std::array<int, parcel_descriptors>;  // of the arena and of th
 
 enum class Sent { yes, not_now, never };
 
-Sent send_parcel(const DescriptorSocket& door, const Outgoing& numbers, const Label& label,
-                 const DescriptorSocket::Name& to) {
+Sent send_descriptors(const DescriptorSocket& socket, const Outgoing& numbers, const Label& label,
+                      const DescriptorSocket::Name& to) {
   const AbstractAddress address({to.data(), to.size()});
   const auto bytes = std::as_bytes(std::span(&label, 1));
-  if (send_message(door.socket(), bytes, numbers, MSG_DONTWAIT, &address) >= 0) return Sent::yes;
+  if (send_message(socket.socket(), bytes, numbers, MSG_DONTWAIT, &address) >= 0) return Sent::yes;
   // ETOOMANYREFS: this user has too many descriptors in flight. It passes as receivers read them.
   const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
   return is_full || errno == EINTR ? Sent::not_now : Sent::never;
@@ -52,30 +52,30 @@ struct Received {
   Label label;
   bool is_from_same_user = false;
   bool is_whole = false;
-  Parcel parcel;
+  ReceivedDescriptors descriptors;
 };
 
 // Returns nothing if no message is pending.
-std::optional<Received> receive_parcel(const DescriptorSocket& door) {
+std::optional<Received> receive_descriptors(const DescriptorSocket& socket) {
   Received received;
   ReceivedMessage message = receive_message(
-      door.socket(), std::as_writable_bytes(std::span(&received.label, 1)), MSG_DONTWAIT);
+      socket.socket(), std::as_writable_bytes(std::span(&received.label, 1)), MSG_DONTWAIT);
   if (message.bytes < 0) return std::nullopt;
   received.is_from_same_user = message.sender && message.sender->uid == geteuid();
   received.is_whole =
       message.bytes == sizeof received.label && message.descriptors.size() == parcel_descriptors;
   if (received.is_whole) {
-    received.parcel = {std::move(message.descriptors[0]), std::move(message.descriptors[1])};
+    received.descriptors = {std::move(message.descriptors[0]), std::move(message.descriptors[1])};
   }
   return received;
 }
 
 class Exchange {
  public:
-  Exchange(const DescriptorSocket& door, ExchangeTask task, Deadline deadline)
-      : door_(door), task_(std::move(task)), deadline_(deadline) {}
+  Exchange(const DescriptorSocket& socket, ExchangeTask task, Deadline deadline)
+      : socket_(socket), task_(std::move(task)), deadline_(deadline) {}
 
-  void run(const std::function<void(int, Parcel)>& received) {
+  void run(const std::function<void(int, ReceivedDescriptors)>& received) {
     give_up_the_unreachable();
     while (!task_.send_to.empty() || !task_.receive_from.empty()) {
       const bool has_sent = send_what_goes();
@@ -87,11 +87,11 @@ class Exchange {
 
  private:
   bool send_what_goes() {
-    const Label label{card(task_.rank).arena, task_.rank};
+    const Label label{address(task_.rank).arena, task_.rank};
     return std::erase_if(task_.send_to, [&](int rank) {
              const auto& name = task_.names[static_cast<std::size_t>(rank)];
              const Sent sent =
-                 send_parcel(door_, {task_.arena, door_.process().number()}, label, name);
+                 send_descriptors(socket_, {task_.arena, socket_.process().number()}, label, name);
              if (sent == Sent::never) {
                note(fmt::format("cannot send descriptors to rank {}: {}", rank,
                                 std::strerror(errno)));
@@ -100,14 +100,14 @@ class Exchange {
            }) != 0;
   }
 
-  bool receive_what_came(const std::function<void(int, Parcel)>& deliver) {
-    auto received = receive_parcel(door_);
+  bool receive_what_came(const std::function<void(int, ReceivedDescriptors)>& deliver) {
+    auto received = receive_descriptors(socket_);
     if (!received) return false;
     const auto from =
         std::find(task_.receive_from.begin(), task_.receive_from.end(), received->label.rank);
     // Only ranks of the team know the ids of the arenas.
     const bool is_ours =
-        from != task_.receive_from.end() && card(*from).arena == received->label.arena;
+        from != task_.receive_from.end() && address(*from).arena == received->label.arena;
     if (!is_ours) return true;
     const int rank = *from;
     task_.receive_from.erase(from);
@@ -118,14 +118,14 @@ class Exchange {
       if (!received->is_whole) {
         throw FailureError("no file descriptor for a peer's; raise `ulimit -n`");
       }
-      deliver(rank, std::move(received->parcel));
+      deliver(rank, std::move(received->descriptors));
     });
     if (rank_error.is_any()) trouble_ = rank_error;
     return true;
   }
 
   void wait() {
-    pollfd watched{door_.socket().number(), POLLIN, 0};
+    pollfd watched{socket_.socket().number(), POLLIN, 0};
     const int left_ms = poll_timeout_ms(deadline_);
     if (left_ms == 0) throw FailureError("descriptors did not come in time from another rank");
     if (!task_.send_to.empty()) {
@@ -140,7 +140,7 @@ class Exchange {
   void give_up_the_unreachable() {
     const auto give_up_some = [this](std::vector<int>& ranks) {
       std::erase_if(ranks, [this](int rank) {
-        if (door_.finds(task_.names[static_cast<std::size_t>(rank)])) return false;
+        if (socket_.finds(task_.names[static_cast<std::size_t>(rank)])) return false;
         note(
             fmt::format("rank {} cannot be reached from here: it is on another machine, in another "
                         "network namespace, or dead; a team shares memory",
@@ -153,9 +153,9 @@ class Exchange {
   }
 
   void give_up_the_dead() {
-    const ProcessIdentity& me = card(task_.rank).process;
+    const ProcessIdentity& me = address(task_.rank).process;
     for (const int rank : task_.receive_from) {
-      if (share_process_ids(me, card(rank).process) && has_died(card(rank).process)) {
+      if (share_process_ids(me, address(rank).process) && has_died(address(rank).process)) {
         throw FailureError(fmt::format("rank {} has died", rank));
       }
     }
@@ -164,9 +164,11 @@ class Exchange {
   void note(const std::string& text) {
     if (!trouble_.is_any()) trouble_ = RankError(text);
   }
-  const BusinessCard& card(int rank) const { return task_.cards[static_cast<std::size_t>(rank)]; }
+  const PeerAddress& address(int rank) const {
+    return task_.addresses[static_cast<std::size_t>(rank)];
+  }
 
-  const DescriptorSocket& door_;
+  const DescriptorSocket& socket_;
   ExchangeTask task_;
   Deadline deadline_;
   RankError trouble_;
@@ -197,9 +199,9 @@ bool DescriptorSocket::finds(const Name& other) const {
   return connect(probe_.number(), address.generic(), address.length) == 0;
 }
 
-void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadline deadline,
-                          const std::function<void(int, Parcel)>& received) {
-  Exchange(door, std::move(task), deadline).run(received);
+void exchange_descriptors(const DescriptorSocket& socket, ExchangeTask task, Deadline deadline,
+                          const std::function<void(int, ReceivedDescriptors)>& received) {
+  Exchange(socket, std::move(task), deadline).run(received);
 }
 
 }  // namespace huddle::team

@@ -82,7 +82,7 @@ class Engine {
   // Sets the peers' memory and the heap in the instance's contexts, one for each path.
   void set_peers(Instance& instance) const;
   // The parameters from which this rank's protocols are constructed.
-  select::Setting setting() const {
+  select::ProtocolInputs setting() const {
     return {locality_, resources_, reduction_order_, team_memory_.rank()};
   }
 

@@ -116,7 +116,7 @@ class GroupConfiguration {
   const node::ReductionOrder& reduction_order() const { return reduction_order_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
   // Returns whether the ranks force different algorithms; resources() has those in effect.
-  bool is_forcing_unlike() const { return is_forcing_unlike_; }
+  bool ranks_force_different_algorithms() const { return is_forcing_unlike_; }
 
   // Returns a digest of all inputs that affect the protocols, whatever is chosen: ranks with equal
   // digests construct equal protocols.

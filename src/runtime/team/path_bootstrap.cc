@@ -59,9 +59,9 @@ FileDescriptor new_socket() {
   throw FailureError(fmt::format("cannot make a socket: {}", std::strerror(errno)));
 }
 
-class Meeting {
+class PathRendezvous {
  public:
-  Meeting(const std::string& path, int ranks, std::chrono::milliseconds limit)
+  PathRendezvous(const std::string& path, int ranks, std::chrono::milliseconds limit)
       : path_(path),
         ranks_(ranks),
         limit_(limit),
@@ -70,25 +70,25 @@ class Meeting {
 
   // Returns a listening socket, or a closed descriptor if another process already listens.
   FileDescriptor try_host() {
-    FileDescriptor door = new_socket();
-    if (bind(door.number(), address_.generic(), address_.length) == 0 &&
-        listen(door.number(), ranks_) == 0) {
-      return door;
+    FileDescriptor socket = new_socket();
+    if (bind(socket.number(), address_.generic(), address_.length) == 0 &&
+        listen(socket.number(), ranks_) == 0) {
+      return socket;
     }
     if (errno == EADDRINUSE) return {};
     throw FailureError(fmt::format("cannot wait at {}: {}", path_, std::strerror(errno)));
   }
 
-  HubSockets host(FileDescriptor door) {
+  HubSockets host(FileDescriptor socket) {
     std::vector<PeerConnection> connections;
     const RankError rank_error = RankError::of([&] {
       while (connections.size() + 1 < static_cast<std::size_t>(ranks_))
-        welcome_one(door, connections);
+        accept_one(socket, connections);
       check(connections);
     });
     // Closed before any answer, so that a rank that reconnects at once waits for the next
     // rendezvous.
-    door = FileDescriptor();
+    socket = FileDescriptor();
     HubSockets sockets(static_cast<std::size_t>(ranks_));
     for (PeerConnection& connection : connections) {
       // A rank that cannot be sent the result has died; the first allgather detects that.
@@ -129,13 +129,13 @@ class Meeting {
   // Returns whether a connection is pending. Throws FailureError if a connected rank has died or
   // left, because the others would then wait in vain: connected ranks send nothing while they wait,
   // so an event on their sockets means that.
-  bool is_somebody_there(const FileDescriptor& door,
-                         const std::vector<PeerConnection>& connections) const {
-    std::vector<pollfd> watched{{door.number(), POLLIN, 0}};
+  bool is_peer_connecting(const FileDescriptor& socket,
+                          const std::vector<PeerConnection>& connections) const {
+    std::vector<pollfd> watched{{socket.number(), POLLIN, 0}};
     for (const PeerConnection& connection : connections)
       watched.push_back({connection.socket.number(), POLLIN, 0});
     const int timeout_ms = poll_timeout_ms(deadline_);
-    if (timeout_ms == 0) throw FailureError(who_is_missing(connections));
+    if (timeout_ms == 0) throw FailureError(missing_ranks(connections));
     if (poll(watched.data(), watched.size(), timeout_ms) <= 0) return false;
     for (std::size_t i = 0; i < connections.size(); ++i) {
       if (watched[i + 1].revents == 0) continue;
@@ -146,10 +146,11 @@ class Meeting {
     return true;
   }
 
-  void welcome_one(const FileDescriptor& door, std::vector<PeerConnection>& connections) {
-    if (!is_somebody_there(door, connections)) return;
+  void accept_one(const FileDescriptor& socket, std::vector<PeerConnection>& connections) {
+    if (!is_peer_connecting(socket, connections)) return;
     PeerConnection connection{
-        {}, FileDescriptor(accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
+        {},
+        FileDescriptor(accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
     if (!connection.socket.is_open()) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
@@ -184,7 +185,7 @@ class Meeting {
     }
   }
 
-  std::string who_is_missing(const std::vector<PeerConnection>& connections) const {
+  std::string missing_ranks(const std::vector<PeerConnection>& connections) const {
     std::vector<int> missing;
     for (int rank = 1; rank < ranks_; ++rank) {
       if (std::none_of(
@@ -228,14 +229,14 @@ class Meeting {
 
 Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
                          std::chrono::milliseconds limit) {
-  Meeting meeting(path, ranks, limit);
+  PathRendezvous rendezvous(path, ranks, limit);
   HubSockets sockets;
   if (rank == 0) {
-    FileDescriptor door = meeting.try_host();
+    FileDescriptor socket = rendezvous.try_host();
     // Another process listens as rank 0. Connecting makes it report the duplicate to all ranks.
-    sockets = door.is_open() ? meeting.host(std::move(door)) : meeting.visit(rank);
+    sockets = socket.is_open() ? rendezvous.host(std::move(socket)) : rendezvous.visit(rank);
   } else {
-    sockets = meeting.visit(rank);
+    sockets = rendezvous.visit(rank);
   }
   return hub_bootstrap(rank, ranks, std::move(sockets), limit);
 }

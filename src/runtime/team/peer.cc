@@ -86,30 +86,30 @@ FailureError no_pidfd(int error) {
 
 Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 
-Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card)
-    : view_(arena.number(), card.cap_bytes), process_(std::move(process), card.process) {}
+Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const PeerAddress& address)
+    : view_(arena.number(), address.cap_bytes), process_(std::move(process), address.process) {}
 
 // Opens the pidfd first: if the process id has been reused, its new process lacks this arena.
-std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card) {
-  if (!share_process_ids(me, card.process)) return nullptr;
-  FileDescriptor process = open_process(static_cast<pid_t>(card.process.pid));
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& address) {
+  if (!share_process_ids(me, address.process)) return nullptr;
+  FileDescriptor process = open_process(static_cast<pid_t>(address.process.pid));
   if (!process.is_open()) {
     if (is_exhaustion(errno)) throw no_descriptor(errno);
     if (errno == ESRCH) {
       throw FailureError(fmt::format(
           "process {} of another rank is not to be found: it has died, or is on another machine",
-          card.process.pid));
+          address.process.pid));
     }
     throw no_pidfd(errno);
   }
-  const std::string path = fmt::format("/proc/{}/fd/{}", card.process.pid, card.descriptor);
+  const std::string path = fmt::format("/proc/{}/fd/{}", address.process.pid, address.descriptor);
   const FileDescriptor arena(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!arena.is_open()) {
     if (is_exhaustion(errno)) throw no_descriptor(errno);
     return nullptr;
   }
-  if (!memory::is_arena(arena.number(), card.arena, card.cap_bytes)) return nullptr;
-  return std::make_shared<Peer>(arena, std::move(process), card);
+  if (!memory::is_arena(arena.number(), address.arena, address.cap_bytes)) return nullptr;
+  return std::make_shared<Peer>(arena, std::move(process), address);
 }
 
 FileDescriptor own_process() {

@@ -47,7 +47,7 @@ class PresenceTable {
 bool is_present(std::byte* arena_base, PresenceTable::Entry entry);
 
 // The address that each rank publishes at team set-up: its process and how to open its memory.
-struct BusinessCard {
+struct PeerAddress {
   RankError rank_error;  // if any, no other field is valid
   ProcessIdentity process;
   memory::ArenaId arena;
@@ -58,7 +58,7 @@ struct BusinessCard {
   memory::Piece piece;
   PresenceTable::Entry presence;
 };
-static_assert(std::is_trivially_copyable_v<BusinessCard>);
+static_assert(std::is_trivially_copyable_v<PeerAddress>);
 
 class Peer {
  public:
@@ -66,7 +66,7 @@ class Peer {
   explicit Peer(std::shared_ptr<memory::Arena> arena);
   // A rank of another process, with descriptors that it sent or that were opened. Throws
   // FailureError.
-  Peer(const FileDescriptor& arena, FileDescriptor process, const BusinessCard& card);
+  Peer(const FileDescriptor& arena, FileDescriptor process, const PeerAddress& address);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
   // Returns a pidfd, which becomes readable when the process dies. Returns -1 for this process, or
@@ -82,7 +82,7 @@ class Peer {
 
 // Opens the arena of another process through /proc. Returns null if that is not allowed, so that
 // the owner must send the descriptor. Throws FailureError if a sent one would fail, too.
-std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const BusinessCard& card);
+std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& address);
 
 // Returns a pidfd of the calling process. Throws FailureError.
 FileDescriptor own_process();

@@ -20,7 +20,7 @@ struct PeerAccess::Showing {
   ProcessIdentity process;
   single_copy::Proof proof;
   std::uint64_t notes_address = 0;  // of an array of one word per rank, for test writes
-  HeapCard heap;
+  HeapAddress heap;
 };
 
 namespace {

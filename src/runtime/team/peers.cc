@@ -24,18 +24,18 @@ namespace huddle::team {
 
 // If the process id has been reused by another process, that one does not have this heap open.
 std::shared_ptr<const memory::ArenaView> HeapViews::open(const ProcessIdentity& owner,
-                                                         const HeapCard& card) {
+                                                         const HeapAddress& address) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(known_, [](const auto& known) { return known.second.expired(); });
-  auto& known = known_[card.id];
+  auto& known = known_[address.id];
   if (auto view = known.lock()) return view;
-  const std::string path = fmt::format("/proc/{}/fd/{}", owner.pid, card.descriptor);
+  const std::string path = fmt::format("/proc/{}/fd/{}", owner.pid, address.descriptor);
   const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) throw FailureError(std::strerror(errno));
-  if (!memory::is_arena(file.number(), card.id, card.cap_bytes)) {
+  if (!memory::is_arena(file.number(), address.id, address.cap_bytes)) {
     throw FailureError("what was opened is not its heap");
   }
-  auto view = std::make_shared<const memory::ArenaView>(file.number(), card.cap_bytes);
+  auto view = std::make_shared<const memory::ArenaView>(file.number(), address.cap_bytes);
   known = view;
   return view;
 }
@@ -122,7 +122,7 @@ Peers::Peers(std::shared_ptr<memory::Arena> arena, DescriptorRoute route)
 
 Peers::~Peers() = default;
 
-std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, const Bring& bring) {
+std::unique_ptr<Members> Peers::join(const Bootstrap& bootstrap, const AllocatePiece& bring) {
   return TeamSetUp(*this, bootstrap).run(bring);
 }
 

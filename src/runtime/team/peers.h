@@ -24,7 +24,7 @@
 namespace huddle::team {
 
 // The location of a rank's heap, as published to its peers.
-struct HeapCard {
+struct HeapAddress {
   std::uint64_t base = 0;  // in its owner's address space
   std::uint64_t cap_bytes = 0;
   std::int64_t descriptor = -1;  // in its owner's process; -1: there is no heap
@@ -39,7 +39,8 @@ class HeapViews {
  public:
   // Returns the mapping of a heap. Throws FailureError.
   // Requires: the owner's process id is valid in this pid namespace.
-  std::shared_ptr<const memory::ArenaView> open(const ProcessIdentity& owner, const HeapCard& card);
+  std::shared_ptr<const memory::ArenaView> open(const ProcessIdentity& owner,
+                                                const HeapAddress& address);
 
  private:
   std::mutex mutex_;  // guards known_
@@ -129,12 +130,12 @@ class Peers {
 
   // Allocates and fills the piece of the arena that this rank contributes to a team. Peers access
   // it only after this has returned. May throw.
-  using Bring = std::function<memory::Piece(memory::Arena& arena)>;
+  using AllocatePiece = std::function<memory::Piece(memory::Arena& arena)>;
 
   // Collective. Sets up a team. All ranks make the same number of allgathers even if one fails;
   // afterwards all have a team, or all throw a FailureError that names the lowest rank that failed
   // and the reason. The piece is freed when all ranks have left the team.
-  std::unique_ptr<Members> join(const Bootstrap& bootstrap, const Bring& bring);
+  std::unique_ptr<Members> join(const Bootstrap& bootstrap, const AllocatePiece& bring);
   // The same with a zeroed piece of `piece_bytes` bytes, which may differ between ranks.
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, std::size_t piece_bytes);
 

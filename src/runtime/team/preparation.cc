@@ -52,7 +52,7 @@ Greeting Greeting::mine() {
   std::copy_n(version.begin(), std::min(version.size(), greeting.version.size()),
               greeting.version.begin());
   greeting.statement_bytes = sizeof(RankStatement);
-  greeting.card_bytes = sizeof(BusinessCard);
+  greeting.card_bytes = sizeof(PeerAddress);
   greeting.decision_bytes = sizeof(Decision);
   return greeting;
 }
@@ -156,7 +156,7 @@ Greeting greeting_in_trouble() {
 
 Preparation::Preparation(Peers& peers, const Bootstrap& bootstrap)
     : agreement(bootstrap.ranks), joining(peers, bootstrap) {
-  joining.take_memory();
+  joining.allocate_memory();
 }
 
 std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstrap) {
@@ -168,11 +168,11 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
 }
 
 void decline_in_known_group(const Bootstrap& bootstrap) {
-  TeamSetUp::decline(bootstrap);
+  TeamSetUp::fail_set_up(bootstrap);
   throw FailureError("this rank has no memory to make a team");
 }
 
-void decline(const Bootstrap& bootstrap) {
+void fail_set_up(const Bootstrap& bootstrap) {
   greet(bootstrap, greeting_in_trouble());
   throw FailureError("this rank has no memory to make a team");
 }

@@ -97,16 +97,16 @@ struct Preparation {
 std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstrap);
 
 // Replaces prepared() on a rank that cannot set up a team: all ranks throw.
-[[noreturn]] void decline(const Bootstrap& bootstrap);
+[[noreturn]] void fail_set_up(const Bootstrap& bootstrap);
 // The same for a set-up in a known group, which has only one step.
 [[noreturn]] void decline_in_known_group(const Bootstrap& bootstrap);
 
 // Constructs a team, or an object that contains one, on the heap. If the memory for the object is
 // exhausted, calls `decline`, which reports that to the other ranks and throws.
 template <class T, class Decline, class... Arguments>
-std::unique_ptr<T> make_or(Decline decline, Arguments&&... arguments) {
+std::unique_ptr<T> make_or(Decline fail_set_up, Arguments&&... arguments) {
   void* const room = ::operator new(sizeof(T), std::nothrow);
-  if (room == nullptr) decline();
+  if (room == nullptr) fail_set_up();
   try {
     return std::unique_ptr<T>(new (room) T(std::forward<Arguments>(arguments)...));
   } catch (...) {
@@ -116,7 +116,7 @@ std::unique_ptr<T> make_or(Decline decline, Arguments&&... arguments) {
 }
 template <class T, class... Arguments>
 std::unique_ptr<T> make_or_decline(const Bootstrap& bootstrap, Arguments&&... arguments) {
-  return make_or<T>([&] { decline(bootstrap); }, std::forward<Arguments>(arguments)...);
+  return make_or<T>([&] { fail_set_up(bootstrap); }, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace huddle::team

@@ -40,36 +40,36 @@ TeamSetUp::TeamSetUp(Peers& peers, const Bootstrap& bootstrap, const GroupConfig
 
 TeamSetUp::~TeamSetUp() {
   if (is_done_) return;
-  if (card_.presence.ticket != 0) peers_.presence_.leave(card_.presence);
-  peers_.arena_->free(card_.piece);
+  if (address_.presence.ticket != 0) peers_.presence_.leave(address_.presence);
+  peers_.arena_->free(address_.piece);
 }
 
-std::unique_ptr<Members> TeamSetUp::run(const Peers::Bring& bring) {
+std::unique_ptr<Members> TeamSetUp::run(const Peers::AllocatePiece& bring) {
   if (group_ != nullptr) return run_in_known_group(bring);
-  card_.rank_error = RankError::of([&] {
-    take_memory();
+  address_.rank_error = RankError::of([&] {
+    allocate_memory();
     fill_card(bring);
   });
-  if (!has_memory_) cards_.resize(ranks_);
-  gather_to(std::span(cards_), bootstrap_, card_);
-  throw_first(std::span<const BusinessCard>(cards_), &BusinessCard::rank_error);
+  if (!has_memory_) addresses_.resize(ranks_);
+  gather_to(std::span(addresses_), bootstrap_, address_);
+  throw_first(std::span<const PeerAddress>(addresses_), &PeerAddress::rank_error);
   check_cards();
   reach_all();
   if (anybody_needs_anything()) exchange();
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    members_->admit({reached_[rank], cards_[rank].piece, cards_[rank].presence});
+    members_->admit({reached_[rank], addresses_[rank].piece, addresses_[rank].presence});
   }
   is_done_ = true;
   return std::move(members_);
 }
 
-// The presence entry and the piece are in card_, so that the destructor frees them on failure.
-std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring) {
+// The presence entry and the piece are in address_, so that the destructor frees them on failure.
+std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::AllocatePiece& bring) {
   Offer mine;
   mine.decisions = decisions_;
   mine.rank_error = RankError::of([&] { fill_offer(bring); });
-  mine.piece = card_.piece;
-  mine.presence = card_.presence;
+  mine.piece = address_.piece;
+  mine.presence = address_.presence;
   with_room_by_rank<Offer>(bootstrap_.ranks, [&](std::span<Offer> offers) {
     gather_to(offers, bootstrap_, mine);
     throw_first(std::span<const Offer>(offers), &Offer::rank_error);
@@ -84,25 +84,25 @@ std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::Bring& bring
   return std::move(members_);
 }
 
-void TeamSetUp::decline(const Bootstrap& bootstrap) {
+void TeamSetUp::fail_set_up(const Bootstrap& bootstrap) {
   Offer mine;
   mine.rank_error = RankError("it has no memory to make a team");
   with_room_by_rank<Offer>(bootstrap.ranks,
                            [&](std::span<Offer> offers) { gather_to(offers, bootstrap, mine); });
 }
 
-void TeamSetUp::fill_offer(const Peers::Bring& bring) {
+void TeamSetUp::fill_offer(const Peers::AllocatePiece& bring) {
   peers_.free_departed();
   members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
-  card_.presence = peers_.presence_.enter();
-  card_.piece = bring(*peers_.arena_);
+  address_.presence = peers_.presence_.enter();
+  address_.piece = bring(*peers_.arena_);
 }
 
-void TeamSetUp::take_memory() {
+void TeamSetUp::allocate_memory() {
   if (has_memory_) return;
-  cards_.resize(ranks_);
   addresses_.resize(ranks_);
-  troubles_.resize(ranks_);
+  addresses_.resize(ranks_);
+  errors_.resize(ranks_);
   peers_.free_departed();
   members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
   reached_.resize(ranks_);
@@ -111,31 +111,31 @@ void TeamSetUp::take_memory() {
   has_memory_ = true;
 }
 
-void TeamSetUp::fill_card(const Peers::Bring& bring) {
-  card_.process = peers_.me_;
-  card_.process.user = geteuid();
-  if (card_.process.pid != static_cast<std::uint32_t>(getpid())) {
+void TeamSetUp::fill_card(const Peers::AllocatePiece& bring) {
+  address_.process = peers_.me_;
+  address_.process.user = geteuid();
+  if (address_.process.pid != static_cast<std::uint32_t>(getpid())) {
     throw FailureError("this process was forked from one that had set up huddle; set it up anew");
   }
   const memory::Arena& arena = *peers_.arena_;
-  card_.arena = arena.id();
-  card_.cap_bytes = arena.cap_bytes();
-  card_.descriptor = arena.descriptor();
-  card_.owner = &peers_.arena_;
-  card_.presence = peers_.presence_.enter();
-  card_.piece = bring(*peers_.arena_);
+  address_.arena = arena.id();
+  address_.cap_bytes = arena.cap_bytes();
+  address_.descriptor = arena.descriptor();
+  address_.owner = &peers_.arena_;
+  address_.presence = peers_.presence_.enter();
+  address_.piece = bring(*peers_.arena_);
 }
 
-// All ranks check the same cards, so either all throw or none does.
+// All ranks check the same addresses, so either all throw or none does.
 void TeamSetUp::check_cards() const {
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    if (on_two_machines(cards_[0].process, cards_[rank].process)) {
+    if (on_two_machines(addresses_[0].process, addresses_[rank].process)) {
       throw FailureError(
           fmt::format("rank {} is on another machine than rank 0: a team shares memory", rank));
     }
-    if (cards_[rank].process.user != cards_[0].process.user) {
+    if (addresses_[rank].process.user != addresses_[0].process.user) {
       throw FailureError(fmt::format("rank {} runs as user {} and rank 0 as user {}", rank,
-                                     cards_[rank].process.user, cards_[0].process.user));
+                                     addresses_[rank].process.user, addresses_[0].process.user));
     }
   }
 }
@@ -171,47 +171,48 @@ bool TeamSetUp::anybody_needs_anything() const {
 }
 
 void TeamSetUp::reach(std::size_t rank) {
-  const BusinessCard& card = cards_[rank];
-  reached_[rank] = peers_.find(card.arena);
+  const PeerAddress& address = addresses_[rank];
+  reached_[rank] = peers_.find(address.arena);
   if (reached_[rank]) return;
   std::shared_ptr<Peer> peer;
-  if (card.arena == card_.arena) {
+  if (address.arena == address_.arena) {
     peer = std::make_shared<Peer>(peers_.arena_);
-  } else if (is_same_process(card_.process, card.process)) {
-    peer = std::make_shared<Peer>(*card.owner);
+  } else if (is_same_process(address_.process, address.process)) {
+    peer = std::make_shared<Peer>(*address.owner);
   } else if (peers_.route_ == DescriptorRoute::proc_first) {
-    peer = open_peer(card_.process, card);
+    peer = open_peer(address_.process, address);
   }
-  if (peer) reached_[rank] = peers_.keep(card.arena, std::move(peer));
+  if (peer) reached_[rank] = peers_.keep(address.arena, std::move(peer));
 }
 
 // Makes two more allgathers: one of the socket names and one of the results.
 void TeamSetUp::exchange() {
-  std::optional<DescriptorSocket> door;
+  std::optional<DescriptorSocket> socket;
   Address mine;
-  mine.rank_error = RankError::of([&] { mine.name = door.emplace().name(); });
+  mine.rank_error = RankError::of([&] { mine.name = socket.emplace().name(); });
   gather_to(std::span(addresses_), bootstrap_, mine);
   throw_first(std::span<const Address>(addresses_), &Address::rank_error);
-  agree(troubles_, bootstrap_, [&] { receive_needed(*door); });
+  agree(errors_, bootstrap_, [&] { receive_needed(*socket); });
 }
 
-void TeamSetUp::receive_needed(const DescriptorSocket& door) {
+void TeamSetUp::receive_needed(const DescriptorSocket& socket) {
   std::vector<DescriptorSocket::Name> names;
   for (const Address& address : addresses_) names.push_back(address.name);
-  ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), cards_, names, {}, {}};
+  ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), addresses_, names, {}, {}};
   for (std::size_t other = 0; other < ranks_; ++other) {
     if (needs(other, rank_)) task.send_to.push_back(static_cast<int>(other));
     if (needs(rank_, other)) task.receive_from.push_back(static_cast<int>(other));
   }
-  const auto keep = [&](int from, Parcel parcel) {
-    const BusinessCard& card = cards_[static_cast<std::size_t>(from)];
-    if (!memory::is_arena(parcel.arena.number(), card.arena, card.cap_bytes)) {
+  const auto keep = [&](int from, ReceivedDescriptors descriptors) {
+    const PeerAddress& address = addresses_[static_cast<std::size_t>(from)];
+    if (!memory::is_arena(descriptors.arena.number(), address.arena, address.cap_bytes)) {
       throw FailureError(fmt::format("rank {} sent something else than its arena", from));
     }
     reached_[static_cast<std::size_t>(from)] = peers_.keep(
-        card.arena, std::make_shared<Peer>(parcel.arena, std::move(parcel.process), card));
+        address.arena,
+        std::make_shared<Peer>(descriptors.arena, std::move(descriptors.process), address));
   };
-  exchange_descriptors(door, std::move(task), Clock::now() + exchange_limit, keep);
+  exchange_descriptors(socket, std::move(task), Clock::now() + exchange_limit, keep);
 }
 
 }  // namespace huddle::team

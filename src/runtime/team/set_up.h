@@ -43,7 +43,7 @@ class DescriptorSocket {
   FileDescriptor probe_;  // used by finds()
 };
 
-struct Parcel {
+struct ReceivedDescriptors {
   FileDescriptor arena;
   FileDescriptor process;
 };
@@ -52,7 +52,7 @@ struct Parcel {
 struct ExchangeTask {
   int rank = 0;
   int arena = -1;  // this rank's, to be sent
-  std::span<const BusinessCard> cards;
+  std::span<const PeerAddress> addresses;
   std::span<const DescriptorSocket::Name> names;
   std::vector<int> send_to;
   std::vector<int> receive_from;
@@ -61,8 +61,9 @@ struct ExchangeTask {
 // Sends this rank's descriptors and passes each parcel that arrives to `received`. All ranks do
 // this concurrently. An error does not stop the exchange, so that the other ranks do not wait; it
 // is thrown as FailureError at the end.
-void exchange_descriptors(const DescriptorSocket& door, ExchangeTask task, Deadline deadline,
-                          const std::function<void(int rank, Parcel parcel)>& received);
+void exchange_descriptors(
+    const DescriptorSocket& socket, ExchangeTask task, Deadline deadline,
+    const std::function<void(int rank, ReceivedDescriptors descriptors)>& received);
 
 class GroupConfiguration;
 
@@ -82,10 +83,10 @@ class TeamSetUp {
   // Allocates all memory that the later steps need. If a rank failed after the last step, the
   // others would have a team and wait for it forever. run() calls this if the caller has not, and
   // then reports a failure to the other ranks.
-  void take_memory();
-  std::unique_ptr<Members> run(const Peers::Bring& bring);
+  void allocate_memory();
+  std::unique_ptr<Members> run(const Peers::AllocatePiece& bring);
   // Replaces run() in a known group on a rank that has no memory for a team: all ranks throw.
-  static void decline(const Bootstrap& bootstrap);
+  static void fail_set_up(const Bootstrap& bootstrap);
   // After run() in a known group: returns whether all ranks passed the same digest of decisions.
   bool have_same_decisions() const { return same_decisions_; }
   // Returns the peers by rank, after run(). Empty in a known group.
@@ -106,14 +107,14 @@ class TeamSetUp {
     std::uint64_t decisions = 0;  // their digest
   };
 
-  std::unique_ptr<Members> run_in_known_group(const Peers::Bring& bring);
-  void fill_offer(const Peers::Bring& bring);
-  void fill_card(const Peers::Bring& bring);
+  std::unique_ptr<Members> run_in_known_group(const Peers::AllocatePiece& bring);
+  void fill_offer(const Peers::AllocatePiece& bring);
+  void fill_card(const Peers::AllocatePiece& bring);
   void check_cards() const;
   void reach_all();
   void reach(std::size_t rank);
   void exchange();
-  void receive_needed(const DescriptorSocket& door);
+  void receive_needed(const DescriptorSocket& socket);
 
   // A rank's report after it has tried to open the peers' arenas: its RankError, and a byte per
   // rank that is nonzero if it needs that rank's descriptors.
@@ -131,16 +132,16 @@ class TeamSetUp {
   const GroupConfiguration* group_ = nullptr;  // null unless the group is known
   std::uint64_t decisions_ = 0;                // their digest
   bool same_decisions_ = false;
-  BusinessCard card_;
+  PeerAddress address_;
   bool is_done_ = false;
-  std::vector<BusinessCard> cards_;
+  std::vector<PeerAddress> addresses_;
   // The members below are allocated before this rank reports that it can go on.
   std::unique_ptr<Members> members_;
   std::vector<std::shared_ptr<Peer>> reached_;
   std::vector<std::byte> report_;
   std::vector<std::byte> reports_;  // of all ranks
   std::vector<Address> addresses_;
-  std::vector<RankError> troubles_;
+  std::vector<RankError> errors_;
   bool has_memory_ = false;
 };
 

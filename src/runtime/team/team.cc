@@ -519,7 +519,7 @@ select::Explanation Team::explain(const select::Request& request) const {
   select::Explanation explanation =
       select::explain(request, selection_inputs_->locality(), selection_inputs_->model(),
                       selection_inputs_->resources());
-  explanation.is_forcing_unlike = is_forcing_unlike();
+  explanation.ranks_force_different_algorithms = ranks_force_different_algorithms();
   return explanation;
 }
 

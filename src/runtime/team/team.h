@@ -136,7 +136,9 @@ class Team {
   // Returns the algorithm that was forced for that call if another one had to run; otherwise empty.
   std::string_view latest_unserved() const;
   // Returns whether the ranks force different algorithms. All then use the lowest rank's.
-  bool is_forcing_unlike() const { return selection_inputs_->group()->is_forcing_unlike(); }
+  bool ranks_force_different_algorithms() const {
+    return selection_inputs_->group()->ranks_force_different_algorithms();
+  }
 
   // Returns the algorithm that would run the request, the alternatives, and their predicted times.
   select::Explanation explain(const select::Request& request) const;

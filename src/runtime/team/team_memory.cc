@@ -100,7 +100,7 @@ std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_
 const std::size_t start_at = node::SmallAllgather::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
 // The records are written at each call, so they have cache lines of their own.
-const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::apart_bytes);
+const std::size_t records_at = round_up(last_word_at + sizeof(LastWord), node::false_sharing_bytes);
 const std::size_t board_bytes = records_at + sizeof(CallRecords);
 
 LastWord& last_word_of(std::byte* piece) {

@@ -57,9 +57,9 @@ struct Turns {
 struct Ring {
   Flag filled;
   Flag emptied;
-  alignas(apart_bytes) double start_ns = 0;
-  alignas(apart_bytes) Count blocks_in = 0;
-  alignas(apart_bytes) Count blocks_out = 0;
+  alignas(false_sharing_bytes) double start_ns = 0;
+  alignas(false_sharing_bytes) Count blocks_in = 0;
+  alignas(false_sharing_bytes) Count blocks_out = 0;
 
   static std::size_t slot(Count block) { return (block % ring_blocks) * ring_block_bytes; }
 };

@@ -24,7 +24,7 @@ struct OwnLines {
   std::atomic<Count>& pong() { return pong_flag.value; }
 };
 
-struct alignas(apart_bytes) SharedLine {
+struct alignas(false_sharing_bytes) SharedLine {
   std::atomic<Count> ping_word{0};
   std::atomic<Count> pong_word{0};
   std::atomic<Count>& ping() { return ping_word; }
@@ -74,7 +74,7 @@ Samples time_ping_pong(MeasuringThreads& crew, int a, int b, const Extent& exten
 }
 
 // State of one reader of a flag: its acknowledgement, and the time when it saw the flag.
-struct alignas(apart_bytes) Reader {
+struct alignas(false_sharing_bytes) Reader {
   std::atomic<Count> seen{0};
   double when_ns = 0;
 };
@@ -91,7 +91,7 @@ void read_flag(const Flag& flag, Reader& reader) {
 // A flag that all writers wait for, and the flags with which they answer, in one cache line.
 struct Calls {
   Flag call;
-  alignas(apart_bytes) std::array<std::atomic<Count>, most_packed_flags> packed{};
+  alignas(false_sharing_bytes) std::array<std::atomic<Count>, most_packed_flags> packed{};
 };
 
 double last_reader_ns(std::span<const Reader> readers, Count count) {

@@ -64,13 +64,13 @@ class StartLine {
 
 // Distance of flags that must not share a cache line: some CPUs prefetch pairs of 64-byte lines,
 // and a cache line of the A64FX has 256 bytes.
-inline constexpr std::size_t apart_bytes = 256;
+inline constexpr std::size_t false_sharing_bytes = 256;
 
 using Count = std::uint32_t;
 // Ends an exchange; no round has this number.
 inline constexpr Count quit = std::numeric_limits<Count>::max();
 
-struct alignas(apart_bytes) Flag {
+struct alignas(false_sharing_bytes) Flag {
   std::atomic<Count> value{0};
 };
 

@@ -125,8 +125,8 @@ class Gate {
   void fail() { failed_.store(true, std::memory_order_relaxed); }
 
  private:
-  alignas(apart_bytes) std::atomic<std::size_t> arrived_{0};
-  alignas(apart_bytes) std::atomic<std::uint32_t> passed_{0};
+  alignas(false_sharing_bytes) std::atomic<std::size_t> arrived_{0};
+  alignas(false_sharing_bytes) std::atomic<std::uint32_t> passed_{0};
   std::atomic<bool> failed_{false};
   const std::size_t threads_;
 };

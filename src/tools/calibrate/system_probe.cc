@@ -126,7 +126,7 @@ Samples time_mapped_pages(MeasuringThreads& crew, int pu, const Extent& extent,
 
 // A futex on which a thread sleeps. Two threads wake each other in turn by increasing the counts.
 struct Bed {
-  alignas(apart_bytes) std::atomic<std::uint32_t> count{0};
+  alignas(false_sharing_bytes) std::atomic<std::uint32_t> count{0};
 
   void wake(std::uint32_t to) {
     count.store(to, std::memory_order_release);

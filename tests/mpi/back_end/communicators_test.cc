@@ -32,7 +32,8 @@ void live_once(Communicators& communicators, int thread) {
 TEST(CommunicatorsOfThreads, FindTheEntryOfTheirHandle) {
   const UnderlyingMpi real(stand_in::find);
   for (int round = 0; round < communicators_made; ++round) {
-    Communicators communicators(real, stand_in::find, Route::not_activated, [](Communicator&) {});
+    Communicators communicators(real, stand_in::find, FallbackReason::not_activated,
+                                [](Communicator&) {});
     at_once([&](int thread) {
       for (int life = 0; life < lives; ++life) live_once(communicators, thread);
     });

@@ -80,11 +80,12 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
   job.ranks = ranks;
   job.sizes.shared = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+    job.sizes.shared =
+        std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), false_sharing_bytes));
   }
   job.sizes.input = job.sizes.output = (1 + script.calls) * script.window_bytes;
   // Sufficient for two results of a reduction, even if slots are rounded up.
-  job.sizes.scratch = 2 * (script.window_bytes + apart_bytes);
+  job.sizes.scratch = 2 * (script.window_bytes + false_sharing_bytes);
   job.prepare = [script](check::checker::Memory& memory) {
     for (int rank = 0; rank < memory.ranks(); ++rank) {
       for (std::size_t call = 0; call < script.calls; ++call) {

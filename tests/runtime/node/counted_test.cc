@@ -48,7 +48,7 @@ Counts counts_of(const Calls& how, Make make, Run run) {
     job.reachable = how.reachable;
     for (int rank = 0; rank < how.ranks; ++rank) {
       job.sizes.shared =
-          std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+          std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), false_sharing_bytes));
     }
     job.sizes.input = job.sizes.output = how.bytes;
     job.sizes.scratch = 2 * how.bytes + 4 * page_bytes;

@@ -119,7 +119,7 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
   }
   Job job;
   job.ranks = ranks;
-  job.sizes.shared = round_up(make(0).shared_bytes(), apart_bytes);
+  job.sizes.shared = round_up(make(0).shared_bytes(), false_sharing_bytes);
   job.sizes.input = layout.input_bytes();
   job.sizes.output = layout.output_bytes();
   if constexpr (requires(const Protocol& protocol) { protocol.scratch_bytes(); }) {
@@ -152,11 +152,11 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
 template <class Protocol, class Make, class Run>
 Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run, int waits) {
   constexpr std::byte rubbish{0xEE};
-  const std::size_t flag = round_up(make(0).shared_bytes(), apart_bytes);
+  const std::size_t flag = round_up(make(0).shared_bytes(), false_sharing_bytes);
   const News news({Region::shared, 0, flag});
   Job job = direct_job<Protocol>(ranks, make, {call});
   const std::size_t window = job.sizes.input;
-  job.sizes = {flag + apart_bytes, 2 * window, window + 1, job.sizes.scratch};
+  job.sizes = {flag + false_sharing_bytes, 2 * window, window + 1, job.sizes.scratch};
   job.prepare = [=](check::checker::Memory& memory) {
     News::prepare(memory.bytes(Region::shared, 0).subspan(flag));
     for (int rank = 0; rank < ranks; ++rank) {

@@ -32,10 +32,10 @@ using Table = std::function<std::size_t(int from, int to)>;
 
 // Calls for any context.
 auto making_alltoall(int ranks, const Table& table) {
-  return [=](DirectExchange& protocol, auto& w) {
-    const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
-    const auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
-    protocol.exchange(w, Blocks::listed(out), Blocks::listed(in), false);
+  return [=](DirectExchange& protocol, auto& ctx) {
+    const auto out = row(ranks, [&](int to) { return table(ctx.rank(), to); });
+    const auto in = row(ranks, [&](int from) { return table(from, ctx.rank()); });
+    protocol.exchange(ctx, Blocks::listed(out), Blocks::listed(in), false);
   };
 }
 
@@ -63,25 +63,26 @@ std::size_t swapped_bytes(int from, int to) {
 Exchange swapped(int ranks) {
   Exchange call = alltoall(ranks, swapped_bytes);
   call.in_place = true;
-  call.run = [=](DirectExchange& protocol, CheckedContext& w) {
-    const auto blocks = row(ranks, [&](int to) { return swapped_bytes(w.rank(), to); });
-    protocol.swap(w, Blocks::listed(blocks));
+  call.run = [=](DirectExchange& protocol, CheckedContext& ctx) {
+    const auto blocks = row(ranks, [&](int to) { return swapped_bytes(ctx.rank(), to); });
+    protocol.swap(ctx, Blocks::listed(blocks));
   };
   return call;
 }
 
 Exchange scatter(int ranks, int root, int readers) {
   const auto bytes = [](int to) { return static_cast<std::size_t>(to % 3 + 1); };
-  return {[=](int rank) {
-            Bytes all;
-            for (int to = 0; to < ranks; ++to) append(all, block_of(rank, to, bytes(to)));
-            return all;
-          },
-          [=](int rank) { return block_of(root, rank, bytes(rank)); },
-          [=](DirectExchange& protocol, CheckedContext& w) {
-            const auto out = row(ranks, [&](int to) { return w.rank() == root ? bytes(to) : 0; });
-            protocol.scatter(w, Blocks::listed(out), {0, bytes(w.rank())}, root, false, {readers});
-          }};
+  return {
+      [=](int rank) {
+        Bytes all;
+        for (int to = 0; to < ranks; ++to) append(all, block_of(rank, to, bytes(to)));
+        return all;
+      },
+      [=](int rank) { return block_of(root, rank, bytes(rank)); },
+      [=](DirectExchange& protocol, CheckedContext& ctx) {
+        const auto out = row(ranks, [&](int to) { return ctx.rank() == root ? bytes(to) : 0; });
+        protocol.scatter(ctx, Blocks::listed(out), {0, bytes(ctx.rank())}, root, false, {readers});
+      }};
 }
 
 std::vector<Block> gathered_blocks(int ranks) {
@@ -89,10 +90,10 @@ std::vector<Block> gathered_blocks(int ranks) {
 }
 
 auto making_gather(int ranks, int root, int at_once, bool in_place) {
-  return [=, blocks = gathered_blocks(ranks)](DirectExchange& protocol, auto& w) {
-    const Block own = blocks[static_cast<std::size_t>(w.rank())];
-    protocol.gather(w, {0, own.bytes}, w.rank() == root ? Blocks::listed(blocks) : Blocks(), root,
-                    in_place, {at_once});
+  return [=, blocks = gathered_blocks(ranks)](DirectExchange& protocol, auto& ctx) {
+    const Block own = blocks[static_cast<std::size_t>(ctx.rank())];
+    protocol.gather(ctx, {0, own.bytes}, ctx.rank() == root ? Blocks::listed(blocks) : Blocks(),
+                    root, in_place, {at_once});
   };
 }
 
@@ -131,8 +132,8 @@ Exchange allgather(int ranks, const std::function<std::size_t(int)>& bytes, bool
             for (int from = 0; from < ranks; ++from) append(all, block_of(from, 0, bytes(from)));
             return all;
           },
-          [=](DirectExchange& protocol, CheckedContext& w) {
-            protocol.allgather(w, Blocks::listed(blocks), in_place);
+          [=](DirectExchange& protocol, CheckedContext& ctx) {
+            protocol.allgather(ctx, Blocks::listed(blocks), in_place);
           },
           in_place, at};
 }
@@ -140,8 +141,8 @@ Exchange allgather(int ranks, const std::function<std::size_t(int)>& bytes, bool
 Exchange bcast(std::size_t bytes, int root, int readers) {
   return {[=](int rank) { return block_of(rank, 0, bytes); },
           [=](int rank) { return rank == root ? Bytes{} : block_of(root, 0, bytes); },
-          [=](DirectExchange& protocol, CheckedContext& w) {
-            protocol.bcast(w, bytes, root, {readers});
+          [=](DirectExchange& protocol, CheckedContext& ctx) {
+            protocol.bcast(ctx, bytes, root, {readers});
           }};
 }
 
@@ -215,10 +216,10 @@ using PlanOfRank = std::function<PairExchange::Plan(int rank)>;
 
 Pairs exchanged(int ranks, const Table& table, const PlanOfRank& plan) {
   const Exchange like = alltoall(ranks, table);
-  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& w) {
-               const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
-               const auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
-               protocol.run(w, Blocks::listed(out), Blocks::listed(in), false, plan(w.rank()));
+  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& ctx) {
+               const auto out = row(ranks, [&](int to) { return table(ctx.rank(), to); });
+               const auto in = row(ranks, [&](int from) { return table(from, ctx.rank()); });
+               protocol.run(ctx, Blocks::listed(out), Blocks::listed(in), false, plan(ctx.rank()));
              }};
   call.makes_up_for_failures = true;
   return call;
@@ -231,10 +232,11 @@ Pairs announced(int ranks, const Table& table, PairExchange::Order order) {
 // Blocks that are to be replaced are sent in tiles, whatever their size.
 Pairs announced_in_place(int ranks) {
   const Exchange like = swapped(ranks);
-  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& w) {
-               const auto blocks = row(ranks, [&](int to) { return swapped_bytes(w.rank(), to); });
-               protocol.run(w, Blocks::listed(blocks), Blocks::listed(blocks), true,
-                            announcing(w.rank(), PairExchange::Order::as_ready));
+  Pairs call{like.given, like.wanted, [=](PairExchange& protocol, CheckedContext& ctx) {
+               const auto blocks =
+                   row(ranks, [&](int to) { return swapped_bytes(ctx.rank(), to); });
+               protocol.run(ctx, Blocks::listed(blocks), Blocks::listed(blocks), true,
+                            announcing(ctx.rank(), PairExchange::Order::as_ready));
              }};
   call.in_place = true;
   return call;
@@ -263,17 +265,18 @@ Pairs surprising(int ranks, std::size_t sent, std::size_t expected, PairExchange
     if (rank == receiver) wanted.resize(wanted.size() - sent);
     return wanted;
   };
-  call.run = [=](PairExchange& protocol, CheckedContext& w) {
-    const auto out = row(ranks, [&](int to) { return table(w.rank(), to); });
-    auto in = row(ranks, [&](int from) { return table(from, w.rank()); });
-    if (w.rank() == receiver) in.back().bytes = expected;
+  call.run = [=](PairExchange& protocol, CheckedContext& ctx) {
+    const auto out = row(ranks, [&](int to) { return table(ctx.rank(), to); });
+    auto in = row(ranks, [&](int from) { return table(from, ctx.rank()); });
+    if (ctx.rank() == receiver) in.back().bytes = expected;
     bool is_surprised = false;
     try {
-      protocol.run(w, Blocks::listed(out), Blocks::listed(in), false, announcing(w.rank(), order));
+      protocol.run(ctx, Blocks::listed(out), Blocks::listed(in), false,
+                   announcing(ctx.rank(), order));
     } catch (const context::SizesDiffer&) {
       is_surprised = true;
     }
-    if (is_surprised != (w.rank() == receiver)) throw FailureError("the wrong rank is surprised");
+    if (is_surprised != (ctx.rank() == receiver)) throw FailureError("the wrong rank is surprised");
   };
   return call;
 }
@@ -333,10 +336,10 @@ TEST(DirectChecked, ReceiverOfUnexpectedSizeFailsAlone) {
 // Rank 0's block is read by rank 1, and rank 1 writes its block to rank 0.
 std::vector<Job> leaving_announcements() {
   const Table table = [](int from, int) { return std::size_t{from == 0 ? 4U : 5U}; };
-  const auto run = [=](PairExchange& protocol, auto& w) {
-    const auto out = row(2, [&](int to) { return table(w.rank(), to); });
-    const auto in = row(2, [&](int from) { return table(from, w.rank()); });
-    protocol.run(w, Blocks::listed(out), Blocks::listed(in), false,
+  const auto run = [=](PairExchange& protocol, auto& ctx) {
+    const auto out = row(2, [&](int to) { return table(ctx.rank(), to); });
+    const auto in = row(2, [&](int from) { return table(from, ctx.rank()); });
+    protocol.run(ctx, Blocks::listed(out), Blocks::listed(in), false,
                  {.tile_bytes = 2, .order = staggered, .announced_from = 4, .written_from = 5});
   };
   return leaving_jobs<PairExchange>(2, 4, making_pairs(2), announced(2, table, staggered), run);

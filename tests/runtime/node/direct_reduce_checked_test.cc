@@ -43,8 +43,8 @@ Bytes direct_combined(int ranks, std::size_t from, std::size_t count) {
 using DirectResults = DirectReduce::Results;
 
 auto making_allreduce(std::size_t count, DirectResults results) {
-  return [=](DirectReduce& protocol, auto& w) {
-    protocol.allreduce(w, count, bracketed, {one_by_one.block_bytes, results});
+  return [=](DirectReduce& protocol, auto& ctx) {
+    protocol.allreduce(ctx, count, bracketed, {one_by_one.block_bytes, results});
   };
 }
 
@@ -60,8 +60,8 @@ DirectReduceCall allreduce_written(int ranks, std::size_t count, bool in_place) 
 }
 
 auto making_reduce(std::size_t count, int root) {
-  return [=](DirectReduce& protocol, auto& w) {
-    protocol.reduce(w, count, bracketed, root, one_by_one);
+  return [=](DirectReduce& protocol, auto& ctx) {
+    protocol.reduce(ctx, count, bracketed, root, one_by_one);
   };
 }
 
@@ -80,8 +80,8 @@ DirectReduceCall reduce_scatter(int ranks) {
             return direct_combined(ranks, static_cast<std::size_t>(mine(rank).offset),
                                    mine(rank).bytes);
           },
-          [=](DirectReduce& protocol, CheckedContext& w) {
-            protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, one_by_one);
+          [=](DirectReduce& protocol, CheckedContext& ctx) {
+            protocol.reduce_scatter(ctx, Blocks::listed(blocks), bracketed, one_by_one);
           }};
 }
 

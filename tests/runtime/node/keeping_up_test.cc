@@ -56,7 +56,8 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::v
   check::counting::Job job;
   job.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
-    job.sizes.shared = std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), apart_bytes));
+    job.sizes.shared =
+        std::max(job.sizes.shared, round_up(make(rank).shared_bytes(), false_sharing_bytes));
   }
   job.sizes.input = job.sizes.output = 4 * page_bytes;
   job.sizes.scratch = 4 * page_bytes;
@@ -78,7 +79,7 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::v
 }
 
 TEST(KeepingUp, SlotsOfInlineBroadcastAdvance) {
-  constexpr std::size_t slots_at = apart_bytes;  // behind one counter
+  constexpr std::size_t slots_at = false_sharing_bytes;  // behind one counter
   expect_flags_come_along(
       {slots_at, slots_at + slot_bytes(8)}, everybody,
       [](int rank) {
@@ -91,7 +92,7 @@ TEST(KeepingUp, SlotsOfInlineBroadcastAdvance) {
 
 TEST(KeepingUp, CountersOfSegmentedBroadcastAdvance) {
   expect_flags_come_along(
-      {0, apart_bytes}, everybody,
+      {0, false_sharing_bytes}, everybody,
       [](int rank) {
         return SegmentedBcast({1, page_bytes}, unknown_locality(ranks), rank, first_sequence);
       },
@@ -103,7 +104,7 @@ TEST(KeepingUp, CountersOfSegmentedBroadcastAdvance) {
 
 TEST(KeepingUp, ResultFlagsOfReductionsAdvance) {
   constexpr int slots = 2;
-  const std::size_t results_at = apart_bytes + slots * slot_bytes(8);
+  const std::size_t results_at = false_sharing_bytes + slots * slot_bytes(8);
   const auto make = [](int) {
     return TreeReduce({8, slots}, ReductionOrder(unknown_locality(ranks)), first_sequence);
   };

@@ -70,9 +70,9 @@ class LeavingContext {
     w_.store_stamped(flag, value, where);
   }
   Sequence wait_stamped(Address flag, Until until) { return wait(flag, until); }
-  void keep_stamp(Address place) { w_.keep_stamp(place); }
+  void record_stamp(Address place) { w_.record_stamp(place); }
   void compare_stamp(Address place) { w_.compare_stamp(place); }
-  void outlast(Address flag, Until until, Where where = Where::current()) {
+  void wait_or_owner_death(Address flag, Until until, Where where = Where::current()) {
     w_.wait(flag, until, where);
   }
 
@@ -98,10 +98,10 @@ class LeavingContext {
             Where where = Where::current()) {
     w_.copy(to, from, n, kernel, where);
   }
-  void take(Address to, Address from, std::size_t n, Where where = Where::current()) {
+  void copy_and_own(Address to, Address from, std::size_t n, Where where = Where::current()) {
     w_.take(to, from, n, where);
   }
-  void keep(Address place, std::size_t n, Where where = Where::current()) {
+  void own(Address place, std::size_t n, Where where = Where::current()) {
     w_.keep(place, n, where);
   }
   void reduce(Address to, Address left, Address right, std::size_t count,
@@ -112,8 +112,8 @@ class LeavingContext {
     return w_.expose(at, what, where);
   }
   void order_callers_stores(Where where = Where::current()) { w_.order_callers_stores(where); }
-  std::optional<Address> reach(Address at, Where where = Where::current()) {
-    return w_.reach(at, where);
+  std::optional<Address> map_exposed(Address at, Where where = Where::current()) {
+    return w_.map_exposed(at, where);
   }
   single_copy::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t n,
                                 Where where = Where::current()) {

@@ -153,7 +153,7 @@ void expect_forced(const std::array<const char*, choice_ranks>& told, std::strin
       EXPECT_EQ(team.latest_algorithm(), runs);
     }
     EXPECT_EQ(team.latest_unserved(), unserved);
-    EXPECT_EQ(team.is_forcing_unlike(), is_unlike);
+    EXPECT_EQ(team.ranks_force_different_algorithms(), is_unlike);
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

@@ -108,7 +108,7 @@ Numbers laid_out(const std::vector<Block>& blocks, const std::vector<Numbers>& m
   return all;
 }
 
-struct Setting {
+struct ProtocolInputs {
   int rank;
   int ranks;
   int root;
@@ -117,7 +117,7 @@ struct Setting {
 };
 
 // Returns whether rank `from` sends data to rank `to`.
-bool goes(Operation operation, const Setting& s, int from, int to) {
+bool goes(Operation operation, const ProtocolInputs& s, int from, int to) {
   switch (operation) {
     case Operation::gather:
     case Operation::gatherv:
@@ -147,7 +147,7 @@ bool is_uneven(Operation operation) {
   return operation == Operation::allgatherv || select::has_pairwise_sizes(operation);
 }
 
-Trial moving_trial(Operation operation, const Setting& s) {
+Trial moving_trial(Operation operation, const ProtocolInputs& s) {
   const Matrix matrix(s.ranks, s.count, s.seed, operation);
   const std::size_t gap = is_uneven(operation) ? 3 : 0;
   std::vector<std::size_t> to_counts;
@@ -180,7 +180,7 @@ Trial moving_trial(Operation operation, const Setting& s) {
 }
 
 // Returns the result of a reduction on this rank, before it is split into blocks.
-Numbers joined(Operation operation, const Setting& s, std::size_t count) {
+Numbers joined(Operation operation, const ProtocolInputs& s, std::size_t count) {
   switch (operation) {
     case Operation::scan:
       return sums(count, s.rank + 1, s.seed);
@@ -208,7 +208,7 @@ Numbers joined(Operation operation, const Setting& s, std::size_t count) {
   return {};
 }
 
-Trial reducing_trial(Operation operation, const Setting& s) {
+Trial reducing_trial(Operation operation, const ProtocolInputs& s) {
   Trial trial;
   const auto seed_of = [&](int rank) { return s.seed + static_cast<std::uint32_t>(rank); };
   const bool to_blocks = select::reduces_to_blocks(operation);
@@ -239,7 +239,7 @@ Trial reducing_trial(Operation operation, const Setting& s) {
   return trial;
 }
 
-Trial broadcast_trial(const Setting& s) {
+Trial broadcast_trial(const ProtocolInputs& s) {
   Trial trial;
   trial.wanted = numbers(s.count, s.seed);
   trial.out = s.rank == s.root ? trial.wanted : Numbers(s.count, untouched);
@@ -247,7 +247,7 @@ Trial broadcast_trial(const Setting& s) {
   return trial;
 }
 
-Trial trial_of(Operation operation, const Setting& s) {
+Trial trial_of(Operation operation, const ProtocolInputs& s) {
   switch (operation) {
     case Operation::barrier:
       return {};
@@ -285,7 +285,7 @@ struct Buffers {
 };
 
 // Returns the call in the form that the team's own functions use.
-Call call_of(Operation operation, const Trial& trial, Buffers& buffers, const Setting& s) {
+Call call_of(Operation operation, const Trial& trial, Buffers& buffers, const ProtocolInputs& s) {
   Call call = trial.call;
   call.operation = operation;
   call.root = s.root;
@@ -300,7 +300,7 @@ Call call_of(Operation operation, const Trial& trial, Buffers& buffers, const Se
   return call;
 }
 
-Setting setting_of(const Team& team, std::size_t bytes, std::uint32_t seed) {
+ProtocolInputs setting_of(const Team& team, std::size_t bytes, std::uint32_t seed) {
   return {team.rank(), team.ranks(),
           static_cast<int>(seed % static_cast<std::uint32_t>(team.ranks())), bytes / number_bytes,
           seed};
@@ -329,7 +329,7 @@ void exercise(Team& team, const select::Plan& plan, Operation operation, std::si
   std::minstd_rand random(seed + 7);
   for (std::uint32_t call = 0; call < 4; ++call) {
     const std::size_t bytes = call == 0 ? most : random() % (most + 1);
-    const Setting s = setting_of(team, bytes, seed + 100 * call);
+    const ProtocolInputs s = setting_of(team, bytes, seed + 100 * call);
     const Trial trial = trial_of(operation, s);
     Buffers buffers(trial, memory);
     team.run_by(plan, call_of(operation, trial, buffers, s));
@@ -340,10 +340,10 @@ void exercise(Team& team, const select::Plan& plan, Operation operation, std::si
 }
 
 struct OwnCall::Parts {
-  Parts(const Setting& of, Operation by)
+  Parts(const ProtocolInputs& of, Operation by)
       : setting(of), operation(by), trial(trial_of(by, of)), out(trial.out) {}
 
-  Setting setting;
+  ProtocolInputs setting;
   Operation operation;
   Trial trial;
   Numbers out;
@@ -358,7 +358,7 @@ bool OwnCall::is_right() const { return parts_->out == parts_->trial.wanted; }
 
 void OwnCall::run() {
   const Trial& trial = parts_->trial;
-  const Setting& s = parts_->setting;
+  const ProtocolInputs& s = parts_->setting;
   const void* const in = trial.in.data();
   void* const out = parts_->out.data();
   const std::size_t count = trial.call.count;

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using How = RankEnd::How;
 
 // Returns a function that allocates `bytes` bytes, all of which contain the rank's number.
-Peers::Bring bring(std::size_t bytes, int rank) {
+Peers::AllocatePiece bring(std::size_t bytes, int rank) {
   return [bytes, rank](memory::Arena& arena) {
     const memory::Piece piece = arena.allocate(bytes);
     std::memset(arena.data(piece), rank, piece.bytes);

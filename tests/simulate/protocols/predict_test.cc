@@ -60,7 +60,7 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   const int ranks = team.locality.ranks();
   const node::ReductionOrder reduction_order(team.locality);
   const auto setting = [&](int rank) {
-    return select::Setting{team.locality, team.resources, reduction_order, rank};
+    return select::ProtocolInputs{team.locality, team.resources, reduction_order, rank};
   };
   const select::Call call{.operation = request.operation, .count = request.bytes};
   constexpr int calls = 3;
@@ -70,7 +70,8 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   counted.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto bytes = Algorithm::protocol(plan, setting(rank)).shared_bytes();
-    counted.sizes.shared = std::max(counted.sizes.shared, round_up(bytes, node::apart_bytes));
+    counted.sizes.shared =
+        std::max(counted.sizes.shared, round_up(bytes, node::false_sharing_bytes));
   }
   // Pieces of no bytes may begin after the end of the data.
   counted.sizes.input = counted.sizes.output =
@@ -122,7 +123,7 @@ void expect_lines_as_counted(int ranks, const Request& request) {
           using Algorithm = select::Registration<Plan>;
           if constexpr (requires(check::counting::CountedContext & w,
                                  decltype(Algorithm::protocol(
-                                     plan, std::declval<select::Setting>()))& protocol) {
+                                     plan, std::declval<select::ProtocolInputs>()))& protocol) {
                           Algorithm::run(protocol, w, plan, select::Call());
                         }) {
             expect_lines_as_counted(

@@ -9,14 +9,14 @@
 
 namespace huddle::mpi {
 
-Route AllgatherCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason AllgatherCall::run(const Process& process, Communicator& communicator) const {
   const Part own = output.block(communicator.rank);
   OwnSendBlock mine(process.real(), comm, given(communicator), own);
   Dense all(process.real(), comm, output.all(communicator.ranks));
   communicator.with_team(
       [&](auto& team) { team.allgather(mine.data(), all.data(), output.bytes()); });
   all.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int AllgatherCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -32,14 +32,14 @@ std::size_t AllgathervCall::bytes(const Communicator& communicator) const {
   return output.bytes(communicator.rank);
 }
 
-Route AllgathervCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason AllgathervCall::run(const Process& process, Communicator& communicator) const {
   const Part own = output.block(communicator.rank);
   OwnSendBlock mine(process.real(), comm, given(communicator), own);
   DenseBlocks all(process.real(), comm, output, communicator.ranks);
   communicator.with_team(
       [&](auto& team) { team.allgatherv(mine.data(), all.base(), all.blocks()); });
   all.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int AllgathervCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -59,30 +59,30 @@ using namespace huddle::mpi;
 
 HUDDLE_EXPORT int MPI_Allgather(const void* input, int in_count, Datatype in_type, void* output,
                                 int out_count, Datatype out_type, Comm comm) {
-  return carry_out(
-      process(),
-      AllgatherCall{{{Side(input, in_count, in_type), Side(output, out_count, out_type), comm}}});
+  return carry_out(process(), AllgatherCall{{{BufferArgument(input, in_count, in_type),
+                                              BufferArgument(output, out_count, out_type), comm}}});
 }
 
 HUDDLE_EXPORT int MPI_Allgather_c(const void* input, Count in_count, Datatype in_type, void* output,
                                   Count out_count, Datatype out_type, Comm comm) {
-  return carry_out(
-      process(),
-      AllgatherCall{{{Side(input, in_count, in_type), Side(output, out_count, out_type), comm}}});
+  return carry_out(process(), AllgatherCall{{{BufferArgument(input, in_count, in_type),
+                                              BufferArgument(output, out_count, out_type), comm}}});
 }
 
 HUDDLE_EXPORT int MPI_Allgatherv(const void* input, int in_count, Datatype in_type, void* output,
                                  const int* out_counts, const int* out_places, Datatype out_type,
                                  Comm comm) {
-  return carry_out(process(),
-                   AllgathervCall{{{Side(input, in_count, in_type),
-                                    ListedSide(output, out_counts, out_places, out_type), comm}}});
+  return carry_out(
+      process(),
+      AllgathervCall{{{BufferArgument(input, in_count, in_type),
+                       VectorBufferArgument(output, out_counts, out_places, out_type), comm}}});
 }
 
 HUDDLE_EXPORT int MPI_Allgatherv_c(const void* input, Count in_count, Datatype in_type,
                                    void* output, const Count* out_counts, const Aint* out_places,
                                    Datatype out_type, Comm comm) {
-  return carry_out(process(),
-                   AllgathervCall{{{Side(input, in_count, in_type),
-                                    ListedSide(output, out_counts, out_places, out_type), comm}}});
+  return carry_out(
+      process(),
+      AllgathervCall{{{BufferArgument(input, in_count, in_type),
+                       VectorBufferArgument(output, out_counts, out_places, out_type), comm}}});
 }

@@ -13,14 +13,15 @@ namespace huddle::mpi {
 
 // Common part of the two calls.
 template <class Output>
-struct AnyAllgather : ForAll<Side, Output> {
-  Route check_arguments(const Process& process, const Communicator& communicator) const {
-    const Route route = ForAll<Side, Output>::check_arguments(process, communicator);
-    if (route != Route::huddle || this->input.is_in_place()) return route;
+struct AnyAllgather : ForAll<BufferArgument, Output> {
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const {
+    const FallbackReason fallback =
+        ForAll<BufferArgument, Output>::check_arguments(process, communicator);
+    if (fallback != FallbackReason::none || this->input.is_in_place()) return fallback;
     const bool refused = this->is_refused_alias(this->input.address,
                                                 this->output.block(communicator.rank).place.address,
                                                 this->input.bytes());
-    return refused ? Route::invalid_arguments : route;
+    return refused ? FallbackReason::invalid_arguments : fallback;
   }
   // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const {
@@ -35,25 +36,25 @@ struct AnyAllgather : ForAll<Side, Output> {
   }
 };
 
-struct AllgatherCall : AnyAllgather<Side> {
+struct AllgatherCall : AnyAllgather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::allgather;
 
   std::size_t bytes(const Communicator& /*communicator*/) const { return output.bytes(); }
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return output.bytes();
   }
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
-struct AllgathervCall : AnyAllgather<ListedSide> {
+struct AllgathervCall : AnyAllgather<VectorBufferArgument> {
   static constexpr select::Operation operation = select::Operation::allgatherv;
 
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return output.bytes_of_all(communicator.ranks);
   }
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 

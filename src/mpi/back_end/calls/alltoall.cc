@@ -11,17 +11,17 @@ namespace huddle::mpi {
 
 // Ranks send and receive equal blocks; a rank whose arguments differ passes the call to the MPI,
 // and so do all other ranks because theirs must differ as well.
-Route AlltoallCall::check_arguments(const Process& process,
-                                    const Communicator& communicator) const {
-  const Route route = ForAll::check_arguments(process, communicator);
-  if (route != Route::huddle) return route;
+FallbackReason AlltoallCall::check_arguments(const Process& process,
+                                             const Communicator& communicator) const {
+  const FallbackReason fallback = ForAll::check_arguments(process, communicator);
+  if (fallback != FallbackReason::none) return fallback;
   const bool is_refused = !input.is_in_place() &&
                           (input.bytes() != output.bytes() ||
                            is_refused_alias(input.address, output.address, bytes(communicator)));
-  return is_refused ? Route::invalid_arguments : route;
+  return is_refused ? FallbackReason::invalid_arguments : fallback;
 }
 
-Route AlltoallCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason AlltoallCall::run(const Process& process, Communicator& communicator) const {
   Dense to(process.real(), comm, output.all(communicator.ranks));
   if (input.is_in_place()) {
     to.fetch();
@@ -34,7 +34,7 @@ Route AlltoallCall::run(const Process& process, Communicator& communicator) cons
         [&](auto& team) { team.alltoall(from.data(), to.data(), output.bytes()); });
   }
   to.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int AlltoallCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -50,19 +50,19 @@ std::size_t AnyAlltoallv::bytes(const Communicator& communicator) const {
   return (input.is_in_place() ? output : input).bytes_of_all(communicator.ranks);
 }
 
-Route AnyAlltoallv::check_arguments(const Process& process,
-                                    const Communicator& communicator) const {
-  const Route route = ForAll::check_arguments(process, communicator);
-  if (route != Route::huddle || input.is_in_place()) return route;
+FallbackReason AnyAlltoallv::check_arguments(const Process& process,
+                                             const Communicator& communicator) const {
+  const FallbackReason fallback = ForAll::check_arguments(process, communicator);
+  if (fallback != FallbackReason::none || input.is_in_place()) return fallback;
   const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
-  return is_refused ? Route::invalid_arguments : route;
+  return is_refused ? FallbackReason::invalid_arguments : fallback;
 }
 
 bool AnyAlltoallv::is_truncated(const Communicator& communicator) const {
   return !input.is_in_place() && input.bytes(communicator.rank) > output.bytes(communicator.rank);
 }
 
-Route AnyAlltoallv::run(const Process& process, Communicator& communicator) const {
+FallbackReason AnyAlltoallv::run(const Process& process, Communicator& communicator) const {
   const int rank = communicator.rank;
   DenseBlocks to(process.real(), comm, output, communicator.ranks);
   if (input.is_in_place()) {
@@ -78,7 +78,7 @@ Route AnyAlltoallv::run(const Process& process, Communicator& communicator) cons
         [&](auto& team) { team.alltoallv(from.base(), from.blocks(), to.base(), to.blocks()); });
   }
   to.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int AlltoallvCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -109,44 +109,48 @@ using namespace huddle::mpi;
 
 HUDDLE_EXPORT int MPI_Alltoall(const void* input, int in_count, Datatype in_type, void* output,
                                int out_count, Datatype out_type, Comm comm) {
-  return carry_out(process(), AlltoallCall{{Side(input, in_count, in_type),
-                                            Side(output, out_count, out_type), comm}});
+  return carry_out(process(), AlltoallCall{{BufferArgument(input, in_count, in_type),
+                                            BufferArgument(output, out_count, out_type), comm}});
 }
 
 HUDDLE_EXPORT int MPI_Alltoall_c(const void* input, Count in_count, Datatype in_type, void* output,
                                  Count out_count, Datatype out_type, Comm comm) {
-  return carry_out(process(), AlltoallCall{{Side(input, in_count, in_type),
-                                            Side(output, out_count, out_type), comm}});
+  return carry_out(process(), AlltoallCall{{BufferArgument(input, in_count, in_type),
+                                            BufferArgument(output, out_count, out_type), comm}});
 }
 
 HUDDLE_EXPORT int MPI_Alltoallv(const void* input, const int* in_counts, const int* in_places,
                                 Datatype in_type, void* output, const int* out_counts,
                                 const int* out_places, Datatype out_type, Comm comm) {
-  return carry_out(process(),
-                   AlltoallvCall{{{ListedSide(input, in_counts, in_places, in_type),
-                                   ListedSide(output, out_counts, out_places, out_type), comm}}});
+  return carry_out(
+      process(),
+      AlltoallvCall{{{VectorBufferArgument(input, in_counts, in_places, in_type),
+                      VectorBufferArgument(output, out_counts, out_places, out_type), comm}}});
 }
 
 HUDDLE_EXPORT int MPI_Alltoallv_c(const void* input, const Count* in_counts, const Aint* in_places,
                                   Datatype in_type, void* output, const Count* out_counts,
                                   const Aint* out_places, Datatype out_type, Comm comm) {
-  return carry_out(process(),
-                   AlltoallvCall{{{ListedSide(input, in_counts, in_places, in_type),
-                                   ListedSide(output, out_counts, out_places, out_type), comm}}});
+  return carry_out(
+      process(),
+      AlltoallvCall{{{VectorBufferArgument(input, in_counts, in_places, in_type),
+                      VectorBufferArgument(output, out_counts, out_places, out_type), comm}}});
 }
 
 HUDDLE_EXPORT int MPI_Alltoallw(const void* input, const int* in_counts, const int* in_places,
                                 const Datatype* in_types, void* output, const int* out_counts,
                                 const int* out_places, const Datatype* out_types, Comm comm) {
-  return carry_out(process(),
-                   AlltoallwCall{{{ListedSide(input, in_counts, in_places, in_types),
-                                   ListedSide(output, out_counts, out_places, out_types), comm}}});
+  return carry_out(
+      process(),
+      AlltoallwCall{{{VectorBufferArgument(input, in_counts, in_places, in_types),
+                      VectorBufferArgument(output, out_counts, out_places, out_types), comm}}});
 }
 
 HUDDLE_EXPORT int MPI_Alltoallw_c(const void* input, const Count* in_counts, const Aint* in_places,
                                   const Datatype* in_types, void* output, const Count* out_counts,
                                   const Aint* out_places, const Datatype* out_types, Comm comm) {
-  return carry_out(process(),
-                   AlltoallwCall{{{ListedSide(input, in_counts, in_places, in_types),
-                                   ListedSide(output, out_counts, out_places, out_types), comm}}});
+  return carry_out(
+      process(),
+      AlltoallwCall{{{VectorBufferArgument(input, in_counts, in_places, in_types),
+                      VectorBufferArgument(output, out_counts, out_places, out_types), comm}}});
 }

@@ -11,7 +11,7 @@
 
 namespace huddle::mpi {
 
-struct AlltoallCall : ForAll<Side, Side> {
+struct AlltoallCall : ForAll<BufferArgument, BufferArgument> {
   static constexpr select::Operation operation = select::Operation::alltoall;
 
   std::size_t bytes(const Communicator& communicator) const {
@@ -20,20 +20,20 @@ struct AlltoallCall : ForAll<Side, Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
 // Common part of the other two calls. Only the two ranks of a pair know the size of their exchange,
 // so a rank that sees an error must still take part, unless it would not in the MPI.
-struct AnyAlltoallv : ForAll<ListedSide, ListedSide> {
+struct AnyAlltoallv : ForAll<VectorBufferArgument, VectorBufferArgument> {
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const;
 };

@@ -11,9 +11,9 @@
 
 namespace huddle::mpi {
 
-Route BarrierCall::run(const Process& /*process*/, Communicator& communicator) const {
+FallbackReason BarrierCall::run(const Process& /*process*/, Communicator& communicator) const {
   communicator.with_team([](auto& team) { team.barrier(); });
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 void BcastCall::inspect(const Process& process, Communicator& communicator) {
@@ -24,20 +24,20 @@ std::size_t BcastCall::bytes(const Communicator& /*communicator*/) const {
   return bytes_of(count, *facts);
 }
 
-Route BcastCall::check_arguments(const Process& /*process*/,
-                                 const Communicator& communicator) const {
+FallbackReason BcastCall::check_arguments(const Process& /*process*/,
+                                          const Communicator& communicator) const {
   const bool fine =
-      communicator.has_rank(root) && is_plain(output, count, *facts) && output != in_place();
-  return fine ? Route::huddle : Route::invalid_arguments;
+      communicator.has_rank(root) && is_valid_buffer(output, count, *facts) && output != in_place();
+  return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
 }
 
-Route BcastCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason BcastCall::run(const Process& process, Communicator& communicator) const {
   Dense data(process.real(), comm, part());
   const bool is_root = communicator.rank == root;
   if (is_root) data.fetch();
   communicator.with_team([&](auto& team) { team.bcast(data.data(), data.bytes(), root); });
   if (!is_root) data.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int BcastCall::run_by_mpi(const UnderlyingMpi& real) const {

@@ -25,10 +25,11 @@ struct BarrierCall {
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route check_arguments(const Process& /*process*/, const Communicator& /*communicator*/) const {
-    return Route::huddle;
+  FallbackReason check_arguments(const Process& /*process*/,
+                                 const Communicator& /*communicator*/) const {
+    return FallbackReason::none;
   }
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const { return real.barrier(comm); }
   bool is_in_place() const { return false; }
   bool is_truncated(const Communicator& /*communicator*/) const { return false; }
@@ -51,8 +52,8 @@ struct BcastCall {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   bool is_in_place() const { return false; }
   bool is_truncated(const Communicator& /*communicator*/) const { return false; }

@@ -11,7 +11,7 @@
 
 namespace huddle::mpi {
 
-Route GatherCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason GatherCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (is_wrong_at_root(communicator)) return take_part_and_discard(process, communicator);
   if (!is_root(communicator)) {
@@ -19,7 +19,7 @@ Route GatherCall::run(const Process& process, Communicator& communicator) const 
     mine.fetch();
     communicator.with_team(
         [&](auto& team) { team.gather(mine.data(), nullptr, mine.bytes(), root); });
-    return Route::huddle;
+    return FallbackReason::none;
   }
   OwnSendBlock mine(real, comm, given(), output.block(root));
   Dense all(real, comm, output.all(communicator.ranks));
@@ -31,13 +31,14 @@ Route GatherCall::run(const Process& process, Communicator& communicator) const 
 
 // The other ranks cannot detect the error and have entered the call: the root takes part with a
 // temporary buffer and discards the result.
-Route GatherCall::take_part_and_discard(const Process& process, Communicator& communicator) const {
+FallbackReason GatherCall::take_part_and_discard(const Process& process,
+                                                 Communicator& communicator) const {
   Dense mine(process.real(), comm, given());
   mine.fetch();
   std::vector<std::byte> aside(input.bytes_of_all(communicator.ranks));
   communicator.with_team(
       [&](auto& team) { team.gather(mine.data(), aside.data(), input.bytes(), root); });
-  return Route::invalid_arguments;
+  return FallbackReason::invalid_arguments;
 }
 
 int GatherCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -54,19 +55,20 @@ std::size_t GathervCall::bytes(const Communicator& communicator) const {
 }
 
 // A root with invalid counts does not know the sizes of the blocks, so it cannot take part.
-Route GathervCall::check_arguments(const Process& process, const Communicator& communicator) const {
-  if (is_wrong_at_root(communicator)) return Route::invalid_arguments;
+FallbackReason GathervCall::check_arguments(const Process& process,
+                                            const Communicator& communicator) const {
+  if (is_wrong_at_root(communicator)) return FallbackReason::invalid_arguments;
   return AnyGather::check_arguments(process, communicator);
 }
 
-Route GathervCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason GathervCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, given());
     mine.fetch();
     communicator.with_team(
         [&](auto& team) { team.gatherv(mine.data(), mine.bytes(), nullptr, {}, root); });
-    return Route::huddle;
+    return FallbackReason::none;
   }
   const Part own = output.block(root);
   OwnSendBlock mine(real, comm, given(), own);
@@ -88,14 +90,14 @@ int GathervCall::run_by_mpi(const UnderlyingMpi& real) const {
                       root, comm);
 }
 
-Route ScatterCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ScatterCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
     communicator.with_team(
         [&](auto& team) { team.scatter(nullptr, mine.data(), mine.bytes(), root); });
     mine.store();
-    return Route::huddle;
+    return FallbackReason::none;
   }
   const std::size_t bytes = input.bytes();
   Dense all(real, comm, input.all(communicator.ranks));
@@ -103,12 +105,12 @@ Route ScatterCall::run(const Process& process, Communicator& communicator) const
   if (output.is_in_place()) {
     std::byte* const own = all.data() + static_cast<std::size_t>(root) * bytes;
     communicator.with_team([&](auto& team) { team.scatter(all.data(), own, bytes, root); });
-    return Route::huddle;
+    return FallbackReason::none;
   }
   OwnReceiveBlock mine(real, comm, output.block(0), bytes);
   communicator.with_team([&](auto& team) { team.scatter(all.data(), mine.data(), bytes, root); });
   mine.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int ScatterCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -124,14 +126,14 @@ std::size_t ScattervCall::bytes(const Communicator& communicator) const {
   return output.is_in_place() ? input.bytes(communicator.rank) : output.bytes();
 }
 
-Route ScattervCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ScattervCall::run(const Process& process, Communicator& communicator) const {
   const UnderlyingMpi& real = process.real();
   if (!is_root(communicator)) {
     Dense mine(real, comm, output.block(0));
     communicator.with_team(
         [&](auto& team) { team.scatterv(nullptr, {}, mine.data(), mine.bytes(), root); });
     mine.store();
-    return Route::huddle;
+    return FallbackReason::none;
   }
   const std::size_t bytes = input.bytes(root);
   DenseBlocks all(real, comm, input, communicator.ranks);
@@ -139,13 +141,13 @@ Route ScattervCall::run(const Process& process, Communicator& communicator) cons
   if (output.is_in_place()) {
     communicator.with_team(
         [&](auto& team) { team.scatterv(all.base(), all.blocks(), all.data(root), bytes, root); });
-    return Route::huddle;
+    return FallbackReason::none;
   }
   OwnReceiveBlock mine(real, comm, output.block(0), bytes);
   communicator.with_team(
       [&](auto& team) { team.scatterv(all.base(), all.blocks(), mine.data(), bytes, root); });
   mine.store();
-  return Route::huddle;
+  return FallbackReason::none;
 }
 
 int ScattervCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -164,54 +166,62 @@ using namespace huddle::mpi;
 
 HUDDLE_EXPORT int MPI_Gather(const void* input, int in_count, Datatype in_type, void* output,
                              int out_count, Datatype out_type, int root, Comm comm) {
-  return carry_out(process(), GatherCall{{Side(input, in_count, in_type),
-                                          Side(output, out_count, out_type), root, comm}});
+  return carry_out(process(),
+                   GatherCall{{BufferArgument(input, in_count, in_type),
+                               BufferArgument(output, out_count, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Gather_c(const void* input, Count in_count, Datatype in_type, void* output,
                                Count out_count, Datatype out_type, int root, Comm comm) {
-  return carry_out(process(), GatherCall{{Side(input, in_count, in_type),
-                                          Side(output, out_count, out_type), root, comm}});
+  return carry_out(process(),
+                   GatherCall{{BufferArgument(input, in_count, in_type),
+                               BufferArgument(output, out_count, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Gatherv(const void* input, int in_count, Datatype in_type, void* output,
                               const int* out_counts, const int* out_places, Datatype out_type,
                               int root, Comm comm) {
-  return carry_out(process(),
-                   GathervCall{{Side(input, in_count, in_type),
-                                ListedSide(output, out_counts, out_places, out_type), root, comm}});
+  return carry_out(
+      process(),
+      GathervCall{{BufferArgument(input, in_count, in_type),
+                   VectorBufferArgument(output, out_counts, out_places, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Gatherv_c(const void* input, Count in_count, Datatype in_type, void* output,
                                 const Count* out_counts, const Aint* out_places, Datatype out_type,
                                 int root, Comm comm) {
-  return carry_out(process(),
-                   GathervCall{{Side(input, in_count, in_type),
-                                ListedSide(output, out_counts, out_places, out_type), root, comm}});
+  return carry_out(
+      process(),
+      GathervCall{{BufferArgument(input, in_count, in_type),
+                   VectorBufferArgument(output, out_counts, out_places, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Scatter(const void* input, int in_count, Datatype in_type, void* output,
                               int out_count, Datatype out_type, int root, Comm comm) {
-  return carry_out(process(), ScatterCall{{Side(input, in_count, in_type),
-                                           Side(output, out_count, out_type), root, comm}});
+  return carry_out(process(),
+                   ScatterCall{{BufferArgument(input, in_count, in_type),
+                                BufferArgument(output, out_count, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Scatter_c(const void* input, Count in_count, Datatype in_type, void* output,
                                 Count out_count, Datatype out_type, int root, Comm comm) {
-  return carry_out(process(), ScatterCall{{Side(input, in_count, in_type),
-                                           Side(output, out_count, out_type), root, comm}});
+  return carry_out(process(),
+                   ScatterCall{{BufferArgument(input, in_count, in_type),
+                                BufferArgument(output, out_count, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Scatterv(const void* input, const int* in_counts, const int* in_places,
                                Datatype in_type, void* output, int out_count, Datatype out_type,
                                int root, Comm comm) {
-  return carry_out(process(), ScattervCall{{ListedSide(input, in_counts, in_places, in_type),
-                                            Side(output, out_count, out_type), root, comm}});
+  return carry_out(process(),
+                   ScattervCall{{VectorBufferArgument(input, in_counts, in_places, in_type),
+                                 BufferArgument(output, out_count, out_type), root, comm}});
 }
 
 HUDDLE_EXPORT int MPI_Scatterv_c(const void* input, const Count* in_counts, const Aint* in_places,
                                  Datatype in_type, void* output, Count out_count, Datatype out_type,
                                  int root, Comm comm) {
-  return carry_out(process(), ScattervCall{{ListedSide(input, in_counts, in_places, in_type),
-                                            Side(output, out_count, out_type), root, comm}});
+  return carry_out(process(),
+                   ScattervCall{{VectorBufferArgument(input, in_counts, in_places, in_type),
+                                 BufferArgument(output, out_count, out_type), root, comm}});
 }

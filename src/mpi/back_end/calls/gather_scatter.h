@@ -17,7 +17,7 @@ namespace huddle::mpi {
 // is not significant on a root that uses MPI_IN_PLACE.
 template <class Output>
 struct AnyGather {
-  Side input;
+  BufferArgument input;
   Output output;
   int root;
   Comm comm;
@@ -28,11 +28,13 @@ struct AnyGather {
   }
 
   // Errors in the root's output are left to run(), because the other ranks have entered the call.
-  Route check_arguments(const Process& /*process*/, const Communicator& communicator) const {
-    const bool is_right = input.is_in_place()
+  FallbackReason check_arguments(const Process& /*process*/,
+                                 const Communicator& communicator) const {
+    const bool is_valid = input.is_in_place()
                               ? is_root(communicator) && !is_wrong_at_root(communicator)
-                              : input.is_right(communicator.ranks);
-    return communicator.has_rank(root) && is_right ? Route::huddle : Route::invalid_arguments;
+                              : input.is_valid(communicator.ranks);
+    return communicator.has_rank(root) && is_valid ? FallbackReason::none
+                                                   : FallbackReason::invalid_arguments;
   }
 
   bool is_in_place() const { return input.is_in_place(); }
@@ -56,19 +58,19 @@ struct AnyGather {
  protected:
   bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
   bool is_wrong_at_root(const Communicator& communicator) const {
-    return is_root(communicator) && (output.is_in_place() || !output.is_right(communicator.ranks));
+    return is_root(communicator) && (output.is_in_place() || !output.is_valid(communicator.ranks));
   }
   // Returns the root's route after it has taken part, so that the other ranks can continue.
   // Requires: this rank is the root and its output is right.
-  Route verdict_of_root() const {
+  FallbackReason verdict_of_root() const {
     const bool is_refused =
         !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
-    return is_refused ? Route::invalid_arguments : Route::huddle;
+    return is_refused ? FallbackReason::invalid_arguments : FallbackReason::none;
   }
   Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
 };
 
-struct GatherCall : AnyGather<Side> {
+struct GatherCall : AnyGather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::gather;
 
   std::size_t bytes(const Communicator& /*communicator*/) const {
@@ -77,22 +79,22 @@ struct GatherCall : AnyGather<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 
  private:
-  Route take_part_and_discard(const Process& process, Communicator& communicator) const;
+  FallbackReason take_part_and_discard(const Process& process, Communicator& communicator) const;
 };
 
-struct GathervCall : AnyGather<ListedSide> {
+struct GathervCall : AnyGather<VectorBufferArgument> {
   static constexpr select::Operation operation = select::Operation::gatherv;
 
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
@@ -102,7 +104,7 @@ struct GathervCall : AnyGather<ListedSide> {
 template <class Input>
 struct AnyScatter {
   Input input;
-  Side output;
+  BufferArgument output;
   int root;
   Comm comm;
 
@@ -111,13 +113,15 @@ struct AnyScatter {
     if (!output.is_in_place()) output.inspect(process, communicator);
   }
 
-  Route check_arguments(const Process& /*process*/, const Communicator& communicator) const {
+  FallbackReason check_arguments(const Process& /*process*/,
+                                 const Communicator& communicator) const {
     const bool has_input =
-        !is_root(communicator) || (!input.is_in_place() && input.is_right(communicator.ranks));
+        !is_root(communicator) || (!input.is_in_place() && input.is_valid(communicator.ranks));
     const bool has_output =
-        output.is_in_place() ? is_root(communicator) : output.is_right(communicator.ranks);
+        output.is_in_place() ? is_root(communicator) : output.is_valid(communicator.ranks);
     const bool fine = communicator.has_rank(root) && has_input && has_output;
-    return fine && !is_alias_at_root(communicator) ? Route::huddle : Route::invalid_arguments;
+    return fine && !is_alias_at_root(communicator) ? FallbackReason::none
+                                                   : FallbackReason::invalid_arguments;
   }
 
   bool is_in_place() const { return output.is_in_place(); }
@@ -147,7 +151,7 @@ struct AnyScatter {
   }
 };
 
-struct ScatterCall : AnyScatter<Side> {
+struct ScatterCall : AnyScatter<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::scatter;
 
   std::size_t bytes(const Communicator& /*communicator*/) const {
@@ -156,18 +160,18 @@ struct ScatterCall : AnyScatter<Side> {
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
   }
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
-struct ScattervCall : AnyScatter<ListedSide> {
+struct ScattervCall : AnyScatter<VectorBufferArgument> {
   static constexpr select::Operation operation = select::Operation::scatterv;
 
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return std::nullopt;
   }
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 

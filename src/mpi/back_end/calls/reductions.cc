@@ -17,19 +17,19 @@ constexpr Count wrong_count = -1;
 
 }  // namespace
 
-Route AllreduceCall::check_arguments(const Process& process,
-                                     const Communicator& /*communicator*/) const {
+FallbackReason AllreduceCall::check_arguments(const Process& process,
+                                              const Communicator& /*communicator*/) const {
   const bool is_alias = input == output && count >= aliased_allreduce_from;
-  const bool fine = is_right(process, count) && !is_alias;
-  return fine ? Route::huddle : Route::invalid_arguments;
+  const bool fine = is_valid(process, count) && !is_alias;
+  return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
 }
 
-Route AllreduceCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason AllreduceCall::run(const Process& process, Communicator& communicator) const {
   const auto combine = [this](auto& team, const ReductionParts& parts,
                               const memory::Reduction& reduction) {
     team.allreduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
   };
-  return run_in_team(process, communicator, Gotten{true, count}, combine);
+  return run_in_team(process, communicator, RankResult{true, count}, combine);
 }
 
 int AllreduceCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -41,36 +41,39 @@ Written AllreduceCall::written(const Communicator& /*communicator*/) const {
   return {output, {part_of_output(count)}};
 }
 
-Route ReduceCall::check_arguments(const Process& process, const Communicator& communicator) const {
-  const bool has_input = is_in_place() ? communicator.rank == root : is_plain(input, count, *facts);
+FallbackReason ReduceCall::check_arguments(const Process& process,
+                                           const Communicator& communicator) const {
+  const bool has_input =
+      is_in_place() ? communicator.rank == root : is_valid_buffer(input, count, *facts);
   const bool fine = communicator.has_rank(root) && facts->is_type && count >= 0 && has_input &&
                     !process.operators().is_null(op);
-  return fine ? Route::huddle : Route::invalid_arguments;
+  return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
 }
 
 // Returns whether the root's output is invalid, which only the root can detect.
 bool ReduceCall::is_wrong_at_root() const {
   const bool is_alias = input == output && count > 0;
-  return is_alias || output == in_place() || !is_plain(output, count, *facts);
+  return is_alias || output == in_place() || !is_valid_buffer(output, count, *facts);
 }
 
-Route ReduceCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ReduceCall::run(const Process& process, Communicator& communicator) const {
   const bool is_root = communicator.rank == root;
   if (is_root && is_wrong_at_root()) return take_part_and_discard(process, communicator);
   const auto combine = [this](auto& team, const ReductionParts& parts,
                               const memory::Reduction& reduction) {
     team.reduce(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction, root);
   };
-  return run_in_team(process, communicator, Gotten{is_root, count}, combine);
+  return run_in_team(process, communicator, RankResult{is_root, count}, combine);
 }
 
 // The other ranks cannot detect the error and have entered the call: the root takes part with
 // temporary buffers and discards the result.
-Route ReduceCall::take_part_and_discard(const Process& process, Communicator& communicator) const {
+FallbackReason ReduceCall::take_part_and_discard(const Process& process,
+                                                 Communicator& communicator) const {
   const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                         op);
   if (!reducer.can_reduce() || !communicator.can_reduce(reducer.reduction())) {
-    return Route::no_reduction;
+    return FallbackReason::no_reduction;
   }
   const memory::Reduction& reduction = reducer.reduction();
   const auto size = static_cast<std::size_t>(count);
@@ -79,7 +82,7 @@ Route ReduceCall::take_part_and_discard(const Process& process, Communicator& co
   communicator.with_team([&](auto& team) {
     team.reduce(input_aside.data(), output_aside.data(), size, reduction, root);
   });
-  return Route::invalid_arguments;
+  return FallbackReason::invalid_arguments;
 }
 
 int ReduceCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -92,19 +95,19 @@ Written ReduceCall::written(const Communicator& communicator) const {
   return {output, {part_of_output(count)}};
 }
 
-Route AnyReduceScatter::check_block_arguments(const Process& process, Count gotten) const {
-  const bool fine = is_right(process, gotten) && !is_refused_alias();
-  return fine ? Route::huddle : Route::invalid_arguments;
+FallbackReason AnyReduceScatter::check_block_arguments(const Process& process, Count gotten) const {
+  const bool fine = is_valid(process, gotten) && !is_refused_alias();
+  return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
 }
 
-Route AnyReduceScatter::run_blocks(const Process& process, Communicator& communicator,
-                                   const node::Blocks& shares) const {
+FallbackReason AnyReduceScatter::run_blocks(const Process& process, Communicator& communicator,
+                                            const node::Blocks& shares) const {
   const Count mine = static_cast<Count>(shares.of(communicator.rank).bytes);
   const auto combine = [&](auto& team, const ReductionParts& parts,
                            const memory::Reduction& reduction) {
     team.reduce_scatter(parts.input(), parts.output(), shares, reduction);
   };
-  return run_in_team(process, communicator, Gotten{true, mine}, combine);
+  return run_in_team(process, communicator, RankResult{true, mine}, combine);
 }
 
 Written AnyReduceScatter::written_block(Count gotten) const {
@@ -118,12 +121,13 @@ void ReduceScatterBlockCall::inspect(const Process& process, Communicator& commu
   count = block < 0 ? wrong_count : block * communicator.ranks;
 }
 
-Route ReduceScatterBlockCall::check_arguments(const Process& process,
-                                              const Communicator& /*communicator*/) const {
+FallbackReason ReduceScatterBlockCall::check_arguments(const Process& process,
+                                                       const Communicator& /*communicator*/) const {
   return check_block_arguments(process, block);
 }
 
-Route ReduceScatterBlockCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ReduceScatterBlockCall::run(const Process& process,
+                                           Communicator& communicator) const {
   return run_blocks(process, communicator, node::Blocks::even(static_cast<std::size_t>(block)));
 }
 
@@ -145,13 +149,13 @@ void ReduceScatterCall::inspect(const Process& process, Communicator& communicat
   }
 }
 
-Route ReduceScatterCall::check_arguments(const Process& process,
-                                         const Communicator& communicator) const {
-  return count < 0 ? Route::invalid_arguments
+FallbackReason ReduceScatterCall::check_arguments(const Process& process,
+                                                  const Communicator& communicator) const {
+  return count < 0 ? FallbackReason::invalid_arguments
                    : check_block_arguments(process, blocks[communicator.rank]);
 }
 
-Route ReduceScatterCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ReduceScatterCall::run(const Process& process, Communicator& communicator) const {
   std::vector<node::Block> shares(static_cast<std::size_t>(communicator.ranks));
   std::ptrdiff_t from = 0;
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
@@ -171,18 +175,18 @@ Written ReduceScatterCall::written(const Communicator& communicator) const {
   return written_block(blocks[communicator.rank]);
 }
 
-Route ScanCall::check_arguments(const Process& process,
-                                const Communicator& /*communicator*/) const {
-  const bool fine = is_right(process, count) && !is_refused_alias();
-  return fine ? Route::huddle : Route::invalid_arguments;
+FallbackReason ScanCall::check_arguments(const Process& process,
+                                         const Communicator& /*communicator*/) const {
+  const bool fine = is_valid(process, count) && !is_refused_alias();
+  return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
 }
 
-Route ScanCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ScanCall::run(const Process& process, Communicator& communicator) const {
   const auto combine = [this](auto& team, const ReductionParts& parts,
                               const memory::Reduction& reduction) {
     team.scan(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
   };
-  return run_in_team(process, communicator, Gotten{true, count}, combine);
+  return run_in_team(process, communicator, RankResult{true, count}, combine);
 }
 
 int ScanCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -194,19 +198,20 @@ Written ScanCall::written(const Communicator& /*communicator*/) const {
   return {output, {part_of_output(count)}};
 }
 
-Route ExscanCall::check_arguments(const Process& process, const Communicator& communicator) const {
+FallbackReason ExscanCall::check_arguments(const Process& process,
+                                           const Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
-  const bool fine = is_right(process, is_first ? 0 : count) && !is_refused_alias();
-  return fine ? Route::huddle : Route::invalid_arguments;
+  const bool fine = is_valid(process, is_first ? 0 : count) && !is_refused_alias();
+  return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
 }
 
-Route ExscanCall::run(const Process& process, Communicator& communicator) const {
+FallbackReason ExscanCall::run(const Process& process, Communicator& communicator) const {
   const bool is_first = communicator.rank == 0;
   const auto combine = [this](auto& team, const ReductionParts& parts,
                               const memory::Reduction& reduction) {
     team.exscan(parts.input(), parts.output(), static_cast<std::size_t>(count), reduction);
   };
-  return run_in_team(process, communicator, Gotten{!is_first, count}, combine);
+  return run_in_team(process, communicator, RankResult{!is_first, count}, combine);
 }
 
 int ExscanCall::run_by_mpi(const UnderlyingMpi& real) const {

@@ -76,35 +76,35 @@ struct AnyReduction {
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
   // Checks the arguments of a rank that gets `gotten` elements; 0: its output is not examined.
-  bool is_right(const Process& process, Count gotten) const {
+  bool is_valid(const Process& process, Count gotten) const {
     const bool has_output =
-        gotten == 0 || (is_plain(output, gotten, *facts) && output != in_place());
+        gotten == 0 || (is_valid_buffer(output, gotten, *facts) && output != in_place());
     const bool has_input =
-        !(is_in_place() && output == in_place()) && is_plain(brought(), count, *facts);
+        !(is_in_place() && output == in_place()) && is_valid_buffer(brought(), count, *facts);
     return has_output && has_input && !process.operators().is_null(op);
   }
   // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
   bool is_refused_alias() const { return aliases_are_refused && input == output && count > 0; }
 
   // The result of this rank: a number of elements, or none.
-  struct Gotten {
+  struct RankResult {
     bool is_result;
     Count count;
   };
   // Calls `join` with the team, the buffers and the reduction, if the team supports it.
   template <class Combine>
-  Route run_in_team(const Process& process, Communicator& communicator, Gotten gotten,
-                    const Combine& combine) const {
+  FallbackReason run_in_team(const Process& process, Communicator& communicator, RankResult gotten,
+                             const Combine& combine) const {
     if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
-      if (!communicator.can_reduce(*latest)) return Route::no_reduction;
+      if (!communicator.can_reduce(*latest)) return FallbackReason::no_reduction;
       const ReductionParts as_given(brought(), gotten.is_result ? output : nullptr);
       communicator.with_team([&](auto& team) { combine(team, as_given, *latest); });
-      return Route::huddle;
+      return FallbackReason::none;
     }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
                           op);
     if (!reducer.can_reduce() || !communicator.can_reduce(reducer.reduction())) {
-      return Route::no_reduction;
+      return FallbackReason::no_reduction;
     }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
@@ -114,15 +114,15 @@ struct AnyReduction {
     }
     communicator.with_team([&](auto& team) { combine(team, parts, reducer.reduction()); });
     parts.finish();
-    return Route::huddle;
+    return FallbackReason::none;
   }
 };
 
 struct AllreduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::allreduce;
 
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -131,14 +131,14 @@ struct ReduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::reduce;
   int root;
 
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 
  private:
   bool is_wrong_at_root() const;
-  Route take_part_and_discard(const Process& process, Communicator& communicator) const;
+  FallbackReason take_part_and_discard(const Process& process, Communicator& communicator) const;
 };
 
 // Common part of MPI_Reduce_scatter and MPI_Reduce_scatter_block. inspect() computes `count`, the
@@ -146,10 +146,10 @@ struct ReduceCall : AnyReduction {
 struct AnyReduceScatter : AnyReduction {
  protected:
   Written written_block(Count gotten) const;
-  Route check_block_arguments(const Process& process, Count gotten) const;
+  FallbackReason check_block_arguments(const Process& process, Count gotten) const;
   // `shares` contains the block of each rank, in elements.
-  Route run_blocks(const Process& process, Communicator& communicator,
-                   const node::Blocks& shares) const;
+  FallbackReason run_blocks(const Process& process, Communicator& communicator,
+                            const node::Blocks& shares) const;
 };
 
 struct ReduceScatterBlockCall : AnyReduceScatter {
@@ -157,8 +157,8 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
   Count block;
 
   void inspect(const Process& process, Communicator& communicator);
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -169,8 +169,8 @@ struct ReduceScatterCall : AnyReduceScatter {
   Counts blocks;
 
   void inspect(const Process& process, Communicator& communicator);
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -178,8 +178,8 @@ struct ReduceScatterCall : AnyReduceScatter {
 struct ScanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::scan;
 
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };
@@ -188,8 +188,8 @@ struct ScanCall : AnyReduction {
 struct ExscanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::exscan;
 
-  Route check_arguments(const Process& process, const Communicator& communicator) const;
-  Route run(const Process& process, Communicator& communicator) const;
+  FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
+  FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
   Written written(const Communicator& communicator) const;
 };

@@ -15,7 +15,7 @@ const TypeFacts& found_facts_of(const Process& process, Communicator& communicat
   return facts;
 }
 
-void ListedSide::inspect(const Process& process, Communicator& communicator) {
+void VectorBufferArgument::inspect(const Process& process, Communicator& communicator) {
   if (!has_types_) {
     facts_ = &facts_of(process, communicator, type_);
     return;
@@ -32,26 +32,26 @@ void ListedSide::inspect(const Process& process, Communicator& communicator) {
   }
 }
 
-bool ListedSide::is_right(int ranks) const {
+bool VectorBufferArgument::is_valid(int ranks) const {
   if (!is_listed()) return false;
   for (int rank = 0; rank < ranks; ++rank) {
     const Count count = counts_[rank];
-    if (count != 0 && !is_plain(address, count, facts(rank))) return false;
+    if (count != 0 && !is_valid_buffer(address, count, facts(rank))) return false;
   }
   return true;
 }
 
-std::size_t ListedSide::bytes(int rank) const {
+std::size_t VectorBufferArgument::bytes(int rank) const {
   return is_listed() ? bytes_of(counts_[rank], facts(rank)) : 0;
 }
 
-std::size_t ListedSide::bytes_of_all(int ranks) const {
+std::size_t VectorBufferArgument::bytes_of_all(int ranks) const {
   std::size_t sum = 0;
   for (int rank = 0; rank < ranks; ++rank) sum += bytes(rank);
   return sum;
 }
 
-Part ListedSide::block(int rank) const {
+Part VectorBufferArgument::block(int rank) const {
   const TypeFacts& of_block = facts(rank);
   const Aint unit = has_types_ ? 1 : of_block.extent;
   return {{moved(address, displacements_[rank] * unit), counts_[rank],
@@ -59,7 +59,7 @@ Part ListedSide::block(int rank) const {
           &of_block};
 }
 
-std::vector<Part> ListedSide::blocks(int ranks) const {
+std::vector<Part> VectorBufferArgument::blocks(int ranks) const {
   std::vector<Part> all;
   all.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) all.push_back(block(rank));

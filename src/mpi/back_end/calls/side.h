@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The buffer arguments of the calls. A Side has blocks of equal size, one per rank, in contiguous
-// order; a ListedSide has a count, a displacement and possibly a type per rank.
+// The buffer arguments of the calls. A BufferArgument has blocks of equal size, one per rank, in
+// contiguous order; a VectorBufferArgument has a count, a displacement and possibly a type per
+// rank.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +56,7 @@ inline bool is_at_address_zero(const TypeFacts& facts) {
 }
 
 // Returns whether the MPI would accept the buffer.
-inline bool is_plain(const void* address, Count count, const TypeFacts& facts) {
+inline bool is_valid_buffer(const void* address, Count count, const TypeFacts& facts) {
   const bool is_missing = address == nullptr && is_at_address_zero(facts);
   return facts.is_type && count >= 0 && !(is_missing && count > 0);
 }
@@ -81,9 +82,9 @@ inline bool is_refused_at_root(const Part& given, const Part& gotten) {
          given.place.count == gotten.place.count && given.bytes() > 0 && given.facts->dense;
 }
 
-struct Side {
+struct BufferArgument {
   // Removes const from an input, which is never written.
-  Side(const void* address_, Count count_, Datatype type_)
+  BufferArgument(const void* address_, Count count_, Datatype type_)
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
   // Call first.
@@ -92,7 +93,7 @@ struct Side {
   }
 
   bool is_in_place() const { return address == in_place(); }
-  bool is_right(int /*ranks*/) const { return is_plain(address, count, *facts); }
+  bool is_valid(int /*ranks*/) const { return is_valid_buffer(address, count, *facts); }
   // Size of each block.
   std::size_t bytes() const { return bytes_of(count, *facts); }
   std::size_t bytes_of_all(int ranks) const { return bytes() * static_cast<std::size_t>(ranks); }
@@ -109,21 +110,22 @@ struct Side {
 };
 
 // A buffer argument whose blocks are listed by rank: count, displacement, and possibly type.
-class ListedSide {
+class VectorBufferArgument {
  public:
   using Counts = ProgramNumbers<Count>;
   using Displacements = ProgramNumbers<Aint>;
 
   // Removes const from an input, which is never written. All blocks have one type, and
   // displacements are in units of its extent.
-  ListedSide(const void* address_, Counts counts, Displacements displacements, Datatype type)
+  VectorBufferArgument(const void* address_, Counts counts, Displacements displacements,
+                       Datatype type)
       : address(const_cast<void*>(address_)),
         counts_(counts),
         displacements_(displacements),
         type_(type) {}
   // Each block has its own type, and displacements are in bytes.
-  ListedSide(const void* address_, Counts counts, Displacements displacements,
-             const Datatype* types)
+  VectorBufferArgument(const void* address_, Counts counts, Displacements displacements,
+                       const Datatype* types)
       : address(const_cast<void*>(address_)),
         counts_(counts),
         displacements_(displacements),
@@ -135,10 +137,10 @@ class ListedSide {
 
   bool is_in_place() const { return address == in_place(); }
   // Empty blocks may have any type and displacement.
-  bool is_right(int ranks) const;
+  bool is_valid(int ranks) const;
   std::size_t bytes(int rank) const;
   std::size_t bytes_of_all(int ranks) const;
-  // Requires: is_right().
+  // Requires: is_valid().
   Part block(int rank) const;
   std::vector<Part> blocks(int ranks) const;
 
@@ -176,21 +178,25 @@ struct Written {
   std::optional<Part> read = std::nullopt;
 };
 
-inline std::vector<Part> all_blocks(const Side& side, int ranks) { return {side.all(ranks)}; }
-inline std::vector<Part> all_blocks(const ListedSide& side, int ranks) {
+inline std::vector<Part> all_blocks(const BufferArgument& side, int ranks) {
+  return {side.all(ranks)};
+}
+inline std::vector<Part> all_blocks(const VectorBufferArgument& side, int ranks) {
   return side.blocks(ranks);
 }
 
-// The buffer argument of a call, which is a Side, a ListedSide or, in reductions, an address.
+// The buffer argument of a call, which is a BufferArgument, a VectorBufferArgument or, in
+// reductions, an address.
 inline const void* address_of(const void* buffer) { return buffer; }
-inline const void* address_of(const Side& side) { return side.address; }
-inline const void* address_of(const ListedSide& side) { return side.address; }
+inline const void* address_of(const BufferArgument& side) { return side.address; }
+inline const void* address_of(const VectorBufferArgument& side) { return side.address; }
 inline void set_address(const void*& buffer, void* address) { buffer = address; }
 inline void set_address(void*& buffer, void* address) { buffer = address; }
-inline void set_address(Side& side, void* address) { side.address = address; }
-inline void set_address(ListedSide& side, void* address) { side.address = address; }
+inline void set_address(BufferArgument& side, void* address) { side.address = address; }
+inline void set_address(VectorBufferArgument& side, void* address) { side.address = address; }
 
-// Common part of calls in which all ranks send to all. The parameters are Side or ListedSide.
+// Common part of calls in which all ranks send to all. The parameters are BufferArgument or
+// VectorBufferArgument.
 template <class Input, class Output>
 struct ForAll {
   Input input;
@@ -202,11 +208,12 @@ struct ForAll {
     output.inspect(process, communicator);
   }
 
-  Route check_arguments(const Process& /*process*/, const Communicator& communicator) const {
+  FallbackReason check_arguments(const Process& /*process*/,
+                                 const Communicator& communicator) const {
     const int ranks = communicator.ranks;
-    const bool fine = !output.is_in_place() && output.is_right(ranks) &&
-                      (input.is_in_place() || input.is_right(ranks));
-    return fine ? Route::huddle : Route::invalid_arguments;
+    const bool fine = !output.is_in_place() && output.is_valid(ranks) &&
+                      (input.is_in_place() || input.is_valid(ranks));
+    return fine ? FallbackReason::none : FallbackReason::invalid_arguments;
   }
 
   bool is_in_place() const { return input.is_in_place(); }

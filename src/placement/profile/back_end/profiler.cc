@@ -106,12 +106,12 @@ std::string value_of(const char* variable) {
 
 }  // namespace
 
-Profiler::Profiler(const huddle_stub_interface& door)
-    : mpi_(door.real),
-      sizes_(mpi_, door.real),
-      world_comm_(handle<Comm>(comm_world, door.real)),
-      no_comm_(handle<Comm>(comm_null, door.real)),
-      no_op_(operator_named("MPI_NO_OP", door.real)) {}
+Profiler::Profiler(const huddle_stub_interface& stub)
+    : mpi_(stub.real),
+      sizes_(mpi_, stub.real),
+      world_comm_(handle<Comm>(comm_world, stub.real)),
+      no_comm_(handle<Comm>(comm_null, stub.real)),
+      no_op_(operator_named("MPI_NO_OP", stub.real)) {}
 
 void Profiler::begin() {
   Comm parent = no_comm_;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 #include "placement/profile/back_end/profiled_mpi.h"
 #include "placement/profile/document.h"
 
@@ -145,7 +145,7 @@ class Peers {
 
 class Profiler {
  public:
-  explicit Profiler(const huddle_stub_interface& door);
+  explicit Profiler(const huddle_stub_interface& stub);
 
   const Mpi& mpi() const { return mpi_; }
 
@@ -233,7 +233,8 @@ class Profiler {
   CollectiveForms forms_;
 };
 
-// Returns the profiler of this process, which is created by huddle_enter() and never destroyed.
+// Returns the profiler of this process, which is created by huddle_back_end_init() and never
+// destroyed.
 Profiler& profiler();
 
 // The MPI's functions that send, for counts of type int and MPI_Count.

@@ -49,10 +49,10 @@ void SimulatedContext::copy(context::Address to, context::Address from, std::siz
                             CopyKernel kernel) {
   run_.copy(rank_, to, from, bytes, kernel, false);
 }
-void SimulatedContext::take(context::Address to, context::Address from, std::size_t bytes) {
+void SimulatedContext::copy_and_own(context::Address to, context::Address from, std::size_t bytes) {
   run_.copy(rank_, to, from, bytes, CopyKernel::plain, true);
 }
-void SimulatedContext::keep(context::Address place, std::size_t bytes) {
+void SimulatedContext::own(context::Address place, std::size_t bytes) {
   run_.own(rank_, place, bytes);
 }
 
@@ -66,7 +66,7 @@ bool SimulatedContext::expose(context::Address at, context::Address what) {
   run_.expose(rank_, at, what);
   return run_.lets_reach();
 }
-std::optional<context::Address> SimulatedContext::reach(context::Address at) {
+std::optional<context::Address> SimulatedContext::map_exposed(context::Address at) {
   if (!run_.lets_reach()) return std::nullopt;
   return run_.exposed(rank_, at);
 }

@@ -45,7 +45,7 @@ class SimulatedContext {
   context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
   }
-  void keep_stamp(context::Address /*place*/) {}
+  void record_stamp(context::Address /*place*/) {}
   void compare_stamp(context::Address /*place*/) {}
   context::Sequence fetch_add(context::Address flag, context::Sequence amount);
   context::Sequence fetch_sub(context::Address flag, context::Sequence amount) {
@@ -59,19 +59,19 @@ class SimulatedContext {
   void prefetch_write(context::Address place, std::size_t bytes);
   void copy(context::Address to, context::Address from, std::size_t bytes,
             memory::CopyKernel kernel);
-  void take(context::Address to, context::Address from, std::size_t bytes);
-  void keep(context::Address place, std::size_t bytes);
+  void copy_and_own(context::Address to, context::Address from, std::size_t bytes);
+  void own(context::Address place, std::size_t bytes);
   void reduce(context::Address to, context::Address left, context::Address right, std::size_t count,
               const memory::Reduction& reduction);
   bool expose(context::Address at, context::Address what);
   void order_callers_stores() {}
-  std::optional<context::Address> reach(context::Address at);
+  std::optional<context::Address> map_exposed(context::Address at);
   single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
                                 std::size_t bytes);
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t bytes);
   // No rank dies in a simulation.
-  void outlast(context::Address flag, context::Until until) { wait(flag, until); }
+  void wait_or_owner_death(context::Address flag, context::Until until) { wait(flag, until); }
 
  private:
   Run& run_;

@@ -50,7 +50,7 @@ class OneLineExchange {
   }
 
  private:
-  struct alignas(calibrate::apart_bytes) Flags {
+  struct alignas(calibrate::false_sharing_bytes) Flags {
     std::atomic<Count> first{0};
     std::atomic<Count> second{0};
   };

@@ -100,7 +100,7 @@ struct Board {
 };
 
 // Times that a rank reports to rank 0.
-struct alignas(calibrate::apart_bytes) Stretch {
+struct alignas(calibrate::false_sharing_bytes) Stretch {
   double begin_ns = 0;
   double end_ns = 0;
   long switched_away = 0;

@@ -21,9 +21,9 @@ Profiler& profiler() { return *the_profiler; }
 
 }  // namespace huddle::profile
 
-HUDDLE_EXPORT int huddle_enter(const huddle_stub_interface* door) {
+HUDDLE_EXPORT int huddle_back_end_init(const huddle_stub_interface* stub) {
   try {
-    the_profiler = new Profiler(*door);
+    the_profiler = new Profiler(*stub);
     return 0;
   } catch (...) {
     return 1;

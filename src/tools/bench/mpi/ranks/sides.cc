@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 
 namespace huddle::bench::ranks {
 namespace {
@@ -77,8 +77,8 @@ void* open_back_end(const std::string& path, const char* mpi_path) {
   static huddle_stub_interface door{};
   door = {find_counted, mpi_path, nullptr, 0};
   void* back_end = open_library(path, RTLD_NOW | RTLD_LOCAL);
-  huddle_enter_function* enter = nullptr;
-  look_up(back_end, HUDDLE_ENTER_NAME, enter);
+  huddle_back_end_init_function* enter = nullptr;
+  look_up(back_end, HUDDLE_BACK_END_INIT_NAME, enter);
   if (enter(&door) != 0) throw std::runtime_error(path + " cannot work with this MPI");
   return back_end;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "abi.h"
-#include "mpi/stub/door.h"
+#include "mpi/stub/stub_interface.h"
 #include "tools/bench/harness/harness.h"
 #include "tools/bench/mpi/order.h"
 

@@ -8,6 +8,6 @@ namespace huddle::mpi {
 
 // A rank that waits in huddle may be the one that a remote rank waits for: large messages,
 // nonblocking collectives and one-sided access progress only while a process calls the MPI.
-void Process::keep_moving() { mpi_progress_.poll(); }
+void Process::poll_mpi_progress() { mpi_progress_.poll(); }
 
 }  // namespace huddle::mpi

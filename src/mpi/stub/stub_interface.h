@@ -29,13 +29,13 @@ struct huddle_stub_interface {
   void* (*real)(const char* name);
   const char* mpi_path; /* the file that the MPI was loaded from */
   const struct huddle_fallback* fallbacks;
-  size_t route_count;
+  size_t fallback_reason_count;
 };
 
 /* Each back end exports this function in addition to its MPI names. A non-zero result means that it
  * cannot work here; the program then runs without huddle. */
-#define HUDDLE_ENTER_NAME "huddle_enter"
-typedef int huddle_enter_function(const struct huddle_stub_interface* door);
+#define HUDDLE_BACK_END_INIT_NAME "huddle_back_end_init"
+typedef int huddle_back_end_init_function(const struct huddle_stub_interface* stub);
 
 /* For `huddle bench`. Describes what the latest call on a communicator ran and what else it could
  * have run. `communicator` points to a communicator of the MPI's own type. Writes lines of

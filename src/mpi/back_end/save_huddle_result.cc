@@ -6,6 +6,6 @@
 
 namespace huddle::mpi {
 
-void ReferenceResult::note_ours() { ours_ = data(); }
+void ReferenceResult::save_huddle_result() { ours_ = data(); }
 
 }  // namespace huddle::mpi
