@@ -43,7 +43,7 @@ pictures: build
 	@scripts/pictures.sh
 
 tables: build
-	@scripts/tables.py build/release/bin/huddle docs/guide.md README.md
+	@scripts/tables.py build/release/bin/huddle README.md $$(grep -l '^<!-- made by:' docs/*.md)
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

@@ -20,7 +20,7 @@ Work on it
   make tidy        check all sources with clang and clang-tidy
   make test-all    everything: all builds and MPIs, long fuzzing, aarch64, hosts, a clean Debian; takes hours
   make pictures    redraw docs/pictures
-  make tables      regenerate the tables of docs/guide.md and README.md on this machine
+  make tables      regenerate the tables of the documents on this machine
   make clean       remove build/
 
 Variables

@@ -3,7 +3,7 @@
 # Copyright the huddle contributors
 """Measures the memory that huddle adds to a rank, by ranks, communicators and message size: memory.py HUDDLE
 
-Prints the table of the guide. Uses Debian's Open MPI. Shared pages count proportionally (PSS), and huddle is
+Prints the table in docs/measurements.md. Uses Debian's Open MPI. Shared pages count proportionally (PSS), and huddle is
 active on every communicator.
 """
 import os

@@ -5,7 +5,7 @@
 
     passed.py run HUDDLE RESULT.json    runs the installed programs under Open MPI and writes their results;
                                         keeps the file's results of other programs
-    passed.py table RESULT.json         prints the table of the guide, in Markdown
+    passed.py table RESULT.json         prints the table in docs/reductions.md
 
 Each program runs once by `huddle run --stats` with collective_time.c preloaded, which times every collective,
 the calls that wait for a nonblocking one, and the interval between its start and these.

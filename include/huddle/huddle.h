@@ -2,7 +2,7 @@
 /* Copyright the huddle contributors */
 /**
  * The C interface of huddle: collectives for any group of processes, or threads, on one machine.
- * For C99 and later, and for C++11 and later. docs/guide.md describes how to use it.
+ * For C99 and later, and for C++11 and later. docs/api.md describes how to use it.
  *
  *     context    the resources of a process: a machine model, memory to share
  *     rendezvous    a rendezvous for ranks that have no other means to communicate

@@ -91,10 +91,13 @@ def results_of_mpis():
 
 
 def unpictured():
-    guide = text_of("docs/guide.md")
-    for file in [*sorted((ROOT / "machines").glob("*.toml")), *results_of_mpis()]:
-        if f"(pictures/{file.stem}.svg)" not in guide:
-            yield f"docs/guide.md: no picture of {file.name}; run make pictures and add it"
+    pages = {"docs/machines.md": sorted((ROOT / "machines").glob("*.toml")),
+             "docs/measurements.md": results_of_mpis()}
+    for page, pictured in pages.items():
+        text = text_of(page)
+        for file in pictured:
+            if f"(pictures/{file.stem}.svg)" not in text:
+                yield f"{page}: no picture of {file.name}; run make pictures and add it"
 
 
 def stale_pictures():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests of docs/example/cores_command.cc, the guide's example of a subcommand.
+// Tests of docs/example/cores_command.cc, the example in docs/extend.md of a subcommand.
 #include <gtest/gtest.h>
 
 #include <cstdio>

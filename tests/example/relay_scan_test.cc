@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests of docs/example/relay_scan.h, the guide's example of a protocol: all event orders, planted
+// Tests of docs/example/relay_scan.h, the example in docs/extend.md of a protocol: all event orders, planted
 // errors, real threads, counted cache-line transfers, and the predicted time.
 #include "relay_scan.h"
 

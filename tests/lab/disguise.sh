@@ -88,7 +88,7 @@ cannot_run_in() {
   echo '^(lab|asan|tsan|fuzz|style|scripts)\.'
   case $1 in
     # If two cores share a real one, threads that spin for each other need a time slice for each step.
-    four-cores) [ "$count" -ge 4 ] || echo '^(calibrate|bench)\.|^cli\.(Bench|Calibrate)|^docs\.guide$|^bench\.mpi$' ;;
+    four-cores) [ "$count" -ge 4 ] || echo '^(calibrate|bench)\.|^cli\.(Bench|Calibrate)|^docs\.choices$|^bench\.mpi$' ;;
     # The MPIs themselves do not start.
     small-shm) echo '^mpi\.(abi|programs|suites)|^bench\.mpi$' ;;
   esac

@@ -140,7 +140,7 @@ struct BenchTableReport {
 
 std::string bench_table_text(const BenchTableReport& report, int columns);
 std::string bench_table_markdown(const BenchTableReport& report);
-// Returns the document that docs/guide.md describes.
+// Returns the document that docs/choices.md describes.
 std::string bench_table_json(const BenchTableReport& report);
 
 // The following functions are shared by text and Markdown.
