@@ -108,10 +108,10 @@ TEST(Mutations, AllAreCaught) {
   const std::string all_is_next = "the wait for all comes next";
   for (const Fault fault :
        {Fault::relaxed, Fault::dropped, Fault::too_early, Fault::plain_compare, Fault::fewer}) {
-    options.excuses.push_back({fault, "w.wait_any(arrived", all_is_next});
+    options.excuses.push_back({fault, "ctx.wait_any(arrived", all_is_next});
   }
   options.excuses.push_back(
-      {Fault::relaxed, "w.store(readers, 0)", "the next call's flag carries it along"});
+      {Fault::relaxed, "ctx.store(readers, 0)", "the next call's flag carries it along"});
   const Survey found = survey(jobs, options);
   EXPECT_TRUE(found.passed()) << text_of(found);
   EXPECT_GE(found.caught.size(), 50U);
@@ -139,7 +139,7 @@ TEST(Mutations, SurvivorsAreReported) {
     if (w.rank() == 0) w.store(line(0, 1), 1);
   })};
   SurveyOptions options;
-  options.excuses = {{Fault::swapped, "w.store(line(0, 1)", "never needed"}};
+  options.excuses = {{Fault::swapped, "ctx.store(line(0, 1)", "never needed"}};
   const Survey found = survey(jobs, options);
   EXPECT_FALSE(found.passed());
   EXPECT_THAT(text_of(found), testing::HasSubstr("survived: dropped: store"));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests of docs/example/proc_mem_path.h, the example in docs/extend.md of a path into a peer's memory: with
-// one entry in the table of paths it is probed, measured, predicted, explained, chosen and refused.
+// Tests of docs/example/proc_mem_path.h, the example in docs/extend.md of a path into a peer's
+// memory: with one entry in the table of paths it is probed, measured, predicted, explained, chosen
+// and refused.
 #include "proc_mem_path.h"
 
 #include <gmock/gmock.h>

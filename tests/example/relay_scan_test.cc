@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests of docs/example/relay_scan.h, the example in docs/extend.md of a protocol: all event orders, planted
-// errors, real threads, counted cache-line transfers, and the predicted time.
+// Tests of docs/example/relay_scan.h, the example in docs/extend.md of a protocol: all event
+// orders, planted errors, real threads, counted cache-line transfers, and the predicted time.
 #include "relay_scan.h"
 
 #include "check/counting/counted_context.h"
@@ -76,9 +76,9 @@ TEST(RelayScan, AForgottenWaitForRoomIsFound) {
 
 TEST(RelayScan, EveryPlantedErrorIsFound) {
   const std::vector<Excuse> excuses = {
-      {Fault::one_less, "w.store(taken_by(",
+      {Fault::one_less, "ctx.store(taken_by(",
        "the rank before waits for one call more, which comes"},
-      {Fault::one_more, "w.store(mine", "a slot's next number is two higher: nobody is misled"}};
+      {Fault::one_more, "ctx.store(mine", "a slot's next number is two higher: nobody is misled"}};
   EXPECT_TRUE(node::test::bites({relay_job(3, 4)}, excuses, "docs/example/"));
 }
 

@@ -134,10 +134,10 @@ inline Excuse too_early_by_half(const std::string& line_part) {
 }
 // For a wait that only selects the next peer.
 inline Excuse only_a_hint(Fault fault) {
-  return {fault, "w.wait_any(awaited_", "whoever has the turn is waited for"};
+  return {fault, "ctx.wait_any(awaited_", "whoever has the turn is waited for"};
 }
 inline const Excuse done_too_low{
-    Fault::one_less, "w.store(of(w.rank()), value)",
+    Fault::one_less, "ctx.store(of(ctx.rank()), value)",
     "whoever fills waits for one call more than it has to, and that one comes"};
 
 // Checks that every error that can be planted into the protocol's source is found by one of the

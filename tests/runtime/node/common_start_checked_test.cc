@@ -76,17 +76,17 @@ TEST(CommonStartChecked, EveryPlantedErrorIsFound) {
   const std::string later = "a start that is one call later is as good";
   EXPECT_TRUE(bites({start_job(2, 4, only(1, 1)), start_job(2, 3, [](int) { return 1; }),
                      start_job(3, 3, [](int rank) { return rank == 0 ? never : 1; })},
-                    {{Fault::relaxed, "w.load(request())", no_data},
-                     {Fault::relaxed, "w.store(call_of(", no_data},
-                     {Fault::one_more, "w.store(call_of(", later},
-                     {Fault::relaxed, "w.fetch_add(request()", no_data},
-                     {Fault::one_more, "w.fetch_add(request()", "only the first to ask counts"},
-                     {Fault::relaxed, "w.wait(answer()",
+                    {{Fault::relaxed, "ctx.load(request())", no_data},
+                     {Fault::relaxed, "ctx.store(call_of(", no_data},
+                     {Fault::one_more, "ctx.store(call_of(", later},
+                     {Fault::relaxed, "ctx.fetch_add(request()", no_data},
+                     {Fault::one_more, "ctx.fetch_add(request()", "only the first to ask counts"},
+                     {Fault::relaxed, "ctx.wait(answer()",
                       "loads of flags come in their order here, and only here"},
-                     {Fault::relaxed, "w.load(first_call())", no_data},
-                     {Fault::relaxed, "w.load(call_of(", no_data},
-                     {Fault::relaxed, "w.store(first_call()", no_data},
-                     {Fault::one_more, "w.store(first_call()", later}}));
+                     {Fault::relaxed, "ctx.load(first_call())", no_data},
+                     {Fault::relaxed, "ctx.load(call_of(", no_data},
+                     {Fault::relaxed, "ctx.store(first_call()", no_data},
+                     {Fault::one_more, "ctx.store(first_call()", later}}));
 }
 
 }  // namespace

@@ -232,12 +232,13 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 
 // The failure word is ordered by the flag that follows it, so relaxed accesses to it are harmless.
 inline const std::vector<Excuse> told_before_the_flag = {
-    {Fault::relaxed, "w.store(failure_at(", "the store of the flag that follows orders it"},
-    {Fault::relaxed, "w.load(failure_at(", "whoever looks has seen that flag, and reads no more"}};
+    {Fault::relaxed, "ctx.store(failure_at(", "the store of the flag that follows orders it"},
+    {Fault::relaxed, "ctx.load(failure_at(",
+     "whoever looks has seen that flag, and reads no more"}};
 
 inline const std::vector<Excuse> excuses_with_departures = [] {
   std::vector<Excuse> excuses = told_before_the_flag;
-  excuses.push_back({Fault::relaxed, "w.load(left_.of(owner))",
+  excuses.push_back({Fault::relaxed, "ctx.load(left_.of(owner))",
                      "whoever sees that the owner is gone does nothing more"});
   return excuses;
 }();

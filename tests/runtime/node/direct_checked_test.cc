@@ -401,7 +401,7 @@ TEST(DirectChecked, EveryErrorPlantedIntoWrittenGatherIsFound) {
   const auto failing = with_failing_paths(
       exchange_job(2, {gather(2, 1, 0, false), gather(2, 1, 0, false), bcast(3, 1, 0)}));
   std::vector<Excuse> excuses = excuses_with_departures;
-  excuses.push_back({Fault::relaxed, "w.wait(of(owner), context::until_reached(value))",
+  excuses.push_back({Fault::relaxed, "ctx.wait(of(owner), context::until_reached(value))",
                      "a fence follows, or a look at how it went"});
   std::vector<Job> jobs = {exchange_job(2, {gather(2, 1, 0, false), gather(2, 0, 0, true)}),
                            exchange_job(3, {gather(3, 1, 1, false), gather(3, 1, 0, true)}),
@@ -436,22 +436,23 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
       failing(paired)};
   append(jobs, leaving_announcements());
   EXPECT_TRUE(bites(
-      jobs, {only_a_hint(Fault::relaxed),
-             only_a_hint(Fault::dropped),
-             only_a_hint(Fault::too_early),
-             only_a_hint(Fault::plain_compare),
-             only_a_hint(Fault::fewer),
-             too_early_by_half("until_reached(to_peer.filled)"),
-             too_early_by_half("until_reached(from_peer.drained + one)"),
-             {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
-             {Fault::relaxed, "w.store(drained(w.rank(), peer)", "nothing but the flag was read"},
-             {Fault::one_more, "w.store(drained(w.rank(), peer)",
-              "says that it was not read: nobody asks where nothing is announced"},
-             {Fault::relaxed, "w.load(line + size_offset)", "whoever looks has seen that flag"},
-             {Fault::relaxed, "flag + answer_offset", "the store of the flag orders it"},
-             {Fault::relaxed, "drained_flag + answer_offset", "whoever looks has seen that flag"},
-             {Fault::relaxed, "w.load(left_.of(owner))",
-              "whoever sees that the owner is gone does nothing more"}}));
+      jobs,
+      {only_a_hint(Fault::relaxed),
+       only_a_hint(Fault::dropped),
+       only_a_hint(Fault::too_early),
+       only_a_hint(Fault::plain_compare),
+       only_a_hint(Fault::fewer),
+       too_early_by_half("until_reached(to_peer.filled)"),
+       too_early_by_half("until_reached(from_peer.drained + one)"),
+       {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
+       {Fault::relaxed, "ctx.store(drained(ctx.rank(), peer)", "nothing but the flag was read"},
+       {Fault::one_more, "ctx.store(drained(ctx.rank(), peer)",
+        "says that it was not read: nobody asks where nothing is announced"},
+       {Fault::relaxed, "ctx.load(line + size_offset)", "whoever looks has seen that flag"},
+       {Fault::relaxed, "flag + answer_offset", "the store of the flag orders it"},
+       {Fault::relaxed, "drained_flag + answer_offset", "whoever looks has seen that flag"},
+       {Fault::relaxed, "ctx.load(left_.of(owner))",
+        "whoever sees that the owner is gone does nothing more"}}));
 }
 
 }  // namespace

@@ -249,7 +249,7 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
              too_early_by_half("until_reached(between.filled)"),
              too_early_by_half("until_reached(from_peer.drained + one)"),
              {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
-             {Fault::relaxed, "w.load(line + size_offset)", "whoever looks has seen that flag"},
+             {Fault::relaxed, "ctx.load(line + size_offset)", "whoever looks has seen that flag"},
              {Fault::one_more, "flag(from_peer.drained += one",
               "says that it could not be read: nobody asks where nothing is announced"}}));
 }
