@@ -27,8 +27,8 @@ class RelayScanImplementation final : public bench::Implementation {
   }
   void run(const bench::RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) {
-      context::NativeContext w = alone_.world(here);
-      alone_.protocol().run(w, here.source.size() / sizeof(double), sum_);
+      context::NativeContext ctx = alone_.world(here);
+      alone_.protocol().run(ctx, here.source.size() / sizeof(double), sum_);
     }
   }
   bool is_right(const bench::RankContext& here) override {

@@ -18,19 +18,19 @@ struct Steps {
 
 // Rank 0 exposes its input and changes it after rank 1 has read it.
 Job exposing(const Steps& steps) {
-  Job job = litmus(2, [steps](CheckedContext& w) {
-    if (w.rank() == 0) {
-      if (steps.was_stored_past_caches) w.store_as_caller(input_of(0), 8);
-      if (steps.exposes) w.expose(line(0, 1), input_of(0));
-      if (steps.orders_that) w.order_callers_stores();
-      w.store(line(0, 0), 1);
-      if (steps.waits_for_reader) w.wait(line(1, 0), context::until_reached(1));
-      w.copy(input_of(0), context::Address{context::Region::scratch, 0, 0}, 8, plain);
+  Job job = litmus(2, [steps](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      if (steps.was_stored_past_caches) ctx.store_as_caller(input_of(0), 8);
+      if (steps.exposes) ctx.expose(line(0, 1), input_of(0));
+      if (steps.orders_that) ctx.order_callers_stores();
+      ctx.store(line(0, 0), 1);
+      if (steps.waits_for_reader) ctx.wait(line(1, 0), context::until_reached(1));
+      ctx.copy(input_of(0), context::Address{context::Region::scratch, 0, 0}, 8, plain);
       return;
     }
-    if (steps.waits_for_exposure) w.wait(line(0, 0), context::until_reached(1));
-    if (w.pull(output_of(1), line(0, 1), 2, 6) != single_copy::fine) return;
-    w.store(line(1, 0), 1);
+    if (steps.waits_for_exposure) ctx.wait(line(0, 0), context::until_reached(1));
+    if (ctx.pull(output_of(1), line(0, 1), 2, 6) != single_copy::fine) return;
+    ctx.store(line(1, 0), 1);
   });
   job.prepare = fill_inputs;
   job.verify = [](const Memory& memory) {
@@ -61,15 +61,15 @@ TEST(CheckerPull, UnorderedNontemporalStoresOfCallerRace) {
 
 // A rank sees its own stores in order, so a copy through shared memory needs no ordering.
 TEST(CheckerPull, CopyByOwnerIsOrdered) {
-  Job job = litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.store_as_caller(input_of(0), 8);
-      w.copy(line(0, 1), input_of(0), 8, plain);
-      w.store(line(0, 0), 1);
+  Job job = litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.store_as_caller(input_of(0), 8);
+      ctx.copy(line(0, 1), input_of(0), 8, plain);
+      ctx.store(line(0, 0), 1);
       return;
     }
-    w.wait(line(0, 0), context::until_reached(1));
-    w.copy(output_of(1), line(0, 1), 8, plain);
+    ctx.wait(line(0, 0), context::until_reached(1));
+    ctx.copy(output_of(1), line(0, 1), 8, plain);
   });
   job.prepare = fill_inputs;
   EXPECT_TRUE(passes(explore(job)));
@@ -81,22 +81,22 @@ TEST(CheckerPull, FailsIfNothingIsExposed) {
 
 TEST(CheckerPull, IsLimitedToMemoryOfOwner) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
-                                        [](CheckedContext& w) {
-                                          if (w.rank() == 0) {
-                                            w.expose(line(0, 1), input_of(0));
-                                            w.store(line(0, 0), 1);
+                                        [](CheckedContext& ctx) {
+                                          if (ctx.rank() == 0) {
+                                            ctx.expose(line(0, 1), input_of(0));
+                                            ctx.store(line(0, 0), 1);
                                             return;
                                           }
-                                          w.wait(line(0, 0), context::until_reached(1));
-                                          w.pull(output_of(1), line(0, 1), 4, 8);
+                                          ctx.wait(line(0, 0), context::until_reached(1));
+                                          ctx.pull(output_of(1), line(0, 1), 4, 8);
                                         })),
                          "out of range"));
 }
 
 TEST(CheckerPull, OnlyOwnMemoryCanBeExposed) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
-                                        [](CheckedContext& w) {
-                                          if (w.rank() == 0) w.expose(line(0, 1), input_of(1));
+                                        [](CheckedContext& ctx) {
+                                          if (ctx.rank() == 0) ctx.expose(line(0, 1), input_of(1));
                                         })),
                          "not its own"));
 }
@@ -110,20 +110,20 @@ struct PushSteps {
 
 // Rank 0 exposes its output; rank 1 writes to it, and rank 0 reads it afterwards.
 Job pushing(const PushSteps& steps) {
-  Job job = litmus(2, [steps](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.copy(output_of(0), input_of(0), 8, plain);
-      if (steps.was_stored_past_caches) w.store_as_caller(output_of(0), 8);
-      w.expose(line(0, 1), output_of(0));
-      if (steps.orders_that) w.order_callers_stores();
-      w.store(line(0, 0), 1);
-      if (steps.waits_for_writer) w.wait(line(1, 0), context::until_reached(1));
-      w.copy(context::Address{context::Region::scratch, 0, 0}, output_of(0), 8, plain);
+  Job job = litmus(2, [steps](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.copy(output_of(0), input_of(0), 8, plain);
+      if (steps.was_stored_past_caches) ctx.store_as_caller(output_of(0), 8);
+      ctx.expose(line(0, 1), output_of(0));
+      if (steps.orders_that) ctx.order_callers_stores();
+      ctx.store(line(0, 0), 1);
+      if (steps.waits_for_writer) ctx.wait(line(1, 0), context::until_reached(1));
+      ctx.copy(context::Address{context::Region::scratch, 0, 0}, output_of(0), 8, plain);
       return;
     }
-    if (steps.waits_for_exposure) w.wait(line(0, 0), context::until_reached(1));
-    if (w.push(line(0, 1), 2, input_of(1), 6) != single_copy::fine) return;
-    w.store(line(1, 0), 1);
+    if (steps.waits_for_exposure) ctx.wait(line(0, 0), context::until_reached(1));
+    if (ctx.push(line(0, 1), 2, input_of(1), 6) != single_copy::fine) return;
+    ctx.store(line(1, 0), 1);
   });
   job.prepare = fill_inputs;
   job.verify = [](const Memory& memory) {
@@ -154,28 +154,28 @@ TEST(CheckerPush, UnorderedNontemporalStoresOfCallerRace) {
 
 TEST(CheckerPush, ConcurrentPushesToSameBytesRace) {
   EXPECT_TRUE(fails_with(explore(litmus(3,
-                                        [](CheckedContext& w) {
-                                          if (w.rank() == 0) {
-                                            w.expose(line(0, 1), output_of(0));
-                                            w.store(line(0, 0), 1);
+                                        [](CheckedContext& ctx) {
+                                          if (ctx.rank() == 0) {
+                                            ctx.expose(line(0, 1), output_of(0));
+                                            ctx.store(line(0, 0), 1);
                                             return;
                                           }
-                                          w.wait(line(0, 0), context::until_reached(1));
-                                          w.push(line(0, 1), 2, input_of(w.rank()), 2);
+                                          ctx.wait(line(0, 0), context::until_reached(1));
+                                          ctx.push(line(0, 1), 2, input_of(ctx.rank()), 2);
                                         })),
                          "a race at output of 0 at 2"));
 }
 
 TEST(CheckerPush, IsLimitedToMemoryOfOwner) {
   EXPECT_TRUE(fails_with(explore(litmus(2,
-                                        [](CheckedContext& w) {
-                                          if (w.rank() == 0) {
-                                            w.expose(line(0, 1), output_of(0));
-                                            w.store(line(0, 0), 1);
+                                        [](CheckedContext& ctx) {
+                                          if (ctx.rank() == 0) {
+                                            ctx.expose(line(0, 1), output_of(0));
+                                            ctx.store(line(0, 0), 1);
                                             return;
                                           }
-                                          w.wait(line(0, 0), context::until_reached(1));
-                                          w.push(line(0, 1), 4, input_of(1), 8);
+                                          ctx.wait(line(0, 0), context::until_reached(1));
+                                          ctx.push(line(0, 1), 4, input_of(1), 8);
                                         })),
                          "out of range"));
 }
@@ -184,15 +184,15 @@ TEST(CheckerPush, IsLimitedToMemoryOfOwner) {
 // otherwise it never fails.
 TEST(CheckerPull, FailsIfJobAllowsIt) {
   Job job = exposing({.waits_for_reader = false});
-  job.body = [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.expose(line(0, 1), input_of(0));
-      w.store(line(0, 0), 1);
+  job.body = [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.expose(line(0, 1), input_of(0));
+      ctx.store(line(0, 0), 1);
       return;
     }
-    w.wait(line(0, 0), context::until_reached(1));
-    const bool came = w.pull(output_of(1), line(0, 1), 2, 6) == single_copy::fine;
-    EXPECT_EQ(w.path_failures(), came ? 0 : 1);
+    ctx.wait(line(0, 0), context::until_reached(1));
+    const bool came = ctx.pull(output_of(1), line(0, 1), 2, 6) == single_copy::fine;
+    EXPECT_EQ(ctx.path_failures(), came ? 0 : 1);
   };
   EXPECT_TRUE(passes(explore(job)));
   job.paths_may_fail = true;

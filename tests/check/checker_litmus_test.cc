@@ -30,13 +30,13 @@ Options on_x86(Options options = {}) {
 }
 
 Job message_passing(memory::CopyKernel kernel = plain) {
-  return litmus(2, [kernel](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.copy(line(0, 1), input_of(0), 8, kernel);
-      w.store(line(0, 0), 1);
+  return litmus(2, [kernel](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.copy(line(0, 1), input_of(0), 8, kernel);
+      ctx.store(line(0, 0), 1);
     } else {
-      w.wait(line(0, 0), context::until_reached(1));
-      w.copy(output_of(1), line(0, 1), 8, plain);
+      ctx.wait(line(0, 0), context::until_reached(1));
+      ctx.copy(output_of(1), line(0, 1), 8, plain);
     }
   });
 }
@@ -50,13 +50,13 @@ TEST(MessagePassing, IsCorrectWithReleaseAndAcquire) {
 // ownership without further ordering.
 TEST(MessagePassing, TwoReadersTakingOwnershipRace) {
   const auto passing = [](int takers) {
-    return litmus(1 + takers, [](CheckedContext& w) {
-      if (w.rank() == 0) {
-        w.copy(line(0, 1), input_of(0), 8, plain);
-        w.store(line(0, 0), 1);
+    return litmus(1 + takers, [](CheckedContext& ctx) {
+      if (ctx.rank() == 0) {
+        ctx.copy(line(0, 1), input_of(0), 8, plain);
+        ctx.store(line(0, 0), 1);
       } else {
-        w.wait(line(0, 0), context::until_reached(1));
-        w.take(output_of(w.rank()), line(0, 1), 8);
+        ctx.wait(line(0, 0), context::until_reached(1));
+        ctx.take(output_of(ctx.rank()), line(0, 1), 8);
       }
     });
   };
@@ -89,14 +89,14 @@ TEST(MessagePassing, NontemporalCopyNeedsFence) {
 }
 
 TEST(MessagePassing, FullFenceOrdersUnfencedStores) {
-  const Job job = litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.copy(line(0, 1), input_of(0), 8, nontemporal);
-      w.fence();
-      w.store(line(0, 0), 1);
+  const Job job = litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.copy(line(0, 1), input_of(0), 8, nontemporal);
+      ctx.fence();
+      ctx.store(line(0, 0), 1);
     } else {
-      w.wait(line(0, 0), context::until_reached(1));
-      w.copy(output_of(1), line(0, 1), 8, plain);
+      ctx.wait(line(0, 0), context::until_reached(1));
+      ctx.copy(output_of(1), line(0, 1), 8, plain);
     }
   });
   EXPECT_TRUE(passes(explore(job, with(job, Operation::copy, Fault::unfenced))));
@@ -104,16 +104,16 @@ TEST(MessagePassing, FullFenceOrdersUnfencedStores) {
 }
 
 TEST(MessagePassing, IsTransitive) {
-  const Job job = litmus(3, [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.copy(line(0, 1), input_of(0), 8, plain);
-      w.store(line(0, 0), 1);
-    } else if (w.rank() == 1) {
-      w.wait(line(0, 0), context::until_reached(1));
-      w.store(line(1, 0), 1);
+  const Job job = litmus(3, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.copy(line(0, 1), input_of(0), 8, plain);
+      ctx.store(line(0, 0), 1);
+    } else if (ctx.rank() == 1) {
+      ctx.wait(line(0, 0), context::until_reached(1));
+      ctx.store(line(1, 0), 1);
     } else {
-      w.wait(line(1, 0), context::until_reached(1));
-      w.copy(output_of(2), line(0, 1), 8, plain);
+      ctx.wait(line(1, 0), context::until_reached(1));
+      ctx.copy(output_of(2), line(0, 1), 8, plain);
     }
   });
   EXPECT_TRUE(passes(explore(job)));
@@ -122,16 +122,16 @@ TEST(MessagePassing, IsTransitive) {
 
 // Reuses a buffer before its reader has released it.
 TEST(MessagePassing, BufferReuseNeedsReleaseAndAcquire) {
-  const Job job = litmus(2, [](CheckedContext& w) {
+  const Job job = litmus(2, [](CheckedContext& ctx) {
     for (context::Sequence i = 1; i <= 2; ++i) {
-      if (w.rank() == 0) {
-        w.copy(line(0, 1), input_of(0), 8, plain);
-        w.store(line(0, 0), i);
-        w.wait(line(1, 0), context::until_reached(i));
+      if (ctx.rank() == 0) {
+        ctx.copy(line(0, 1), input_of(0), 8, plain);
+        ctx.store(line(0, 0), i);
+        ctx.wait(line(1, 0), context::until_reached(i));
       } else {
-        w.wait(line(0, 0), context::until_reached(i));
-        w.copy(output_of(1), line(0, 1), 8, plain);
-        w.store(line(1, 0), i);
+        ctx.wait(line(0, 0), context::until_reached(i));
+        ctx.copy(output_of(1), line(0, 1), 8, plain);
+        ctx.store(line(1, 0), i);
       }
     }
   });
@@ -144,10 +144,10 @@ TEST(MessagePassing, BufferReuseNeedsReleaseAndAcquire) {
 
 // Each rank stores its own flag and loads the other's.
 Job dekker(std::array<context::Sequence, 2>& seen, bool fenced) {
-  return litmus(2, [&seen, fenced](CheckedContext& w) {
-    w.store(line(w.rank(), 0), 1);
-    if (fenced) w.fence();
-    seen[static_cast<std::size_t>(w.rank())] = w.load(line(1 - w.rank(), 0));
+  return litmus(2, [&seen, fenced](CheckedContext& ctx) {
+    ctx.store(line(ctx.rank(), 0), 1);
+    if (fenced) ctx.fence();
+    seen[static_cast<std::size_t>(ctx.rank())] = ctx.load(line(1 - ctx.rank(), 0));
   });
 }
 
@@ -162,9 +162,9 @@ TEST(StoreBuffering, LetsLoadsPassEarlierStores) {
 
 TEST(StoreBuffering, DelaysReadModifyWritesOnArmOnly) {
   std::array<context::Sequence, 2> seen{};
-  const Job job = litmus(2, [&seen](CheckedContext& w) {
-    w.fetch_add(line(w.rank(), 0), 1);
-    seen[static_cast<std::size_t>(w.rank())] = w.load(line(1 - w.rank(), 0));
+  const Job job = litmus(2, [&seen](CheckedContext& ctx) {
+    ctx.fetch_add(line(ctx.rank(), 0), 1);
+    seen[static_cast<std::size_t>(ctx.rank())] = ctx.load(line(1 - ctx.rank(), 0));
   });
   const auto both_missed = [&] { return seen[0] == 0 && seen[1] == 0; };
   EXPECT_TRUE(can_happen(job, both_missed));
@@ -175,13 +175,13 @@ TEST(StoreBuffering, DelaysReadModifyWritesOnArmOnly) {
 TEST(StoreBuffering, StoreBecomesVisibleAtAnyTime) {
   context::Sequence first = 0;
   Seen2 seen;
-  const Job job = litmus(2, [&](CheckedContext& w) {
-    w.store(line(w.rank(), 0), 1);
-    if (w.rank() == 0) {
-      first = w.load(line(1, 0));
+  const Job job = litmus(2, [&](CheckedContext& ctx) {
+    ctx.store(line(ctx.rank(), 0), 1);
+    if (ctx.rank() == 0) {
+      first = ctx.load(line(1, 0));
     } else {
-      seen.first = w.load(line(0, 0));
-      seen.second = w.load(line(0, 0));
+      seen.first = ctx.load(line(0, 0));
+      seen.second = ctx.load(line(0, 0));
     }
   });
   const auto meanwhile = [&] { return first == 0 && seen.first == 0 && seen.second == 1; };
@@ -189,11 +189,11 @@ TEST(StoreBuffering, StoreBecomesVisibleAtAnyTime) {
 }
 
 TEST(StoreBuffering, RankSeesItsOwnStores) {
-  const Job job = litmus(2, [](CheckedContext& w) {
-    w.store(line(w.rank(), 0), 1);
-    w.store(line(w.rank(), 0), 2);
-    if (w.load(line(w.rank(), 0)) != 2) throw std::runtime_error("lost");
-    if (w.fetch_add(line(w.rank(), 0), 5) != 2) throw std::runtime_error("lost");
+  const Job job = litmus(2, [](CheckedContext& ctx) {
+    ctx.store(line(ctx.rank(), 0), 1);
+    ctx.store(line(ctx.rank(), 0), 2);
+    if (ctx.load(line(ctx.rank(), 0)) != 2) throw std::runtime_error("lost");
+    if (ctx.fetch_add(line(ctx.rank(), 0), 5) != 2) throw std::runtime_error("lost");
   });
   EXPECT_TRUE(passes(explore(job)));
 }
@@ -201,13 +201,13 @@ TEST(StoreBuffering, RankSeesItsOwnStores) {
 // Two stores of one rank to two places, loaded in the opposite order.
 TEST(StoreOrders, RelaxedStoresAreReorderedOnArmOnly) {
   Seen2 seen;
-  const Job job = litmus(2, [&seen](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.store(line(0, 0), 1);
-      w.store(line(0, 1), 1);
+  const Job job = litmus(2, [&seen](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.store(line(0, 0), 1);
+      ctx.store(line(0, 1), 1);
     } else {
-      seen.first = w.load(line(0, 1));
-      seen.second = w.load(line(0, 0));
+      seen.first = ctx.load(line(0, 1));
+      seen.second = ctx.load(line(0, 0));
     }
   });
   const auto out_of_order = [&] { return seen.first == 1 && seen.second == 0; };
@@ -220,13 +220,13 @@ TEST(StoreOrders, RelaxedStoresAreReorderedOnArmOnly) {
 
 TEST(Coherence, StoresToOneFlagAreSeenInOrder) {
   Seen2 seen;
-  const Job job = litmus(2, [&seen](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.store(line(0, 0), 1);
-      w.store(line(0, 0), 2);
+  const Job job = litmus(2, [&seen](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.store(line(0, 0), 1);
+      ctx.store(line(0, 0), 2);
     } else {
-      seen.first = w.load(line(0, 0));
-      seen.second = w.load(line(0, 0));
+      seen.first = ctx.load(line(0, 0));
+      seen.second = ctx.load(line(0, 0));
     }
   });
   const auto backwards = [&] { return seen.first > seen.second; };
@@ -238,15 +238,15 @@ TEST(Coherence, StoresToOneFlagAreSeenInOrder) {
 // Two readers never disagree on the order of two stores: a visible store is visible to all ranks.
 TEST(IndependentReads, OfIndependentWritesAgree) {
   std::array<Seen2, 2> seen{};
-  const Job job = litmus(4, [&seen](CheckedContext& w) {
-    if (w.rank() < 2) {
-      w.store(line(w.rank(), 0), 1);
+  const Job job = litmus(4, [&seen](CheckedContext& ctx) {
+    if (ctx.rank() < 2) {
+      ctx.store(line(ctx.rank(), 0), 1);
       return;
     }
-    const int first = w.rank() - 2;
+    const int first = ctx.rank() - 2;
     Seen2& mine = seen[static_cast<std::size_t>(first)];
-    mine.first = w.load(line(first, 0));
-    mine.second = w.load(line(1 - first, 0));
+    mine.first = ctx.load(line(first, 0));
+    mine.second = ctx.load(line(1 - first, 0));
   });
   const auto saw_only_first = [](const Seen2& s) { return s.first == 1 && s.second == 0; };
   EXPECT_TRUE(can_happen(job, [&] { return saw_only_first(seen[0]); }));
@@ -254,9 +254,9 @@ TEST(IndependentReads, OfIndependentWritesAgree) {
 }
 
 TEST(ReadModifyWrite, LosesNothing) {
-  Job job = litmus(3, [](CheckedContext& w) {
-    w.fetch_add(line(0, 0), 2);
-    w.fetch_sub(line(0, 0), 1);
+  Job job = litmus(3, [](CheckedContext& ctx) {
+    ctx.fetch_add(line(0, 0), 2);
+    ctx.fetch_sub(line(0, 0), 1);
   });
   job.verify = [](const Memory& memory) {
     return memory.as<const context::Sequence>(context::Region::shared, 0)[0] == 3 ? "" : "lost";
@@ -266,10 +266,11 @@ TEST(ReadModifyWrite, LosesNothing) {
 
 // The last of three ranks to arrive knows what the first two wrote.
 Job last_arrival() {
-  return litmus(3, [](CheckedContext& w) {
-    w.copy(line(w.rank(), 1), input_of(w.rank()), 8, plain);
-    if (w.fetch_add(line(0, 0), 1) != 2) return;
-    for (int other = 0; other < 3; ++other) w.copy(output_of(w.rank()), line(other, 1), 8, plain);
+  return litmus(3, [](CheckedContext& ctx) {
+    ctx.copy(line(ctx.rank(), 1), input_of(ctx.rank()), 8, plain);
+    if (ctx.fetch_add(line(0, 0), 1) != 2) return;
+    for (int other = 0; other < 3; ++other)
+      ctx.copy(output_of(ctx.rank()), line(other, 1), 8, plain);
   });
 }
 
@@ -280,48 +281,48 @@ TEST(ReadModifyWrite, ContinuesReleaseSequence) {
 }
 
 TEST(Flags, HaveOneWriter) {
-  const Job job = litmus(2, [](CheckedContext& w) { w.store(line(0, 0), 1); });
+  const Job job = litmus(2, [](CheckedContext& ctx) { ctx.store(line(0, 0), 1); });
   EXPECT_TRUE(fails_with(explore(job), "two writers of the flag shared of 0 at 0"));
 }
 
 TEST(Flags, OrderedWritersMayAlternate) {
-  EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 1) w.wait(line(0, 0), context::until_reached(1));
-    w.store(line(0, 0), static_cast<context::Sequence>(w.rank() + 1));
+  EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 1) ctx.wait(line(0, 0), context::until_reached(1));
+    ctx.store(line(0, 0), static_cast<context::Sequence>(ctx.rank() + 1));
   }))));
 }
 
 TEST(Flags, StoreDuringUpdateFails) {
-  const Job job = litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) w.store(line(0, 0), 0);
-    if (w.rank() == 1) w.fetch_add(line(0, 0), 1);
+  const Job job = litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) ctx.store(line(0, 0), 0);
+    if (ctx.rank() == 1) ctx.fetch_add(line(0, 0), 1);
   });
   EXPECT_TRUE(fails_with(explore(job), "two writers"));
 }
 
 TEST(Flags, CopyOverFlagDuringLoadRaces) {
-  const Job job = litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) w.copy(line(0, 0), input_of(0), 8, plain);
-    if (w.rank() == 1) w.load(line(0, 0));
+  const Job job = litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) ctx.copy(line(0, 0), input_of(0), 8, plain);
+    if (ctx.rank() == 1) ctx.load(line(0, 0));
   });
   EXPECT_TRUE(fails_with(explore(job), "a race at"));
 }
 
 // Payload and flag share a line, which is cleared by a copy after all ranks have read it.
 TEST(Flags, OrderedDataMayShareBytesWithFlag) {
-  Job job = litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.copy(line(0, 0) + 4, input_of(0), 8, plain);
-      w.store(line(0, 0), 1);
-      w.wait(line(1, 0), context::until_reached(1));
-      w.copy(line(0, 0), input_of(0), 8, plain);
-      w.store(line(0, 1), 1);
+  Job job = litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.copy(line(0, 0) + 4, input_of(0), 8, plain);
+      ctx.store(line(0, 0), 1);
+      ctx.wait(line(1, 0), context::until_reached(1));
+      ctx.copy(line(0, 0), input_of(0), 8, plain);
+      ctx.store(line(0, 1), 1);
     } else {
-      w.wait(line(0, 0), context::until_reached(1));
-      w.copy(output_of(1), line(0, 0) + 4, 8, plain);
-      w.store(line(1, 0), 1);
-      w.wait(line(0, 1), context::until_reached(1));
-      if (w.load(line(0, 0)) != 0x03030303U) throw std::runtime_error("not cleared");
+      ctx.wait(line(0, 0), context::until_reached(1));
+      ctx.copy(output_of(1), line(0, 0) + 4, 8, plain);
+      ctx.store(line(1, 0), 1);
+      ctx.wait(line(0, 1), context::until_reached(1));
+      if (ctx.load(line(0, 0)) != 0x03030303U) throw std::runtime_error("not cleared");
     }
   });
   job.prepare = [](Memory& memory) {
@@ -331,10 +332,10 @@ TEST(Flags, OrderedDataMayShareBytesWithFlag) {
 }
 
 TEST(Numbers, CorrectComparisonToleratesWrap) {
-  Job job = litmus(2, [](CheckedContext& w) {
+  Job job = litmus(2, [](CheckedContext& ctx) {
     for (context::Sequence i = 1; i <= 4; ++i) {
-      w.store(line(w.rank(), 0), just_below_wrap + i);
-      w.wait(line(1 - w.rank(), 0), context::until_reached(just_below_wrap + i));
+      ctx.store(line(ctx.rank(), 0), just_below_wrap + i);
+      ctx.wait(line(1 - ctx.rank(), 0), context::until_reached(just_below_wrap + i));
     }
   });
   job.first = just_below_wrap;
@@ -345,25 +346,25 @@ TEST(Numbers, CorrectComparisonToleratesWrap) {
 
 // A rank may fall asleep after the other one has woken all sleepers.
 TEST(Sleep, WakeupIsLostWithoutSecondCheck) {
-  const Job job = litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.store(line(0, 0), 1);
-      w.wake(line(0, 0));
-    } else if (w.load(line(0, 0)) == 0) {
-      w.sleep(line(0, 0), w.load(line(0, 0)));
+  const Job job = litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.store(line(0, 0), 1);
+      ctx.wake(line(0, 0));
+    } else if (ctx.load(line(0, 0)) == 0) {
+      ctx.sleep(line(0, 0), ctx.load(line(0, 0)));
     }
   });
   EXPECT_TRUE(fails_with(explore(job), "rank 1 sleeps at shared of 0 at 0 (holds 1)"));
 }
 
 TEST(Sleep, ReturnsIfFlagHasChanged) {
-  EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) {
-      w.store(line(0, 0), 1);
-      w.fence();
-      w.wake(line(0, 0));
+  EXPECT_TRUE(passes(explore(litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.store(line(0, 0), 1);
+      ctx.fence();
+      ctx.wake(line(0, 0));
     } else {
-      w.sleep(line(0, 0), 0);
+      ctx.sleep(line(0, 0), 0);
     }
   }))));
 }

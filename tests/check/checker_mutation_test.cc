@@ -33,34 +33,34 @@ constexpr memory::Reduction combine{combine_bytes, nullptr, 1, false};
 // A small reduction that uses everything: non-temporal copies of contributions, flags with one
 // writer each, a root that waits for any or all of them, a counter of the ranks that have read the
 // result, and a control word that is cleared for the next call.
-void collective(CheckedContext& w, std::size_t call) {
-  const int me = w.rank();
+void collective(CheckedContext& ctx, std::size_t call) {
+  const int me = ctx.rank();
   const context::Address at = context::Address{context::Region::input, me, 8 * call};
   const context::Address result = line(0, 1);
   const context::Address readers = line(0, 2);
   std::vector<context::Address> flags;
   std::vector<context::AwaitedFlag> arrived;
-  for (int rank = 1; rank < w.ranks(); ++rank) {
+  for (int rank = 1; rank < ctx.ranks(); ++rank) {
     flags.push_back(line(rank, 0));
     arrived.push_back({flags.back(), context::until_reached(number(call))});
   }
   const context::Address out = context::Address{context::Region::output, me, 8 * call};
   if (me == 0) {
-    w.wait_any(arrived);
-    w.wait_all(flags, context::until_reached(number(call)));
-    w.reduce(result, at, line(1, 1), 8, combine);
-    for (int rank = 2; rank < w.ranks(); ++rank)
-      w.reduce(result, result, line(rank, 1), 8, combine);
-    w.copy(out, result, 8, plain);
-    w.store(line(0, 0), number(call));
-    w.wait(readers, context::until_equal(static_cast<context::Sequence>(w.ranks() - 1)));
-    w.store(readers, 0);
+    ctx.wait_any(arrived);
+    ctx.wait_all(flags, context::until_reached(number(call)));
+    ctx.reduce(result, at, line(1, 1), 8, combine);
+    for (int rank = 2; rank < ctx.ranks(); ++rank)
+      ctx.reduce(result, result, line(rank, 1), 8, combine);
+    ctx.copy(out, result, 8, plain);
+    ctx.store(line(0, 0), number(call));
+    ctx.wait(readers, context::until_equal(static_cast<context::Sequence>(ctx.ranks() - 1)));
+    ctx.store(readers, 0);
   } else {
-    w.copy(line(me, 1), at, 8, nontemporal);
-    w.store(line(me, 0), number(call));
-    w.wait(line(0, 0), context::until_reached(number(call)));
-    w.copy(out, result, 8, plain);
-    w.fetch_add(readers, 1);
+    ctx.copy(line(me, 1), at, 8, nontemporal);
+    ctx.store(line(me, 0), number(call));
+    ctx.wait(line(0, 0), context::until_reached(number(call)));
+    ctx.copy(out, result, 8, plain);
+    ctx.fetch_add(readers, 1);
   }
 }
 
@@ -82,8 +82,8 @@ std::string wrong_results(const Memory& memory) {
 }
 
 Job collectives(int ranks, std::size_t calls) {
-  Job job = litmus(ranks, [calls](CheckedContext& w) {
-    for (std::size_t call = 0; call < calls; ++call) collective(w, call);
+  Job job = litmus(ranks, [calls](CheckedContext& ctx) {
+    for (std::size_t call = 0; call < calls; ++call) collective(ctx, call);
   });
   job.first = just_below_wrap;
   job.sizes.input = job.sizes.output = 8 * calls;
@@ -133,10 +133,10 @@ TEST(Mutations, AreListedBySourcePosition) {
 
 TEST(Mutations, SurvivorsAreReported) {
   // No rank waits for the second flag.
-  const std::vector<Job> jobs = {litmus(2, [](CheckedContext& w) {
-    if (w.rank() == 0) w.store(line(0, 0), 1);
-    if (w.rank() == 1) w.wait(line(0, 0), context::until_reached(1));
-    if (w.rank() == 0) w.store(line(0, 1), 1);
+  const std::vector<Job> jobs = {litmus(2, [](CheckedContext& ctx) {
+    if (ctx.rank() == 0) ctx.store(line(0, 0), 1);
+    if (ctx.rank() == 1) ctx.wait(line(0, 0), context::until_reached(1));
+    if (ctx.rank() == 0) ctx.store(line(0, 1), 1);
   })};
   SurveyOptions options;
   options.excuses = {{Fault::swapped, "ctx.store(line(0, 1)", "never needed"}};

@@ -42,18 +42,18 @@ Program any_program() {
 }
 
 Job job_of(const Program& program, Ending& now, std::set<Ending>& seen) {
-  Job job = litmus(static_cast<int>(program.size()), [&program, &now](CheckedContext& w) {
-    const auto me = static_cast<std::size_t>(w.rank());
+  Job job = litmus(static_cast<int>(program.size()), [&program, &now](CheckedContext& ctx) {
+    const auto me = static_cast<std::size_t>(ctx.rank());
     now.resize(program.size());
     now[me].clear();
     context::Sequence value = 1;
     for (const Step& step : program[me]) {
       // Every rank stores its own flags and loads those of the next rank; line 2 is for updates.
-      const int next = (w.rank() + 1) % w.ranks();
-      if (step.kind == Kind::load) now[me].push_back(w.load(line(next, step.flag)));
-      if (step.kind == Kind::store) w.store(line(w.rank(), step.flag), value++);
-      if (step.kind == Kind::update) now[me].push_back(w.fetch_add(line(0, 2), 1));
-      if (step.kind == Kind::fence) w.fence();
+      const int next = (ctx.rank() + 1) % ctx.ranks();
+      if (step.kind == Kind::load) now[me].push_back(ctx.load(line(next, step.flag)));
+      if (step.kind == Kind::store) ctx.store(line(ctx.rank(), step.flag), value++);
+      if (step.kind == Kind::update) now[me].push_back(ctx.fetch_add(line(0, 2), 1));
+      if (step.kind == Kind::fence) ctx.fence();
     }
   });
   job.verify = [&](const Memory&) {

@@ -34,13 +34,13 @@ constexpr context::Sequence round_at(int i) {
 
 // One rank raises its flag, the other answers.
 Counts ping_pong(std::size_t second_offset, int rounds) {
-  return count(job_of(2, [=](CountedContext& w) {
+  return count(job_of(2, [=](CountedContext& ctx) {
     const context::Address ping = line(0, 0);
     const context::Address pong = ping + second_offset;
     for (int i = 0; i < rounds; ++i) {
-      if (w.rank() == 0) w.store(ping, round_at(i));
-      w.wait(w.rank() == 0 ? pong : ping, context::until_reached(round_at(i)));
-      if (w.rank() == 1) w.store(pong, round_at(i));
+      if (ctx.rank() == 0) ctx.store(ping, round_at(i));
+      ctx.wait(ctx.rank() == 0 ? pong : ping, context::until_reached(round_at(i)));
+      if (ctx.rank() == 1) ctx.store(pong, round_at(i));
     }
   }));
 }
@@ -64,10 +64,10 @@ TEST(Counting, SharingALineDoesNotChangePingPong) {
 TEST(Counting, WritersOfOneLineTakeItFromEachOther) {
   const auto exchange = [](std::size_t second_offset) {
     return count(job_of(2,
-                        [=](CountedContext& w) {
+                        [=](CountedContext& ctx) {
                           const context::Address flags[] = {line(0, 0), line(0, 0) + second_offset};
-                          w.store(flags[w.rank()], round_at(0));
-                          w.wait(flags[1 - w.rank()], context::until_reached(round_at(0)));
+                          ctx.store(flags[ctx.rank()], round_at(0));
+                          ctx.wait(flags[1 - ctx.rank()], context::until_reached(round_at(0)));
                         }))
         .all_transfers();
   };
@@ -79,9 +79,9 @@ TEST(Counting, IsDeterministic) { EXPECT_EQ(ping_pong(64, 20), ping_pong(64, 20)
 
 // Many readers of one flag: one line per reader, from the writer.
 TEST(Counting, RecordsSourceOfEachTransfer) {
-  const Counts counts = count(job_of(4, [](CountedContext& w) {
-    if (w.rank() == 0) w.store(line(0, 0), round_at(0));
-    w.wait(line(0, 0), context::until_reached(round_at(0)));
+  const Counts counts = count(job_of(4, [](CountedContext& ctx) {
+    if (ctx.rank() == 0) ctx.store(line(0, 0), round_at(0));
+    ctx.wait(line(0, 0), context::until_reached(round_at(0)));
   }));
   EXPECT_EQ(counts.all_transfers(), 3U);
   for (const int reader : {1, 2, 3}) EXPECT_EQ(counts.transfers(0, reader), 1U);
@@ -95,12 +95,12 @@ void add(void* to, const void* left, const void* right, std::size_t n, void*) {
 
 TEST(Counting, CountsBytesAndComputesResults) {
   constexpr memory::Reduction sum{add, nullptr, sizeof(int), true};
-  Job job = job_of(2, [&sum](CountedContext& w) {
-    w.copy(line(w.rank(), 1), {context::Region::input, w.rank(), 0}, 256,
-           memory::CopyKernel::nontemporal);
-    w.store(line(w.rank(), 0), round_at(0));
-    w.wait(line(1 - w.rank(), 0), context::until_reached(round_at(0)));
-    w.reduce({context::Region::output, w.rank(), 0}, line(0, 1), line(1, 1), 64, sum);
+  Job job = job_of(2, [&sum](CountedContext& ctx) {
+    ctx.copy(line(ctx.rank(), 1), {context::Region::input, ctx.rank(), 0}, 256,
+             memory::CopyKernel::nontemporal);
+    ctx.store(line(ctx.rank(), 0), round_at(0));
+    ctx.wait(line(1 - ctx.rank(), 0), context::until_reached(round_at(0)));
+    ctx.reduce({context::Region::output, ctx.rank(), 0}, line(0, 1), line(1, 1), 64, sum);
   });
   job.prepare = [](checker::Memory& memory) {
     for (const int rank : {0, 1}) {
@@ -127,16 +127,16 @@ TEST(Counting, CountsBytesAndComputesResults) {
 
 // Lines that a reader has taken come back from one place: one transfer per line.
 TEST(Counting, CountsLinesWhoseOwnershipIsTaken) {
-  const Counts counts = count(job_of(2, [](CountedContext& w) {
-    if (w.rank() == 0) {
-      w.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
-      w.store(line(0, 0), round_at(0));
-      w.wait(line(1, 0), context::until_reached(round_at(0)));
-      w.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
+  const Counts counts = count(job_of(2, [](CountedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
+      ctx.store(line(0, 0), round_at(0));
+      ctx.wait(line(1, 0), context::until_reached(round_at(0)));
+      ctx.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
     } else {
-      w.wait(line(0, 0), context::until_reached(round_at(0)));
-      w.take({context::Region::output, 1, 0}, line(0, 1), 256);
-      w.store(line(1, 0), round_at(0));
+      ctx.wait(line(0, 0), context::until_reached(round_at(0)));
+      ctx.take({context::Region::output, 1, 0}, line(0, 1), 256);
+      ctx.store(line(1, 0), round_at(0));
     }
   }));
   EXPECT_EQ(counts.of[1].copied_bytes[static_cast<std::size_t>(plain)], 256U);
@@ -146,12 +146,12 @@ TEST(Counting, CountsLinesWhoseOwnershipIsTaken) {
 
 TEST(Counting, CountsUpdatesOfSleepingRanks) {
   const context::Doorbell bell{line(0, 0), line(0, 1)};
-  const Counts counts = count(job_of(3, [&bell](CountedContext& w) {
-    if (w.rank() == 0) {
-      w.wait(bell.sleepers, context::until_reached(bell.nobody + 2));
-      ring(w, bell, round_at(0));
+  const Counts counts = count(job_of(3, [&bell](CountedContext& ctx) {
+    if (ctx.rank() == 0) {
+      ctx.wait(bell.sleepers, context::until_reached(bell.nobody + 2));
+      ring(ctx, bell, round_at(0));
     } else {
-      sleep_until(w, bell, context::until_reached(round_at(0)));
+      sleep_until(ctx, bell, context::until_reached(round_at(0)));
     }
   }));
   EXPECT_EQ(counts.of[0].updates, 0U);
@@ -160,21 +160,21 @@ TEST(Counting, CountsUpdatesOfSleepingRanks) {
 }
 
 TEST(Counting, ThrowsIfAllRanksAreBlocked) {
-  const Job job = job_of(3, [](CountedContext& w) {
+  const Job job = job_of(3, [](CountedContext& ctx) {
     const std::vector<int> owned(100);
-    w.wait(line(w.rank(), 0), context::until_reached(round_at(0)));
+    ctx.wait(line(ctx.rank(), 0), context::until_reached(round_at(0)));
   });
   EXPECT_THROW(count(job), FailureError);
 }
 
 TEST(Counting, RethrowsExceptionOfARank) {
   EXPECT_THROW(count(job_of(3,
-                            [](CountedContext& w) {
-                              if (w.rank() == 1) throw std::runtime_error("enough");
-                              w.wait(line(1, 0), context::until_reached(round_at(0)));
+                            [](CountedContext& ctx) {
+                              if (ctx.rank() == 1) throw std::runtime_error("enough");
+                              ctx.wait(line(1, 0), context::until_reached(round_at(0)));
                             })),
                std::runtime_error);
-  EXPECT_THROW(count(job_of(2, [](CountedContext& w) { w.load(line(0, 8)); })), UsageError);
+  EXPECT_THROW(count(job_of(2, [](CountedContext& ctx) { ctx.load(line(0, 8)); })), UsageError);
 }
 
 }  // namespace

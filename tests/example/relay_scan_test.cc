@@ -51,7 +51,7 @@ Job relay_job(int ranks, std::size_t calls) {
       [](int rank, std::size_t call) { return bytes_of(joined_up_to(rank, call)); }};
   return node::test::job_of(
       ranks, script, [](int) { return RelayScan(check::checker::just_below_wrap); },
-      [](RelayScan& relay, CheckedContext& w, std::size_t) { relay.run(w, 1, bracketed); });
+      [](RelayScan& relay, CheckedContext& ctx, std::size_t) { relay.run(ctx, 1, bracketed); });
 }
 
 TEST(RelayScan, EveryOrderOfAFewRanks) {
@@ -91,8 +91,8 @@ TEST(RelayScan, ComputesTheScanOnThreads) {
       for (std::size_t call = 0; call < calls; ++call) {
         const Bracketed own = given(rank, call);
         Bracketed result;
-        auto w = context_for(&own, &result);
-        relay.run(w, 1, bracketed);
+        auto ctx = context_for(&own, &result);
+        relay.run(ctx, 1, bracketed);
         EXPECT_EQ(result, joined_up_to(rank, call));
       }
     });
@@ -105,9 +105,9 @@ TEST(RelayScan, MovesOneCacheLineInEachDirection) {
   check::counting::Job job;
   job.ranks = 4;
   job.sizes = {.shared = 4096, .input = sizeof(Bracketed), .output = sizeof(Bracketed)};
-  job.body = [](check::counting::CountedContext& w) {
+  job.body = [](check::counting::CountedContext& ctx) {
     RelayScan relay(context::first_sequence);
-    for (std::size_t call = 0; call < calls; ++call) relay.run(w, 1, bracketed);
+    for (std::size_t call = 0; call < calls; ++call) relay.run(ctx, 1, bracketed);
   };
   const check::counting::Counts counts = count(job);
   for (int rank = 1; rank < job.ranks; ++rank) {

@@ -67,8 +67,8 @@ bool serves(const select::Plan& set_up_by, const PlanOfIt& plan) {
 template <class PlanOfIt, class Protocol>
 void run(void* protocol, const context::ProtocolContext& context, const select::Plan& plan,
          const Call& call) {
-  NativeContext w = context_of(context, call);
-  select::Registration<PlanOfIt>::run(*static_cast<Protocol*>(protocol), w,
+  NativeContext ctx = context_of(context, call);
+  select::Registration<PlanOfIt>::run(*static_cast<Protocol*>(protocol), ctx,
                                       *std::get_if<PlanOfIt>(&plan), call);
 }
 

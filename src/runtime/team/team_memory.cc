@@ -141,8 +141,8 @@ std::unique_ptr<Members> TeamMemory::join(const Bootstrap& bootstrap, TeamSetUp&
 }
 
 void TeamMemory::show_and_read(std::span<const std::byte> mine) {
-  context::NativeContext w(context_, {mine.data(), notices_.data()});
-  board_.run(w, mine.size());
+  context::NativeContext ctx(context_, {mine.data(), notices_.data()});
+  board_.run(ctx, mine.size());
 }
 
 bool TeamMemory::has_given_up(int rank) const {
@@ -181,10 +181,10 @@ void TeamMemory::check_calls() const {
 }
 
 void TeamMemory::await_calls(std::uint32_t number) {
-  context::NativeContext w(context_, {});
+  context::NativeContext ctx(context_, {});
   for (int peer = 0; peer < ranks(); ++peer) {
-    w.wait({node::Region::shared, peer, records_at + CallRecords::calls_offset},
-           context::until_reached(number));
+    ctx.wait({node::Region::shared, peer, records_at + CallRecords::calls_offset},
+             context::until_reached(number));
   }
 }
 

@@ -160,8 +160,8 @@ class TeamMemory {
   // begins. All ranks get the same answer; see node::CommonStart.
   // Requires: the fence is of the same kind on all ranks.
   bool has_started(bool asks, const memory::OneSidedFence& fence) {
-    context::NativeContext w(context_, {});
-    return start_.has_started(w, asks, Fence{fence});
+    context::NativeContext ctx(context_, {});
+    return start_.has_started(ctx, asks, Fence{fence});
   }
 
   // The memory that a rank allocates for a protocol: `bytes` bytes, of which the first

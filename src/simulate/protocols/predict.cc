@@ -118,18 +118,18 @@ protocols::model::Outcome predict(const Question& question, const select::Plan& 
   if (question.progress) {
     job.progress = CallProgress(question.progress, before + 1, question.expected_ns);
   }
-  job.body = [&](SimulatedContext& w) {
-    const Made of_rank = made(question.request, reduction, w.rank(), ranks, question.root);
+  job.body = [&](SimulatedContext& ctx) {
+    const Made of_rank = made(question.request, reduction, ctx.rank(), ranks, question.root);
     std::visit(
         [&]<class Plan>(const Plan& of_plan) {
           using Algorithm = select::Registration<Plan>;
           auto protocol = Algorithm::protocol(
-              of_plan, {question.locality, question.resources, reduction_order, w.rank()});
+              of_plan, {question.locality, question.resources, reduction_order, ctx.rank()});
           for (int call = 0; call <= before; ++call) {
-            w.caller_wrote({Region::input, w.rank(), 0}, of_rank.input_bytes);
-            w.caller_read({Region::output, w.rank(), 0}, of_rank.output_bytes);
-            w.meet();
-            Algorithm::run(protocol, w, of_plan, of_rank.call);
+            ctx.caller_wrote({Region::input, ctx.rank(), 0}, of_rank.input_bytes);
+            ctx.caller_read({Region::output, ctx.rank(), 0}, of_rank.output_bytes);
+            ctx.meet();
+            Algorithm::run(protocol, ctx, of_plan, of_rank.call);
           }
         },
         plan);

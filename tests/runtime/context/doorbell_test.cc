@@ -18,19 +18,19 @@ context::Doorbell bell_of(int owner) { return {line(owner, 0), line(owner, 1), j
 // In each round, rank 0 copies a payload and rings, and the other ranks sleep until then. Rank 0
 // waits for their acknowledgement flags before the next round.
 Job ringing(int ranks, std::size_t rounds) {
-  Job job = litmus(ranks, [rounds](CheckedContext& w) {
+  Job job = litmus(ranks, [rounds](CheckedContext& ctx) {
     for (std::size_t i = 0; i < rounds; ++i) {
       const context::Sequence round = just_below_wrap + 1 + static_cast<context::Sequence>(i);
-      if (w.rank() == 0) {
-        w.copy(line(0, 2), input_of(0) + 8 * i, 8, plain);
-        context::ring(w, bell_of(0), round);
-        for (int other = 1; other < w.ranks(); ++other) {
-          w.wait(line(other, 3), context::until_reached(round));
+      if (ctx.rank() == 0) {
+        ctx.copy(line(0, 2), input_of(0) + 8 * i, 8, plain);
+        context::ring(ctx, bell_of(0), round);
+        for (int other = 1; other < ctx.ranks(); ++other) {
+          ctx.wait(line(other, 3), context::until_reached(round));
         }
       } else {
-        context::sleep_until(w, bell_of(0), context::until_reached(round));
-        w.copy(output_of(w.rank()) + 8 * i, line(0, 2), 8, plain);
-        w.store(line(w.rank(), 3), round);
+        context::sleep_until(ctx, bell_of(0), context::until_reached(round));
+        ctx.copy(output_of(ctx.rank()) + 8 * i, line(0, 2), 8, plain);
+        ctx.store(line(ctx.rank(), 3), round);
       }
     }
   });
@@ -58,10 +58,10 @@ TEST(Doorbell, WakesEverySleeper) {
 
 // In both directions at once, as neighbours in a dissemination barrier do.
 TEST(Doorbell, WorksInBothDirectionsAtOnce) {
-  Job job = litmus(2, [](CheckedContext& w) {
+  Job job = litmus(2, [](CheckedContext& ctx) {
     for (context::Sequence round = just_below_wrap + 1; round != 2; ++round) {
-      context::ring(w, bell_of(w.rank()), round);
-      context::sleep_until(w, bell_of(1 - w.rank()), context::until_reached(round));
+      context::ring(ctx, bell_of(ctx.rank()), round);
+      context::sleep_until(ctx, bell_of(1 - ctx.rank()), context::until_reached(round));
     }
   });
   job.first = just_below_wrap;

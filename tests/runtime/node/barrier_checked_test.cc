@@ -32,15 +32,16 @@ Job barrier_job(int ranks, std::size_t calls, const std::function<Barrier(int)>&
   std::size_t flags = 0;
   for (int rank = 0; rank < ranks; ++rank) flags = std::max(flags, make(rank).shared_bytes());
   Job job =
-      job_of(ranks, script, make, [flags](Barrier& barrier, CheckedContext& w, std::size_t call) {
+      job_of(ranks, script, make, [flags](Barrier& barrier, CheckedContext& ctx, std::size_t call) {
         const auto word_of = [&](int rank) {
           return Address{Region::shared, rank, flags + call % 2 * word};
         };
-        w.copy(word_of(w.rank()), {Region::input, w.rank(), 0}, word, memory::CopyKernel::plain);
-        barrier.run(w);
-        for (int rank = 0; rank < w.ranks(); ++rank) {
-          w.copy({Region::output, w.rank(), word * static_cast<std::size_t>(rank)}, word_of(rank),
-                 word, memory::CopyKernel::plain);
+        ctx.copy(word_of(ctx.rank()), {Region::input, ctx.rank(), 0}, word,
+                 memory::CopyKernel::plain);
+        barrier.run(ctx);
+        for (int rank = 0; rank < ctx.ranks(); ++rank) {
+          ctx.copy({Region::output, ctx.rank(), word * static_cast<std::size_t>(rank)},
+                   word_of(rank), word, memory::CopyKernel::plain);
         }
       });
   job.sizes.shared = flags + 2 * word;
@@ -86,17 +87,19 @@ Job phases_job(int ranks, std::size_t calls, const Shape& shape,
   for (int rank = 0; rank < ranks; ++rank) flags = std::max(flags, make(rank).shared_bytes());
   constexpr int root = 0;
   const Address result{Region::shared, root, flags + word};
-  Job job = job_of(ranks, script, make, [=](TreeBarrier& barrier, CheckedContext& w, std::size_t) {
-    const auto word_of = [&](int rank) { return Address{Region::shared, rank, flags}; };
-    w.copy(word_of(w.rank()), {Region::input, w.rank(), 0}, word, memory::CopyKernel::plain);
-    barrier.gather(w);
-    for (int rank = 0; rank < w.ranks() && w.rank() == root; ++rank) {
-      w.copy(result + word * static_cast<std::size_t>(rank), word_of(rank), word,
-             memory::CopyKernel::plain);
-    }
-    barrier.release(w);
-    w.copy({Region::output, w.rank(), 0}, result, window, memory::CopyKernel::plain);
-  });
+  Job job =
+      job_of(ranks, script, make, [=](TreeBarrier& barrier, CheckedContext& ctx, std::size_t) {
+        const auto word_of = [&](int rank) { return Address{Region::shared, rank, flags}; };
+        ctx.copy(word_of(ctx.rank()), {Region::input, ctx.rank(), 0}, word,
+                 memory::CopyKernel::plain);
+        barrier.gather(ctx);
+        for (int rank = 0; rank < ctx.ranks() && ctx.rank() == root; ++rank) {
+          ctx.copy(result + word * static_cast<std::size_t>(rank), word_of(rank), word,
+                   memory::CopyKernel::plain);
+        }
+        barrier.release(ctx);
+        ctx.copy({Region::output, ctx.rank(), 0}, result, window, memory::CopyKernel::plain);
+      });
   job.sizes.shared = flags + word + window;
   return job;
 }

@@ -39,8 +39,8 @@ Job bcast_job(int ranks, const std::vector<Bcast>& calls, Make make, Run run) {
                   return rank == calls[call].root ? Bytes{} : message(call);
                 }};
   return job_of(ranks, script, make,
-                [calls, run](auto& protocol, CheckedContext& w, std::size_t call) {
-                  run(protocol, w, calls[call].bytes, calls[call].root);
+                [calls, run](auto& protocol, CheckedContext& ctx, std::size_t call) {
+                  run(protocol, ctx, calls[call].bytes, calls[call].root);
                 });
 }
 
@@ -50,8 +50,8 @@ Job inline_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls, i
       [=](int rank) {
         return InlineBcast({{shape}, 8, slots}, unknown_locality(ranks), rank, just_below_wrap);
       },
-      [](InlineBcast& protocol, CheckedContext& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, 0);
+      [](InlineBcast& protocol, CheckedContext& ctx, std::size_t bytes, int root) {
+        protocol.run(ctx, bytes, root, 0);
       });
 }
 
@@ -73,8 +73,8 @@ Job pipelined_job(int ranks, const Shape& shape, const std::vector<Bcast>& calls
         return PipelinedBcast({{shape}, cells.bytes, 2, sets}, unknown_locality(ranks), rank,
                               just_below_wrap);
       },
-      [=](PipelinedBcast& protocol, CheckedContext& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {0, 1, cells.method, cells.answer});
+      [=](PipelinedBcast& protocol, CheckedContext& ctx, std::size_t bytes, int root) {
+        protocol.run(ctx, bytes, root, {0, 1, cells.method, cells.answer});
       });
 }
 
@@ -88,8 +88,8 @@ Job segmented_job(int ranks, const std::vector<Bcast>& calls, const Pieces& segm
       [=](int rank) {
         return SegmentedBcast({1, segments.bytes}, locality, rank, just_below_wrap);
       },
-      [=](SegmentedBcast& protocol, CheckedContext& w, std::size_t bytes, int root) {
-        protocol.run(w, bytes, root, {segments.bytes, segments.method});
+      [=](SegmentedBcast& protocol, CheckedContext& ctx, std::size_t bytes, int root) {
+        protocol.run(ctx, bytes, root, {segments.bytes, segments.method});
       });
 }
 

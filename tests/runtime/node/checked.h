@@ -45,13 +45,14 @@ struct Script {
 
 // Protocols use the beginning of input and output; data is copied there before each call and saved
 // after it.
-inline void bring(CheckedContext& w, const Script& script, std::size_t call) {
-  w.copy({Region::input, w.rank(), 0}, {Region::input, w.rank(), (1 + call) * script.window_bytes},
-         script.window_bytes, memory::CopyKernel::plain);
+inline void bring(CheckedContext& ctx, const Script& script, std::size_t call) {
+  ctx.copy({Region::input, ctx.rank(), 0},
+           {Region::input, ctx.rank(), (1 + call) * script.window_bytes}, script.window_bytes,
+           memory::CopyKernel::plain);
 }
-inline void put_aside(CheckedContext& w, const Script& script, std::size_t call) {
-  w.copy({Region::output, w.rank(), (1 + call) * script.window_bytes},
-         {Region::output, w.rank(), 0}, script.window_bytes, memory::CopyKernel::plain);
+inline void put_aside(CheckedContext& ctx, const Script& script, std::size_t call) {
+  ctx.copy({Region::output, ctx.rank(), (1 + call) * script.window_bytes},
+           {Region::output, ctx.rank(), 0}, script.window_bytes, memory::CopyKernel::plain);
 }
 
 inline void place(std::span<std::byte> all, std::size_t at, const Bytes& part) {
@@ -94,12 +95,12 @@ Job job_of(int ranks, const Script& script, Make make, Run run) {
       }
     }
   };
-  job.body = [script, make, run](CheckedContext& w) {
-    auto protocol = make(w.rank());
+  job.body = [script, make, run](CheckedContext& ctx) {
+    auto protocol = make(ctx.rank());
     for (std::size_t call = 0; call < script.calls; ++call) {
-      bring(w, script, call);
-      run(protocol, w, call);
-      put_aside(w, script, call);
+      bring(ctx, script, call);
+      run(protocol, ctx, call);
+      put_aside(ctx, script, call);
     }
   };
   job.verify = [script](const check::checker::Memory& memory) {

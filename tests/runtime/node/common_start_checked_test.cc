@@ -10,8 +10,8 @@ namespace {
 
 // Both sides execute a fence; in production the kernel does this for the frequent side.
 struct BothSides {
-  void frequent_side(CheckedContext& w) const { w.fence(); }
-  void rare_side(CheckedContext& w) const { w.fence(); }
+  void frequent_side(CheckedContext& ctx) const { ctx.fence(); }
+  void rare_side(CheckedContext& ctx) const { ctx.fence(); }
 };
 
 constexpr std::size_t call_bytes = 1;
@@ -33,12 +33,13 @@ Job start_job(int ranks, std::size_t calls, const Wish& from) {
       place(memory.bytes(Region::input, rank), 0, {std::byte{1}, std::byte{2}});
     }
   };
-  job.body = [=](CheckedContext& w) {
+  job.body = [=](CheckedContext& ctx) {
     CommonStart start(0, just_below_wrap);
     for (std::size_t call = 0; call < calls; ++call) {
-      const bool has_started = start.has_started(w, call >= from(w.rank()), BothSides());
-      w.copy({Region::output, w.rank(), call}, {Region::input, w.rank(), has_started ? 1U : 0U},
-             call_bytes, memory::CopyKernel::plain);
+      const bool has_started = start.has_started(ctx, call >= from(ctx.rank()), BothSides());
+      ctx.copy({Region::output, ctx.rank(), call},
+               {Region::input, ctx.rank(), has_started ? 1U : 0U}, call_bytes,
+               memory::CopyKernel::plain);
     }
   };
   job.verify = [=](const check::checker::Memory& memory) -> std::string {

@@ -31,10 +31,11 @@ std::vector<int> starts(int ranks, unsigned seed, const OneSidedFence& fence) {
   threads.run([&](int rank, CommonStart& start, const Threads<CommonStart>::WorldFor& context_for) {
     std::mt19937 chance(seed + static_cast<unsigned>(rank));
     const int asks_from = static_cast<int>(chance() % (2 * common_starts));
-    NativeContext w = context_for(nullptr, nullptr);
+    NativeContext ctx = context_for(nullptr, nullptr);
     for (int call = 0; call < common_starts; ++call) {
       int& own = started[static_cast<std::size_t>(rank)];
-      if (start.has_started(w, call >= asks_from, Fence{fence}) && own == common_starts) own = call;
+      if (start.has_started(ctx, call >= asks_from, Fence{fence}) && own == common_starts)
+        own = call;
       if (chance() % 16 == 0) std::this_thread::yield();
     }
   });

@@ -52,9 +52,9 @@ Counts counts_of(const Calls& how, Make make, Run run) {
     }
     job.sizes.input = job.sizes.output = how.bytes;
     job.sizes.scratch = 2 * how.bytes + 4 * page_bytes;
-    job.body = [&, calls](CountedContext& w) {
-      auto protocol = make(w.rank());
-      for (int call = 0; call < calls; ++call) run(protocol, w);
+    job.body = [&, calls](CountedContext& ctx) {
+      auto protocol = make(ctx.rank());
+      for (int call = 0; call < calls; ++call) run(protocol, ctx);
     };
     return count(job);
   };
@@ -68,7 +68,7 @@ std::size_t stores_of(const Counts& counts) {
                          [](std::size_t sum, const auto& rank) { return sum + rank.stores; });
 }
 
-constexpr auto run_barrier = [](auto& barrier, CountedContext& w) { barrier.run(w); };
+constexpr auto run_barrier = [](auto& barrier, CountedContext& ctx) { barrier.run(ctx); };
 
 TEST(Counted, BarrierOfTwoRanksMovesOneLineEach) {
   const auto barrier = [](int rank) {
@@ -123,7 +123,7 @@ TEST(Counted, InlineBroadcastMovesOneLineToEachReader) {
   };
   const Counts counts = counts_of(
       {4, most_in_line, calls}, bcast,
-      [](InlineBcast& protocol, CountedContext& w) { protocol.run(w, most_in_line, 0, 0); });
+      [](InlineBcast& protocol, CountedContext& ctx) { protocol.run(ctx, most_in_line, 0, 0); });
   for (int reader = 1; reader < 4; ++reader) {
     EXPECT_EQ(counts.transfers(0, reader), calls);
     EXPECT_LE(counts.transfers(reader, 0), calls / 4);
@@ -139,8 +139,8 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
                             first_sequence);
     };
     const Counts counts =
-        counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountedContext& w) {
-          protocol.run(w, bytes, 0, {shape, 1, memory::CopyKernel::nontemporal});
+        counts_of({4, bytes, 1}, bcast, [shape](PipelinedBcast& protocol, CountedContext& ctx) {
+          protocol.run(ctx, bytes, 0, {shape, 1, memory::CopyKernel::nontemporal});
         });
     EXPECT_EQ(counts.of[0].copied_bytes[nontemporal], bytes);
     EXPECT_EQ(counts.of[0].copied_bytes[plain], 0U);
@@ -159,8 +159,8 @@ TEST(Counted, DoublingMovesOneLinePerRound) {
     return DoublingExchange({ranks * bytes}, rank, ranks, first_sequence);
   };
   const Counts counts = counts_of({ranks, ranks * bytes, calls}, protocol,
-                                  [](DoublingExchange& exchange, CountedContext& w) {
-                                    exchange.allgather(w, Blocks::even(bytes), false, {});
+                                  [](DoublingExchange& exchange, CountedContext& ctx) {
+                                    exchange.allgather(ctx, Blocks::even(bytes), false, {});
                                   });
   for (int to = 0; to < ranks; ++to) {
     for (const int distance : {1, 2, 3, 4, 5, 6, 7}) {
@@ -174,9 +174,9 @@ TEST(Counted, DoublingMovesOneLinePerRound) {
 Counts counts_of_pairs(memory::CopyMethod method) {
   constexpr std::size_t block = page_bytes;
   const auto protocol = [](int) { return PairExchange({block, 4, 8}, 2, first_sequence); };
-  return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountedContext& w) {
+  return counts_of({2, 2 * block, 8}, protocol, [&](PairExchange& exchange, CountedContext& ctx) {
     const Blocks blocks = Blocks::even(block);
-    exchange.run(w, blocks, blocks, false, {block, PairExchange::Order::paired, method});
+    exchange.run(ctx, blocks, blocks, false, {block, PairExchange::Order::paired, method});
   });
 }
 
@@ -198,11 +198,11 @@ TEST(Counted, PingPongCellsMoveOnlyData) {
 Counts counts_of_asking(std::size_t sent, std::size_t gotten) {
   const auto protocol = [](int) { return PairExchange({page_bytes, 4, 8}, 2, first_sequence); };
   return counts_of(
-      {2, 2 * (sent + gotten), 8}, protocol, [&](PairExchange& exchange, CountedContext& w) {
-        const bool is_sender = w.rank() == 1;
+      {2, 2 * (sent + gotten), 8}, protocol, [&](PairExchange& exchange, CountedContext& ctx) {
+        const bool is_sender = ctx.rank() == 1;
         const std::vector<Block> out = {{0, is_sender ? sent : 0}, {0, is_sender ? 0 : gotten}};
         const std::vector<Block> in = {{0, is_sender ? gotten : 0}, {0, is_sender ? 0 : sent}};
-        exchange.run(w, Blocks::listed(out), Blocks::listed(in), false,
+        exchange.run(ctx, Blocks::listed(out), Blocks::listed(in), false,
                      {page_bytes, PairExchange::Order::staggered, memory::by_prefetch});
       });
 }
@@ -231,8 +231,8 @@ TEST(Counted, LeadersMoveOneLineEachWay) {
   };
   const memory::Reduction product = product_of<Bracketed>();
   const Counts counts = counts_of(
-      {4, sizeof(Bracketed), calls}, protocol, [&](TreeReduce& reduce, CountedContext& w) {
-        reduce.allreduce(w, 1, product, {most_in_line, TreeReduce::Top::leaders});
+      {4, sizeof(Bracketed), calls}, protocol, [&](TreeReduce& reduce, CountedContext& ctx) {
+        reduce.allreduce(ctx, 1, product, {most_in_line, TreeReduce::Top::leaders});
       });
   for (const auto& [one, other] : {std::pair{0, 1}, {0, 2}, {2, 3}}) {
     EXPECT_EQ(counts.transfers(one, other), calls);
@@ -248,8 +248,8 @@ Counts counts_of_slices(std::size_t count, SlicedReduce::Results results) {
     return SlicedReduce({1024, 4}, reduction_order, 4, first_sequence);
   };
   return counts_of(
-      {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountedContext& w) {
-        protocol.allreduce(w, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
+      {4, count * sizeof(Bracketed), 1}, reduce, [&](SlicedReduce& protocol, CountedContext& ctx) {
+        protocol.allreduce(ctx, count, bracketed, {1024, memory::CopyKernel::nontemporal, results});
       });
 }
 
@@ -283,12 +283,12 @@ TEST(Counted, ResultsReplaceContributions) {
 TEST(Counted, DirectExchangeMovesEveryByteOnce) {
   constexpr std::size_t block = 10'000;
   const auto protocol = [](int) { return DirectExchange({4096}, 4, first_sequence); };
-  const auto alltoall = [](DirectExchange& exchange, CountedContext& w) {
-    exchange.exchange(w, Blocks::even(block), Blocks::even(block), false);
+  const auto alltoall = [](DirectExchange& exchange, CountedContext& ctx) {
+    exchange.exchange(ctx, Blocks::even(block), Blocks::even(block), false);
   };
-  const auto gather = [](DirectExchange& exchange, CountedContext& w) {
-    exchange.exchange(w, Blocks::only(2, block), w.rank() == 2 ? Blocks::even(block) : Blocks(),
-                      w.rank() == 2);
+  const auto gather = [](DirectExchange& exchange, CountedContext& ctx) {
+    exchange.exchange(ctx, Blocks::only(2, block), ctx.rank() == 2 ? Blocks::even(block) : Blocks(),
+                      ctx.rank() == 2);
   };
   for (const auto& rank : counts_of({4, 4 * block, 1}, protocol, alltoall).of) {
     EXPECT_EQ(rank.pulled_bytes, 3 * block);
@@ -306,8 +306,8 @@ TEST(Counted, WrittenGatherLeavesCopyingToPeers) {
   constexpr std::size_t block = 10'000;
   const Counts gathered = counts_of(
       {4, 4 * block, 1}, [](int) { return DirectExchange({4096}, 4, first_sequence); },
-      [](DirectExchange& exchange, CountedContext& w) {
-        exchange.gather(w, {0, block}, w.rank() == 2 ? Blocks::even(block) : Blocks(), 2, false,
+      [](DirectExchange& exchange, CountedContext& ctx) {
+        exchange.gather(ctx, {0, block}, ctx.rank() == 2 ? Blocks::even(block) : Blocks(), 2, false,
                         {0});
       });
   EXPECT_EQ(gathered.of[2].pushes + gathered.of[2].pulls, 0U);
@@ -327,15 +327,15 @@ TEST(Counted, LargeBlocksArePulledAndSmallOnesCopied) {
   // Rank 1 sends large blocks, the others small ones; each rank's block for itself is empty.
   const auto bytes = [](int from, int to) { return from == to ? 0 : from == 1 ? large : small; };
   const auto protocol = [](int) { return PairExchange({4096, 2}, 4, first_sequence); };
-  const auto alltoallv = [&](PairExchange& exchange, CountedContext& w) {
+  const auto alltoallv = [&](PairExchange& exchange, CountedContext& ctx) {
     std::vector<Block> outgoing;
     std::vector<Block> incoming;
     for (int peer = 0; peer < 4; ++peer) {
       const std::ptrdiff_t at = peer * static_cast<std::ptrdiff_t>(large);
-      outgoing.push_back({at, bytes(w.rank(), peer)});
-      incoming.push_back({at, bytes(peer, w.rank())});
+      outgoing.push_back({at, bytes(ctx.rank(), peer)});
+      incoming.push_back({at, bytes(peer, ctx.rank())});
     }
-    exchange.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+    exchange.run(ctx, Blocks::listed(outgoing), Blocks::listed(incoming), false,
                  {.tile_bytes = 4096,
                   .order = PairExchange::Order::as_ready,
                   .method = memory::CopyKernel::nontemporal,
@@ -362,19 +362,19 @@ TEST(Counted, DirectReduceMovesSliceAndResultsOnce) {
   const auto protocol = [&](int) {
     return DirectReduce({1024, 2}, reduction_order, first_sequence);
   };
-  const auto to_all = [&](DirectReduce& reduce, CountedContext& w) {
-    reduce.allreduce(w, count, bracketed, {1024});
+  const auto to_all = [&](DirectReduce& reduce, CountedContext& ctx) {
+    reduce.allreduce(ctx, count, bracketed, {1024});
   };
-  const auto to_one = [&](DirectReduce& reduce, CountedContext& w) {
-    reduce.reduce(w, count, bracketed, 1, {1024});
+  const auto to_one = [&](DirectReduce& reduce, CountedContext& ctx) {
+    reduce.reduce(ctx, count, bracketed, 1, {1024});
   };
   for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, to_all).of) {
     EXPECT_EQ(rank.pulled_bytes, 6 * quarter);
     EXPECT_EQ(rank.copied_bytes[plain], 0U);
     EXPECT_EQ(rank.reduced_bytes, 3 * quarter);
   }
-  const auto written_to_all = [&](DirectReduce& reduce, CountedContext& w) {
-    reduce.allreduce(w, count, bracketed, {1024, DirectReduce::Results::are_written});
+  const auto written_to_all = [&](DirectReduce& reduce, CountedContext& ctx) {
+    reduce.allreduce(ctx, count, bracketed, {1024, DirectReduce::Results::are_written});
   };
   for (const auto& rank : counts_of({4, 4 * quarter, 1}, protocol, written_to_all).of) {
     EXPECT_EQ(rank.pulled_bytes, 3 * quarter);
@@ -397,11 +397,11 @@ TEST(Counted, DirectReduceCopiesNoReachableData) {
     return DirectReduce({1024, 2}, reduction_order, first_sequence);
   };
   const Calls calls{4, 4 * quarter, 1, true};
-  const auto to_all = [&](DirectReduce& reduce, CountedContext& w) {
-    reduce.allreduce(w, count, bracketed, {1024});
+  const auto to_all = [&](DirectReduce& reduce, CountedContext& ctx) {
+    reduce.allreduce(ctx, count, bracketed, {1024});
   };
-  const auto to_one = [&](DirectReduce& reduce, CountedContext& w) {
-    reduce.reduce(w, count, bracketed, 1, {1024});
+  const auto to_one = [&](DirectReduce& reduce, CountedContext& ctx) {
+    reduce.reduce(ctx, count, bracketed, 1, {1024});
   };
   for (const auto& rank : counts_of(calls, protocol, to_all).of) {
     EXPECT_EQ(rank.pulled_bytes, 3 * quarter);

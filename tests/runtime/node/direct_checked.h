@@ -23,7 +23,7 @@ struct DirectCall {
   std::function<Bytes(int rank)> given;
   // Expected content at the beginning of the output; {} if there is none.
   std::function<Bytes(int rank)> wanted;
-  std::function<void(Protocol& protocol, CheckedContext& w)> run;
+  std::function<void(Protocol& protocol, CheckedContext& ctx)> run;
   bool in_place = false;
   // In place: offset of the input in the output.
   std::function<std::size_t(int rank)> input_at = [](int) { return 0; };
@@ -47,41 +47,41 @@ struct DirectLayout {
   std::size_t output_bytes() const { return outcome(calls); }
 };
 
-inline void move(CheckedContext& w, Region to, std::size_t at, Region from, std::size_t from_at,
+inline void move(CheckedContext& ctx, Region to, std::size_t at, Region from, std::size_t from_at,
                  std::size_t bytes) {
-  w.copy({to, w.rank(), at}, {from, w.rank(), from_at}, bytes, memory::CopyKernel::plain);
+  ctx.copy({to, ctx.rank(), at}, {from, ctx.rank(), from_at}, bytes, memory::CopyKernel::plain);
 }
 
 template <class Protocol>
-void make_direct_call(CheckedContext& w, Protocol& protocol, const DirectCall<Protocol>& call,
+void make_direct_call(CheckedContext& ctx, Protocol& protocol, const DirectCall<Protocol>& call,
                       std::size_t number, const DirectLayout& layout) {
   const std::size_t buffer = layout.buffer(number);
   if (call.in_place) {
-    move(w, Region::output, buffer, Region::input, buffer, layout.window);
-    w.use({call.input_at(w.rank()), buffer, true});
+    move(ctx, Region::output, buffer, Region::input, buffer, layout.window);
+    ctx.use({call.input_at(ctx.rank()), buffer, true});
   } else {
-    w.use({buffer, buffer, false});
+    ctx.use({buffer, buffer, false});
   }
   // The caller fills its buffers with non-temporal stores, the last ones to become visible.
-  w.store_as_caller({Region::output, w.rank(), buffer}, layout.window);
-  if (!call.in_place) w.store_as_caller({Region::input, w.rank(), buffer}, layout.window);
-  const int failed_before = w.path_failures();
+  ctx.store_as_caller({Region::output, ctx.rank(), buffer}, layout.window);
+  if (!call.in_place) ctx.store_as_caller({Region::input, ctx.rank(), buffer}, layout.window);
+  const int failed_before = ctx.path_failures();
   bool failed = false;
   try {
-    call.run(protocol, w);
+    call.run(protocol, ctx);
   } catch (const context::PathFailed&) {
     failed = true;
   }
-  w.use({});
-  move(w, Region::output, layout.result(number), Region::output, buffer, layout.window);
-  move(w, Region::output, buffer, Region::input, layout.rubbish(), layout.window);
-  move(w, Region::input, buffer, Region::input, layout.rubbish(), layout.window);
+  ctx.use({});
+  move(ctx, Region::output, layout.result(number), Region::output, buffer, layout.window);
+  move(ctx, Region::output, buffer, Region::input, layout.rubbish(), layout.window);
+  move(ctx, Region::input, buffer, Region::input, layout.rubbish(), layout.window);
   const auto note = [&](std::size_t at, bool is_so) {
-    move(w, Region::output, layout.outcome(number) + at, Region::input,
+    move(ctx, Region::output, layout.outcome(number) + at, Region::input,
          layout.numbers() + (is_so ? 1 : 0), 1);
   };
   note(0, failed);
-  note(1, w.path_failures() > failed_before);
+  note(1, ctx.path_failures() > failed_before);
 }
 
 template <class Protocol>
@@ -134,10 +134,10 @@ Job direct_job(int ranks, Make make, const std::vector<DirectCall<Protocol>>& ca
       place(input, layout.numbers(), {std::byte{0}, std::byte{1}});
     }
   };
-  job.body = [=](CheckedContext& w) {
-    Protocol protocol = make(w.rank());
+  job.body = [=](CheckedContext& ctx) {
+    Protocol protocol = make(ctx.rank());
     for (std::size_t call = 0; call < calls.size(); ++call) {
-      make_direct_call(w, protocol, calls[call], call, layout);
+      make_direct_call(ctx, protocol, calls[call], call, layout);
     }
   };
   job.verify = [=](const check::checker::Memory& memory) {
@@ -166,15 +166,15 @@ Job leaving_job(int ranks, Make make, const DirectCall<Protocol>& call, Run run,
       memory.bytes(Region::output, rank)[window] = std::byte{0};
     }
   };
-  job.body = [=](CheckedContext& w) {
-    Protocol protocol = make(w.rank());
-    LeavingContext world(w, news, w.rank() == 0 ? std::optional(waits) : std::nullopt);
+  job.body = [=](CheckedContext& ctx) {
+    Protocol protocol = make(ctx.rank());
+    LeavingContext world(ctx, news, ctx.rank() == 0 ? std::optional(waits) : std::nullopt);
     try {
       run(protocol, world);
     } catch (const context::PeerLost&) {
-      move(w, Region::output, 0, Region::input, window, window);
-      move(w, Region::output, window, Region::input, window, 1);
-      move(w, Region::input, 0, Region::input, window, window);
+      move(ctx, Region::output, 0, Region::input, window, window);
+      move(ctx, Region::output, window, Region::input, window, 1);
+      move(ctx, Region::input, 0, Region::input, window, window);
     }
   };
   job.verify = [=](const check::checker::Memory& memory) -> std::string {

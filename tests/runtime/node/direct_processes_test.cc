@@ -171,9 +171,9 @@ TEST_P(DirectProcesses, Alltoall) {
       for (std::size_t i = 0; i < all; ++i) {
         input[i] = word_of(me.rank, static_cast<int>(i / words), call, i % words);
       }
-      NativeContext w = me.world(input.data(), output.data());
+      NativeContext ctx = me.world(input.data(), output.data());
       const Blocks blocks = Blocks::even(words * sizeof(std::uint32_t));
-      protocol.exchange(w, blocks, blocks, false);
+      protocol.exchange(ctx, blocks, blocks, false);
       for (std::size_t i = 0; i < all; ++i) {
         good &= output[i] == word_of(static_cast<int>(i / words), me.rank, call, i % words);
       }
@@ -191,8 +191,8 @@ TEST_P(DirectProcesses, AllgatherInPlaceAndBroadcast) {
       const auto mine = words * static_cast<std::size_t>(me.rank);
       std::vector<std::uint32_t> data(words * static_cast<std::size_t>(me.ranks));
       for (std::size_t i = 0; i < words; ++i) data[mine + i] = word_of(me.rank, 0, call, i);
-      NativeContext w = me.world(data.data() + mine, data.data());
-      protocol.allgather(w, Blocks::even(words * sizeof(std::uint32_t)), true);
+      NativeContext ctx = me.world(data.data() + mine, data.data());
+      protocol.allgather(ctx, Blocks::even(words * sizeof(std::uint32_t)), true);
       for (std::size_t i = 0; i < data.size(); ++i) {
         good &= data[i] == word_of(static_cast<int>(i / words), 0, call, i % words);
       }
@@ -225,9 +225,9 @@ TEST_P(DirectProcesses, WrittenGather) {
         std::copy(input.begin(), input.end(),
                   output.begin() + static_cast<std::ptrdiff_t>(words) * root);
       }
-      NativeContext w = me.world(input.data(), output.data());
+      NativeContext ctx = me.world(input.data(), output.data());
       const std::size_t bytes = words * sizeof(std::uint32_t);
-      protocol.gather(w, {0, bytes}, me.rank == root ? Blocks::even(bytes) : Blocks(), root,
+      protocol.gather(ctx, {0, bytes}, me.rank == root ? Blocks::even(bytes) : Blocks(), root,
                       in_place, {call % 3});
       for (std::size_t i = 0; i < output.size(); ++i) {
         good &= output[i] == word_of(static_cast<int>(i / words), root, call, i % words);
@@ -252,13 +252,13 @@ TEST_P(DirectProcesses, ReductionsInPlace) {
       const int root = call % (me.ranks + 1) - 1;
       std::vector<Bracketed> data(count);
       for (std::size_t i = 0; i < count; ++i) data[i] = given(me.rank, call, i);
-      NativeContext w = me.world(data.data(), data.data());
+      NativeContext ctx = me.world(data.data(), data.data());
       if (root < 0) {
         const bool are_read = call / (me.ranks + 1) % 2 == 0;
-        protocol.allreduce(w, count, bracketed,
+        protocol.allreduce(ctx, count, bracketed,
                            {1000, are_read ? Results::are_read : Results::are_written});
       } else {
-        protocol.reduce(w, count, bracketed, root, {4096});
+        protocol.reduce(ctx, count, bracketed, root, {4096});
       }
       if (root >= 0 && root != me.rank) continue;
       for (std::size_t i = 0; i < count; ++i) {
@@ -285,11 +285,11 @@ TEST_P(DirectProcesses, AllFailOnceMemoryCannotBeRead) {
         DirectExchange protocol({1000}, me.ranks, first_sequence);
         std::vector<std::byte> input(static_cast<std::size_t>(me.ranks) * 100);
         std::vector<std::byte> output(input.size());
-        NativeContext w = me.world(input.data(), output.data());
+        NativeContext ctx = me.world(input.data(), output.data());
         for (int call = 0; call < 2 * good_calls; ++call) {
           std::string failure;
           try {
-            protocol.exchange(w, Blocks::even(100), Blocks::even(100), false);
+            protocol.exchange(ctx, Blocks::even(100), Blocks::even(100), false);
           } catch (const context::PathFailed& error) {
             failure = error.what();
           }
@@ -318,10 +318,10 @@ TEST_P(DirectProcesses, AllFailOnceMemoryCannotBeWritten) {
         DirectExchange protocol({1000}, me.ranks, first_sequence);
         std::vector<std::byte> input(100);
         std::vector<std::byte> output(input.size() * static_cast<std::size_t>(me.ranks));
-        NativeContext w = me.world(input.data(), output.data());
+        NativeContext ctx = me.world(input.data(), output.data());
         const auto failure = [&](int root) -> std::string {
           try {
-            protocol.gather(w, {0, 100}, me.rank == root ? Blocks::even(100) : Blocks(), root,
+            protocol.gather(ctx, {0, 100}, me.rank == root ? Blocks::even(100) : Blocks(), root,
                             false, {});
             return {};
           } catch (const context::PathFailed& error) {
@@ -364,9 +364,9 @@ bool exchanges_announced_blocks(Rank& me) {
       append(wanted, incoming, peer, me.rank);
     }
     std::vector<std::uint32_t> output(wanted.size());
-    NativeContext w = me.world(input.data(), output.data());
+    NativeContext ctx = me.world(input.data(), output.data());
     protocol.run(
-        w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+        ctx, Blocks::listed(outgoing), Blocks::listed(incoming), false,
         {.tile_bytes = 1000, .order = PairExchange::Order::as_ready, .announced_from = 2000});
     // The caller may overwrite the input once the call has returned.
     std::fill(input.begin(), input.end(), 0U);
@@ -405,9 +405,9 @@ TEST_P(DirectProcesses, AllFailIfMemoryIsUnmapped) {
     std::vector<std::byte> output(1000);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is mapped there
     const void* nowhere = reinterpret_cast<const void*>(std::uintptr_t{4096});
-    NativeContext w = me.world(me.rank == 0 ? nowhere : output.data(), output.data());
+    NativeContext ctx = me.world(me.rank == 0 ? nowhere : output.data(), output.data());
     try {
-      protocol.bcast(w, output.size(), 0, {});
+      protocol.bcast(ctx, output.size(), 0, {});
     } catch (const context::PathFailed&) {
       return true;
     }

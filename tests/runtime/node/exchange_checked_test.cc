@@ -100,11 +100,11 @@ Job pairs_job(const std::vector<Matrix>& calls, PairExchange::Order order,
   return job_of(
       ranks, alltoall_script(calls),
       [=](int) { return PairExchange(parameters, ranks, just_below_wrap); },
-      [=](PairExchange& protocol, CheckedContext& w, std::size_t call) {
-        const auto rank = static_cast<std::size_t>(w.rank());
+      [=](PairExchange& protocol, CheckedContext& ctx, std::size_t call) {
+        const auto rank = static_cast<std::size_t>(ctx.rank());
         const auto outgoing = packed(calls[call][rank]);
         const auto incoming = packed(column(calls[call], rank));
-        protocol.run(w, Blocks::listed(outgoing), Blocks::listed(incoming), false,
+        protocol.run(ctx, Blocks::listed(outgoing), Blocks::listed(incoming), false,
                      {parameters.tile_bytes, order, manners.of(call), results});
       });
 }
@@ -211,16 +211,16 @@ TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
         std::pair{std::size_t{2}, as_ready}, std::pair{std::size_t{3}, as_ready}}) {
     Job job = pairs_job({even(ranks, bytes)}, order);
     const std::size_t window = ranks * bytes;
-    job.body = [=, ranks = ranks, order = order](CheckedContext& w) {
+    job.body = [=, ranks = ranks, order = order](CheckedContext& ctx) {
       PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
-      w.copy({Region::output, w.rank(), 0}, {Region::input, w.rank(), window}, window,
-             memory::CopyKernel::plain);
-      w.use({.in_place = true});
-      protocol.run(w, Blocks::even(bytes), Blocks::even(bytes), true,
+      ctx.copy({Region::output, ctx.rank(), 0}, {Region::input, ctx.rank(), window}, window,
+               memory::CopyKernel::plain);
+      ctx.use({.in_place = true});
+      protocol.run(ctx, Blocks::even(bytes), Blocks::even(bytes), true,
                    {4, order, memory::CopyKernel::plain});
-      w.use({});
-      w.copy({Region::output, w.rank(), window}, {Region::output, w.rank(), 0}, window,
-             memory::CopyKernel::plain);
+      ctx.use({});
+      ctx.copy({Region::output, ctx.rank(), window}, {Region::output, ctx.rank(), 0}, window,
+               memory::CopyKernel::plain);
     };
     EXPECT_TRUE(passes(job));
   }
@@ -283,10 +283,10 @@ Job allgather_job(const std::vector<std::vector<std::size_t>>& calls, SlotExchan
   return job_of(
       ranks, allgather_script(calls),
       [=](int rank) { return SlotExchange({round_bytes}, rank, ranks, just_below_wrap); },
-      [=](SlotExchange& protocol, CheckedContext& w, std::size_t call) {
+      [=](SlotExchange& protocol, CheckedContext& ctx, std::size_t call) {
         const auto blocks = packed(calls[call]);
         const Blocks listed = Blocks::listed(blocks);
-        protocol.allgather(w, listed, listed.largest(ranks), false,
+        protocol.allgather(ctx, listed, listed.largest(ranks), false,
                            {round_bytes, order, manners.of(call), results});
       });
 }
@@ -300,8 +300,8 @@ Job slots_alltoall_job(int ranks, const std::vector<std::size_t>& calls, std::si
   return job_of(
       ranks, alltoall_script(matrices),
       [=](int rank) { return SlotExchange({capacity}, rank, ranks, just_below_wrap); },
-      [=](SlotExchange& protocol, CheckedContext& w, std::size_t call) {
-        protocol.alltoall(w, calls[call], false,
+      [=](SlotExchange& protocol, CheckedContext& ctx, std::size_t call) {
+        protocol.alltoall(ctx, calls[call], false,
                           {capacity, SlotExchange::Order::ring, manners.of(call)});
       });
 }
@@ -358,9 +358,9 @@ Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t
   return job_of(
       ranks, allgather_script(calls),
       [=](int rank) { return DoublingExchange({capacity_bytes}, rank, ranks, just_below_wrap); },
-      [=](DoublingExchange& protocol, CheckedContext& w, std::size_t call) {
+      [=](DoublingExchange& protocol, CheckedContext& ctx, std::size_t call) {
         const auto blocks = packed(calls[call]);
-        protocol.allgather(w, Blocks::listed(blocks), false, {method});
+        protocol.allgather(ctx, Blocks::listed(blocks), false, {method});
       });
 }
 

@@ -41,8 +41,8 @@ TEST(KeepingUp, NewRootWorksAfterAnotherRootsManyCalls) {
     for (int call = 0; call < all_calls; ++call) {
       const int root = call / calls_of_a_root;
       int number = rank == root ? call : -1;
-      NativeContext w = context_for(&number, &number);
-      bcast.run(w, sizeof number, root, {0, sizeof number, CopyKernel::plain});
+      NativeContext ctx = context_for(&number, &number);
+      bcast.run(ctx, sizeof number, root, {0, sizeof number, CopyKernel::plain});
       EXPECT_EQ(number, call) << "rank " << rank;
     }
   });
@@ -61,9 +61,9 @@ void expect_flags_come_along(const std::vector<std::size_t>& flags, const std::v
   }
   job.sizes.input = job.sizes.output = 4 * page_bytes;
   job.sizes.scratch = 4 * page_bytes;
-  job.body = [&](CountedContext& w) {
-    auto protocol = make(w.rank());
-    for (Sequence call = 0; call < calls_past_wrap; ++call) run(protocol, w);
+  job.body = [&](CountedContext& ctx) {
+    auto protocol = make(ctx.rank());
+    for (Sequence call = 0; call < calls_past_wrap; ++call) run(protocol, ctx);
   };
   job.look = [&](const check::checker::Memory& memory) {
     for (const int owner : owners) {
@@ -85,7 +85,7 @@ TEST(KeepingUp, SlotsOfInlineBroadcastAdvance) {
       [](int rank) {
         return InlineBcast({{chain}, 8, 2}, unknown_locality(ranks), rank, first_sequence);
       },
-      [](InlineBcast& bcast, CountedContext& w) { bcast.run(w, 8, 0, 0); },
+      [](InlineBcast& bcast, CountedContext& ctx) { bcast.run(ctx, 8, 0, 0); },
       // Leaves raise their flags rarely; a leaf that did so at the wrap is 6 calls behind.
       8);
 }
@@ -96,8 +96,8 @@ TEST(KeepingUp, CountersOfSegmentedBroadcastAdvance) {
       [](int rank) {
         return SegmentedBcast({1, page_bytes}, unknown_locality(ranks), rank, first_sequence);
       },
-      [](SegmentedBcast& bcast, CountedContext& w) {
-        bcast.run(w, 8, 0, {page_bytes, CopyKernel::plain});
+      [](SegmentedBcast& bcast, CountedContext& ctx) {
+        bcast.run(ctx, 8, 0, {page_bytes, CopyKernel::plain});
       },
       1);
 }
@@ -113,14 +113,14 @@ TEST(KeepingUp, ResultFlagsOfReductionsAdvance) {
   const std::vector<int> leaders = {0, 2};
   expect_flags_come_along(
       flags, leaders, make,
-      [&](TreeReduce& reduce, CountedContext& w) {
-        reduce.reduce(w, 1, product, 1, {8, TreeReduce::Top::first_rank});
+      [&](TreeReduce& reduce, CountedContext& ctx) {
+        reduce.reduce(ctx, 1, product, 1, {8, TreeReduce::Top::first_rank});
       },
       slots);
   expect_flags_come_along(
       flags, leaders, make,
-      [&](TreeReduce& reduce, CountedContext& w) {
-        reduce.allreduce(w, 1, product, {8, TreeReduce::Top::everybody});
+      [&](TreeReduce& reduce, CountedContext& ctx) {
+        reduce.allreduce(ctx, 1, product, {8, TreeReduce::Top::everybody});
       },
       slots);
 }

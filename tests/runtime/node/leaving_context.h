@@ -29,7 +29,7 @@ class News {
   explicit News(Address flag) : flag_(flag) {}
 
   static void prepare(std::span<std::byte> flag) { std::memcpy(flag.data(), &none, sizeof none); }
-  void tell(CheckedContext& w) const { w.store(flag_, some); }
+  void tell(CheckedContext& ctx) const { ctx.store(flag_, some); }
   Address flag() const { return flag_; }
 
  private:
@@ -44,8 +44,8 @@ class News {
 class LeavingContext {
  public:
   // Leaves at the wait that follows `waits` other ones, if set.
-  LeavingContext(CheckedContext& w, const News& news, std::optional<int> waits)
-      : w_(w), news_(news), waits_(waits) {}
+  LeavingContext(CheckedContext& ctx, const News& news, std::optional<int> waits)
+      : w_(ctx), news_(news), waits_(waits) {}
 
   int rank() const { return w_.rank(); }
   int ranks() const { return w_.ranks(); }

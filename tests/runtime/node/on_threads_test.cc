@@ -50,10 +50,10 @@ void expect_nobody_leaves_early(int ranks, const std::function<Barrier(int)>& ma
   std::vector<std::atomic<int>> entered(static_cast<std::size_t>(ranks));
   Threads<Barrier> threads(ranks, make);
   threads.run([&](int rank, Barrier& barrier, const auto& context_for) {
-    NativeContext w = context_for(nullptr, nullptr);
+    NativeContext ctx = context_for(nullptr, nullptr);
     for (int call = 1; call <= thread_calls; ++call) {
       entered[static_cast<std::size_t>(rank)].store(call, std::memory_order_relaxed);
-      barrier.run(w);
+      barrier.run(ctx);
       for (const auto& other : entered) {
         ASSERT_GE(other.load(std::memory_order_relaxed), call);
       }
@@ -102,8 +102,8 @@ void expect_broadcast(int ranks, const std::vector<std::size_t>& sizes,
       const int root = call * 5 % ranks;
       const auto wanted = thread_message(bytes, call);
       auto buffer = rank == root ? wanted : std::vector<unsigned char>(bytes, 0);
-      NativeContext w = context_for(buffer.data(), buffer.data());
-      run(bcast, w, bytes, root);
+      NativeContext ctx = context_for(buffer.data(), buffer.data());
+      run(bcast, ctx, bytes, root);
       ASSERT_EQ(buffer, wanted) << "rank " << rank << " call " << call;
     }
   });
@@ -122,8 +122,8 @@ TEST_P(OnThreads, InlineBroadcast) {
         [&](int rank) {
           return InlineBcast({shapes, 200, 4}, locality(), rank, first_sequence);
         },
-        [shape](InlineBcast& bcast, NativeContext& w, std::size_t bytes, int root) {
-          bcast.run(w, bytes, root, shape);
+        [shape](InlineBcast& bcast, NativeContext& ctx, std::size_t bytes, int root) {
+          bcast.run(ctx, bytes, root, shape);
         });
   }
 }
@@ -135,9 +135,9 @@ TEST_P(OnThreads, PipelinedBroadcast) {
         [&](int rank) {
           return PipelinedBcast({shapes, 16, 4, 2}, locality(), rank, first_sequence);
         },
-        [shape](PipelinedBcast& bcast, NativeContext& w, std::size_t bytes, int root) {
+        [shape](PipelinedBcast& bcast, NativeContext& ctx, std::size_t bytes, int root) {
           const int fragment_cells = 1 << bytes % 3;
-          bcast.run(w, bytes, root, {shape, fragment_cells, memory::CopyKernel::plain});
+          bcast.run(ctx, bytes, root, {shape, fragment_cells, memory::CopyKernel::plain});
         });
   }
 }
@@ -148,8 +148,8 @@ TEST_P(OnThreads, SegmentedBroadcast) {
       [&](int rank) {
         return SegmentedBcast({2, 4096}, locality(), rank, first_sequence);
       },
-      [](SegmentedBcast& bcast, NativeContext& w, std::size_t bytes, int root) {
-        bcast.run(w, bytes, root, {2048, memory::CopyKernel::nontemporal});
+      [](SegmentedBcast& bcast, NativeContext& ctx, std::size_t bytes, int root) {
+        bcast.run(ctx, bytes, root, {2048, memory::CopyKernel::nontemporal});
       });
 }
 
@@ -178,8 +178,8 @@ void expect_reduction(
       std::vector<Bracketed> result(count);
       const bool in_place = call % 2 == 0;
       std::vector<Bracketed>& out = in_place ? mine : result;
-      NativeContext w = context_for(mine.data(), out.data());
-      reduce(protocol, w, count, root);
+      NativeContext ctx = context_for(mine.data(), out.data());
+      reduce(protocol, ctx, count, root);
       if (!to_all && rank != root) continue;
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(out[i].value, thread_joined(reduction_order, i, call).value)
@@ -193,8 +193,8 @@ TEST_P(OnThreads, ExchangeReduce) {
   expect_reduction<ExchangeReduce>(
       locality(), {1, 7, 0, 20, 33},
       [&](int) { return ExchangeReduce({160}, ReductionOrder(locality()), first_sequence); },
-      [](ExchangeReduce& protocol, NativeContext& w, std::size_t count, int) {
-        protocol.allreduce(w, count, bracketed, {40, memory::CopyKernel::plain});
+      [](ExchangeReduce& protocol, NativeContext& ctx, std::size_t count, int) {
+        protocol.allreduce(ctx, count, bracketed, {40, memory::CopyKernel::plain});
       },
       true);
 }
@@ -205,14 +205,14 @@ void expect_reductions(const RankLocality& locality, const std::vector<std::size
                        const std::function<Reduce(int)>& make, const typename Reduce::Plan& plan) {
   expect_reduction<Reduce>(
       locality, counts, make,
-      [&](Reduce& protocol, NativeContext& w, std::size_t count, int root) {
-        protocol.reduce(w, count, bracketed, root, plan);
+      [&](Reduce& protocol, NativeContext& ctx, std::size_t count, int root) {
+        protocol.reduce(ctx, count, bracketed, root, plan);
       },
       false);
   expect_reduction<Reduce>(
       locality, counts, make,
-      [&](Reduce& protocol, NativeContext& w, std::size_t count, int) {
-        protocol.allreduce(w, count, bracketed, plan);
+      [&](Reduce& protocol, NativeContext& ctx, std::size_t count, int) {
+        protocol.allreduce(ctx, count, bracketed, plan);
       },
       true);
 }
@@ -276,8 +276,8 @@ void expect_exchange(int ranks, const auto& bytes, const std::function<Protocol(
         append(wanted, incoming, other, rank);
       }
       std::vector<unsigned char> output(wanted.size(), 0);
-      NativeContext w = context_for(input.data(), output.data());
-      run(protocol, w, Blocks::listed(outgoing), Blocks::listed(incoming));
+      NativeContext ctx = context_for(input.data(), output.data());
+      run(protocol, ctx, Blocks::listed(outgoing), Blocks::listed(incoming));
       ASSERT_EQ(output, wanted) << "rank " << rank << " call " << call;
     }
   });
@@ -287,8 +287,8 @@ TEST_P(OnThreads, DirectExchange) {
   expect_exchange<DirectExchange>(
       ranks(), [](int call, int, int) -> std::size_t { return call % 2 == 0 ? 5 : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing,
-         const Blocks& incoming) { protocol.exchange(w, outgoing, incoming, false); });
+      [](DirectExchange& protocol, NativeContext& ctx, const Blocks& outgoing,
+         const Blocks& incoming) { protocol.exchange(ctx, outgoing, incoming, false); });
 }
 
 TEST_P(OnThreads, WrittenGather) {
@@ -299,9 +299,9 @@ TEST_P(OnThreads, WrittenGather) {
                                                         : call % 2 == 0 ? 5
                                                                         : 777; },
       [&](int) { return DirectExchange({100}, ranks(), first_sequence); },
-      [](DirectExchange& protocol, NativeContext& w, const Blocks& outgoing,
+      [](DirectExchange& protocol, NativeContext& ctx, const Blocks& outgoing,
          const Blocks& incoming) {
-        protocol.gather(w, outgoing.of(root), incoming, root, false, {2});
+        protocol.gather(ctx, outgoing.of(root), incoming, root, false, {2});
       });
 }
 
@@ -317,10 +317,10 @@ TEST_P(OnThreads, PairExchange) {
         [&](int) {
           return PairExchange({128, 2}, ranks(), first_sequence);
         },
-        [order](PairExchange& protocol, NativeContext& w, const Blocks& outgoing,
+        [order](PairExchange& protocol, NativeContext& ctx, const Blocks& outgoing,
                 const Blocks& incoming) {
-          const std::size_t announced_from = 400 + 100 * static_cast<std::size_t>(w.rank());
-          protocol.run(w, outgoing, incoming, false,
+          const std::size_t announced_from = 400 + 100 * static_cast<std::size_t>(ctx.rank());
+          protocol.run(ctx, outgoing, incoming, false,
                        {.tile_bytes = 128,
                         .order = order,
                         .results = memory::CopyKernel::nontemporal,

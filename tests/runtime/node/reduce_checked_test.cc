@@ -54,8 +54,8 @@ Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run r
                                   [&](std::size_t i) { return reduced(reduction_order, call, i); });
                 }};
   return job_of(ranks, script, make,
-                [calls, run](auto& protocol, CheckedContext& w, std::size_t call) {
-                  run(protocol, w, calls[call]);
+                [calls, run](auto& protocol, CheckedContext& ctx, std::size_t call) {
+                  run(protocol, ctx, calls[call]);
                 });
 }
 
@@ -73,18 +73,18 @@ Job exchange_job(int ranks, const std::vector<ReduceCall>& calls,
                  const ExchangeReduce::Plan& plan = reduced_in_lines) {
   return reduce_job(
       ranks, calls, [=](int) { return exchange_of(ranks); },
-      [plan](ExchangeReduce& protocol, CheckedContext& w, const ReduceCall& call) {
-        protocol.allreduce(w, call.count, bracketed, plan);
+      [plan](ExchangeReduce& protocol, CheckedContext& ctx, const ReduceCall& call) {
+        protocol.allreduce(ctx, call.count, bracketed, plan);
       });
 }
 
 template <class Protocol>
-void run_either(Protocol& protocol, CheckedContext& w, const ReduceCall& call,
+void run_either(Protocol& protocol, CheckedContext& ctx, const ReduceCall& call,
                 const typename Protocol::Plan& plan) {
   if (call.root < 0) {
-    protocol.allreduce(w, call.count, bracketed, plan);
+    protocol.allreduce(ctx, call.count, bracketed, plan);
   } else {
-    protocol.reduce(w, call.count, bracketed, call.root, plan);
+    protocol.reduce(ctx, call.count, bracketed, call.root, plan);
   }
 }
 
@@ -94,8 +94,8 @@ Job tree_job(int ranks, TreeReduce::Top top, const std::vector<ReduceCall>& call
       [=](int) {
         return TreeReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), just_below_wrap);
       },
-      [top](TreeReduce& protocol, CheckedContext& w, const ReduceCall& call) {
-        run_either(protocol, w, call, {8, top});
+      [top](TreeReduce& protocol, CheckedContext& ctx, const ReduceCall& call) {
+        run_either(protocol, ctx, call, {8, top});
       });
 }
 
@@ -107,8 +107,8 @@ Job slices_job(int ranks, SlicedReduce::Results results, const std::vector<Reduc
         return SlicedReduce({8, 2}, ReductionOrder(unknown_locality(ranks)), ranks,
                             just_below_wrap);
       },
-      [=](SlicedReduce& protocol, CheckedContext& w, const ReduceCall& call) {
-        run_either(protocol, w, call, {8, method, results});
+      [=](SlicedReduce& protocol, CheckedContext& ctx, const ReduceCall& call) {
+        run_either(protocol, ctx, call, {8, method, results});
       });
 }
 
@@ -133,13 +133,13 @@ Script prefix_script(const std::vector<std::size_t>& counts, Prefix prefix) {
 }
 
 template <class Protocol>
-void run_prefix(Protocol& protocol, CheckedContext& w, std::size_t count, Prefix prefix,
+void run_prefix(Protocol& protocol, CheckedContext& ctx, std::size_t count, Prefix prefix,
                 const typename Protocol::Plan& plan) {
   switch (prefix) {
     case Prefix::inclusive:
-      return protocol.scan(w, count, bracketed, plan);
+      return protocol.scan(ctx, count, bracketed, plan);
     case Prefix::exclusive:
-      return protocol.exscan(w, count, bracketed, plan);
+      return protocol.exscan(ctx, count, bracketed, plan);
   }
 }
 
@@ -154,8 +154,8 @@ Job prefix_job(int ranks, const std::vector<std::size_t>& counts, Prefix prefix,
                Plan plan) {
   return job_of(
       ranks, prefix_script(counts, prefix), [=](int) { return make(ranks); },
-      [=](auto& protocol, CheckedContext& w, std::size_t call) {
-        run_prefix(protocol, w, counts[call], prefix, plan);
+      [=](auto& protocol, CheckedContext& ctx, std::size_t call) {
+        run_prefix(protocol, ctx, counts[call], prefix, plan);
       });
 }
 
@@ -185,13 +185,13 @@ Job scatter_job(const std::vector<std::vector<std::size_t>>& calls, Make make, P
                 }};
   return job_of(
       ranks, script, [=](int) { return make(ranks); },
-      [=](auto& protocol, CheckedContext& w, std::size_t call) {
+      [=](auto& protocol, CheckedContext& ctx, std::size_t call) {
         std::vector<Block> blocks;
         for (int rank = 0; rank < ranks; ++rank) {
           blocks.push_back({static_cast<std::ptrdiff_t>(before(call, rank)),
                             calls[call][static_cast<std::size_t>(rank)]});
         }
-        protocol.reduce_scatter(w, Blocks::listed(blocks), bracketed, plan);
+        protocol.reduce_scatter(ctx, Blocks::listed(blocks), bracketed, plan);
       });
 }
 
@@ -310,7 +310,7 @@ TEST(ReduceChecked, NoticeBoardInEveryOrder) {
     };
     return job_of(
         ranks, script, [](int) { return Board(notice, just_below_wrap); },
-        [](Board& board, CheckedContext& w, std::size_t) { board.run(w, notice); });
+        [](Board& board, CheckedContext& ctx, std::size_t) { board.run(ctx, notice); });
   };
   EXPECT_TRUE(passes(board_job(2, 4)));
   EXPECT_TRUE(passes(board_job(3, 3)));

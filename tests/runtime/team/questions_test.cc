@@ -114,10 +114,10 @@ TEST(Questions, DeathOfTheRequestingRankIsNoticed) {
     context::Waiting waiting({}, nullptr, [&] { members->check(); });
     const context::ProtocolContext context{bootstrap.rank, bootstrap.ranks, shared.data(), nullptr,
                                            &waiting};
-    context::NativeContext w(context, {});
+    context::NativeContext ctx(context, {});
     node::CommonStart start(0, 0);
     const auto make_calls = [&] {
-      while (!start.has_started(w, bootstrap.rank == victim, DeadlyFence())) {
+      while (!start.has_started(ctx, bootstrap.rank == victim, DeadlyFence())) {
       }
     };
     EXPECT_THROW(make_calls(), context::PeerLost);

@@ -101,13 +101,13 @@ TEST(SimulatedContext, LineTakesItsLatency) {
   const machine::Machine machine = songshan();
   const machine::CostModel model(machine);
   for (const int other : {1, 4, 31}) {
-    const Outcome outcome = outcome_of(machine, {0, other}, [](SimulatedContext& w) {
+    const Outcome outcome = outcome_of(machine, {0, other}, [](SimulatedContext& ctx) {
       for (context::Sequence call = 1; call <= 2; ++call) {
-        w.meet();
-        if (w.rank() == 0) {
-          w.store(flag_of(0), context::first_sequence + call);
+        ctx.meet();
+        if (ctx.rank() == 0) {
+          ctx.store(flag_of(0), context::first_sequence + call);
         } else {
-          w.wait(flag_of(0), context::until_reached(context::first_sequence + call));
+          ctx.wait(flag_of(0), context::until_reached(context::first_sequence + call));
         }
       }
     });
@@ -120,12 +120,12 @@ TEST(SimulatedContext, LineTakesItsLatency) {
 TEST(SimulatedContext, ReadersOfALineAreServedInTurn) {
   const machine::Machine machine = songshan();
   const machine::CostModel model(machine);
-  const Outcome outcome = outcome_of(machine, {0, 1, 2, 3}, [](SimulatedContext& w) {
-    w.meet();
-    if (w.rank() == 0) {
-      w.store(flag_of(0), context::first_sequence + 1);
+  const Outcome outcome = outcome_of(machine, {0, 1, 2, 3}, [](SimulatedContext& ctx) {
+    ctx.meet();
+    if (ctx.rank() == 0) {
+      ctx.store(flag_of(0), context::first_sequence + 1);
     } else {
-      w.wait(flag_of(0), context::until_reached(context::first_sequence + 1));
+      ctx.wait(flag_of(0), context::until_reached(context::first_sequence + 1));
     }
   });
   EXPECT_NEAR(outcome.all_ns(), model.line_to_readers_ns(0, std::vector<int>{1, 2, 3}), 1e-6);
@@ -136,11 +136,11 @@ TEST(SimulatedContext, CopiesOnOneDieShareItsMemory) {
   constexpr std::size_t bytes = 64 << 20;
   const auto copied_ns = [](std::vector<int> pus) {
     return outcome_of(songshan(), std::move(pus),
-                      [](SimulatedContext& w) {
-                        w.meet();
-                        w.copy({context::Region::output, w.rank(), 0},
-                               {context::Region::input, w.rank(), 0}, bytes,
-                               memory::CopyKernel::plain);
+                      [](SimulatedContext& ctx) {
+                        ctx.meet();
+                        ctx.copy({context::Region::output, ctx.rank(), 0},
+                                 {context::Region::input, ctx.rank(), 0}, bytes,
+                                 memory::CopyKernel::plain);
                       })
         .all_ns();
   };
@@ -159,14 +159,14 @@ TEST(SimulatedContext, CopiesOnOneDieShareItsMemory) {
 TEST(SimulatedContext, CachesAreFinite) {
   const auto again_ns = [](std::size_t between_bytes) {
     return outcome_of(songshan(), {0},
-                      [&](SimulatedContext& w) {
+                      [&](SimulatedContext& ctx) {
                         constexpr std::size_t bytes = 256 << 10;
                         const context::Address from{context::Region::input, 0, 0};
                         const context::Address to{context::Region::output, 0, 0};
-                        w.copy(to, from, bytes, memory::CopyKernel::plain);
-                        w.caller_read({context::Region::scratch, 0, 0}, between_bytes);
-                        w.meet();
-                        w.copy(to, from, bytes, memory::CopyKernel::plain);
+                        ctx.copy(to, from, bytes, memory::CopyKernel::plain);
+                        ctx.caller_read({context::Region::scratch, 0, 0}, between_bytes);
+                        ctx.meet();
+                        ctx.copy(to, from, bytes, memory::CopyKernel::plain);
                       })
         .all_ns();
   };
@@ -175,8 +175,8 @@ TEST(SimulatedContext, CachesAreFinite) {
 
 TEST(SimulatedContext, DeadlockIsReportedWithWaitingRanks) {
   try {
-    outcome_of(songshan(), {0, 1}, [](SimulatedContext& w) {
-      w.wait(flag_of(1 - w.rank()), context::until_reached(context::first_sequence + 1));
+    outcome_of(songshan(), {0, 1}, [](SimulatedContext& ctx) {
+      ctx.wait(flag_of(1 - ctx.rank()), context::until_reached(context::first_sequence + 1));
     });
     FAIL() << "it went on";
   } catch (const FailureError& error) {

@@ -77,9 +77,9 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
   counted.sizes.input = counted.sizes.output =
       request.bytes + team.resources.pipelined_bcast.cell_bytes * 64;
   const auto counts_of = [&](int so_many) {
-    counted.body = [&, so_many](check::counting::CountedContext& w) {
-      auto protocol = Algorithm::protocol(plan, setting(w.rank()));
-      for (int i = 0; i < so_many; ++i) Algorithm::run(protocol, w, plan, call);
+    counted.body = [&, so_many](check::counting::CountedContext& ctx) {
+      auto protocol = Algorithm::protocol(plan, setting(ctx.rank()));
+      for (int i = 0; i < so_many; ++i) Algorithm::run(protocol, ctx, plan, call);
     };
     return check::counting::count(counted);
   };
@@ -88,11 +88,11 @@ void expect_lines_as_counted(const Team& team, const Request& request, const OfP
 
   protocols::model::Job modelled;
   modelled.pus = team.locality.pus;
-  modelled.body = [&](protocols::model::SimulatedContext& w) {
-    auto protocol = Algorithm::protocol(plan, setting(w.rank()));
+  modelled.body = [&](protocols::model::SimulatedContext& ctx) {
+    auto protocol = Algorithm::protocol(plan, setting(ctx.rank()));
     for (int i = 0; i < calls; ++i) {
-      w.meet();
-      Algorithm::run(protocol, w, plan, call);
+      ctx.meet();
+      Algorithm::run(protocol, ctx, plan, call);
     }
   };
   const auto outcome = protocols::model::run(modelled, team.model);
@@ -121,10 +121,10 @@ void expect_lines_as_counted(int ranks, const Request& request) {
     std::visit(
         [&]<class Plan>(const Plan& plan) {
           using Algorithm = select::Registration<Plan>;
-          if constexpr (requires(check::counting::CountedContext & w,
+          if constexpr (requires(check::counting::CountedContext & ctx,
                                  decltype(Algorithm::protocol(
                                      plan, std::declval<select::ProtocolInputs>()))& protocol) {
-                          Algorithm::run(protocol, w, plan, select::Call());
+                          Algorithm::run(protocol, ctx, plan, select::Call());
                         }) {
             expect_lines_as_counted(
                 team, request, plan,

@@ -76,8 +76,8 @@ class ProtocolBcast final : public Implementation {
   }
   void run(const RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) {
-      context::NativeContext w = alone_.world(here);
-      alone_.protocol().run(w, here.source.size(), 0, plan_);
+      context::NativeContext ctx = alone_.world(here);
+      alone_.protocol().run(ctx, here.source.size(), 0, plan_);
     }
   }
   bool is_right(const RankContext& here) override {
