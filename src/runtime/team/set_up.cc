@@ -48,12 +48,12 @@ std::unique_ptr<Members> TeamSetUp::run(const Peers::AllocatePiece& bring) {
   if (group_ != nullptr) return run_in_known_group(bring);
   address_.rank_error = RankError::of([&] {
     allocate_memory();
-    fill_card(bring);
+    fill_address(bring);
   });
   if (!has_memory_) addresses_.resize(ranks_);
   gather_to(std::span(addresses_), bootstrap_, address_);
   throw_first(std::span<const PeerAddress>(addresses_), &PeerAddress::rank_error);
-  check_cards();
+  check_addresses();
   reach_all();
   if (anybody_needs_anything()) exchange();
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
@@ -101,7 +101,7 @@ void TeamSetUp::fill_offer(const Peers::AllocatePiece& bring) {
 void TeamSetUp::allocate_memory() {
   if (has_memory_) return;
   addresses_.resize(ranks_);
-  addresses_.resize(ranks_);
+  socket_names_.resize(ranks_);
   errors_.resize(ranks_);
   peers_.free_departed();
   members_ = std::make_unique<Members>(peers_, bootstrap_.rank, bootstrap_.ranks);
@@ -111,7 +111,7 @@ void TeamSetUp::allocate_memory() {
   has_memory_ = true;
 }
 
-void TeamSetUp::fill_card(const Peers::AllocatePiece& bring) {
+void TeamSetUp::fill_address(const Peers::AllocatePiece& bring) {
   address_.process = peers_.me_;
   address_.process.user = geteuid();
   if (address_.process.pid != static_cast<std::uint32_t>(getpid())) {
@@ -127,7 +127,7 @@ void TeamSetUp::fill_card(const Peers::AllocatePiece& bring) {
 }
 
 // All ranks check the same addresses, so either all throw or none does.
-void TeamSetUp::check_cards() const {
+void TeamSetUp::check_addresses() const {
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     if (on_two_machines(addresses_[0].process, addresses_[rank].process)) {
       throw FailureError(
@@ -188,16 +188,16 @@ void TeamSetUp::reach(std::size_t rank) {
 // Makes two more allgathers: one of the socket names and one of the results.
 void TeamSetUp::exchange() {
   std::optional<DescriptorSocket> socket;
-  Address mine;
+  SocketName mine;
   mine.rank_error = RankError::of([&] { mine.name = socket.emplace().name(); });
-  gather_to(std::span(addresses_), bootstrap_, mine);
-  throw_first(std::span<const Address>(addresses_), &Address::rank_error);
+  gather_to(std::span(socket_names_), bootstrap_, mine);
+  throw_first(std::span<const SocketName>(socket_names_), &SocketName::rank_error);
   agree(errors_, bootstrap_, [&] { receive_needed(*socket); });
 }
 
 void TeamSetUp::receive_needed(const DescriptorSocket& socket) {
   std::vector<DescriptorSocket::Name> names;
-  for (const Address& address : addresses_) names.push_back(address.name);
+  for (const SocketName& published : socket_names_) names.push_back(published.name);
   ExchangeTask task{bootstrap_.rank, peers_.arena_->descriptor(), addresses_, names, {}, {}};
   for (std::size_t other = 0; other < ranks_; ++other) {
     if (needs(other, rank_)) task.send_to.push_back(static_cast<int>(other));

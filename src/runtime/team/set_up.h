@@ -94,7 +94,7 @@ class TeamSetUp {
 
  private:
   // The name of a rank's DescriptorSocket.
-  struct Address {
+  struct SocketName {
     RankError rank_error;
     DescriptorSocket::Name name{};
   };
@@ -109,8 +109,8 @@ class TeamSetUp {
 
   std::unique_ptr<Members> run_in_known_group(const Peers::AllocatePiece& bring);
   void fill_offer(const Peers::AllocatePiece& bring);
-  void fill_card(const Peers::AllocatePiece& bring);
-  void check_cards() const;
+  void fill_address(const Peers::AllocatePiece& bring);
+  void check_addresses() const;
   void reach_all();
   void reach(std::size_t rank);
   void exchange();
@@ -140,7 +140,7 @@ class TeamSetUp {
   std::vector<std::shared_ptr<Peer>> reached_;
   std::vector<std::byte> report_;
   std::vector<std::byte> reports_;  // of all ranks
-  std::vector<Address> addresses_;
+  std::vector<SocketName> socket_names_;
   std::vector<RankError> errors_;
   bool has_memory_ = false;
 };
