@@ -219,6 +219,10 @@ int carry_out(Process& process, Call&& call) {
   try {
     passed = reason_to_pass(process, communicator, call);
     if (passed == Route::huddle) passed = take(process, *communicator, call);
+    if (passed == Route::quicker_by_mpi && communicator->internode) {
+      communicator->internode->note_fallback(Call::operation,
+                                             bytes_of_request(*communicator, call));
+    }
   } catch (const context::PeerLost& error) {
     return failed(process, call, error, error_other);
   } catch (const context::CallsDiffer& error) {
