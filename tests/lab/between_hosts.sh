@@ -46,6 +46,36 @@ try_errors() {
   ends_with_error "$name" env HUDDLE_NET="$net" HUDDLE_ACTIVATE_AFTER=0 "${huddle_launcher[@]}" "$program" h2 fatal
   diff "$lab/$name-natively.error" "$lab/$name.error" >&2 || fail "$name: fatal error differs from the native one"
 }
+# try_counts MPI: checks that all ranks get an error, at about the same time, if rank 0 on the first host passes another
+# count than the others.
+try_counts() {
+  local mpi=$1 name=$1-counts program=$lab/$1-different told=$lab/$1-told operation bytes others
+  "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{different_counts,expect}.c
+  while read -r operation bytes others; do
+    rm -f "$told"
+    timeout 20 env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "${huddle_launcher[@]}" \
+      "$program" "$told" "$operation" "$bytes" "$others" 3000 stop >"$lab/$name" 2>&1 </dev/null || true
+    awk -v ranks="$ranks" '
+      /: (truncated|another error),/ { ++errors; truncated += /truncated/; if (!first || $(NF - 1) < first) first = $(NF - 1)
+        if ($(NF - 1) > last) last = $(NF - 1) }
+      END { exit !(errors == ranks && truncated > 0 && last - first < 2) }' "$told" ||
+      fail "$name: $operation of $bytes bytes on rank 0 and $others on the others: $(cat "$told"; tail -n 5 "$lab/$name")"
+  done <<'END'
+bcast 10 1000
+bcast 1000 10
+bcast 100 100000
+bcast 100000 100
+allreduce 8 4000
+allreduce 4000 8
+reduce 8 4000
+allgather 4096 4100
+gather 1000 8
+gather 8 1000
+scatter 1000 8
+scatter 8 1000
+alltoall 8 1000
+END
+}
 # ends_with_error NAME COMMAND...: runs a job that must fail. Writes the MPI's errors to $lab/NAME.error.
 ends_with_error() {
   local name=$1

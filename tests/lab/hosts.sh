@@ -7,9 +7,9 @@
 # skips. tests/lab/hosts.sh [BUILD_FOLDER]
 # HOSTS_MPIS: the MPIs to test (intel is slow on few cores, because its ranks do not yield them)
 # HOSTS_DEATHS: number of jobs for each kind of failure (1)
-# HOSTS_ONLY=deaths, errors or strangers: runs only these tests
-# HOSTS_BRIEF=yes: one placement, for `make test`; HOSTS_BRIEF=measured: two placements, and the use of measurements
-# between hosts, for `make test-deep`
+# HOSTS_ONLY=counts, deaths, errors or strangers: runs only these tests
+# HOSTS_BRIEF=yes: one placement, for `make test`; HOSTS_BRIEF=measured: two placements, the use of measurements
+# between hosts, and counts that differ, for `make test-deep`
 # Exits with status 77 if it does not run as root.
 set -euo pipefail
 hosts=(h1 h2 h3 h4)
@@ -83,6 +83,7 @@ try() {
   net=$(net_of "$mpi")
   seated "$mpi" blocks
   case ${HOSTS_ONLY:-} in
+    counts) try_counts "$mpi" ;;
     deaths) try_deaths "$mpi" first other host link ;;
     errors) try_errors "$mpi" ;;
     strangers) try_strangers "$mpi" "$program" ;;
@@ -114,6 +115,7 @@ try() {
   done
   [ "${HOSTS_BRIEF:-}" = yes ] || try_measured "$mpi"
   if [ -n "${HOSTS_BRIEF:-}" ]; then
+    [ "$HOSTS_BRIEF" = yes ] || try_counts "$mpi"
     echo "$mpi: tested briefly on ${#hosts[@]} hosts"
     return 0
   fi
@@ -130,6 +132,7 @@ try() {
     sh "$preload" "$program"
   expect_output "$mpi-half" "huddle handled no allreduce" "$within"
   try_errors "$mpi"
+  try_counts "$mpi"
   try_strangers "$mpi" "$program"
   try_deaths "$mpi" first other host link
   echo "$mpi: tested on ${#hosts[@]} hosts"

@@ -217,6 +217,9 @@ int carry_out(Process& process, Call&& call) {
   try {
     fallback = fallback_reason(process, communicator, call);
     if (fallback == FallbackReason::none) fallback = run(process, *communicator, call);
+    if (fallback == FallbackReason::quicker_by_mpi && communicator->internode) {
+      communicator->internode->note_fallback(Call::operation, requested_bytes(*communicator, call));
+    }
   } catch (const context::PeerLost& error) {
     return failed(process, call, error, error_other);
   } catch (const context::CallsDiffer& error) {

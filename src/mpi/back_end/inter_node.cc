@@ -3,11 +3,14 @@
 #include "mpi/back_end/inter_node.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <list>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -26,6 +29,10 @@ namespace {
 
 // The least upper bound of tags that MPI permits; most MPIs have a higher one.
 constexpr int most_tag = 32767;
+
+// The other bits of a tag contain the mark of a call.
+constexpr int tags_per_mark = most_tag + 1;
+constexpr int most_marks = 1 << 16;
 
 // Longer than a launcher takes to answer requests about thousands of ranks.
 constexpr std::chrono::seconds hearing_limit{10};
@@ -63,7 +70,8 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
 // Ranks of the world by their number in the team. Consecutive ranks take no memory.
 class Peers {
  public:
-  explicit Peers(std::span<const int> ranks) : first_(ranks.front()) {
+  explicit Peers(std::span<const int> ranks)
+      : first_(ranks.front()), count_(static_cast<int>(ranks.size())) {
     const auto gap = std::adjacent_find(ranks.begin(), ranks.end(),
                                         [](int rank, int next) { return next != rank + 1; });
     if (gap != ranks.end()) listed_.assign(ranks.begin(), ranks.end());
@@ -71,13 +79,31 @@ class Peers {
   int operator[](int number) const {
     return listed_.empty() ? first_ + number : listed_[static_cast<std::size_t>(number)];
   }
+  // Returns the number of a rank of the world, or nothing if it is not in the team.
+  std::optional<int> number_of(int rank) const {
+    if (listed_.empty()) {
+      return rank >= first_ && rank - first_ < count_ ? std::optional(rank - first_) : std::nullopt;
+    }
+    const auto found = std::find(listed_.begin(), listed_.end(), rank);
+    if (found == listed_.end()) return std::nullopt;
+    return static_cast<int>(found - listed_.begin());
+  }
 
  private:
   int first_;
+  int count_;
   std::vector<int> listed_;
 };
 
-constexpr int anybody = -1;  // never a rank's number
+// Never a rank's number.
+constexpr int anybody = -1;
+constexpr int nobody = -2;
+
+// Only after an error.
+constexpr std::chrono::milliseconds delivery_time{100};
+
+// A cancelled receive ends at once, or when the MPI makes progress a few times.
+constexpr int most_tests_of_cancelled = 1000;
 
 void note_network_refusal(Comm* /*comm*/, int* code, ...) {
   process().inter_node().note_refusal(*code);
@@ -85,58 +111,189 @@ void note_network_refusal(Comm* /*comm*/, int* code, ...) {
 
 }  // namespace
 
-// One MPI request per message.
+// One MPI request per message. The tag of a message contains the number of the team and the mark of
+// the call.
 // Requires: messages of at most most_piece_bytes.
 class InterNode::Messages : public schedules::Wire {
  public:
+  using Mark = internode::RankWire::Mark;
+
   Messages(InterNode& inter_node, std::span<const int> peers, int tag)
-      : inter_node_(inter_node), peers_(peers), tag_(tag) {}
+      : inter_node_(inter_node), real_(inter_node.real_), peers_(peers), tag_(tag) {}
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
-  // A tag with pending messages is never reused.
+  // A tag with pending messages is never reused. Posted messages may be pending on another rank.
   ~Messages() override {
-    if (free_.size() == requests_.size()) inter_node_.release_tag(tag_);
+    if (free_.size() == started_.size() && !has_posted_) inter_node_.release_tag(tag_);
   }
 
   Ticket send(int peer, std::span<const std::byte> bytes) override {
-    const Ticket ticket = free_ticket();
-    require(inter_node_.real_.isend(bytes.data(), static_cast<int>(bytes.size()),
-                                    inter_node_.real_.byte, peers_[peer], tag_, inter_node_.comm_,
-                                    &request_of(ticket)));
-    return ticket;
+    return send(peer, mark_, bytes);
   }
   // `peer` may be `anybody`.
   Ticket receive(int peer, std::span<std::byte> bytes) override {
     const Ticket ticket = free_ticket();
+    Started& started = at(ticket);
+    started.source = peer;
+    started.bytes = bytes.size();
     const int source = peer == anybody ? any_source : peers_[peer];
-    require(inter_node_.real_.irecv(bytes.data(), static_cast<int>(bytes.size()),
-                                    inter_node_.real_.byte, source, tag_, inter_node_.comm_,
-                                    &request_of(ticket)));
+    require(real_.irecv(bytes.data(), static_cast<int>(bytes.size()), real_.byte, source,
+                        tag_of(mark_), inter_node_.comm_, &started.request));
     return ticket;
   }
   bool test(Ticket ticket) override {
-    int ended = 0;
-    const int status = inter_node_.real_.test(&request_of(ticket), &ended, status_ignore());
-    if (inter_node_.is_truncation(status)) {
-      free_.push_back(ticket);
-      throw context::SizesDiffer("a message is larger than its receiver expects");
+    if (!has_ended(ticket)) return false;
+    const Started& started = at(ticket);
+    const bool is_of_other_size = started.source != nobody && !has_right_size(started);
+    const bool was_cancelled = is_cancelled(started);
+    release(ticket);
+    if (was_cancelled) throw context::CallsDiffer("ranks make collective calls that differ", true);
+    if (is_of_other_size) throw_sizes_differ();
+    return true;
+  }
+
+  Mark marks() const { return inter_node_.marks_; }
+  void set_mark(Mark mark) { mark_ = mark; }
+  std::vector<int> awaited() const {
+    std::vector<int> peers;
+    for (const Started& started : started_) {
+      if (started.source >= 0 && !started.has_ended) peers.push_back(started.source);
     }
-    require(status);
-    if (ended != 0) free_.push_back(ticket);
-    return ended != 0;
+    return peers;
+  }
+  std::optional<Mark> first_unexpected(int peer) {
+    Status status{};
+    if (!has_arrived(peers_[peer], any_tag, status)) return std::nullopt;
+    if (status.tag % tags_per_mark != tag_) return std::nullopt;
+    return static_cast<Mark>(status.tag / tags_per_mark);
+  }
+  bool cancel_receives(int peer) {
+    bool is_any = false;
+    for (std::size_t i = 0; i < started_.size(); ++i) {
+      if (started_[i].source == peer) is_any |= cancel(static_cast<Ticket>(i));
+    }
+    return is_any;
+  }
+  void post(int peer, Mark mark, std::span<const std::byte> bytes) {
+    std::erase_if(posted_, [this](Posted& posted) {
+      if (!has_ended(posted.ticket)) return false;
+      release(posted.ticket);
+      return true;
+    });
+    has_posted_ = true;
+    Posted& posted = posted_.emplace_back();
+    posted.bytes.assign(bytes.begin(), bytes.end());
+    posted.ticket = send(peer, mark, posted.bytes);
+  }
+  // The MPI may first have to connect to a rank, which it does not show.
+  void deliver_posted() const {
+    const auto end = std::chrono::steady_clock::now() + delivery_time;
+    Status status{};
+    while (std::chrono::steady_clock::now() < end) {
+      has_arrived(any_source, any_tag, status);
+      sched_yield();
+    }
+  }
+  bool read(int peer, Mark mark, std::span<std::byte> bytes) {
+    Status status{};
+    if (!has_arrived(peers_[peer], tag_of(mark), status)) return false;
+    read(status, bytes);
+    return true;
+  }
+  // Drops messages of ranks that are not in the team: they belong to an earlier one.
+  std::optional<int> read_any(Mark mark, std::span<std::byte> bytes) {
+    Status status{};
+    while (has_arrived(any_source, tag_of(mark), status)) {
+      const std::optional<int> peer = peers_.number_of(status.source);
+      read(status, bytes);
+      if (peer) return peer;
+    }
+    return std::nullopt;
   }
 
  private:
-  Request& request_of(Ticket ticket) { return requests_[static_cast<std::size_t>(ticket)]; }
+  struct Started {
+    Request request{};
+    int source = nobody;  // a peer, or anybody; nobody: it is sent
+    std::size_t bytes = 0;
+    bool has_ended = false;
+    bool may_be_cancelled = false;
+    Status status{};  // once it has ended
+  };
+  struct Posted {
+    std::vector<std::byte> bytes;
+    Ticket ticket = 0;
+  };
+
+  Started& at(Ticket ticket) { return started_[static_cast<std::size_t>(ticket)]; }
+  int tag_of(Mark mark) const { return static_cast<int>(mark) * tags_per_mark + tag_; }
+  Ticket send(int peer, Mark mark, std::span<const std::byte> bytes) {
+    const Ticket ticket = free_ticket();
+    require(real_.isend(bytes.data(), static_cast<int>(bytes.size()), real_.byte, peers_[peer],
+                        tag_of(mark), inter_node_.comm_, &at(ticket).request));
+    return ticket;
+  }
+  bool has_ended(Ticket ticket) {
+    Started& started = at(ticket);
+    if (started.has_ended) return true;
+    int ended = 0;
+    const int code = real_.test(&started.request, &ended, &started.status);
+    if (inter_node_.is_truncation(code)) {
+      release(ticket);
+      throw_sizes_differ();
+    }
+    require(code);
+    started.has_ended = ended != 0;
+    return started.has_ended;
+  }
+  bool has_right_size(const Started& started) const {
+    int bytes = 0;
+    return real_.get_count(&started.status, real_.byte, &bytes) != success ||
+           static_cast<std::size_t>(bytes) == started.bytes;
+  }
+  bool is_cancelled(const Started& started) const {
+    int cancelled = 0;
+    return started.may_be_cancelled &&
+           real_.test_cancelled(&started.status, &cancelled) == success && cancelled != 0;
+  }
+  // Returns whether the receive matched no message. If it did, it goes on.
+  bool cancel(Ticket ticket) {
+    Started& started = at(ticket);
+    if (started.has_ended) return false;
+    require(real_.cancel(&started.request));
+    started.may_be_cancelled = true;
+    for (int i = 0; i < most_tests_of_cancelled && !has_ended(ticket);) ++i;
+    if (!started.has_ended || !is_cancelled(started)) return false;
+    release(ticket);
+    return true;
+  }
+  bool has_arrived(int source, int tag, Status& status) const {
+    int has = 0;
+    require(real_.iprobe(source, tag, inter_node_.comm_, &has, &status));
+    return has != 0;
+  }
+  void read(const Status& status, std::span<std::byte> bytes) {
+    Request request{};
+    require(real_.irecv(bytes.data(), static_cast<int>(bytes.size()), real_.byte, status.source,
+                        status.tag, inter_node_.comm_, &request));
+    require(real_.wait(&request, status_ignore()));
+  }
   Ticket free_ticket() {
     if (free_.empty()) {
-      requests_.emplace_back();
-      free_.reserve(requests_.size());
-      return static_cast<Ticket>(requests_.size() - 1);
+      started_.emplace_back();
+      free_.reserve(started_.size());
+      return static_cast<Ticket>(started_.size() - 1);
     }
     const Ticket ticket = free_.back();
     free_.pop_back();
     return ticket;
+  }
+  void release(Ticket ticket) {
+    at(ticket) = {};
+    free_.push_back(ticket);
+  }
+  [[noreturn]] static void throw_sizes_differ() {
+    throw context::SizesDiffer("a message has another size than its receiver expects");
   }
   void require(int status) const {
     const int refusal = inter_node_.refusal_.load(std::memory_order_relaxed);
@@ -147,10 +304,14 @@ class InterNode::Messages : public schedules::Wire {
   }
 
   InterNode& inter_node_;
+  const UnderlyingMpi& real_;
   Peers peers_;
   int tag_;
-  std::vector<Request> requests_;
+  Mark mark_ = 0;
+  std::vector<Started> started_;
   std::vector<Ticket> free_;
+  std::list<Posted> posted_;
+  bool has_posted_ = false;
 };
 
 // Messages of any size, sent in pieces.
@@ -169,6 +330,24 @@ class InterNode::MpiWire : public internode::RankWire {
     return in_pieces_.receive(anybody, bytes);
   }
   bool test(Ticket ticket) override { return in_pieces_.test(ticket); }
+
+  Mark marks() const override { return messages_.marks(); }
+  void set_mark(Mark mark) override { messages_.set_mark(mark); }
+  std::vector<int> awaited() const override { return messages_.awaited(); }
+  std::optional<Mark> first_unexpected(int peer) override {
+    return messages_.first_unexpected(peer);
+  }
+  bool cancel_receives(int peer) override { return messages_.cancel_receives(peer); }
+  void post(int peer, Mark mark, std::span<const std::byte> bytes) override {
+    messages_.post(peer, mark, bytes);
+  }
+  void deliver_posted() override { messages_.deliver_posted(); }
+  bool read(int peer, Mark mark, std::span<std::byte> bytes) override {
+    return messages_.read(peer, mark, bytes);
+  }
+  std::optional<int> read_any(Mark mark, std::span<std::byte> bytes) override {
+    return messages_.read_any(mark, bytes);
+  }
 
  private:
   Messages messages_;
@@ -253,6 +432,20 @@ void InterNode::begin(Comm world) {
     return;
   real_.comm_set_errhandler(comm_, takes_note);
   real_.errhandler_free(&takes_note);
+  count_marks(world);
+}
+
+// The upper bound is equal on all ranks.
+void InterNode::count_marks(Comm world) {
+  const int* upper_bound = nullptr;
+  int is_set = 0;
+  if (real_.comm_get_attr(world, tag_upper_bound, static_cast<void*>(&upper_bound), &is_set) !=
+          success ||
+      is_set == 0) {
+    return;
+  }
+  const std::int64_t marks = (std::int64_t{*upper_bound} + 1) / tags_per_mark;
+  marks_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(marks, 1, most_marks));
 }
 
 void InterNode::end() {

@@ -52,8 +52,8 @@ class InterNode {
   // order of their numbers on the wire.
   // Throws FailureError if the tag is in use, because threads that create wires at the same time
   // may choose the same.
-  // The wire throws PeerLost if the MPI cannot deliver a message, SizesDiffer if a message is
-  // larger than its receiver expects.
+  // The wire throws PeerLost if the MPI cannot deliver a message, SizesDiffer if a message has
+  // another size than its receiver expects.
   std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
   // The same for ranks without a common tag yet. Messages follow the order of the calls.
   std::unique_ptr<schedules::Wire> set_up_wire(std::span<const int> peers);
@@ -73,6 +73,7 @@ class InterNode {
   bool is_asked_for(bool has_threads) const;
   bool are_found_here(int ranks);
   bool have_all_told(int ranks);
+  void count_marks(Comm world);
   bool are_all_here(int ranks);
   void release_tag(int tag);
   bool is_truncation(int status);
@@ -86,6 +87,7 @@ class InterNode {
   bool had_session_ = false;
   bool has_told_ = false;
   Comm comm_{};
+  std::uint32_t marks_ = 1;  // that fit into a tag besides the number of a team
   bool is_open_ = false;
   mutable std::mutex mutex_;  // guards the member below
   std::set<int> tags_;        // tags in use

@@ -103,6 +103,10 @@ void look_up_messages(Find find, UnderlyingMpi& real) {
   look_up(find, "PMPI_Isend", real.isend);
   look_up(find, "PMPI_Irecv", real.irecv);
   look_up(find, "PMPI_Test", real.test);
+  look_up(find, "PMPI_Iprobe", real.iprobe);
+  look_up(find, "PMPI_Cancel", real.cancel);
+  look_up(find, "PMPI_Test_cancelled", real.test_cancelled);
+  look_up(find, "PMPI_Get_count", real.get_count);
 }
 
 void look_up_types(Find find, UnderlyingMpi& real) {

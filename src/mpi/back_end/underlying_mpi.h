@@ -122,6 +122,10 @@ struct UnderlyingMpi : UnderlyingCollectives {
   int (*isend)(const void*, int, Datatype, int, int tag, Comm, Request*);
   int (*irecv)(void*, int, Datatype, int, int tag, Comm, Request*);
   int (*test)(Request*, int*, Status*);
+  int (*iprobe)(int source, int tag, Comm, int*, Status*);
+  int (*cancel)(Request*);
+  int (*test_cancelled)(const Status*, int*);
+  int (*get_count)(const Status*, Datatype, int*);
 
   int (*grequest_start)(int (*)(void*, Status*), int (*)(void*), int (*)(void*, int), void*,
                         Request*);

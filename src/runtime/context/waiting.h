@@ -65,7 +65,10 @@ class Waiting {
   std::int64_t no_progress_before_ns() const { return no_progress_before_ns_; }
   void check_peers() const {
     if (check_peers_) check_peers_();
+    if (further_check_) further_check_();
   }
+  // Registers a check that follows the check of the peers.
+  void set_further_check(PeerCheck check) { further_check_ = std::move(check); }
   bool is_gone(int rank) const { return is_gone_ && is_gone_(rank); }
 
   // Call while spinning. Involuntary context switches show whether other threads want this core.
@@ -82,6 +85,7 @@ class Waiting {
   ProgressCallback progress_;
   ProgressCallback own_;
   PeerCheck check_peers_;
+  PeerCheck further_check_;
   PeerGone is_gone_;
   std::int64_t no_progress_before_ns_ = 0;
   bool company_ = false;  // other threads want this core, as far as observed

@@ -24,6 +24,16 @@ constexpr std::string_view by_pairs = "nodes: pairwise";
 // Number of kinds of calls to remember, because programs repeat the same few.
 constexpr std::size_t most_remembered = 64;
 
+bool moves_nothing(const team::CallArguments& arguments) {
+  return arguments.bytes == 0 && arguments.operation != select::Operation::barrier &&
+         !select::has_pairwise_sizes(arguments.operation);
+}
+
+team::CallArguments reduction_arguments(select::Operation operation, std::size_t count,
+                                        const memory::Reduction& reduction, int root = 0) {
+  return {operation, root, count * reduction.element_bytes, reduction.element_bytes};
+}
+
 }  // namespace
 
 // The schedule chosen for one kind of call.
@@ -42,19 +52,36 @@ Team::Team(Parts parts)
     : parts_(std::move(parts)),
       node_(parts_.map.node_of(parts_.rank)),
       place_(parts_.map.place_of(parts_.rank)),
-      node_part_(*parts_.node, *parts_.wire, parts_.map, node_, place_) {}
+      call_check_(*parts_.wire, parts_.map, parts_.rank),
+      node_part_(*parts_.node, *parts_.wire, parts_.map, node_, place_) {
+  parts_.node->waiting().set_further_check([this] { call_check_.check(); });
+}
 
 Team::~Team() = default;
 
-// Any exception makes the team unusable: messages may be in any state, and other nodes do not know
-// of it.
+// Any exception makes the team unusable, because messages may be in any state.
 template <typename Steps>
-void Team::run(const Steps& steps) {
-  if (lost_.is_any()) throw context::PeerLost(lost_.text());
-  latest_ = inside_only;
-  unserved_ = {};
+void Team::run(const team::CallArguments& arguments, const Steps& steps) {
+  const bool is_idle = moves_nothing(arguments);
+  if (lost_.is_any()) {
+    if (is_idle) return;
+    throw context::PeerLost(lost_.text());
+  }
+  if (!is_idle) {
+    latest_ = inside_only;
+    unserved_ = {};
+  }
   try {
-    steps();
+    call_check_.begin(arguments);
+    parts_.node->note_enclosing_call(arguments, is_idle);
+    if (!is_idle) steps();
+  } catch (const context::CallsDiffer& error) {
+    fail_because_calls_differ(error);
+  } catch (const context::SizesDiffer& error) {
+    fail_because_calls_differ({error.what(), true});
+  } catch (const context::PeerLost& error) {
+    lose(error.what());
+    throw;
   } catch (const std::exception& error) {
     abandon(error.what());
     throw context::PeerLost(error.what());
@@ -64,10 +91,22 @@ void Team::run(const Steps& steps) {
   }
 }
 
+void Team::lose(std::string_view why) {
+  lost_ = team::RankError(why);
+  call_check_.cancel();
+  parts_.node->abandon(why);
+}
+
+void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
+  lose(error.what());
+  call_check_.report(error.what(), error.are_sizes());
+  throw error;
+}
+
 void Team::abandon(std::string_view why) {
   if (lost_.is_any()) return;
-  lost_ = team::RankError(why);
-  parts_.node->abandon(why);
+  lose(why);
+  call_check_.report(why, false);
 }
 
 bool Team::can_reduce(const memory::Reduction& reduction) const {
@@ -76,7 +115,7 @@ bool Team::can_reduce(const memory::Reduction& reduction) const {
 }
 
 void Team::barrier() {
-  run([&] {
+  run({select::Operation::barrier}, [&] {
     node_part_.gather_barrier();
     if (is_first()) between({schedules::Operation::barrier, parts_.map.nodes()}, {}, {}, -1);
     node_part_.release_barrier();
@@ -84,8 +123,7 @@ void Team::barrier() {
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
-  if (bytes == 0) return;
-  run([&] {
+  run({select::Operation::bcast, root, bytes}, [&] {
     const Sharing sharing = sharing_of(select::Operation::bcast, bytes);
     bcast_shared(static_cast<std::byte*>(buffer), bytes, root, sharing);
   });
@@ -93,8 +131,7 @@ void Team::bcast(void* buffer, std::size_t bytes, int root) {
 
 void Team::allreduce(const void* input, void* output, std::size_t count,
                      const memory::Reduction& reduction) {
-  if (count == 0) return;
-  run([&] {
+  run(reduction_arguments(select::Operation::allreduce, count, reduction), [&] {
     const Sharing sharing =
         sharing_of(select::Operation::allreduce, count * reduction.element_bytes);
     allreduce_shared(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), count,
@@ -105,8 +142,7 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
 // Each part is reduced as in an allreduce, on any root (schedules/reduction_tree.h).
 void Team::reduce(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction, int root) {
-  if (count == 0) return;
-  run([&] {
+  run(reduction_arguments(select::Operation::reduce, count, reduction, root), [&] {
     const int speaker = speaker_for(root);
     const bool is_root = parts_.rank == root;
     MessageBuffer combined_here;
@@ -126,8 +162,7 @@ void Team::reduce(const void* input, void* output, std::size_t count,
 void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                           const memory::Reduction& reduction) {
   const std::size_t count = blocks.total(parts_.map.ranks());
-  if (count == 0) return;
-  run([&] {
+  run(reduction_arguments(select::Operation::reduce_scatter, count, reduction), [&] {
     const std::size_t element = reduction.element_bytes;
     std::vector<node::Block> in_bytes;
     for (int rank = 0; rank < parts_.map.ranks(); ++rank) {
@@ -167,8 +202,7 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
 // The blocks of a node are contiguous in the output, or are sent that way and reordered by the
 // receiver.
 void Team::allgather(const void* input, void* output, std::size_t bytes) {
-  if (bytes == 0) return;
-  run([&] {
+  run({select::Operation::allgather, 0, bytes}, [&] {
     const NodeOrder order(parts_.map, bytes);
     auto* const all = static_cast<std::byte*>(output);
     if (!is_first()) {
@@ -185,9 +219,8 @@ void Team::allgather(const void* input, void* output, std::size_t bytes) {
 }
 
 void Team::allgatherv(const void* input, void* output, const node::Blocks& blocks) {
-  run([&] {
+  run({select::Operation::allgatherv, 0, blocks.total(parts_.map.ranks())}, [&] {
     const NodeOrder order(parts_.map, blocks);
-    if (order.bytes() == 0) return;
     auto* const all = static_cast<std::byte*>(output);
     MessageBuffer aside(order.is_as_given() ? 0 : order.bytes());
     std::byte* const ordered = order.is_as_given() ? all + order.first_offset() : aside.data();
@@ -216,8 +249,7 @@ void Team::exchange_blocks(std::byte* ordered, const NodeOrder& order) {
 }
 
 void Team::gather(const void* input, void* output, std::size_t bytes, int root) {
-  if (bytes == 0) return;
-  run([&] {
+  run({select::Operation::gather, root, bytes}, [&] {
     const int speaker = speaker_for(root);
     if (place_ != speaker) return node_part_.gather(input, nullptr, bytes, speaker);
     const NodeOrder order(parts_.map, bytes);
@@ -246,8 +278,7 @@ void Team::gather(const void* input, void* output, std::size_t bytes, int root) 
 }
 
 void Team::scatter(const void* input, void* output, std::size_t bytes, int root) {
-  if (bytes == 0) return;
-  run([&] {
+  run({select::Operation::scatter, root, bytes}, [&] {
     const int speaker = speaker_for(root);
     if (place_ != speaker) return node_part_.scatter(nullptr, output, bytes, speaker);
     const NodeOrder order(parts_.map, bytes);
@@ -284,10 +315,11 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
 
 // Errors in sizes are thrown after the exchange is complete, so that the team remains usable.
 template <typename NodePart>
-void Team::exchange_beside(PairwiseExchange exchange, const NodePart& node_part) {
+void Team::exchange_beside(const team::CallArguments& arguments, PairwiseExchange exchange,
+                           const NodePart& node_part) {
   bool is_fine_here = true;
   bool is_truncated = false;
-  run([&] {
+  run(arguments, [&] {
     latest_ = by_pairs;
     const auto node_part_and_sizes = [&] {
       try {
@@ -314,16 +346,17 @@ std::vector<node::Block> Team::blocks_here(const node::Blocks& blocks) const {
 
 void Team::gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
                    int root) {
+  const team::CallArguments arguments{select::Operation::gatherv, root};
   const int place = parts_.map.place_of(root);
   if (!is_root_here(root)) {
     const auto* const mine = static_cast<const std::byte*>(input);
-    return exchange_beside(PairwiseExchange::to_one(ends(), root, mine, bytes), [] {});
+    return exchange_beside(arguments, PairwiseExchange::to_one(ends(), root, mine, bytes), [] {});
   }
   if (parts_.rank != root) {
-    return run([&] { node_part_.gatherv(input, bytes, nullptr, {}, place); });
+    return run(arguments, [&] { node_part_.gatherv(input, bytes, nullptr, {}, place); });
   }
   const PairwiseExchange::Data data{nullptr, {}, static_cast<std::byte*>(output), blocks};
-  exchange_beside(PairwiseExchange(ends(), data), [&] {
+  exchange_beside(arguments, PairwiseExchange(ends(), data), [&] {
     const std::vector<node::Block> here = blocks_here(blocks);
     node_part_.gatherv(input, bytes, output, node::Blocks::listed(here), place);
   });
@@ -331,10 +364,11 @@ void Team::gatherv(const void* input, std::size_t bytes, void* output, const nod
 
 void Team::scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
                     int root) {
+  const team::CallArguments arguments{select::Operation::scatterv, root};
   const int place = parts_.map.place_of(root);
   if (!is_root_here(root)) {
     auto* const mine = static_cast<std::byte*>(output);
-    return exchange_beside(PairwiseExchange::from_one(ends(), root, mine, bytes), [] {});
+    return exchange_beside(arguments, PairwiseExchange::from_one(ends(), root, mine, bytes), [] {});
   }
   const auto in_node = [&] {
     const bool is_root = parts_.rank == root;
@@ -342,16 +376,16 @@ void Team::scatterv(const void* input, const node::Blocks& blocks, void* output,
         is_root ? blocks_here(blocks) : std::vector<node::Block>();
     node_part_.scatterv(input, node::Blocks::listed(here), output, bytes, place);
   };
-  if (parts_.rank != root) return exchange_beside(PairwiseExchange(ends(), {}), in_node);
+  if (parts_.rank != root) return exchange_beside(arguments, PairwiseExchange(ends(), {}), in_node);
   const PairwiseExchange::Data data{static_cast<const std::byte*>(input), blocks, nullptr, {}};
-  exchange_beside(PairwiseExchange(ends(), data), in_node);
+  exchange_beside(arguments, PairwiseExchange(ends(), data), in_node);
 }
 
 void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
                      const node::Blocks& incoming) {
   const PairwiseExchange::Data data{static_cast<const std::byte*>(input), outgoing,
                                     static_cast<std::byte*>(output), incoming};
-  exchange_beside(PairwiseExchange(ends(), data), [&] {
+  exchange_beside({select::Operation::alltoallv}, PairwiseExchange(ends(), data), [&] {
     const std::vector<node::Block> to = blocks_here(outgoing);
     const std::vector<node::Block> from = blocks_here(incoming);
     node_part_.alltoallv(input, node::Blocks::listed(to), output, node::Blocks::listed(from));
@@ -381,8 +415,7 @@ MessageBuffer Team::joined_before(const void* input, std::size_t count,
 
 void Team::scan(const void* input, void* output, std::size_t count,
                 const memory::Reduction& reduction) {
-  if (count == 0) return;
-  run([&] {
+  run(reduction_arguments(select::Operation::scan, count, reduction), [&] {
     const MessageBuffer before = joined_before(input, count, reduction);
     node_part_.scan(input, output, count, reduction);
     if (!before.empty()) reduction(output, before.data(), output, count);
@@ -391,8 +424,7 @@ void Team::scan(const void* input, void* output, std::size_t count,
 
 void Team::exscan(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction) {
-  if (count == 0) return;
-  run([&] {
+  run(reduction_arguments(select::Operation::exscan, count, reduction), [&] {
     const MessageBuffer before = joined_before(input, count, reduction);
     node_part_.exscan(input, output, count, reduction);
     if (before.empty()) return;
@@ -419,8 +451,7 @@ bool Team::handles(select::Operation operation) const {
 }
 
 void Team::alltoall(const void* input, void* output, std::size_t bytes) {
-  if (bytes == 0) return;
-  run([&] {
+  run({select::Operation::alltoall, 0, bytes}, [&] {
     const std::size_t of_rank = bytes * static_cast<std::size_t>(parts_.map.ranks());
     if (!is_first()) {
       node_part_.gather(input, nullptr, of_rank, 0);
@@ -457,6 +488,12 @@ bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {
   const bool is_measured = !parts_.mpi_times.points().empty();
   if (!is_measured && operation != select::Operation::alltoall) return false;
   return verdict_on(operation, bytes).is_mpi_quicker;
+}
+
+void Team::note_fallback(select::Operation operation, std::size_t bytes) {
+  if (lost_.is_any()) return;
+  call_check_.skip();
+  parts_.node->note_enclosing_call({operation, 0, bytes}, false);
 }
 
 const Team::Verdict& Team::verdict_on(select::Operation operation, std::size_t bytes) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/internode/call_check.h"
 #include "runtime/internode/internode_choice.h"
 #include "runtime/internode/messages.h"
 #include "runtime/internode/node_map.h"
@@ -26,6 +27,7 @@
 #include "runtime/schedules/wire.h"
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/team.h"
+#include "runtime/team/team_memory.h"
 
 namespace huddle::internode {
 
@@ -96,12 +98,12 @@ class Team {
   struct Parts {
     NodeMap map;
     int rank = 0;
-    std::unique_ptr<team::Team> node;       // the team of this node; its ranks are places
-    std::unique_ptr<schedules::Wire> wire;  // peers are ranks
-    Network network = {};                   // equal on all ranks
-    Traffic* traffic = nullptr;             // counts messages; null: they are not counted
-    MpiTimes mpi_times = {};                // equal on all ranks
-    NodeTimes node_times = {};              // equal on all ranks; required for predictions
+    std::unique_ptr<team::Team> node;  // the team of this node; its ranks are places
+    std::unique_ptr<RankWire> wire;
+    Network network = {};        // equal on all ranks
+    Traffic* traffic = nullptr;  // counts messages; null: they are not counted
+    MpiTimes mpi_times = {};     // equal on all ranks
+    NodeTimes node_times = {};   // equal on all ranks; required for predictions
     // The sharing to use if possible; nothing: the one that is predicted to be best. Equal on all
     // ranks.
     std::optional<Sharing> sharing = {};
@@ -114,8 +116,9 @@ class Team {
 
   const NodeMap& map() const { return parts_.map; }
 
-  // Collectives. All ranks pass equal counts, operators and roots. Throw PeerLost if anything fails
-  // on this node or on the way to another, and in every later call.
+  // Collectives. All ranks pass equal counts, operators and roots. Throw CallsDiffer if ranks make
+  // calls that differ, on every rank that waits for another one or makes later calls. Throw
+  // PeerLost if anything else fails on this node or on the way to another, and in every later call.
   void barrier();
   // Does not write to the root's buffer.
   void bcast(void* buffer, std::size_t bytes, int root);
@@ -144,8 +147,8 @@ class Team {
   void scatter(const void* input, void* output, std::size_t bytes, int root);
 
   // As in a node's team (team/team.h). Each pair of ranks alone knows the size of its blocks; pairs
-  // on two nodes exchange one message per block. Throw SizesDiffer if a block is larger than its
-  // buffer.
+  // on two nodes exchange one message per block. Throw SizesDiffer if a block has another size than
+  // its receiver expects; empty blocks are not checked.
   void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
                int root);
   void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
@@ -172,9 +175,12 @@ class Team {
   // can be slower than the MPI: this team sends fewer messages between nodes but copies more within
   // each node than ranks that send to each other directly.
   bool is_mpi_quicker(select::Operation operation, std::size_t bytes);
+  // Records that a call falls back to the MPI. If a rank of this node makes the call by this team
+  // instead, because its size differs, it gets an error instead of waiting.
+  void note_fallback(select::Operation operation, std::size_t bytes);
 
-  // Removes this rank from the team, for example after an error. The peers on its node get an error
-  // instead of waiting for it.
+  // Removes this rank from the team, for example after an error. Its peers get an error instead of
+  // waiting for it.
   void abandon(std::string_view why);
 
   // Returns the forced algorithm that could not carry the last call; otherwise empty.
@@ -195,8 +201,11 @@ class Team {
   };
 
   bool is_first() const { return place_ == 0; }
+  // Runs the steps of a call, which are none if it moves no data.
   template <typename Steps>
-  void run(const Steps& steps);
+  void run(const team::CallArguments& arguments, const Steps& steps);
+  void lose(std::string_view why);
+  [[noreturn]] void fail_because_calls_differ(const context::CallsDiffer& error);
   // Starts the schedule on a rank that communicates for its node.
   // own_blocks: the sizes to use if they differ between nodes.
   std::unique_ptr<InterNodeTransfer> start(const LeaderMap& speakers, const Demand& demand,
@@ -224,7 +233,8 @@ class Team {
   int speaker_for(int root) const;
   // Exchanges messages between pairs of ranks; runs node_part() meanwhile.
   template <typename NodePart>
-  void exchange_beside(PairwiseExchange exchange, const NodePart& node_part);
+  void exchange_beside(const team::CallArguments& arguments, PairwiseExchange exchange,
+                       const NodePart& node_part);
   PairwiseExchange::Ends ends() { return {*parts_.wire, parts_.map, parts_.rank, parts_.traffic}; }
   // Returns the blocks of the ranks of this node, by place.
   std::vector<node::Block> blocks_here(const node::Blocks& blocks) const;
@@ -245,6 +255,7 @@ class Team {
   Parts parts_;
   int node_;
   int place_;
+  CallCheck call_check_;
   NodePart node_part_;
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<Verdict> verdicts_;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,12 +20,36 @@
 
 namespace huddle::internode {
 
-// A wire between the ranks of a communicator that can also receive from any rank.
+// A wire between the ranks of a communicator. It can receive from any rank, and keeps the messages
+// of different calls apart by marks.
 class RankWire : public schedules::Wire {
  public:
+  using Mark = std::uint32_t;
+
   // Receives from any rank.
   // Requires: no other message may arrive on this wire meanwhile.
   virtual Ticket receive_from_any(std::span<std::byte> bytes) = 0;
+
+  // Returns the number of different marks, equal on all ranks; 1 if the wire has none.
+  virtual Mark marks() const = 0;
+  // Sets the mark of the messages and receives that start later. A receive only matches messages of
+  // its mark. The first mark is 0.
+  virtual void set_mark(Mark mark) = 0;
+  // Returns the peers from which receives are not complete.
+  virtual std::vector<int> awaited() const = 0;
+  // Returns the mark of the first message from a peer that has arrived and that no receive matches.
+  virtual std::optional<Mark> first_unexpected(int peer) = 0;
+  // Cancels the receives from a peer that no message matches yet. Returns whether there was one.
+  // Their tickets must not be tested again.
+  virtual bool cancel_receives(int peer) = 0;
+  // Sends a copy of a small message with that mark.
+  virtual void post(int peer, Mark mark, std::span<const std::byte> bytes) = 0;
+  // Makes progress for a while, so that posted messages leave even if this rank does not call
+  // again.
+  virtual void deliver_posted() = 0;
+  // Receives a message with that mark if one has arrived. read_any() returns the sender.
+  virtual bool read(int peer, Mark mark, std::span<std::byte> bytes) = 0;
+  virtual std::optional<int> read_any(Mark mark, std::span<std::byte> bytes) = 0;
 };
 
 // A wire between some ranks: peer i is ranks[i]. Keeps references.
@@ -109,7 +134,7 @@ class PendingMessages {
     std::erase_if(tickets_, [this](schedules::Wire::Ticket ticket) { return is_done(ticket); });
     return tickets_.empty();
   }
-  // Returns whether a message was longer than its buffer; the excess was lost.
+  // Returns whether a message had another size than its buffer; the excess was lost.
   bool is_truncated() const { return is_truncated_; }
 
  private:

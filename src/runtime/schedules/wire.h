@@ -22,7 +22,8 @@ class Wire {
   virtual Ticket send(int peer, std::span<const std::byte> bytes) = 0;
   virtual Ticket receive(int peer, std::span<std::byte> bytes) = 0;
   // Returns whether a ticket is complete. A ticket must not be tested again after that, nor after
-  // an exception: test() may throw SizesDiffer (context/errors.h) if too much data arrived.
+  // an exception: test() may throw SizesDiffer (context/errors.h) if another amount of data
+  // arrived.
   virtual bool test(Ticket ticket) = 0;
 };
 

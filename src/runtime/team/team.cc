@@ -349,6 +349,12 @@ void Team::compare_idle_calls() {
   });
 }
 
+void Team::note_enclosing_call(const CallArguments& arguments, bool is_idle) {
+  if (ranks_ == 1) return;
+  enclosing_call_ = call_records_.note(arguments);
+  if (is_idle) compare_idle_calls();
+}
+
 void Team::run(const Call& call) {
   const bool is_idle = call.count == 0 && !has_pairwise_sizes(call.operation);
   if (ranks_ == 1) return is_idle ? void() : run_alone(call);

@@ -94,6 +94,11 @@ class Team {
   void exscan(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction);
 
+  // Records a call over several nodes that this team carries out a part of. A rank whose call over
+  // several nodes differs from that of a peer gets an error from the next call of this team that
+  // compares arguments. `is_idle`: the call moves no data, and needs no other call of this team.
+  void note_enclosing_call(const CallArguments& arguments, bool is_idle);
+
   // Runs a call by a given plan. Throws as the collectives do.
   // Requires: the plan is equal on all ranks and one of those that explain() lists for such a call.
   void run_by(const select::Plan& plan, const Call& call);
@@ -160,7 +165,7 @@ class Team {
                          void* output, std::size_t bytes, int root);
   void run(const Call& call);
   void begin_call(const Call& call) {
-    waiting_.set_stamp(call_records_.note(CallArguments::of(call)));
+    waiting_.set_stamp(call_records_.note(CallArguments::of(call), enclosing_call_));
   }
   void compare_idle_calls();
   [[noreturn]] void fail_because_calls_differ(const context::CallsDiffer& error);
@@ -215,7 +220,8 @@ class Team {
   const BoundPlan* last_run_ = nullptr;  // points into one of the choices above
   std::string_view last_forced_;         // algorithm that was forced for that call, if any
   std::uint32_t idle_calls_ = 0;         // number of calls that moved no data
-  RankError lost_;                       // why the team is unusable
+  context::CallStamp enclosing_call_;
+  RankError lost_;  // why the team is unusable
 };
 
 }  // namespace huddle::team

@@ -166,7 +166,9 @@ CallRecords& TeamMemory::call_records() {
 void TeamMemory::check_calls() const {
   const CallRecords& own = records_of(board_memory_[static_cast<std::size_t>(rank())]);
   const std::uint32_t latest = own.calls();
-  for (std::uint32_t number = latest; latest - number < CallRecords::kept; --number) {
+  // The first difference is the cause of later ones.
+  for (std::uint32_t back = CallRecords::kept; back-- > 0;) {
+    const std::uint32_t number = latest - back;
     const auto mine = own.find(number);
     for (int peer = 0; mine && peer < ranks(); ++peer) {
       const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);

@@ -61,7 +61,8 @@ class CallRecords {
   // Returns the number of calls that this rank has begun. Calls are numbered from 1.
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   void note_barrier() { calls_.store(calls() + 1, std::memory_order_release); }
-  context::CallStamp note(const CallArguments& arguments) {
+  // The stamp also depends on that of a call that this one is a part of.
+  context::CallStamp note(const CallArguments& arguments, context::CallStamp enclosing = {}) {
     const std::uint32_t number = calls() + 1;
     const std::uint32_t kind = kind_of(arguments);
     const std::uint64_t sizes = sizes_of(arguments);
@@ -69,7 +70,7 @@ class CallRecords {
     record.sizes.store(sizes, std::memory_order_relaxed);
     record.call.store(std::uint64_t{number} << kind_bits | kind, std::memory_order_release);
     calls_.store(number, std::memory_order_release);
-    return {number, sizes ^ std::uint64_t{kind} << kind_bits};
+    return {number, sizes ^ std::uint64_t{kind} << kind_bits ^ enclosing.bits()};
   }
 
   // Offset of the call counter within this object, for a rank that waits for its peers' counters.

@@ -22,8 +22,7 @@
 #include <vector>
 
 #include "mail.h"
-#include "model/machine/locate.h"
-#include "model/machine/topology.h"
+#include "options.h"
 #include "ranks.h"
 #include "runtime/context/errors.h"
 #include "runtime/internode/node_discovery.h"
@@ -35,24 +34,15 @@
 namespace huddle::internode {
 namespace {
 
+using test::dear_bytes;
+using test::dear_messages;
+using test::in_pieces;
 using test::Mail;
 using test::MailEnd;
+using test::small_options;
 using Keys = std::vector<std::uint64_t>;
 
-team::ContextOptions small_options(std::size_t cap_bytes = std::size_t{64} << 20) {
-  team::ContextOptions options;
-  options.machine =
-      machine::generic_machine(machine::discover_from_synthetic("pack:1 core:2 pu:1").topology);
-  options.arena.cap_bytes = cap_bytes;
-  return options;
-}
-
 constexpr std::size_t scant_team_bytes = std::size_t{8} << 10;
-
-// Networks that favour few rounds, or few bytes.
-constexpr Network dear_messages = {50'000'000, 1, 1};
-constexpr Network dear_bytes = {1, 1'000'000'000, 1};
-constexpr Network in_pieces = {1, 1'000'000'000, 0, 10, 300};
 
 // Layouts: 4 x 2 in blocks and round-robin, uneven, one rank per node, all on one node, several on
 // each node.

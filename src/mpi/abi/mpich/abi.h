@@ -77,6 +77,7 @@ inline constexpr int any_tag = -1;
 inline constexpr int proc_null = -1;
 inline constexpr int root_itself = -3;
 inline constexpr int keyval_invalid = 0x24000000;
+inline constexpr int tag_upper_bound = 0x64400001;  // MPI_TAG_UB
 
 inline constexpr int thread_single = 0;
 inline constexpr int thread_funneled = 1;

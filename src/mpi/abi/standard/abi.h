@@ -78,6 +78,7 @@ inline constexpr int any_tag = -2;
 inline constexpr int proc_null = -3;
 inline constexpr int root_itself = -4;
 inline constexpr int keyval_invalid = 0;
+inline constexpr int tag_upper_bound = 501;  // MPI_TAG_UB
 
 inline constexpr int thread_single = 0;
 inline constexpr int thread_funneled = 1024;

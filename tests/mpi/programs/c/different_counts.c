@@ -23,6 +23,7 @@
 #include "expect.h"
 
 enum { page = 4096, first_byte = 'a', untouched = 'x' };
+static const struct timespec a_millisecond = {.tv_sec = 0, .tv_nsec = 1000000};
 
 static char* guarded(size_t bytes) {
   const size_t pages = (bytes + page - 1) / page * page;
@@ -39,6 +40,15 @@ struct call {
   char* send;
   char* receive;
 };
+
+/* The operations whose send or receive buffer has a block for each rank. */
+static const char* const sending_blocks[] = {"scatter", "alltoall", NULL};
+static const char* const receiving_blocks[] = {"allgather", "gather", "alltoall", NULL};
+
+static int is_among(const char* operation, const char* const* operations) {
+  while (*operations != NULL && strcmp(operation, *operations) != 0) ++operations;
+  return *operations != NULL;
+}
 
 static int make(const struct call* call) {
   const int is_root = rank_in(MPI_COMM_WORLD) == 0;
@@ -57,6 +67,18 @@ static int make(const struct call* call) {
   if (strcmp(call->operation, "allgather") == 0) {
     return MPI_Allgather(call->send, call->bytes, MPI_BYTE, call->receive, call->bytes, MPI_BYTE,
                          MPI_COMM_WORLD);
+  }
+  if (strcmp(call->operation, "gather") == 0) {
+    return MPI_Gather(call->send, call->bytes, MPI_BYTE, call->receive, call->bytes, MPI_BYTE, 0,
+                      MPI_COMM_WORLD);
+  }
+  if (strcmp(call->operation, "scatter") == 0) {
+    return MPI_Scatter(call->send, call->bytes, MPI_BYTE, call->receive, call->bytes, MPI_BYTE, 0,
+                       MPI_COMM_WORLD);
+  }
+  if (strcmp(call->operation, "alltoall") == 0) {
+    return MPI_Alltoall(call->send, call->bytes, MPI_BYTE, call->receive, call->bytes, MPI_BYTE,
+                        MPI_COMM_WORLD);
   }
   fprintf(stderr, "different_counts: what is %s?\n", call->operation);
   exit(2);
@@ -79,16 +101,18 @@ static const char* name_of(int status) {
 
 enum { line_bytes = 64 };
 
-/* Writes each line at once, so that the ranks' lines do not mix. */
+/* Writes each line at once, so that the ranks' lines do not mix. Calls the MPI meanwhile, as
+ * programs do that continue: it may have to connect to ranks that report an error. */
 static void tell_and_wait(const char* file, int ranks, const char* line) {
   char padded[line_bytes + 1];
   snprintf(padded, sizeof padded, "%-*s\n", line_bytes - 1, line);
   const int descriptor = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (write(descriptor, padded, line_bytes) != line_bytes) exit(3);
   struct stat known;
-  const struct timespec pause = {.tv_sec = 0, .tv_nsec = 1000000};
   while (fstat(descriptor, &known) == 0 && known.st_size < (off_t)ranks * line_bytes) {
-    nanosleep(&pause, NULL);
+    int has_arrived = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &has_arrived, MPI_STATUS_IGNORE);
+    nanosleep(&a_millisecond, NULL);
   }
   close(descriptor);
 }
@@ -104,9 +128,10 @@ int main(int argc, char** argv) {
   const int rank = rank_in(MPI_COMM_WORLD);
   const int ranks = size_of(MPI_COMM_WORLD);
   struct call call = {argv[2], rank == 0 ? root_bytes : other_bytes, NULL, NULL};
-  const int blocks = strcmp(call.operation, "allgather") == 0 ? ranks : 1;
-  call.send = guarded((size_t)call.bytes);
-  call.receive = guarded((size_t)(call.bytes * blocks));
+  call.send =
+      guarded((size_t)(call.bytes * (is_among(call.operation, sending_blocks) ? ranks : 1)));
+  call.receive =
+      guarded((size_t)(call.bytes * (is_among(call.operation, receiving_blocks) ? ranks : 1)));
   const int ignores = strcmp(argv[6], "ignore") == 0;
   int status = MPI_SUCCESS;
   int told = 0;
@@ -114,6 +139,7 @@ int main(int argc, char** argv) {
     const int this_status = make(&call);
     if (this_status == MPI_SUCCESS) {
       expect_data(&call, root_bytes < other_bytes ? root_bytes : other_bytes);
+      nanosleep(&a_millisecond, NULL); /* so that a root that only sends does not send too much */
     }
     if (status != MPI_SUCCESS) continue;
     status = this_status;
