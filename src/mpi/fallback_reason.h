@@ -37,41 +37,41 @@ inline constexpr std::size_t route_count = static_cast<std::size_t>(Route::devic
 constexpr std::string_view words(Route passed) {
   switch (passed) {
     case Route::huddle:
-      return "taken";
+      return "handled by huddle";
     case Route::switched_off:
       return "huddle is off";
     case Route::one_rank:
-      return "one rank";
+      return "single rank";
     case Route::between_groups:
       return "intercommunicator";
     case Route::several_worlds:
       return "spawned processes";
     case Route::several_nodes:
-      return "several nodes";
+      return "ranks on several nodes";
     case Route::quicker_by_mpi:
-      return "predicted quicker by the MPI";
+      return "faster in the MPI";
     case Route::without_huddle:
       return "ranks without huddle";
     case Route::unknown_ranks:
-      return "several sessions";
+      return "several MPI sessions";
     case Route::unlike_settings:
-      return "settings differ between ranks";
+      return "different settings on the ranks";
     case Route::not_activated:
-      return "before the communicator joined";
+      return "communicator not yet active";
     case Route::being_freed:
       return "communicator being freed";
     case Route::no_team:
-      return "no team could be made";
+      return "failed team set-up";
     case Route::not_selected:
-      return "not selected";
+      return "operation excluded by --ops";
     case Route::no_reduction:
-      return "type or operator";
+      return "unsupported datatype or operator";
     case Route::too_large:
       return "elements too large";
     case Route::invalid_arguments:
-      return "arguments for the MPI to judge";
+      return "possibly invalid arguments";
     case Route::no_memory:
-      return "no memory";
+      return "lack of memory";
     case Route::device_memory:
       return "device memory";
   }

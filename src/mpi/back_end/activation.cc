@@ -188,10 +188,10 @@ Route Activation::judge_missing(int rank, int own) {
   int lowest = 0;
   while (lowest < own && !presence_.is_here(lowest)) ++lowest;
   if (lowest == own) {
-    warn_(
-        fmt::format("rank {} runs without huddle, or with another HUDDLE_JOIN_AFTER: collectives "
-                    "that it takes part in go to the MPI",
-                    rank));
+    warn_(fmt::format(
+        "rank {} runs without huddle, or with a different HUDDLE_JOIN_AFTER: the MPI runs every "
+        "collective in which it takes part; start all ranks with the same huddle and settings",
+        rank));
   }
   return Route::without_huddle;
 }
@@ -369,7 +369,7 @@ Route Activation::join_nodes(Communicator& communicator, const Facts& all) {
 void Activation::make_team(Communicator& communicator, Holding& holding) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
-    throw FailureError("the MPI cannot gather what a team is made from");
+    throw FailureError("the MPI could not gather the data for setting up a team");
   };
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
   const auto start = Clock::now();
@@ -383,7 +383,7 @@ void Activation::make_team(Communicator& communicator, Holding& holding) {
                      {holding.entry.number, team->group()});
   }
   if (team->is_forcing_unlike() && communicator.rank == 0) {
-    warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");
+    warn_("HUDDLE_ALGO differs between ranks: all ranks use the value of the lowest rank");
   }
   // Doubled to include the set-up in the team's first calls.
   team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));

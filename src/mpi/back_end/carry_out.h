@@ -77,7 +77,7 @@ Route reason_to_pass(const Process& process, const Communicator* communicator, c
 template <class Call>
 std::string_view algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
-  return moves_nothing ? "nothing to move" : communicator.latest_algorithm();
+  return moves_nothing ? "no data to move" : communicator.latest_algorithm();
 }
 
 // Returns the forced algorithm that could not run the latest call.
