@@ -76,7 +76,7 @@ std::vector<CpuSet> groups_of(const std::string& level, const Topology& topology
 }  // namespace
 
 std::vector<std::string> binding_words() {
-  return {std::string(thread), "core", "l2", "l3", "numa", "package", std::string(unbound)};
+  return {std::string(thread), "core", "l2", "l3", "numa", "socket", std::string(unbound)};
 }
 
 std::vector<CpuSet> binding_groups(const std::string& word, const Topology& topology,
@@ -91,7 +91,7 @@ std::vector<CpuSet> binding_groups(const std::string& word, const Topology& topo
   const std::string guess = did_you_mean(word, known);
   throw UsageError(
       fmt::format("--bind: this machine has no '{}'{}", printable(word),
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : guess));
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(known, ", ")) : guess));
 }
 
 std::vector<int> bound_processors(int ranks, const std::vector<CpuSet>& groups) {
@@ -118,7 +118,7 @@ select::Operation operation_named(std::string_view command, const std::string& w
   const std::string guess = did_you_mean(collective_word(word), names);
   throw UsageError(
       fmt::format("unknown collective '{}'{}", word,
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
 // Reductions have elements of type double, as in the benchmarks.
