@@ -15,7 +15,7 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parent / "inputs/memory.c"
 RANKS, COMMUNICATORS, SIZES = (2, 4, 8), (1, 10, 100), {"8": 8, "64K": 65536}
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "HUDDLE_JOIN_AFTER": "1"}
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "HUDDLE_ACTIVATE_AFTER": "1"}
 
 
 def held_kib(front, program, ranks, communicators, size):

@@ -60,7 +60,7 @@ class UcxRuns:
     """The results of one job with `ranks` ranks. All jobs run the same collectives."""
     version: str
     ranks: int
-    crowded: bool
+    oversubscribed: bool
     points: List[UcxPoint]
     dropped: List[Tuple[str, str]]  # a setting, and the reason
 
@@ -143,7 +143,7 @@ def _stray(given):
 
 
 def _runs(given):
-    return UcxRuns(given.text("mpi_version"), given.whole("ranks"), given.flag("crowded"),
+    return UcxRuns(given.text("mpi_version"), given.whole("ranks"), given.flag("oversubscribed"),
                    [_ucx_point(one) for one in given.objects("points")],
                    [(one.text("name"), one.text("why")) for one in given.objects("dropped")])
 

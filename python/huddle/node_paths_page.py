@@ -104,8 +104,8 @@ def _runs_section(runs):
     table = _table(["operation", "size", "without", "with", "huddle", "times as fast with", "interval",
                     "by huddle", "interval"], rows, aside=(2, 3, 4, 6, 8))
     dropped = joined(f"{name} ({why})" for name, why in runs.dropped)
-    crowded = ", more than cores" if runs.crowded else ""
-    return (f'<section id="ranks-{runs.ranks}"><h2>{counted(runs.ranks, "rank")}{crowded}: '
+    oversubscribed = ", more than cores" if runs.oversubscribed else ""
+    return (f'<section id="ranks-{runs.ranks}"><h2>{counted(runs.ranks, "rank")}{oversubscribed}: '
             f"{escape(runs.version)}</h2>\n{table}"
             + (f'<p class="note">Dropped, because something became slower: {escape(dropped)}.</p>'
                if runs.dropped else "") + "</section>\n")

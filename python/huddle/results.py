@@ -114,7 +114,7 @@ class Results:
     mpis: List[Mpi]
     under: str  # the MPI that huddle ran in
     ranks: int
-    crowded: bool
+    oversubscribed: bool
     interrupted: bool
     settings: Settings
     notes: List[str]
@@ -259,7 +259,7 @@ def _results(document):
                    mpis=mpis,
                    under=document.text("under"),
                    ranks=document.whole("ranks"),
-                   crowded=document.flag("crowded"),
+                   oversubscribed=document.flag("oversubscribed"),
                    interrupted=document.flag("interrupted"),
                    settings=settings,
                    notes=document.texts("notes"),

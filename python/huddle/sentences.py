@@ -41,7 +41,7 @@ def summary(results):
     faster = sum(point.is_faster for point in points)
     slower = sum(point.is_slower for point in points)
     mean = results.mean_ratio()
-    ranks = f"{counted(results.ranks, 'rank')}{' that share cores' if results.crowded else ''}"
+    ranks = f"{counted(results.ranks, 'rank')}{' that share cores' if results.oversubscribed else ''}"
     counts = [f"{verb} at {counted(count, 'point')}" for verb, count in (
         ("faster", faster), ("slower", slower), ("undecided", len(points) - faster - slower)) if count]
     return (f"With {ranks} on {results.machine_name} and {buffers_text(results)}, huddle is {ratio_text(mean)} times as fast, in "
@@ -158,7 +158,7 @@ def setting_rows(results):
         role = "MPI that huddle ran in" if mpi is under else "MPI"
         is_said = mpi.name in mpi.version
         yield role, mpi.short_version if is_said else f"{mpi.name}: {mpi.short_version}"
-    yield "ranks", f"{results.ranks}{', sharing cores' if results.crowded else ''}"
+    yield "ranks", f"{results.ranks}{', sharing cores' if results.oversubscribed else ''}"
     yield "buffers", "in the shared heap" if settings.heap else "ordinary memory"
     yield "what is timed", timing_text(results)
     yield "operations", settings.ops or "all"

@@ -34,12 +34,12 @@ std::uint64_t Options::digest() const {
   for (const select::Operation operation : select::operations) {
     if (takes(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + join_after_text() + " net " + net + ' ' + net_algorithms +
+  return std::hash<std::string>()(text + activate_after_text() + " net " + net + ' ' + net_algorithms +
                                   ' ' + std::to_string(net_leaders.value_or(0)));
 }
 
-std::string Options::join_after_text() const {
-  return join_after ? std::to_string(*join_after) : "auto";
+std::string Options::activate_after_text() const {
+  return activate_after ? std::to_string(*activate_after) : "auto";
 }
 
 Options options_from(const settings::Sources& sources, const Complain& complain) {
@@ -61,11 +61,11 @@ Options options_from(const settings::Sources& sources, const Complain& complain)
   }
   options.heap = value("heap");
   options.heap_wish = heap::wish_from(value);
-  if (const auto calls = whole_number(value("join-after"))) {
-    options.join_after = static_cast<std::size_t>(*calls);
+  if (const auto calls = whole_number(value("activate-after"))) {
+    options.activate_after = static_cast<std::size_t>(*calls);
   } else if (options.verify) {
     // Every call is compared from the first one on; the set-up cost does not matter then.
-    options.join_after = 0;
+    options.activate_after = 0;
   }
   return options;
 }

@@ -24,7 +24,7 @@ struct Options {
   bool summary = false;
   bool times = false;  // include times in the summary
   bool verify = false;
-  std::optional<std::size_t> join_after;  // in calls; nullopt: decided by cost
+  std::optional<std::size_t> activate_after;  // in calls; nullopt: decided by cost
   std::array<bool, select::operations.size()> taken{};
   std::string algorithms;          // forced algorithms, in the syntax of the setting
   std::string net;                 // measured, auto, on or off
@@ -39,7 +39,7 @@ struct Options {
   // Returns whether the run times of calls are reported.
   bool is_timed() const { return stats || times; }
   // Returns the value in the syntax of the setting.
-  std::string join_after_text() const;
+  std::string activate_after_text() const;
   // Returns a hash that is equal if the ranks' settings are compatible.
   std::uint64_t digest() const;
 };

@@ -15,7 +15,7 @@ all_taken=("${by_schedule[@]}" alltoallv gatherv scatterv)
 # that their results are equal to the MPI's.
 try_taken() {
   local mpi=$1 name=$1-taken-$2 program=$3 operation
-  job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_VERIFY=1 HUDDLE_JOIN_AFTER=0 HUDDLE_STATS=1 \
+  job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_VERIFY=1 HUDDLE_ACTIVATE_AFTER=0 HUDDLE_STATS=1 \
     "${huddle_launcher[@]}" "${@:3}"
   expect_output "$name" "huddle handled no allreduce over several hosts" "$taken"
   [ "$program" = "${program%-several}" ] || for operation in "${all_taken[@]}"; do
@@ -28,7 +28,7 @@ try_taken() {
 # try_errors MPI: checks that calls with wrong arguments on one host raise the MPI's own errors there, and that the
 # other ranks continue, or end if the error is fatal.
 try_errors() {
-  local mpi=$1 name=$1-wrong net join_after fallen_over=()
+  local mpi=$1 name=$1-wrong net activate_after fallen_over=()
   local program=$lab/$name-on-one-host
   net=$(net_of "$mpi")
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{wrong_on_one_host,expect}.c
@@ -36,14 +36,14 @@ try_errors() {
   job "$name" "${launcher[@]}" "$program" h2 "${fallen_over[@]}"
   grep ': class' "$lab/$name" >"$lab/$name-natively" || fail "$name: no errors"
   # huddle activates at the first call, or at a later one, before which some ranks have made wrong calls.
-  for join_after in 0 20; do
-    job "$name" env HUDDLE_NET="$net" "HUDDLE_JOIN_AFTER=$join_after" HUDDLE_STATS=1 "${huddle_launcher[@]}" \
+  for activate_after in 0 20; do
+    job "$name" env HUDDLE_NET="$net" "HUDDLE_ACTIVATE_AFTER=$activate_after" HUDDLE_STATS=1 "${huddle_launcher[@]}" \
       "$program" h2 "${fallen_over[@]}"
     expect_output "$name" "huddle handled no allreduce over several hosts" "$taken"
     grep ': class' "$lab/$name" | diff "$lab/$name-natively" - >&2 || fail "$name: errors differ from native ones"
   done
   ends_with_error "$name-natively" "${launcher[@]}" "$program" h2 fatal
-  ends_with_error "$name" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "${huddle_launcher[@]}" "$program" h2 fatal
+  ends_with_error "$name" env HUDDLE_NET="$net" HUDDLE_ACTIVATE_AFTER=0 "${huddle_launcher[@]}" "$program" h2 fatal
   diff "$lab/$name-natively.error" "$lab/$name.error" >&2 || fail "$name: fatal error differs from the native one"
 }
 # ends_with_error NAME COMMAND...: runs a job that must fail. Writes the MPI's errors to $lab/NAME.error.
@@ -69,7 +69,7 @@ try_strangers() {
     [a rank that is off]='[ "$rank" = 5 ] && export HUDDLE=off'
     [a rank without a network]='[ "$rank" = 5 ] && export HUDDLE_NET=off'
     [a host with a wrong setting]='[ "$(hostname)" = h2 ] && export HUDDLE_NET=sideways'
-    [a host that joins later]='[ "$(hostname)" = h2 ] && export HUDDLE_JOIN_AFTER=3'
+    [a host that joins later]='[ "$(hostname)" = h2 ] && export HUDDLE_ACTIVATE_AFTER=3'
   )
   # The version is a string in the libraries, so patching it there makes another version.
   version=$("$build/bin/huddle" --version | sed -n 's/^huddle //p')
@@ -78,7 +78,7 @@ try_strangers() {
   sed -i "s/${version//./\\.}/${version%?}~/g" "$other"/*.so
   for stranger in "${!strangers[@]}"; do
     # shellcheck disable=SC2016  # the ranks' shell expands them
-    job "$mpi-stranger" "${launcher[@]}" sh -c 'export HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=0 HUDDLE_NET=auto LD_PRELOAD="$1"
+    job "$mpi-stranger" "${launcher[@]}" sh -c 'export HUDDLE_STATS=1 HUDDLE_ACTIVATE_AFTER=0 HUDDLE_NET=auto LD_PRELOAD="$1"
       rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}
       '"${strangers[$stranger]}"'
       exec "$3"' sh "$preload" "$other" "$program"
@@ -154,7 +154,7 @@ try_deaths() {
     die "$mpi" "$kind" 0 "${launcher[@]}"
     native=$took least=$((limit_seconds * 1000)) most=0
     for ((number = 0; number < ${HOSTS_DEATHS:-1}; ++number)); do
-      die "$mpi" "$kind" "$number" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 \
+      die "$mpi" "$kind" "$number" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 \
         "${huddle_launcher[@]}"
       [ "$kind" = link ] || ! grep -q 'stands still' "$lab/$mpi-death" ||
         fail "$mpi: ranks waited for a rank that was killed ($kind)"

@@ -46,7 +46,7 @@ inside "$lab" 'apt-get -qq install -y --no-install-recommends openmpi-bin libope
 cp tests/lab/mpi_sum.c examples/allreduce.c "$lab/debian/root"
 expect "Open MPI" 'huddle doctor'
 expect "" 'cd /root && mpicc -o sum mpi_sum.c'
-as_root="OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HUDDLE_JOIN_AFTER=8"
+as_root="OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HUDDLE_ACTIVATE_AFTER=8"
 expect "2 ranks, 0 sums wrong" "cd /root && $as_root huddle run mpirun -n 2 --oversubscribe ./sum"
 expect "huddle took 92" "cd /root && $as_root huddle run --stats mpirun -n 2 --oversubscribe ./sum 2>&1 |
   awk '\$1 == \"allreduce\" && !/MPI/ { n += \$2 } END { print \"huddle took\", n }'"

@@ -42,7 +42,7 @@ try_measured() {
   # Pretends that all collectives of the MPI take a nanosecond.
   sed -i '/^\[\[mpi_collective\]\]/,/^ns/ s/^ns = .*/ns = [1, 1]/; /operation = "barrier"/,/^ns/ s/^ns = .*/ns = [1]/' "$file"
   # HUDDLE_NET is needed only if the launcher does not provide the list of ranks that have huddle.
-  local settings=(HUDDLE_MACHINE="$file" HUDDLE_JOIN_AFTER=0)
+  local settings=(HUDDLE_MACHINE="$file" HUDDLE_ACTIVATE_AFTER=0)
   [ "$(net_of "$mpi")" = auto ] || settings+=(HUDDLE_NET="$(net_of "$mpi")")
   job "$mpi-measured" env "${settings[@]}" \
     "$build/bin/huddle" run --stats "${launcher[@]}" "$program" "$(extent_of "$mpi")"
@@ -65,7 +65,7 @@ try_large() {
   fi
   "$peers/$mpi/mpicc" -O1 -o "$lab/$mpi-large" tests/mpi/programs/c/{large_allgather,expect}.c
   seated "$mpi" single
-  job "$mpi-large-run" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats \
+  job "$mpi-large-run" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-large"
   expect_output "$mpi-large-run" "huddle handled no allgather of more than 2 GiB" '^allgather +1 +550000000 +[0-9.]+  nodes'
   expect_output "$mpi-large-run" "huddle handled no allgatherv of more than 2 GiB" '^allgatherv +1 +[0-9]+ +[0-9.]+  nodes'
@@ -97,7 +97,7 @@ try() {
     [ "$rank" = 2 ] || fail "$mpi-ranks: huddle is loaded in $rank of 2 ranks on $host: $(cat "$lab/$mpi-ranks")"
   done
   # By default, huddle handles communicators on one host, and those on several hosts fall back to the MPI.
-  job "$mpi-run" env HUDDLE_JOIN_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
+  job "$mpi-run" env HUDDLE_ACTIVATE_AFTER=8 "$build/bin/huddle" run --stats "${launcher[@]}" "$program"
   expect_output "$mpi-run" "huddle handled no allreduce" "$within"
   expect_output "$mpi-run" "no allreduce over several hosts fell back to the MPI" "$passed"
   # With HUDDLE_NET, huddle handles both in every placement, with the same results as the MPI.
@@ -119,14 +119,14 @@ try() {
   fi
   # Two ranks on two hosts fall back to the MPI, because they gain nothing.
   seated "$mpi" pair
-  job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_JOIN_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
+  job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_ACTIVATE_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
     "$(extent_of "$mpi")"
   expect_output "$mpi-pair" "two ranks on two hosts do not fall back to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
   try_large "$mpi"
   seated "$mpi" blocks
   # huddle on one host only: no rank waits for one without huddle.
   # shellcheck disable=SC2016  # the ranks' shell expands them
-  job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_JOIN_AFTER=8; exec "$2"' \
+  job "$mpi-half" "${launcher[@]}" sh -c '[ "$(hostname)" = h1 ] && export LD_PRELOAD="$1" HUDDLE_STATS=1 HUDDLE_ACTIVATE_AFTER=8; exec "$2"' \
     sh "$preload" "$program"
   expect_output "$mpi-half" "huddle handled no allreduce" "$within"
   try_errors "$mpi"

@@ -19,7 +19,7 @@ reduce_scatters=(halving slices slices)
 run() {
   local mpi=$1 name=$2 how=$3
   shift 3
-  job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$@" "$build/bin/huddle" run --stats \
+  job "$name" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 "$@" "$build/bin/huddle" run --stats \
     "${launcher[@]}" "$lab/$mpi-program" brief
   expect_output "$name" "no allreduce between nodes used '$how'" "^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes: $how"
 }

@@ -23,7 +23,7 @@ compile() { # compile MPI PROGRAM
 
 # taking MPI: prints the words of a command that lets huddle handle collectives between hosts.
 taking() {
-  printf '%s\n' env "HUDDLE_NET=$(net_of "$1")" HUDDLE_JOIN_AFTER=0 HUDDLE_STATS=1
+  printf '%s\n' env "HUDDLE_NET=$(net_of "$1")" HUDDLE_ACTIVATE_AFTER=0 HUDDLE_STATS=1
 }
 
 # calls NAME OPERATION HOW: prints the number of rank 0's calls of an operation that its statistics list as HOW.

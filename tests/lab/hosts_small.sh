@@ -37,7 +37,7 @@ for ((round = 0; round < ${SMALL_ROUNDS:-15}; ++round)); do
   for mpi in "${mpis[@]}"; do
     seated "$mpi" pair
     time_side "$mpi" native "${launcher[@]}"
-    time_side "$mpi" huddle env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "${huddle_launcher[@]}"
+    time_side "$mpi" huddle env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 "${huddle_launcher[@]}"
   done
 done
 python3 -B tests/lab/hosts_small_result.py "$times" || status=1

@@ -33,7 +33,7 @@ time_side() {
 with_huddle() {
   local layout=$1 side=$2
   shift 2
-  time_side "$layout" "$side" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 HUDDLE_MACHINE="$lab/$layout.toml" "$@" \
+  time_side "$layout" "$side" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 HUDDLE_MACHINE="$lab/$layout.toml" "$@" \
     "$huddle" run "${launcher[@]}"
 }
 

@@ -50,7 +50,7 @@ bring_up
 for layout in blocks turns uneven five; do
   seated "$mpi" "$layout"
   job "$layout-native" "${launcher[@]}" "$lab/program" $repetitions $bytes "${operations[@]}"
-  job "$layout-huddle" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "$huddle" run --stats \
+  job "$layout-huddle" env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 "$huddle" run --stats \
     "${launcher[@]}" "$lab/program" $repetitions $bytes "${operations[@]}"
   for side in native huddle; do sed -n "s/^traffic /$layout $side /p" "$lab/$layout-$side" >>"$lab/traffic"; done
   for operation in "${operations[@]}"; do

@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 120
 # Open MPI must be told to run as root and with more ranks than cores.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-JOINED_AT_ONCE = {"HUDDLE_JOIN_AFTER": "1"}
+JOINED_AT_ONCE = {"HUDDLE_ACTIVATE_AFTER": "1"}
 MPIS = [name for name in ("openmpi", "mpich") if shutil.which(f"mpicc.{name}") and shutil.which(f"mpiexec.{name}")]
 # Makes enough large calls for huddle to activate.
 PROGRAM = """

@@ -49,7 +49,7 @@ TEST(Options, SelectAllOperationsByDefault) {
   EXPECT_THAT(taken_by(plain.options), SizeIs(select::operations.size()));
   EXPECT_FALSE(plain.options.stats);
   EXPECT_FALSE(plain.options.verify);
-  EXPECT_FALSE(plain.options.join_after) << "when it pays";
+  EXPECT_FALSE(plain.options.activate_after) << "when it pays";
   EXPECT_EQ(plain.options.heap, "off");
   EXPECT_GT(plain.options.heap_wish.least_block_bytes, 0U);
   EXPECT_GT(plain.options.heap_wish.most_copied_bytes, 0U);
@@ -72,8 +72,8 @@ TEST(Options, SelectTheListedOperations) {
 }
 
 TEST(Options, IncludeTheSettingsOfTheHeap) {
-  const Options options = read({"HUDDLE_HEAP=on", "HUDDLE_HEAP_BLOCK=128K", "HUDDLE_HEAP_CAP=2G",
-                                "HUDDLE_HEAP_FORK=1M"})
+  const Options options = read({"HUDDLE_HEAP=on", "HUDDLE_HEAP_THRESHOLD=128K", "HUDDLE_HEAP_LIMIT=2G",
+                                "HUDDLE_HEAP_FORK_LIMIT=1M"})
                               .options;
   EXPECT_EQ(options.heap, "on");
   EXPECT_EQ(options.heap_wish.least_block_bytes, std::size_t{128} << 10);
@@ -82,10 +82,10 @@ TEST(Options, IncludeTheSettingsOfTheHeap) {
 }
 
 TEST(Options, InvalidSettingsAreReportedAndTheOthersApply) {
-  const Read read_all = read({"HUDDLE_STATS=1", "HUDDLE_VERIFFY=1", "HUDDLE_JOIN_AFTER=soon",
+  const Read read_all = read({"HUDDLE_STATS=1", "HUDDLE_VERIFFY=1", "HUDDLE_ACTIVATE_AFTER=soon",
                               "HUDDLE_OPS=bcast", "PATH=/bin"});
   EXPECT_THAT(read_all.complaints,
-              ElementsAre(HasSubstr("HUDDLE_VERIFFY"), HasSubstr("HUDDLE_JOIN_AFTER")));
+              ElementsAre(HasSubstr("HUDDLE_VERIFFY"), HasSubstr("HUDDLE_ACTIVATE_AFTER")));
   EXPECT_TRUE(read_all.options.stats);
   EXPECT_FALSE(read_all.options.verify);
   EXPECT_THAT(taken_by(read_all.options), ElementsAre(Operation::bcast));
@@ -105,8 +105,8 @@ TEST(Options, AMistakeInAFileKeepsItsOtherSettings) {
 }
 
 TEST(Options, VerifyActivatesAtTheFirstCallUnlessJoinAfterIsSet) {
-  EXPECT_EQ(read({"HUDDLE_VERIFY=1"}).options.join_after, 0U);
-  EXPECT_EQ(read({"HUDDLE_VERIFY=1", "HUDDLE_JOIN_AFTER=8"}).options.join_after, 8U);
+  EXPECT_EQ(read({"HUDDLE_VERIFY=1"}).options.activate_after, 0U);
+  EXPECT_EQ(read({"HUDDLE_VERIFY=1", "HUDDLE_ACTIVATE_AFTER=8"}).options.activate_after, 8U);
 }
 
 TEST(Options, DigestCoversWhatRanksMustHaveInCommon) {
@@ -114,7 +114,7 @@ TEST(Options, DigestCoversWhatRanksMustHaveInCommon) {
   EXPECT_EQ(plain.digest(), read({"HUDDLE_STATS=1"}).options.digest());
   EXPECT_NE(plain.digest(), read({"HUDDLE_VERIFY=1"}).options.digest());
   EXPECT_NE(plain.digest(), read({"HUDDLE_OPS=^bcast"}).options.digest());
-  EXPECT_NE(plain.digest(), read({"HUDDLE_JOIN_AFTER=0"}).options.digest());
+  EXPECT_NE(plain.digest(), read({"HUDDLE_ACTIVATE_AFTER=0"}).options.digest());
 }
 
 }  // namespace

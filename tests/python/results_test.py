@@ -73,7 +73,7 @@ def changed(path, value):
     (changed(["what"], "engine"), "a benchmark of the engine"),
     (changed(["ranks"], None), "'ranks' is missing"),
     (changed(["ranks"], -2), "'ranks' is not a whole number"),
-    (changed(["crowded"], 1), "'crowded' is not true or false"),
+    (changed(["oversubscribed"], 1), "'oversubscribed' is not true or false"),
     (changed(["notes"], [1]), "'notes' is not a list of texts"),
     (changed(["points"], []), "no point was measured"),
     (changed(["points", 3, "estimate", "low"], 0), "'points[3].estimate.low' is not a number above 0"),

@@ -65,7 +65,7 @@ def _ratio(point, label):
 
 
 def _ranks_text(runs):
-    return f"{runs.ranks} ranks" + (", crowded" if runs.crowded else "")
+    return f"{runs.ranks} ranks" + (", oversubscribed" if runs.oversubscribed else "")
 
 
 def _dress(axes, palette, what):

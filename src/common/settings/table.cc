@@ -47,8 +47,8 @@ constexpr std::array settings_table = {
             .kind = Kind::machine,
             .placeholder = "NAME|FILE",
             .fallback = "",
-            .help = "the machine file whose figures select the algorithms, or its name in 'huddle "
-                    "topo --list-machines' (default: the file of this machine)"},
+            .help = "the machine model: a machine file, or a name in 'huddle topo --list-machines' "
+                    "(default: the file of this machine)"},
     Setting{.key = "ops",
             .kind = Kind::list,
             .placeholder = "OP,...|^OP,...",
@@ -82,19 +82,19 @@ constexpr std::array settings_table = {
             .placeholder = "off|on",
             .fallback = "off",
             .help = "also run each collective in the MPI, and compare the results"},
-    Setting{.key = "join-after",
+    Setting{.key = "activate-after",
             .kind = Kind::count,
             .placeholder = "auto|CALLS",
             .fallback = "auto",
             .help = "number of collectives that a communicator runs in the MPI before huddle "
                     "handles them (auto: until the expected savings exceed the cost of set-up, or "
                     "a team of the same ranks already exists)"},
-    Setting{
-        .key = "net",
-        .kind = Kind::toggle,
-        .placeholder = "measured|auto|on|off",
-        .fallback = "measured",
-        .help = "handle collectives over several nodes, if every rank of the job is known to run "
+    Setting{.key = "net",
+            .kind = Kind::toggle,
+            .placeholder = "measured|auto|on|off",
+            .fallback = "measured",
+            .help =
+                "handle collectives over several nodes, if every rank of the job is known to run "
                 "huddle (measured: if 'huddle calibrate --network' has measured the network; auto: "
                 "also without a measurement; on: also if the launcher cannot report which ranks "
                 "run huddle, as those of Open MPI 4, MPICH and Intel MPI can)"},
@@ -121,17 +121,17 @@ constexpr std::array settings_table = {
             .help = "allocate the large arrays of ranks in shared memory, so that ranks can access "
                     "each other's (auto: if it pays off according to calibration; check: look for "
                     "errors in how the program and huddle use them)"},
-    Setting{.key = "heap-block",
+    Setting{.key = "heap-threshold",
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "64K",
             .help = "smallest array that is allocated in the shared heap"},
-    Setting{.key = "heap-cap",
+    Setting{.key = "heap-limit",
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "64G",
             .help = "maximum size of a rank's shared heap"},
-    Setting{.key = "heap-fork",
+    Setting{.key = "heap-fork-limit",
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "1G",

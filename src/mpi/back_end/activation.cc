@@ -126,7 +126,7 @@ Activation::Activation(const UnderlyingMpi& real, const Types& types, const Opti
       nodes_(context, inter_node, options),
       mpi_progress_(mpi_progress),
       warn_(std::move(warn)),
-      first_ask_(options.join_after.value_or(first_ask)),
+      first_ask_(options.activate_after.value_or(first_ask)),
       settings_(options.digest()),
       pool_(pool_bytes),
       team_ns_(usual_team_ns) {}
@@ -189,7 +189,7 @@ Route Activation::judge_missing(int rank, int own) {
   while (lowest < own && !presence_.is_here(lowest)) ++lowest;
   if (lowest == own) {
     warn_(fmt::format(
-        "rank {} runs without huddle, or with a different HUDDLE_JOIN_AFTER: the MPI runs every "
+        "rank {} runs without huddle, or with a different HUDDLE_ACTIVATE_AFTER: the MPI runs every "
         "collective in which it takes part; start all ranks with the same huddle and settings",
         rank));
   }
@@ -283,7 +283,7 @@ Route Activation::come_by_team(Communicator& communicator, Holding& holding, con
 }
 
 ActivationDecision Activation::verdict(const Communicator& communicator, const Facts& all) const {
-  if (options_.join_after) return {.joins = true};
+  if (options_.activate_after) return {.joins = true};
   return decide_activation(communicator.calls,
                            all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }

@@ -46,7 +46,7 @@ namespace {
 
 // Ranks of the same kind vote after equally many calls, with messages of the same format.
 std::string kind_of(const Options& options) {
-  return fmt::format("{} {}", huddle_version(), options.join_after_text());
+  return fmt::format("{} {}", huddle_version(), options.activate_after_text());
 }
 
 // Returns whether the `huddle run` that started this process has reported wrong settings.

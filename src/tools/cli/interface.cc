@@ -32,6 +32,10 @@ constexpr std::string_view order_of_sources =
     "  the default";
 
 std::string help_of_number(const std::string& help, int least, int most) {
+  // A default in parentheses at the end and the range share them.
+  if (help.ends_with(')')) {
+    return fmt::format("{}; {} to {})", help.substr(0, help.size() - 1), least, most);
+  }
   return fmt::format("{} ({} to {})", help, least, most);
 }
 

@@ -211,7 +211,7 @@ NodeChoice node_choice(const Context& context, const select::Request& request,
   if (choice.has_heap) choice.resources.heap_refusal.clear();
   if (is_here) refuse_what_fails_here(choice.resources);
   const auto least_heap_block =
-      size_from(settings::find(context.settings, "heap-block").value).value_or(0);
+      size_from(settings::find(context.settings, "heap-threshold").value).value_or(0);
   choice.explanation = explanation_of(request, locality, model, choice.resources, least_heap_block);
   return choice;
 }

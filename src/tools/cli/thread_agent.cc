@@ -265,17 +265,18 @@ void declare_binding(Options& options, std::string& word, const std::string& opt
 }
 
 void declare_split_huge(Options& options, bool& splits, const std::string& when) {
-  options.flag("--split-huge", splits,
+  options.flag("--split-huge-pages", splits,
                when +
                    ": split huge pages to observe them; otherwise they are not split, and threads "
                    "that share them are not observed");
 }
 
 void declare_allow_sysctl(Options& options, bool& allows, const std::string& when) {
-  options.flag("--allow-sysctl", allows,
-               when +
-                   ": turn on the kernel's NUMA balancing meanwhile (requires root). It also shows "
-                   "reads, slowly, and causes page faults in every program of this machine");
+  options.flag(
+      "--allow-sysctl", allows,
+      when +
+          ": also observe reads, by turning on the kernel's NUMA balancing meanwhile; this "
+          "requires root, is slow, and causes page faults in every program of this machine");
 }
 
 std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed) {

@@ -173,10 +173,11 @@ std::string unobserved_text(const threads::Unobserved& unobserved) {
           ? "reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) +
                 "; --allow-sysctl observes some of them)"
           : "most reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) + ")";
-  return fmt::format(
-      "not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
-      amount(&threads::MemoryCensus::shared_bytes), amount(&threads::MemoryCensus::huge_bytes),
-      unobserved.splits_huge ? ", except those that were split" : "; --split-huge splits them");
+  return fmt::format("not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
+                     amount(&threads::MemoryCensus::shared_bytes),
+                     amount(&threads::MemoryCensus::huge_bytes),
+                     unobserved.splits_huge ? ", except those that were split"
+                                            : "; --split-huge-pages splits them");
 }
 
 std::string cost_text(const threads::Watched& watched) {

@@ -42,7 +42,7 @@ class WatchCommand : public Command {
            "                                       predicted cost of each placement\n"
            "  perf mem record ./app\n"
            "  perf script -F comm,pid,tid,cpu,time,event,addr,data_src > app.txt\n"
-           "  huddle watch --from app.txt              samples of memory accesses\n"
+           "  huddle watch --perf-script app.txt       samples of memory accesses\n"
            "  huddle watch 4711 --seconds 60           a running process\n"
            "  huddle watch 4711 --move --seconds 60    also move its threads\n\n"
            "Exit status: 0 success, 1 the process does not exist or cannot be observed, 2 wrong "
@@ -51,13 +51,15 @@ class WatchCommand : public Command {
   void declare(Options& options) override {
     options.positional("PID", process_, "the process to observe");
     options.text("--replay", replay_, "FILE", "a recording of huddle profile --record");
-    options.text("--from", from_, "FILE", "samples of memory accesses, as printed by perf script");
+    options.text("--perf-script", from_, "FILE",
+                 "samples of memory accesses, as printed by perf script");
     options.flag("--compare", compare_,
-                 "with --replay or --from: print the predicted communication time of each "
+                 "with --replay or --perf-script: print the predicted communication time of each "
                  "placement, and of huddle's decisions");
-    options.text("--start", start_, "order|compact|spread",
-                 "with --replay or --from: the initial placement (default: as recorded; with "
-                 "--compare: spread, as Linux places new threads)");
+    options.text(
+        "--start", start_, "order|compact|spread",
+        "with --replay or --perf-script: the initial placement (default: as recorded; with "
+        "--compare: spread, as Linux places new threads)");
     options.complete("--start", Value::word, {"order", "compact", "spread"});
     options.number("--seconds", seconds_, 1, 3600, "N",
                    "how long to observe a process (default: 10)");
@@ -65,21 +67,21 @@ class WatchCommand : public Command {
     declare_binding(options, bind_, "--move");
     declare_allow_sysctl(options, allow_sysctl_, "for a process");
     options.exclude("--allow-sysctl", "--replay");
-    options.exclude("--allow-sysctl", "--from");
+    options.exclude("--allow-sysctl", "--perf-script");
     options.exclude("--move", "--replay");
-    options.exclude("--move", "--from");
+    options.exclude("--move", "--perf-script");
     options.setting("machine");
     options.number("--interval", interval_ms_, 50, 1000, "MS",
                    "initial interval between decisions (default: 200)");
-    options.flag("--as-printed", as_printed_,
-                 "count as published: each pair of threads at most once per page");
+    options.flag("--as-published", as_printed_,
+                 "count each pair of threads at most once per page, as in the publication");
     options.flag("--json", json_, "print everything as JSON");
   }
   ExitCode run(const Context& context) override {
     if (!replay_.empty() + !from_.empty() + !process_.empty() != 1) {
       throw UsageError(
           "a process or a recording is required: the process ID, --replay FILE (huddle profile "
-          "--record), or --from FILE (perf script)");
+          "--record), or --perf-script FILE (perf script)");
     }
     if (!process_.empty() && (compare_ || !start_.empty())) {
       throw UsageError("--compare and --start require a recording: add --replay FILE");

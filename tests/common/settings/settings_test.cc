@@ -183,10 +183,10 @@ TEST(Toggle, AcceptsOneAndZero) {
 
 TEST(Size, AcceptsUnits) {
   Sources sources;
-  sources.environment = {"HUDDLE_HEAP_BLOCK=1.5M"};
-  EXPECT_EQ(find(resolve(sources), "heap-block").value, "1.5M");
-  sources.environment = {"HUDDLE_HEAP_BLOCK=much"};
-  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_BLOCK takes a size such as 64K, not 'much'");
+  sources.environment = {"HUDDLE_HEAP_THRESHOLD=1.5M"};
+  EXPECT_EQ(find(resolve(sources), "heap-threshold").value, "1.5M");
+  sources.environment = {"HUDDLE_HEAP_THRESHOLD=much"};
+  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_THRESHOLD takes a size such as 64K, not 'much'");
 }
 
 TEST(Switch, MainSwitchIsNamedHuddle) {

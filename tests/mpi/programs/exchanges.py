@@ -3,9 +3,9 @@
 """The collectives that move blocks: all-to-all, all-to-one and one-to-all."""
 import verification
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 # Activates during the program, on some of its communicators only.
-AFTER_SOME = {"JOIN_AFTER": "8"}
+AFTER_SOME = {"ACTIVATE_AFTER": "8"}
 VERIFIED = {**AT_ONCE, "VERIFY": "1"}
 MOVES = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "gather", "gatherv", "scatter",
          "scatterv")

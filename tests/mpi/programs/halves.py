@@ -7,7 +7,7 @@ RANKS = 3
 WITHOUT = 1
 # The change of the environment of the rank that differs.
 CHANGES = {"nothing preloaded": "-u LD_PRELOAD", "HUDDLE=off": "HUDDLE=off",
-           "another HUDDLE_JOIN_AFTER": "HUDDLE_JOIN_AFTER=5"}
+           "another HUDDLE_ACTIVATE_AFTER": "HUDDLE_ACTIVATE_AFTER=5"}
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 
 
@@ -15,7 +15,7 @@ def halves(bench, thorough):
     program = bench.program("communicators")
     for what, change in CHANGES.items():
         script = f'[ {RANK} = {WITHOUT} ] && exec env {change} "$0" "$@"; exec "$0" "$@"'
-        for settings in ({"JOIN_AFTER": "0"}, {"JOIN_AFTER": "8"}) if thorough else ({"JOIN_AFTER": "0"},):
+        for settings in ({"ACTIVATE_AFTER": "0"}, {"ACTIVATE_AFTER": "8"}) if thorough else ({"ACTIVATE_AFTER": "0"},):
             outcome = bench.run("/bin/sh", RANKS, ["-c", script, program], settings=settings)
             bench.passes(what, outcome)
             bench.takes(what, outcome, ("allreduce",))

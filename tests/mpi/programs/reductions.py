@@ -54,7 +54,7 @@ class Pairs:
             arguments = ["without-truth-of-numbers"]
             native = bench.run(program, 2, arguments, huddle=False)
         self.native = native
-        self.outcome = bench.run(program, 2, arguments, settings={"JOIN_AFTER": "0"})
+        self.outcome = bench.run(program, 2, arguments, settings={"ACTIVATE_AFTER": "0"})
         self.version, *theirs = native.out.splitlines()
         self.ours = self.outcome.out.splitlines()[1:]
         self.theirs = theirs

@@ -9,9 +9,9 @@ import os
 import reductions
 import verification
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 # Activates during the program, on some of its communicators only.
-AFTER_SOME = {"JOIN_AFTER": "8"}
+AFTER_SOME = {"ACTIVATE_AFTER": "8"}
 
 
 def datatypes(bench, thorough):

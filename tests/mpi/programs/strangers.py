@@ -95,7 +95,7 @@ def with_wrong_settings(bench):
     words = bench.peer.job(2, program, [], {"XDG_CONFIG_HOME": str(bench.build)})
     environment = {**bench.peer.environment(), "XDG_CONFIG_HOME": str(bench.build)}
     under_run = job.run([huddle, "run", *words], environment, 60.0)
-    by_itself = bench.run(program, 2, settings={"JOIN_AFTER": "0"})
+    by_itself = bench.run(program, 2, settings={"ACTIVATE_AFTER": "0"})
     file.unlink()
     for what, outcome in (("under huddle run", under_run), ("preloaded", by_itself)):
         what = f"a wrong setting in a file, {what}"
@@ -111,7 +111,7 @@ def with_a_broken_machine_file(bench):
     file = bench.build / "broken.toml"
     file.write_text("schema = 1\nname = \n", encoding="utf-8")
     outcome = bench.run(bench.program("profiled"), 2,
-                        settings={"STATS": "0", "JOIN_AFTER": "0", "MACHINE": str(file)})
+                        settings={"STATS": "0", "ACTIVATE_AFTER": "0", "MACHINE": str(file)})
     bench.passes("a broken machine file", outcome)
     bench.expect(outcome.err.count(f"huddle: {file}:2: ") == 1 and outcome.err.count("huddle: ") == 1,
                  f"a broken machine file: {outcome.err}")
@@ -134,7 +134,7 @@ def by_another_launcher(bench):
 
 def summary(bench):
     """One line by one rank."""
-    settings = {"STATS": "0", "SUMMARY": "1", "JOIN_AFTER": "0"}
+    settings = {"STATS": "0", "SUMMARY": "1", "ACTIVATE_AFTER": "0"}
     outcome = bench.run(bench.program("profiled"), 2, settings=settings)
     bench.passes("a summary", outcome)
     line = "huddle: 80 collectives of rank 0 taken, 0 passed to the MPI\n"

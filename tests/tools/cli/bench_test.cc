@@ -52,7 +52,7 @@ TEST(Bench, TimesOnlyThisMachine) {
 
 TEST(Bench, JsonHasEveryFigure) {
   const Ran ran =
-      Program().run({"bench", "engine", "--as-is", "--quick", "--rounds", "2", "--json"});
+      Program().run({"bench", "engine", "--no-calibrate", "--quick", "--rounds", "2", "--json"});
   const json bench = json::parse(ran.out);
   EXPECT_EQ(bench["schema"], 1);
   EXPECT_EQ(bench["command"], "bench");
@@ -85,7 +85,7 @@ TEST(Bench, JsonHasEveryFigure) {
 
 TEST(Bench, TextHasTheSameFigures) {
   const Ran ran = Program().run(
-      {"bench", "engine", "--as-is", "--quick", "--rounds", "1", "--variants", "--ranks", "3"});
+      {"bench", "engine", "--no-calibrate", "--quick", "--rounds", "1", "--variants", "--ranks", "3"});
   EXPECT_THAT(ran.out, HasSubstr("uncalibrated"));
   EXPECT_THAT(ran.out, HasSubstr("flat, two queues, packed flags"));
   EXPECT_THAT(ran.out, HasSubstr("predicted"));
@@ -117,7 +117,7 @@ Stopped stopped_in_its_second_comparison() {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int end : {out[0], out[1], err[0], err[1]}) close(end);
-    execl(HUDDLE_PROGRAM, "huddle", "bench", "engine", "--as-is", "--as-is", "--quick",
+    execl(HUDDLE_PROGRAM, "huddle", "bench", "engine", "--no-calibrate", "--no-calibrate", "--quick",
           "--variants", "--json", "--rounds", "2", nullptr);
     _exit(127);
   }

@@ -295,8 +295,8 @@ TEST(ExplainNodes, ReportsTheNumberOfLeaders) {
 TEST(ExplainNodes, CountsBytesBetweenNodes) {
   for (const std::vector<std::string>& placement : std::vector<std::vector<std::string>>{
            {"--nodes", "4", "--ranks-per-node", "2"},
-           {"--nodes", "4", "--ranks-per-node", "2", "--map", "round-robin"},
-           {"--map", "3,1,2,2"}}) {
+           {"--nodes", "4", "--ranks-per-node", "2", "--placement", "round-robin"},
+           {"--placement", "3,1,2,2"}}) {
     std::vector<std::string> words = {"allgather", "1000", "--machine", songshan_node};
     words.insert(words.end(), placement.begin(), placement.end());
     EXPECT_EQ(between_nodes(words)["parts"][1]["bytes"], 3 * 8 * 1000);
@@ -402,10 +402,10 @@ TEST(ExplainNodes, ReportsMissingArguments) {
     return ran.err;
   };
   EXPECT_THAT(refused({"--ranks-per-node", "2"}), HasSubstr("--nodes 16"));
-  EXPECT_THAT(refused({"--map", "3,1,x"}), HasSubstr("as in 3,1,2,1"));
-  EXPECT_THAT(refused({"--map", "3,0"}), HasSubstr("as in 3,1,2,1"));
-  EXPECT_THAT(refused({"--map", "3,1", "--nodes", "3"}), HasSubstr("leave --nodes out"));
-  EXPECT_THAT(refused({"--map", "3,1", "--ranks-per-node", "3"}),
+  EXPECT_THAT(refused({"--placement", "3,1,x"}), HasSubstr("as in 3,1,2,1"));
+  EXPECT_THAT(refused({"--placement", "3,0"}), HasSubstr("as in 3,1,2,1"));
+  EXPECT_THAT(refused({"--placement", "3,1", "--nodes", "3"}), HasSubstr("leave --nodes out"));
+  EXPECT_THAT(refused({"--placement", "3,1", "--ranks-per-node", "3"}),
               HasSubstr("leave --ranks-per-node out"));
   const Ran scan =
       Program().run({"explain", "scan", "8", "--nodes", "2", "--machine", songshan_node});

@@ -72,11 +72,11 @@ TEST_F(Map, JsonHasEachElementOnce) {
 
 TEST_F(Map, KeepsGoodPlacements) {
   EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("leave it as it is"));
-  EXPECT_THAT(map({"--least-gain", "90"}).out, HasSubstr("is less than --least-gain 90 %"));
+  EXPECT_THAT(map({"--min-gain", "90"}).out, HasSubstr("is less than --min-gain 90 %"));
   const Ran silent = map({}, "0,0\n0,0\n");
   EXPECT_EQ(silent.status, 0);
   EXPECT_THAT(silent.out, HasSubstr("nothing to gain: no two elements communicate"));
-  const Ran emitted = map({"--least-gain", "90", "--emit", "gomp"});
+  const Ran emitted = map({"--min-gain", "90", "--emit", "gomp"});
   EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
   EXPECT_THAT(emitted.err, HasSubstr("this is the present placement; leave it as it is"));
 }
@@ -163,12 +163,12 @@ TEST_F(MapOnTwoSockets, PresentPlacementIsNotConcentrated) {
     seats += fmt::format("{}={}\n", element, element % 2 * 64 + element / 2);
   }
   const std::string present = program_.home().write("present", seats);
-  EXPECT_EQ(per_socket(halo({"--present", present})), std::vector<int>({32, 32}));
+  EXPECT_EQ(per_socket(halo({"--current", present})), std::vector<int>({32, 32}));
 }
 
 TEST_F(Map, KeepsFixedElementsAndAllowedSlots) {
   const json document = json::parse(
-      map({"--fixed", "3=12,4=1:2", "--allowed", "0-3,12", "--nodes", "4", "--json"}).out);
+      map({"--fixed", "3=12,4=1:2", "--cpus", "0-3,12", "--nodes", "4", "--json"}).out);
   for (const json& seat : document["placement"]) {
     const int processor = seat["processor"];
     EXPECT_TRUE(processor <= 3 || processor == 12) << seat;
@@ -187,10 +187,10 @@ TEST_F(Map, StartsFromThePresentPlacement) {
     seats += fmt::format("{}={}\n", element, (13 * element) % 16);
   }
   const std::string present = program_.home().write("present", seats);
-  EXPECT_THAT(map({"--present", present}).out, HasSubstr("leave it as it is"))
+  EXPECT_THAT(map({"--current", present}).out, HasSubstr("leave it as it is"))
       << "the ring of step 5 lies in order there";
   const std::string wrong = program_.home().write("wrong", "0=1\nx\n");
-  const Ran ran = map({"--present", wrong});
+  const Ran ran = map({"--current", wrong});
   EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("wrong:2: 'x' is no ELEMENT=PROCESSOR"));
 }
@@ -213,7 +213,7 @@ TEST_F(Map, ListsTheRowsOfItsTable) {
 
 TEST_F(Map, WritesPlacementsForLaunchers) {
   EXPECT_THAT(map({"--emit", "prrte"}).out, HasSubstr("rank 0=localhost slot="));
-  EXPECT_THAT(map({"--nodes", "2", "--allowed", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,
+  EXPECT_THAT(map({"--nodes", "2", "--cpus", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,
               AllOf(HasSubstr("a\n"), HasSubstr("b\n"), Not(HasSubstr("node"))));
 }
 
@@ -228,16 +228,16 @@ TEST_F(Map, ReportsUsageErrors) {
   fails({"--emit", "openmpi"}, "did you mean 'openmpi4'?");
   fails({"--emit", "foo"}, "the formats are omp-places, gomp");
   fails({"--rows", "frist"}, "did you mean 'first'?");
-  fails({"--as-printed"}, "--as-printed goes with --method lh");
-  fails({"--allowed", "0-3", "--nodes", "2"}, "--nodes 4");
-  fails({"--allowed", "99"}, "none of the allowed processors");
-  fails({"--allowed", "x"}, "--allowed");
+  fails({"--as-published"}, "--as-published goes with --method lh");
+  fails({"--cpus", "0-3", "--nodes", "2"}, "--nodes 4");
+  fails({"--cpus", "99"}, "none of the allowed processors");
+  fails({"--cpus", "x"}, "--cpus");
   fails({"--fixed", "3"}, "is no ELEMENT=PROCESSOR");
   fails({"--fixed", "3=99"}, "no such processor");
   fails({"--fixed", "3=1,4=1"}, "cannot both sit on 1");
   fails({"--fixed", "77=1"}, "there is no element 77");
   fails({"--nodes", "2", "--hosts", "a", "--emit", "hostfile"}, "--hosts names 1 node");
-  fails({"--nodes", "2", "--allowed", "0-7", "--emit", "gomp"}, "threads of one node");
+  fails({"--nodes", "2", "--cpus", "0-7", "--emit", "gomp"}, "threads of one node");
   const Ran nothing = program_.run({"map"});
   EXPECT_EQ(nothing.status, 2);
   EXPECT_THAT(nothing.err, HasSubstr("map what?"));

@@ -130,7 +130,7 @@ TEST(SimInsideANode, WritesTracesForPerfetto) {
 
 TEST(SimInsideANode, ComparesPredictionsWithProtocols) {
   const std::string small = HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml";
-  const json document = sim_json({"--against-prices", "--machine", small});
+  const json document = sim_json({"--compare", "--machine", small});
   int agreeing = 0;
   for (const json& point : document["points"]) {
     const double ratio = point["simulated_ns"].get<double>() / point["predicted_ns"].get<double>();
@@ -138,7 +138,7 @@ TEST(SimInsideANode, ComparesPredictionsWithProtocols) {
   }
   EXPECT_NEAR(document["agreeing"].get<double>(),
               static_cast<double>(agreeing) / static_cast<double>(document["points"].size()), 1e-9);
-  EXPECT_THAT(sim({"--against-prices", "--machine", small}).out, HasSubstr(" within 1.5 times"));
+  EXPECT_THAT(sim({"--compare", "--machine", small}).out, HasSubstr(" within 1.5 times"));
 }
 
 TEST(SimInsideANode, IsAColumnOfExplain) {
@@ -168,7 +168,7 @@ TEST(SimInsideANode, UsesTheRoot) {
 
 TEST(SimInsideANode, RefusesOptionsForSchedulesBetweenNodes) {
   for (const char* const option : {"--placement=random", "--radix=4", "--segments=2",
-                                   "--message-blocks=2", "--with=simgrid"}) {
+                                   "--message-blocks=2", "--reference=simgrid"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find('='));
     expect_error({"bcast", "8", "-n", "8", "--machine", songshan, option}, 2,
                  name + " needs --fabric");
@@ -177,7 +177,7 @@ TEST(SimInsideANode, RefusesOptionsForSchedulesBetweenNodes) {
                "ranks are numbered from 0 to 7");
   expect_error({"allreduce", "8", "-n", "8", "--machine", songshan, "--root", "1"}, 2,
                "allreduce has no root");
-  expect_error({"--against-prices", "--machine", songshan, "--root", "1"}, 2, "--root");
+  expect_error({"--compare", "--machine", songshan, "--root", "1"}, 2, "--root");
 }
 
 TEST(SimInsideANode, ShowsItsProgress) {
@@ -250,7 +250,7 @@ TEST(SimInsideANode, ReportsInvalidArguments) {
   expect_error({"bcats", "8", "--machine", songshan}, 2, "did you mean");
   expect_error({"bcast", "8", "--machine", songshan, "--trace", "/proc/none/trace.json"}, 1,
                "/proc/none");
-  expect_error({"--against-prices", "bcast", "8", "--machine", songshan}, 2, "leave OPERATION");
+  expect_error({"--compare", "bcast", "8", "--machine", songshan}, 2, "leave OPERATION");
 }
 
 TEST(Sim, ReportsInvalidArgumentsWithOneError) {
@@ -264,7 +264,7 @@ TEST(Sim, ReportsInvalidArgumentsWithOneError) {
   expect_error({"--fabric", dragonfly, "allgather", "8", "--placement", "block:1"}, 2,
                "is no placement");
   expect_error({"--fabric", dragonfly, "bcast", "8", "--root", "70", "-n", "64"}, 2, "root 70");
-  expect_error({"--fabric", dragonfly, "allgather", "8", "-n", "64", "--with", "luck"}, 2,
+  expect_error({"--fabric", dragonfly, "allgather", "8", "-n", "64", "--reference", "luck"}, 2,
                "no judge 'luck'");
 }
 

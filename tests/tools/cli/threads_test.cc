@@ -57,7 +57,7 @@ TEST(Watch, JsonHasEveryDecision) {
 
 TEST(Watch, AsPrintedFindsFewerPairs) {
   const Ran ran = Program().run(
-      {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-printed", "--json"});
+      {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-published", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json document = json::parse(ran.out);
   for (const json& decision : document["decisions"]) {
@@ -86,14 +86,14 @@ TEST(Watch, ReadsOutputOfPerfScript) {
       program.home().write("samples.txt",
                            "app 7/7 [000] 1.000000: cpu/mem-stores/P: 1000\n"
                            "app 7/8 [001] 1.100000: cpu/mem-stores/P: 1008\ncut o");
-  const Ran ran = program.run({"watch", "--from", file, "--machine", two_small_sockets});
+  const Ran ran = program.run({"watch", "--perf-script", file, "--machine", two_small_sockets});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads at work, 2 pages"),
                              HasSubstr("cut off: 1 line, by number 3")));
   const std::string empty = program.home().write("empty.txt", "nothing\n");
-  EXPECT_EQ(program.run({"watch", "--from", empty}).status, 3);
-  EXPECT_EQ(program.run({"watch", "--from", file, "--replay", file}).status, 2);
-  EXPECT_EQ(program.run({"watch", "--from", file, "--start", "parks"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "--perf-script", empty}).status, 3);
+  EXPECT_EQ(program.run({"watch", "--perf-script", file, "--replay", file}).status, 2);
+  EXPECT_EQ(program.run({"watch", "--perf-script", file, "--start", "parks"}).status, 2);
   EXPECT_EQ(program.run({"watch", "1", "--compare"}).status, 2);
 }
 
@@ -287,7 +287,7 @@ TEST(Profile, UsesBpfOrGivesTheReason) {
   EXPECT_EQ(ran.status, bpf.works ? 7 : 1) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr(bpf.works ? "thread" : bpf.why_not));
   EXPECT_EQ(Program().run({"profile", "--observer", "nobody", "true"}).status, 2);
-  EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--of", "ranks", "true"}).status, 2);
+  EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--mode", "ranks", "true"}).status, 2);
 }
 
 // The program ends before it has used one second of CPU time. It is not shorter because an agent

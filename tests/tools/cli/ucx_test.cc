@@ -44,24 +44,24 @@ TEST(Ucx, WithoutCalibrationWritesNoBandwidths) {
 }
 
 TEST(Ucx, RefusesUnknownVersionsAndMachines) {
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.8"}), 2,
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.8"}), 2,
                "not known before 1.9");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "new"}), 2,
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ucx-version", "new"}), 2,
                "no version of UCX");
   expect_error(here().run({"ucx", "--machine", "songshan"}), 2, "say which UCX it has");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.9", "--format", "yaml"}), 2,
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.9", "--format", "yaml"}), 2,
                "there are env");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.16", "--format", "conf"}), 2,
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.16", "--format", "conf"}), 2,
                "--format env");
   expect_error(here().run({"ucx", "--machine", calibrated, "--ppn", "0"}), 2, "--ppn");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--for", "1.9"}), 2, "--for");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--ucx-version", "1.9"}), 2, "--ucx-version");
   expect_error(here().run({"ucx", "--machine", calibrated, "--rank-counts", "2,4"}), 2, "--check");
   expect_error(here().run({"ucx", "--machine", calibrated, "mpirun", "./app"}), 2,
                "belong to --check");
 }
 
 TEST(Ucx, WritesThePapersSettingsFromItsMachine) {
-  const Ran ran = here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32"});
+  const Ran ran = here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", "32"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
               AllOf(StartsWith("# UCX 1.9 on songshan, 32 ranks a node"), HasSubstr("unverified"),
@@ -72,7 +72,7 @@ TEST(Ucx, WritesThePapersSettingsFromItsMachine) {
 // describes. The number of ranks per node differs between jobs.
 TEST(Ucx, SetsNeitherRanksNorRailsNorTheOrderOfWrites) {
   for (const char* ranks : {"2", "32"}) {
-    const Ran ran = here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", ranks});
+    const Ran ran = here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", ranks});
     EXPECT_THAT(ran.out, AllOf(HasSubstr("\n# export UCX_MAX_RNDV_RAILS=4\n"),
                                HasSubstr("\n# export UCX_IB_PCI_RELAXED_ORDERING=on\n"),
                                Not(HasSubstr("\nexport UCX_MAX_RNDV")),
@@ -85,7 +85,7 @@ TEST(Ucx, SetsNeitherRanksNorRailsNorTheOrderOfWrites) {
 
 TEST(Ucx, LauncherOptionsNameOmittedUntestedSettings) {
   const Ran ran = here().run(
-      {"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--format", "openmpi"});
+      {"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", "32", "--format", "openmpi"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("-x UCX_CMA_BW="), Not(HasSubstr("RAILS"))));
   EXPECT_THAT(ran.err,
               HasSubstr("UCX_MAX_RNDV_RAILS is left out, because nothing here has tested"));
@@ -93,7 +93,7 @@ TEST(Ucx, LauncherOptionsNameOmittedUntestedSettings) {
 
 TEST(Ucx, PrintsJson) {
   const Ran ran =
-      here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--json"});
+      here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", "32", "--json"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["command"], "ucx");

@@ -110,9 +110,9 @@ class BenchCommand : public Command {
   std::string description() const override {
     return "Times the collectives of an MPI and of huddle alternately, in the same processes and "
            "with the same buffers. Data change from call to call, and results are checked. A time "
-           "counts from the start of the last rank to the end of the last rank. The ratio is the "
-           "time of the MPI divided by the time of huddle, with a 95 % confidence interval. Points "
-           "whose interval is still wide at the end of their time are marked.";
+           "is measured from when the last rank enters a call until the last rank leaves it. The "
+           "ratio is the time of the MPI divided by the time of huddle, with a 95 % confidence "
+           "interval. Points whose interval is still wide at the end of their time are marked.";
   }
   std::string examples() const override {
     return "  huddle bench                    with the MPI of the mpirun in PATH, 2 ranks\n"

@@ -225,7 +225,7 @@ class BenchEngineCommand : public Command {
     options.flag("--simulate", given_.simulate, "with --table: also print simulated times");
     options.optional_text("--json", given_.json, json_on_stdout, "FILE",
                           "write all figures as JSON, to FILE or instead of the tables");
-    options.flag("--as-is", given_.as_is,
+    options.flag("--no-calibrate", given_.as_is,
                  "use the machine file as it is, instead of measuring this machine first");
     options.setting("machine");
     options.exclude("--table", "--variants");

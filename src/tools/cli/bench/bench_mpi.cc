@@ -100,8 +100,8 @@ std::string operation_table(const MpiBenchReport& report, Operation operation, i
 std::string timing_text(const MpiBenchReport& report) {
   switch (report.timing) {
     case bench::Timing::apart:
-      return "timed from the start of the last rank to the end of the last rank, with changing "
-             "roots";
+      return "timed from when the last rank enters a call until the last rank leaves it, with "
+             "changing roots";
     case bench::Timing::osu:
       return "timed as consecutive calls like in the OSU micro-benchmarks: one root, the same "
              "data, the mean of all ranks";
@@ -275,7 +275,7 @@ bench::MpiPlan plan_of(const MpiBenchOptions& options, const std::string& sizes,
   // huddle is active from the first call on, except for cold timing, which uses the user's
   // settings.
   if (plan.timing != bench::Timing::cold) {
-    plan.job_options.environment.emplace_back("HUDDLE_JOIN_AFTER=0");
+    plan.job_options.environment.emplace_back("HUDDLE_ACTIVATE_AFTER=0");
   }
   if (with_heap) plan.job_options.rank_prefix = preloading_heap(library);
   plan.points = bench::points_of(bench::operations_from(options.ops), bench::sizes_from(sizes));

@@ -71,7 +71,7 @@ class MapCommand : public Command {
     return "place ranks or threads by how much they communicate";
   }
   std::string description() const override {
-    return "Reads how much data each rank or thread sends to each other one, and places ranks or "
+    return "Reads how much data each rank or thread sends to every other one, and places ranks or "
            "threads that communicate most close to each other: it minimizes the sum of the bytes "
            "of each pair times the latency of a cache line between the two. Nodes, sockets and "
            "NUMA nodes get equal numbers, unless --pack fills one socket before the next. It shows "
@@ -118,14 +118,16 @@ class MapCommand : public Command {
     options.flag("--pack", packs_,
                  "fill one socket before the next, for programs that are not limited by memory "
                  "bandwidth (default: equal numbers on sockets and NUMA nodes)");
-    options.text("--allowed", allowed_, "LIST",
+    options.text("--cpus", allowed_, "LIST",
                  "the hardware threads of each node to use, such as 0-15");
     options.text("--method", method_, "METHOD",
                  "order, compact, scatter, random, lh, tree or exact (default: tree)");
     options.complete("--method", Value::word, method_words());
-    options.flag("--as-published", as_printed_, "run lh as published: spread few ranks evenly");
-    options.text("--rows", rows_, "first|last",
-                 "which rank or thread the first row of a CSV file belongs to (default: first)");
+    options.flag("--as-published", as_printed_,
+                 "with --method lh: spread few ranks evenly, as in the publication");
+    options.text(
+        "--rows", rows_, "first|last",
+        "whether the first line of a CSV file contains the first or the last row (default: first)");
     options.complete("--rows", Value::word, {"first", "last"});
     options.text("--phase", phase_, "NAME", "for a profile: use only this phase");
     options.flag("--collectives", collectives_,
@@ -260,7 +262,7 @@ class MapCommand : public Command {
     try {
       return machine::CpuSet::parse(allowed_);
     } catch (const InputError& error) {
-      throw UsageError(fmt::format("--allowed: {}", error.what()));
+      throw UsageError(fmt::format("--cpus: {}", error.what()));
     }
   }
 

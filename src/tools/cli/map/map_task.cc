@@ -36,7 +36,7 @@ mapping::Mapping mapping_of(const std::vector<mapping::Assignment>& assignments,
     if (slot < 0) {
       throw UsageError(
           fmt::format("element {} cannot be placed on {}: this hardware thread does not exist, or "
-                      "is not in --allowed",
+                      "is not in --cpus",
                       one.element, where));
     }
     int& taken = taken_by[at(slot)];
@@ -76,7 +76,7 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion&
   const machine::Topology& topology = model.machine().topology;
   const machine::CpuSet allowed = common(question.allowed.value_or(topology.pus), topology.pus);
   if (allowed.empty()) {
-    throw UsageError(fmt::format("--allowed contains no hardware thread of this machine ({})",
+    throw UsageError(fmt::format("--cpus contains no hardware thread of this machine ({})",
                                  topology.pus.text()));
   }
   std::vector<int> named;
@@ -88,7 +88,7 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotQuestion&
   const long long slots = static_cast<long long>(pus.size()) * nodes;
   if (slots < question.elements) {
     throw UsageError(fmt::format(
-        "{} do not fit on {}: use more nodes (--nodes {}) or more hardware threads (--allowed)",
+        "{} do not fit on {}: use more nodes (--nodes {}) or more hardware threads (--cpus)",
         counted(question.elements, "element"), counted(slots, "hardware thread"),
         (question.elements + static_cast<int>(pus.size()) - 1) / static_cast<int>(pus.size())));
   }

@@ -170,7 +170,8 @@ class ProfileCommand : public Command {
     return "  huddle profile mpirun -n 16 ./app    ranks: huddle-comm.json\n"
            "  huddle map huddle-comm.json          find a placement for them\n"
            "  huddle profile -o halo.json srun -n 64 ./app\n"
-           "  huddle profile --of ranks ./start.sh a script that starts the launcher\n"
+           "  huddle profile --mode ranks ./start.sh\n"
+           "                                       a script that starts the launcher\n"
            "  huddle profile --dry-run mpirun -n 2 ./app\n"
            "                                       print the command, do not run it\n"
            "  huddle profile -o app.json ./app     threads\n"
@@ -187,9 +188,9 @@ class ProfileCommand : public Command {
                  "write the communication matrix to FILE (default: huddle-comm.json for ranks, no "
                  "file for threads)");
     options.text(
-        "--of", of_, "ranks|threads",
+        "--mode", of_, "ranks|threads",
         "what to profile (default: ranks if COMMAND begins with a known launcher, else threads)");
-    options.complete("--of", Value::word, {"ranks", "threads"});
+    options.complete("--mode", Value::word, {"ranks", "threads"});
     options.flag("--dry-run", dry_run_,
                  "for ranks: print the command that would be executed, in shell syntax");
     options.text("--record", record_, "FILE",
@@ -223,12 +224,12 @@ class ProfileCommand : public Command {
           "huddle profile ./app");
     }
     if (!of_.empty() && of_ != "ranks" && of_ != "threads") {
-      throw UsageError("--of must be ranks or threads, not '" + of_ + "'");
+      throw UsageError("--mode must be ranks or threads, not '" + of_ + "'");
     }
     if (of_ == "ranks" || (of_.empty() && starts_ranks(command_.front()))) return ranks(context);
     if (dry_run_) {
       throw UsageError("--dry-run shows how ranks are started, but " + command_.front() +
-                       " is not a known launcher: add --of ranks if it starts one");
+                       " is not a known launcher: add --mode ranks if it starts one");
     }
     return profile_threads(
         context, {command_, output_, record_, observer(), split_huge_, allow_sysctl_, json_});
@@ -238,7 +239,8 @@ class ProfileCommand : public Command {
   ExitCode ranks(const Context& context) const {
     if (json_ || !record_.empty() || !observer_.empty() || split_huge_ || allow_sysctl_) {
       throw UsageError(
-          "--json, --record, --observer, --split-huge and --allow-sysctl apply to threads, but " +
+          "--json, --record, --observer, --split-huge-pages and --allow-sysctl apply to threads, "
+          "but " +
           command_.front() + " starts ranks, whose matrix is written to a JSON file (--output)");
     }
     return profile_ranks(context, {command_, output_, dry_run_});

@@ -169,9 +169,9 @@ class ReproduceCommand : public Command {
   std::string name() const override { return "reproduce"; }
   std::string summary() const override { return "compare figures of papers with huddle's own"; }
   std::string description() const override {
-    return "Compares figures of the papers that huddle builds on with its own results. Arithmetic "
-           "figures are computed again, ratios are predicted for the paper's machine, and "
-           "communication between nodes is simulated. Most figures of these machines are "
+    return "Compares figures from the papers that huddle builds on with huddle's own results. "
+           "Arithmetic figures are computed again, ratios are predicted for the paper's machine, "
+           "and communication between nodes is simulated. Most figures of these machines are "
            "estimates: the band is the range of 90 % of the results if all estimates are varied "
            "randomly by 25 %. Rows that cannot be compared show the reason. Nothing is fitted.";
   }

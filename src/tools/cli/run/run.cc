@@ -197,7 +197,7 @@ class RunCommand : public Command {
                                       settings::find(context.settings, "threads").value,
                                       "--bind",
                                       bind_};
-    if (split_huge_) words.emplace_back("--split-huge");
+    if (split_huge_) words.emplace_back("--split-huge-pages");
     if (allow_sysctl_) words.emplace_back("--allow-sysctl");
     words.emplace_back("--");
     return words;

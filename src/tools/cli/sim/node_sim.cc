@@ -155,19 +155,19 @@ void NodeSim::declare(Options& options) {
   options.text("--algorithm", algorithm_, "NAME",
                "inside a node: simulate this algorithm instead of the selected one");
   options.text("--trace", trace_, "FILE", "inside a node: write a trace for Perfetto");
-  options.flag("--against-prices", against_prices_,
+  options.flag("--compare", against_prices_,
                "inside a node: compare simulated with predicted times, for every operation");
-  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--against-prices"}) {
+  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--compare"}) {
     options.exclude("--fabric", mine);
   }
-  options.exclude("--against-prices", "--root");
+  options.exclude("--compare", "--root");
 }
 
 void NodeSim::run(const Context& context, const Words& words) const {
   const Console& console = context.console;
   if (against_prices_) {
     if (!words.operation.empty()) {
-      throw UsageError("--against-prices compares every operation: remove OPERATION and SIZE");
+      throw UsageError("--compare compares every operation: remove OPERATION and SIZE");
     }
     const ModelComparison compared = against_prices(context, words.ranks);
     console.print(words.json ? against_prices_json(compared)

@@ -171,7 +171,7 @@ class SimCommand : public Command {
   std::string examples() const override {
     return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
            "  huddle sim bcast 64K -n 16 --algorithm segmented --trace bcast.json\n"
-           "  huddle sim --against-prices --machine songshan\n"
+           "  huddle sim --compare --machine songshan\n"
            "  huddle sim --fabric dragonfly allgather 8K -n 256\n"
            "  huddle sim --fabric fat-tree-2to1 allgather:ring 120K -n 1024 \\\n"
            "             --placement random:1\n"
@@ -192,15 +192,15 @@ class SimCommand : public Command {
     options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
                    "number of ranks (default: one per core, or with --fabric one per node)");
     call_.declare(options);
-    options.text("--with", judge_, "JUDGE",
+    options.text("--reference", judge_, "JUDGE",
                  "also simulate with SimGrid, which is slow: simgrid; simgrid-in-order, in which "
                  "network cards send the rounds one after the other; smpi, with the algorithms of "
                  "SimGrid's own MPI");
-    options.complete("--with", Value::word,
+    options.complete("--reference", Value::word,
                      {network::judge_names.begin(), network::judge_names.end()});
     node_.declare(options);
     for (const char* const between_nodes :
-         {"--placement", "--radix", "--segments", "--message-blocks", "--with"}) {
+         {"--placement", "--radix", "--segments", "--message-blocks", "--reference"}) {
       options.need(between_nodes, "--fabric");
     }
     options.flag("--list-machines", list_machines_,
@@ -253,11 +253,12 @@ class SimCommand : public Command {
           "allgather 8K");
     }
     if (!judge_.empty() && !network::judge_named(judge_)) {
-      throw UsageError(fmt::format("--with must be one of {1}, not '{0}'", judge_,
+      throw UsageError(fmt::format("--reference must be one of {1}, not '{0}'", judge_,
                                    fmt::join(network::judge_names, ", ")));
     }
     if (!judge_.empty() && fabric_.is_standard_input()) {
-      throw UsageError("--with requires a fabric in a file, because another program also reads it");
+      throw UsageError(
+          "--reference requires a fabric in a file, because another program also reads it");
     }
   }
 

@@ -77,7 +77,7 @@ class UcxCommand : public Command {
            "  huddle ucx --check             show and time UCX without and with the settings\n"
            "  huddle ucx --check --rank-counts 2,4,8 --json > ucx.json\n"
            "  huddle ucx --check mpirun -n 4 ./app   the same for a program, six runs each\n"
-           "  huddle ucx --machine songshan --for 1.9 --ppn 32\n\n"
+           "  huddle ucx --machine songshan --ucx-version 1.9 --ppn 32\n\n"
            "Exit status: 0 success; 1 UCX or a calibration is missing, or, with --check, a network "
            "device carries messages inside the node; 2 wrong usage; 3 the machine file is invalid.";
   }
@@ -85,7 +85,7 @@ class UcxCommand : public Command {
   void declare(Options& options) override {
     options.number("--ppn", ranks_, 1, most_ucx_ranks, "N",
                    "ranks per node (default: one per core)");
-    options.text("--for", for_, "VERSION",
+    options.text("--ucx-version", for_, "VERSION",
                  "the version of UCX, such as 1.13 (default: the installed one)");
     options.text("--format", format_, "FORMAT",
                  "env: shell; conf: ucx.conf; openmpi, mpich: options of mpirun; slurm: for srun "
@@ -100,7 +100,7 @@ class UcxCommand : public Command {
     options.text("--rank-counts", rank_counts_, "LIST",
                  "with --check: numbers of ranks to time, such as 2,4,8 (default: that of --ppn)");
     options.flag("--dry-run", dry_run_, "with --check: only show the paths, time nothing");
-    options.text("--tool", tool_, "FILE",
+    options.text("--ucx-info", tool_, "FILE",
                  "the ucx_info program to query (default: the first in PATH)");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
@@ -108,7 +108,7 @@ class UcxCommand : public Command {
                  "with --check: an MPI program to time instead, without and with the settings");
     options.exclude("--format", "--json");
     options.exclude("--format", "--check");
-    options.exclude("--for", "--check");
+    options.exclude("--ucx-version", "--check");
   }
 
   ExitCode run(const Context& context) override {
@@ -142,7 +142,7 @@ class UcxCommand : public Command {
       if (for_.empty()) {
         throw UsageError(
             machine.difference() +
-            "; name the UCX of the other machine: huddle ucx --for 1.13 --machine ...");
+            "; name the UCX of the other machine: huddle ucx --ucx-version 1.13 --machine ...");
       }
       return known_without_tool();
     }
@@ -155,7 +155,7 @@ class UcxCommand : public Command {
       if (!for_.empty()) return known_without_tool();
       throw FailureError(
           "ucx_info is not in PATH: install the programs of UCX (Debian: ucx-utils), or name one "
-          "with --tool");
+          "with --ucx-info");
     }
     ucx::Tool tool(path);
     if (!for_.empty() && tool.library().version != version_named(for_)) return known_without_tool();
@@ -165,8 +165,8 @@ class UcxCommand : public Command {
   std::optional<ucx::Tool> known_without_tool() const {
     if (version_named(for_) < ucx::oldest_known) {
       throw UsageError(fmt::format(
-          "how UCX {} selects paths is not known before {}: name its ucx_info with --tool", for_,
-          ucx::text_of(ucx::oldest_known)));
+          "how UCX {} selects paths is not known before {}: name its ucx_info with --ucx-info",
+          for_, ucx::text_of(ucx::oldest_known)));
     }
     return std::nullopt;
   }

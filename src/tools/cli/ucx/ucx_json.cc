@@ -96,9 +96,12 @@ ordered_json json_of(const UcxRuns& runs) {
   for (const ucx::Omitted& one : runs.dropped) {
     dropped.push_back({{"name", one.name}, {"why", one.why}});
   }
-  return {
-      {"mpi", runs.mpi},         {"mpi_version", runs.version}, {"ranks", runs.ranks},
-      {"crowded", runs.crowded}, {"points", std::move(points)}, {"dropped", std::move(dropped)}};
+  return {{"mpi", runs.mpi},
+          {"mpi_version", runs.version},
+          {"ranks", runs.ranks},
+          {"oversubscribed", runs.crowded},
+          {"points", std::move(points)},
+          {"dropped", std::move(dropped)}};
 }
 
 ordered_json json_of(const UcxProgramRuns& program) {

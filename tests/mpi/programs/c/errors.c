@@ -22,8 +22,8 @@ static void on_error(MPI_Comm* comm, int* code, ...) {
 
 /* Returns whether huddle is active from the first call on a communicator. */
 static int takes_at_once(void) {
-  const char* join_after = getenv("HUDDLE_JOIN_AFTER");
-  return join_after != NULL && strcmp(join_after, "0") == 0;
+  const char* activate_after = getenv("HUDDLE_ACTIVATE_AFTER");
+  return activate_after != NULL && strcmp(activate_after, "0") == 0;
 }
 
 static int starts(const char* what) {

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   } else {
     use("world before", MPI_COMM_WORLD);
     char preload[1024];
-    char* with_env[] = {preload, "HUDDLE_JOIN_AFTER=0", argv[0], NULL};
+    char* with_env[] = {preload, "HUDDLE_ACTIVATE_AFTER=0", argv[0], NULL};
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", argc > 1 ? argv[1] : "");
     MPI_Comm_spawn("/usr/bin/env", with_env, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
                    MPI_ERRCODES_IGNORE);
