@@ -198,7 +198,7 @@ class DistanceCommand : public Command {
     options.text("-n,--ranks", ranks_, "N", "numbers of ranks: 8, 2..64 or 8,16,32");
     call_.declare(options);
     fabric_.declare(options);
-    options.text("--svg", svg_, "FILE", "draw a picture into FILE, or to standard output (-)");
+    options.text("--svg", svg_, "FILE", "write an SVG picture to FILE, or to standard output (-)");
     options.flag("--json", json_, "print everything as JSON");
     options.exclude("--svg", "--json");
   }

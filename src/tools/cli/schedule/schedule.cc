@@ -215,7 +215,7 @@ class ScheduleCommand : public Command {
     options.text("--rank", rank_, "RANK", "show only what this rank does");
     options.flag("--check", check_,
                  "check that the schedule is correct, and print the first error if it is not");
-    options.text("--svg", svg_, "FILE", "draw a picture into FILE, or to standard output (-)");
+    options.text("--svg", svg_, "FILE", "write an SVG picture to FILE, or to standard output (-)");
     options.flag("--json", json_, "print everything as JSON");
     options.exclude("--rank", "--check");
     options.exclude("--check", "--json");

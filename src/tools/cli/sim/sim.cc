@@ -192,7 +192,7 @@ class SimCommand : public Command {
     options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
                    "number of ranks (default: one per core, or with --fabric one per node)");
     call_.declare(options);
-    options.text("--reference", judge_, "JUDGE",
+    options.text("--reference", judge_, "SIMULATOR",
                  "also simulate with SimGrid, which is slow: simgrid; simgrid-in-order, in which "
                  "network cards send the rounds one after the other; smpi, with the algorithms of "
                  "SimGrid's own MPI");

@@ -158,9 +158,10 @@ class TopoCommand : public Command {
   void declare(Options& options) override {
     options.setting("machine");
     described_.declare(options);
-    options.text("--svg", svg_, "FILE", "draw a picture into FILE, or to standard output (-)");
+    options.text("--svg", svg_, "FILE", "write an SVG picture to FILE, or to standard output (-)");
     options.text("--png", png_, "FILE",
-                 "draw a PNG, which requires rsvg-convert (Debian: librsvg2-bin)");
+                 "write a PNG picture to FILE, or to standard output (-); requires rsvg-convert "
+                 "(Debian: librsvg2-bin)");
     options.flag("--list-machines", list_, "list the machines that --machine accepts by name");
     options.flag("--json", json_, "print everything as JSON");
     for (const char* const other : {"--machine", "--xml", "--synthetic", "--svg", "--png"}) {
