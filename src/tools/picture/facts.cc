@@ -126,7 +126,7 @@ std::string calibration_line(const Subject& subject) {
     return "not measured by huddle: published figures, the others estimated" + file;
   }
   if (!subject.path.empty()) return "uncalibrated: every figure is an estimate" + file;
-  return fmt::format("uncalibrated: generic constants{}",
+  return fmt::format("uncalibrated: generic figures{}",
                      subject.measurable ? "; run 'huddle calibrate'" : "");
 }
 

@@ -65,7 +65,7 @@ TEST(ConfigText, ShowsMissingValues) {
 
 TEST(SettingText, ExplainsOneSetting) {
   const auto all = resolved();
-  const std::string text = setting_text(find(all, "machine"));
+  const std::string text = setting_text(find(all, "machine"), 80);
   EXPECT_THAT(text, HasSubstr("value        /shared/node.toml (from HUDDLE_MACHINE)\n"));
   EXPECT_THAT(text, HasSubstr("environment  HUDDLE_MACHINE=NAME|FILE\n"));
   EXPECT_THAT(text, HasSubstr("default      none\n"));

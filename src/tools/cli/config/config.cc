@@ -73,19 +73,21 @@ std::string config_text(std::span<const settings::Resolved> settings,
   return text;
 }
 
-std::string setting_text(const settings::Resolved& resolved) {
+std::string setting_text(const settings::Resolved& resolved, int columns) {
   const settings::Setting& setting = resolved.setting;
   const std::string_view fallback = setting.fallback.empty() ? "none" : setting.fallback;
-  return fmt::format(
-      "{}: {}\n\n"
-      "  value        {} (from {})\n"
-      "  values       {}\n"
-      "  default      {}\n"
-      "  environment  {}={}\n"
-      "  in a file    {} = \"{}\"\n",
-      setting.key, setting.help, shown_value(resolved), resolved.where, setting.placeholder,
-      fallback, settings::environment_name(setting.key), setting.placeholder, setting.key,
-      setting.placeholder);
+  const std::string head = fmt::format("{}: ", setting.key);
+  return wrap(head, setting.help, 2, columns) +
+         fmt::format(
+             "\n"
+             "  value        {} (from {})\n"
+             "  values       {}\n"
+             "  default      {}\n"
+             "  environment  {}={}\n"
+             "  in a file    {} = \"{}\"\n",
+             shown_value(resolved), resolved.where, setting.placeholder, fallback,
+             settings::environment_name(setting.key), setting.placeholder, setting.key,
+             setting.placeholder);
 }
 
 namespace {
@@ -118,7 +120,7 @@ class ConfigCommand : public Command {
   }
   ExitCode run(const Context& context) override {
     if (!key_.empty() && !json_) {
-      context.console.print(setting_text(chosen(context.settings)));
+      context.console.print(setting_text(chosen(context.settings), context.console.columns));
       return ExitCode::fine;
     }
     const auto files = config_files(settings::process_sources());

@@ -161,8 +161,8 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
   const std::size_t ties = near_ties(candidates, explained.error);
   const std::string answer =
       fmt::format("{}: predicted {}", question(explained.explanation), time_text(chosen.ns));
-  std::string text =
-      bold(wrap("", answer, 0, columns) + wrap("  by ", in_words(chosen), 5, columns), console);
+  std::string text = bold(
+      wrap("", answer, 0, columns) + wrap("  algorithm ", in_words(chosen), 4, columns), console);
   text += ground(explained, columns);
   const std::string forcing = select::forcing_text(explained.explanation);
   if (!forcing.empty()) text += wrap("", forcing + ".", 0, columns);

@@ -215,7 +215,7 @@ void add_part(Table& table, const std::string& where,
               int segments) {
   if (!phase) return;
   const double bytes = static_cast<double>(phase->bytes) * segments;
-  table.add({fmt::format("{}: {} by {}", where, phase_name(*phase), algorithm),
+  table.add({fmt::format("{}: {} ({})", where, phase_name(*phase), algorithm),
              phase->bytes > 0 ? size_text(bytes) : "-",
              time_text(static_cast<double>(phase->ns) * segments)});
 }

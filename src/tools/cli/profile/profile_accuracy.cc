@@ -90,7 +90,8 @@ std::string shortfall(const Accuracy& accuracy) {
 }
 
 std::string accuracy_text(const std::vector<Accuracy>& all, const Console& console) {
-  Table table({"pattern", "cosine", "rank", "0.9 after", "cost", "decision"}, {0, 0});
+  Table table({"pattern", "cosine", "rank correlation", "cosine 0.9 after", "cost", "decision"},
+              {0, 0});
   for (const Accuracy& one : all) {
     const bool has_truth = !has_nothing_to_see(one.pattern);
     table.add({std::string(threads::known_patterns[static_cast<std::size_t>(one.pattern)]),

@@ -226,7 +226,7 @@ class ScheduleCommand : public Command {
 
   ExitCode run(const Context& context) override {
     if (algorithm_.empty()) {
-      context.console.print(list());
+      context.console.print(list(context.console.columns));
       return ExitCode::fine;
     }
     const schedules::Algorithm& algorithm = schedules::algorithm_named(algorithm_);
@@ -247,10 +247,12 @@ class ScheduleCommand : public Command {
   }
 
  private:
-  static std::string list() {
+  static std::string list(int columns) {
+    constexpr int name_columns = 26;
     std::string text;
     for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
-      text += fmt::format("{:<24}  {}\n", algorithm.full_name(), algorithm.summary);
+      text += wrap(padded(algorithm.full_name(), name_columns), algorithm.summary, name_columns,
+                   columns);
     }
     return text;
   }

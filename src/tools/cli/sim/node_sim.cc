@@ -254,12 +254,12 @@ std::string node_sim_text(const NodeSimulated& simulated, const Console& console
                        simulated.root > 0 ? fmt::format(", root {}", simulated.root) : "",
                        time_text(outcome.all_ns()), time_text(simulated.candidate.ns)),
            0, columns);
-  text += wrap("  by ",
+  text += wrap("  algorithm ",
                std::string(algorithm_name(simulated.candidate.plan)) +
                    (simulated.candidate.parameters.empty() ? "" : ": ") +
                    simulated.candidate.parameters,
                5, columns);
-  text += wrap("  on ", printable(simulated.machine), 5, columns) + "\n";
+  text += wrap("  machine ", printable(simulated.machine), 5, columns) + "\n";
   const auto [first, last] = std::minmax_element(outcome.ns.begin(), outcome.ns.end());
   text +=
       wrap("",

@@ -37,9 +37,9 @@ std::string crossings_text(const Paths& paths) {
   for (const PathPoint& point : paths.points) {
     const std::string& fastest = point.ways[point.fastest].name;
     if (before == nullptr) {
-      text = fmt::format("The fastest path is {}", fastest);
+      text = fmt::format("Fastest path: {}", fastest);
     } else if (fastest != before->ways[before->fastest].name) {
-      text += fmt::format(", from {} on {}", size_text(point.bytes), fastest);
+      text += fmt::format("; from {} on: {}", size_text(point.bytes), fastest);
     }
     before = &point;
   }
