@@ -7,7 +7,7 @@
 preload=$build/lib/huddle/libhuddle_preload.so
 taken='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
 within='^allreduce +[0-9]+ +[0-9]+ +[0-9.]+  [^Mn]'
-passed='^allreduce .*  MPI: several nodes'
+passed='^allreduce .*  MPI: ranks on several nodes'
 by_schedule=(barrier bcast reduce allreduce allgather allgatherv alltoall gather scatter reduce_scatter reduce_scatter_block)
 all_taken=("${by_schedule[@]}" alltoallv gatherv scatterv)
 

@@ -23,7 +23,8 @@ TEST(Verification, CountsDifferencesAmongComparedCalls) {
   EXPECT_TRUE(verification.note_difference()) << "the first one is printed";
   EXPECT_FALSE(verification.note_difference());
   EXPECT_TRUE(verification.has_differences());
-  EXPECT_EQ(verification.report(no_calls), "1,236 calls compared, 2 differ, 0 not comparable");
+  EXPECT_EQ(verification.report(no_calls),
+            "1,236 calls compared, 2 with different results, 0 not compared");
 }
 
 TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
@@ -32,9 +33,10 @@ TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
   Verification verification;
   verification.note_skipped(Route::one_rank);
   for (int i = 0; i < 6; ++i) verification.note_skipped(Incomparable::mpi_failed);
-  EXPECT_EQ(verification.report(door),
-            "0 calls compared, 0 differ, 12 not comparable (6 error reported by the MPI, "
-            "5 nonblocking, 1 one rank)");
+  EXPECT_EQ(
+      verification.report(door),
+      "0 calls compared, 0 with different results, 12 not compared (error reported by the MPI: 6, "
+      "nonblocking collective: 5, single rank: 1)");
 }
 
 }  // namespace

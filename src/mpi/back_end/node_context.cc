@@ -57,10 +57,10 @@ void NodeContext::start_heap(const Complain& complain) {
   // With "auto", `huddle run` decides by preloading the heap, based on this machine's figures.
   if (options_.heap == "off") return;
   const heap::Started started = heap::start(options_.heap_wish);
-  if (!started.refusal.empty()) complain("shared heap: " + started.refusal);
+  if (!started.refusal.empty()) complain("heap: " + started.refusal);
   if (started.refusal.empty() && !started.facts && options_.heap == "on") {
     complain(
-        "shared heap: libhuddle_heap.so is not preloaded; start the program with 'huddle run "
+        "heap: libhuddle_heap.so is not preloaded; start the program with 'huddle run "
         "--heap on'");
   }
   const std::lock_guard lock(mutex_);

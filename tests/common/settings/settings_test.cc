@@ -115,11 +115,10 @@ TEST(Resolve, ErrorContainsTheNearestVariable) {
   sources.environment = {"HUDDLE_MACHNE=x"};
   EXPECT_EQ(error_of(sources), "HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?");
   sources.environment = {"HUDDLE_FOO=1"};
-  EXPECT_EQ(error_of(sources),
-            "HUDDLE_FOO is not a setting; 'huddle config' lists those there are");
+  EXPECT_EQ(error_of(sources), "HUDDLE_FOO is not a setting; 'huddle config' lists all settings");
   sources.environment = {"HUDDLE_BROADCAST_DEGREE=4"};
   EXPECT_EQ(error_of(sources),
-            "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists those there are");
+            "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists all settings");
 }
 
 TEST(Resolve, ErrorListsTheValidValues) {
@@ -136,7 +135,8 @@ TEST(Resolve, ErrorListsTheValidValues) {
 TEST(Resolve, RejectsAValueThatIsNotAString) {
   Layers layers;
   layers.site("color = true\n");
-  EXPECT_THAT(error_of(layers.sources), HasSubstr(":1: color takes text in quotes"));
+  EXPECT_THAT(error_of(layers.sources),
+              HasSubstr(":1: the value of color must be a string in quotes"));
 }
 
 TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
@@ -186,7 +186,7 @@ TEST(Size, AcceptsUnits) {
   sources.environment = {"HUDDLE_HEAP_THRESHOLD=1.5M"};
   EXPECT_EQ(find(resolve(sources), "heap-threshold").value, "1.5M");
   sources.environment = {"HUDDLE_HEAP_THRESHOLD=much"};
-  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_THRESHOLD takes a size such as 64K, not 'much'");
+  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_THRESHOLD must be a size such as 64K, not 'much'");
 }
 
 TEST(Switch, MainSwitchIsNamedHuddle) {
@@ -196,7 +196,7 @@ TEST(Switch, MainSwitchIsNamedHuddle) {
   EXPECT_EQ(find(resolve(sources), "huddle").value, "off");
   EXPECT_EQ(find(resolve(sources), "huddle").where, "HUDDLE");
   sources.environment = {"HUDDLE=never"};
-  EXPECT_EQ(error_of(sources), "HUDDLE takes on or off, not 'never'");
+  EXPECT_EQ(error_of(sources), "HUDDLE must be on or off, not 'never'");
 }
 
 TEST(Machine, IsAPathOrAName) {
@@ -246,7 +246,7 @@ TEST(Algo, AcceptsOnlyExistingAlgorithms) {
   EXPECT_EQ(error_with("bcast:pipelned"),
             "HUDDLE_ALGO: bcast has no algorithm 'pipelned'; did you mean 'pipelined'?");
   EXPECT_THAT(error_with("bcast:doubling"), HasSubstr("; it has inline, pipelined, segmented or"));
-  EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("leave the range out"));
+  EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("remove the range"));
 }
 
 TEST(NetAlgo, AcceptsOnlyExistingSchedules) {
@@ -259,7 +259,7 @@ TEST(NetAlgo, AcceptsOnlyExistingSchedules) {
   EXPECT_EQ(error_with("bcast:chan"),
             "HUDDLE_NET_ALGO: bcast has no algorithm 'chan'; did you mean 'chain'?");
   EXPECT_THAT(error_with("allreduce:ring"), HasSubstr("; it has doubling, halving or slices"));
-  EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("leave the range out"));
+  EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("remove the range"));
 }
 
 TEST(NetLeaders, MustBeAtLeastOne) {

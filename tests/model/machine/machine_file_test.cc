@@ -92,7 +92,7 @@ TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
   expect_refused("schema = ", "not TOML");
   expect_refused("", "'schema' is missing");
   expect_refused("schema = 1\nname = \"x\"", "'[topology]' is missing");
-  expect_refused(damaged("schema = 1", "schema = 2"), "newer huddle (schema 2");
+  expect_refused(damaged("schema = 1", "schema = 2"), "newer version of huddle (schema 2");
   expect_refused(damaged("schema = 1", "schema = 0"), "whole number");
   expect_refused(damaged("one_way_ns = 12", "one_way_ns = -12"), "one_way_ns is -12");
   expect_refused(damaged("one_way_ns = 12", "one_way_ns = nan"), "finite number");
@@ -108,12 +108,13 @@ TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
   expect_refused(damaged("copiers = 1", "copiers = 99"), "copiers is 99");
   expect_refused(damaged("copiers = 1", "copiers = 1.5"), "whole number");
   expect_refused(damaged("  [47.25],", "  [47.25, 3],"), "row 1 must have 1");
-  expect_refused(damaged("  [47.25],\n", ""), "need 3 rows, there are 2");
-  expect_refused(damaged("pus = \"0-15\"", "pus = \"0-14\""), "more processors than there are");
-  expect_refused(damaged("pus = \"0-15\"", "pus = \"\""), "at least one processor");
+  expect_refused(damaged("  [47.25],\n", ""), "require 3 rows, but there are 2");
+  expect_refused(damaged("pus = \"0-15\"", "pus = \"0-14\""),
+                 "more hardware threads than the machine has");
+  expect_refused(damaged("pus = \"0-15\"", "pus = \"\""), "at least one hardware thread");
   expect_refused(damaged("groups = [\"0-1\",", "groups = [\"0-2\","), "level core");
   expect_refused(damaged("[[10, 17", "[[10"), "need 16 distances");
-  expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "busy for 2 x cpu_ns = 1000 ns");
+  expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "2 x cpu_ns = 1000 ns");
   expect_refused(damaged("rendezvous_bytes = 16384", "rendezvous_bytes = -1"),
                  "rendezvous_bytes is -1");
   expect_refused(damaged("both_ways = 1.2", "both_ways = 2.5"), "both_ways is 2.5");
@@ -218,7 +219,7 @@ TEST(MachineFile, ErrorNamesTheLineOfAnInvalidBeginning) {
       {"{\"schema\":1}\n", "f:1: not TOML: "},
       {mark + "\nschema = \n", "f:2: not TOML: "},
       {"name = \"x\"\n", "f:1: 'schema' is missing"},
-      {mark + "schema = 1\nname = 3\n", "f:2: 'name' must be a text in quotes"}};
+      {mark + "schema = 1\nname = 3\n", "f:2: 'name' must be a string in quotes"}};
   for (const auto& [text, complaint] : complaints) {
     const std::string& file = text;
     EXPECT_THAT([&file] { parse_machine(file, "f"); },

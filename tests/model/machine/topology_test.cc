@@ -79,7 +79,7 @@ void expect_refused(const Topology& topology, const std::string& reason) {
 
 TEST(Topology, RejectsInvalidTrees) {
   Topology topology;
-  expect_refused(topology, "at least one processor");
+  expect_refused(topology, "at least one hardware thread");
   topology.pus = CpuSet::parse("0-3");
   topology.levels = {{"l2", {CpuSet::parse("0-1"), CpuSet::parse("1-2")}, {}}};
   expect_refused(topology, "processor 1 in two groups");

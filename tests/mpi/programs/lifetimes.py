@@ -42,7 +42,7 @@ def churn(bench, thorough):
         if calls > 3 or settings:
             bench.takes(what, outcome, ("allreduce",))
         else:
-            bench.passed_for(what, outcome, "allreduce", "before the communicator joined")
+            bench.passed_for(what, outcome, "allreduce", "communicator not yet active")
 
 
 def attributes(bench, thorough):
@@ -201,4 +201,4 @@ def errors(bench, thorough):
                      "errors: other lines with huddle")
         bench.takes("errors", ours, ("allreduce",))
         for operation in ("bcast", "gather", "alltoall", "scan"):
-            bench.passed_for("errors", ours, operation, "arguments for the MPI to judge")
+            bench.passed_for("errors", ours, operation, "possibly invalid arguments")

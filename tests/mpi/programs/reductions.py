@@ -15,7 +15,7 @@ import bench as bench_module
 import peer as peer_module
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[3] / "bench/results/reductions.json"
-PASSED = re.compile(r"MPI: type or operator: (\w+) of (.+)$", re.MULTILINE)
+PASSED = re.compile(r"MPI: unsupported datatype or operator: (\w+) of (.+)$", re.MULTILINE)
 # The descriptions of unnamed datatypes in the statistics.
 DERIVED = {"duplicate": "a derived datatype", "contiguous": "a derived datatype",
            "f90_integer": "an integer type of Fortran", "f90_real": "a real type of Fortran",

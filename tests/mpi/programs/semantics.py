@@ -68,7 +68,7 @@ def communicators(bench, thorough):
         for ranks in (1, 2, 3, 5) if thorough else (3,):
             outcome = bench.run(program, ranks, settings=settings)
             bench.passes(f"communicators on {ranks} ranks, {settings}", outcome)
-            bench.passed_for("communicators", outcome, "allreduce", "one rank")
+            bench.passed_for("communicators", outcome, "allreduce", "single rank")
             if ranks > 1:
                 bench.takes("communicators", outcome, ("barrier", "bcast", "reduce", "allreduce",
                                                        "scan", "alltoall"))

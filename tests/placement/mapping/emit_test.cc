@@ -43,7 +43,7 @@ TEST(Emit, ListFormatsRequireSameListOnAllNodes) {
       [&] {
         emit(Emission::srun_map_cpu, {differ, 2});
       },
-      ThrowsMessage<UsageError>(HasSubstr("same list")));
+      ThrowsMessage<UsageError>(HasSubstr("in the same way")));
 }
 
 TEST(Emit, HostFormatsFollowRankOrder) {

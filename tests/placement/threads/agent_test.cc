@@ -76,7 +76,7 @@ TEST(Agent, MovesPairsTogetherWhenSeenTwice) {
   EXPECT_GT(all[1].saved, 0.5);
   // Then the placement stays.
   for (std::size_t i = 2; i < all.size(); ++i) EXPECT_EQ(all[i].reason, Reason::best_already);
-  EXPECT_THAT(text_of(all[1]), HasSubstr("seen twice in a row"));
+  EXPECT_THAT(text_of(all[1]), HasSubstr("confirmed by two decisions"));
 }
 
 // Returns the number of threads in each group of a level after a decision.

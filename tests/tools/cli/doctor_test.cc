@@ -49,17 +49,15 @@ Console console_of(int columns, bool unicode = false, bool color = false) {
 TEST(DoctorText, HasOneLinePerCheckAndDetailsForProblems) {
   EXPECT_EQ(doctor_text(three(), console_of(80)),
             "Between processes\n"
-            "  ok Reading memory  process_vm_readv works\n"
-            "\n"
+            "  ok Reading memory  process_vm_readv works\n\n"
             "Huge pages\n"
             "  !  Shared          shmem_enabled is 'never'\n"
-            "       Cost:   Random access is slower.\n"
+            "       Effect: Random access is slower.\n"
             "       Remedy: As root:\n"
             "               echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled\n"
             "  X  memfd           no\n"
             "       Cost:   Nothing works.\n"
-            "       Remedy: Use Linux.\n"
-            "\n"
+            "       Remedy: Use Linux.\n\n"
             "3 checks: 1 fine, 1 limited, 1 failed. huddle cannot work here until what fails\n"
             "is mended.\n");
 }

@@ -52,10 +52,10 @@ class Map : public testing::Test {
 TEST_F(Map, ShowsBothPlacementsAndTheReason) {
   const Ran ran = map({});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that talk"),
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that communicate"),
                              HasSubstr("% of the hop-bytes saved"), HasSubstr("why: tree:"),
-                             HasSubstr("bytes between each pair"),
-                             HasSubstr("placement (. is free)"), HasSubstr("l3 0-7:")));
+                             HasSubstr("bytes between each pair"), HasSubstr("placement (.: free)"),
+                             HasSubstr("l3 0-7:")));
 }
 
 TEST_F(Map, JsonHasEachElementOnce) {
@@ -71,14 +71,14 @@ TEST_F(Map, JsonHasEachElementOnce) {
 }
 
 TEST_F(Map, KeepsGoodPlacements) {
-  EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("leave it as it is"));
+  EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("keep the current placement"));
   EXPECT_THAT(map({"--min-gain", "90"}).out, HasSubstr("is less than --min-gain 90 %"));
   const Ran silent = map({}, "0,0\n0,0\n");
   EXPECT_EQ(silent.status, 0);
-  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: no two elements communicate"));
+  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: no two ranks or threads communicate"));
   const Ran emitted = map({"--min-gain", "90", "--emit", "gomp"});
   EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
-  EXPECT_THAT(emitted.err, HasSubstr("this is the present placement; leave it as it is"));
+  EXPECT_THAT(emitted.err, HasSubstr("this is the current placement; keep the current placement"));
 }
 
 // Returns a profile of threads in a row with `events` sampled events, each of a page of 4 KiB.
@@ -101,8 +101,8 @@ TEST_F(Map, ThinProfilesMoveNothing) {
     const std::string profile = profile_of_a_row(16, events);
     const Ran ran = map({}, profile);
     EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr(fmt::format("leave it as it is: {} sampled events cannot place "
-                                               "16 threads: at least 160",
+    EXPECT_THAT(ran.out, HasSubstr(fmt::format("keep the current placement: {} sampled events are "
+                                               "too few to place 16 threads: at least 160",
                                                events)));
     const json document = json::parse(map({"--json"}, profile).out);
     EXPECT_EQ(document["advice"], "leave");
@@ -167,8 +167,8 @@ TEST_F(MapOnTwoSockets, PresentPlacementIsNotConcentrated) {
 }
 
 TEST_F(Map, KeepsFixedElementsAndAllowedSlots) {
-  const json document = json::parse(
-      map({"--fixed", "3=12,4=1:2", "--cpus", "0-3,12", "--nodes", "4", "--json"}).out);
+  const json document =
+      json::parse(map({"--fixed", "3=12,4=1:2", "--cpus", "0-3,12", "--nodes", "4", "--json"}).out);
   for (const json& seat : document["placement"]) {
     const int processor = seat["processor"];
     EXPECT_TRUE(processor <= 3 || processor == 12) << seat;
@@ -187,12 +187,12 @@ TEST_F(Map, StartsFromThePresentPlacement) {
     seats += fmt::format("{}={}\n", element, (13 * element) % 16);
   }
   const std::string present = program_.home().write("present", seats);
-  EXPECT_THAT(map({"--current", present}).out, HasSubstr("leave it as it is"))
+  EXPECT_THAT(map({"--current", present}).out, HasSubstr("keep the current placement"))
       << "the ring of step 5 lies in order there";
   const std::string wrong = program_.home().write("wrong", "0=1\nx\n");
   const Ran ran = map({"--current", wrong});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("wrong:2: 'x' is no ELEMENT=PROCESSOR"));
+  EXPECT_THAT(ran.err, HasSubstr("wrong:2: 'x' is not of the form ELEMENT=HARDWARE_THREAD"));
 }
 
 TEST_F(Map, ComparesAllMethods) {
@@ -228,19 +228,19 @@ TEST_F(Map, ReportsUsageErrors) {
   fails({"--emit", "openmpi"}, "did you mean 'openmpi4'?");
   fails({"--emit", "foo"}, "the formats are omp-places, gomp");
   fails({"--rows", "frist"}, "did you mean 'first'?");
-  fails({"--as-published"}, "--as-published goes with --method lh");
+  fails({"--as-published"}, "--as-published requires --method lh");
   fails({"--cpus", "0-3", "--nodes", "2"}, "--nodes 4");
-  fails({"--cpus", "99"}, "none of the allowed processors");
+  fails({"--cpus", "99"}, "--cpus contains no hardware thread");
   fails({"--cpus", "x"}, "--cpus");
-  fails({"--fixed", "3"}, "is no ELEMENT=PROCESSOR");
-  fails({"--fixed", "3=99"}, "no such processor");
-  fails({"--fixed", "3=1,4=1"}, "cannot both sit on 1");
+  fails({"--fixed", "3"}, "is not of the form ELEMENT=HARDWARE_THREAD");
+  fails({"--fixed", "3=99"}, "this hardware thread does not exist");
+  fails({"--fixed", "3=1,4=1"}, "cannot both be placed on 1");
   fails({"--fixed", "77=1"}, "there is no element 77");
-  fails({"--nodes", "2", "--hosts", "a", "--emit", "hostfile"}, "--hosts names 1 node");
+  fails({"--nodes", "2", "--hosts", "a", "--emit", "hostfile"}, "--hosts contains 1 node");
   fails({"--nodes", "2", "--cpus", "0-7", "--emit", "gomp"}, "threads of one node");
   const Ran nothing = program_.run({"map"});
   EXPECT_EQ(nothing.status, 2);
-  EXPECT_THAT(nothing.err, HasSubstr("map what?"));
+  EXPECT_THAT(nothing.err, HasSubstr("a communication matrix is required"));
 }
 
 TEST_F(Map, DamagedMatrixIsReportedWithFileAndLine) {

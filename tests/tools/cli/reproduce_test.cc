@@ -67,7 +67,7 @@ TEST(Reproduce, RefusesAnUnknownPaper) {
   const Ran ran = reproduce({"zang"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err, "huddle: there is no paper 'zang'; did you mean 'zhang'?\n");
+  EXPECT_EQ(ran.err, "huddle: unknown paper 'zang'; did you mean 'zhang'?\n");
   EXPECT_THAT(reproduce({"knuth"}).err, HasSubstr("there are zhang, liu, kurnosov, chen, lu"));
 }
 

@@ -26,7 +26,7 @@ TEST(CheckLimits, HighLimitsWork) {
   const auto findings = check_limits(limits("1024", "8388608").system());
   EXPECT_EQ(count(findings, State::works), 2);
   EXPECT_EQ(named(findings, "nofile").found, "1024 a process");
-  EXPECT_EQ(named(findings, "memlock").found, "8M a process; no network card here needs more");
+  EXPECT_EQ(named(findings, "memlock").found, "8M per process; no network card here requires more");
 }
 
 TEST(CheckLimits, FewDescriptorsAreLimited) {

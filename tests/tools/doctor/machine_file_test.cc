@@ -36,7 +36,7 @@ TEST(JudgeMachine, FileOfEstimatesIsLimited) {
   machine::LoadedMachine loaded;
   loaded.path = "/etc/huddle/machines/x.toml";
   EXPECT_THAT(judge_machine(loaded, here, searched).found,
-              HasSubstr("nothing in /etc/huddle/machines/x.toml"));
+              HasSubstr("/etc/huddle/machines/x.toml contains no measured figures"));
 }
 
 TEST(JudgeMachine, MeasuredFileWorks) {

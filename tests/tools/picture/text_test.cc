@@ -119,7 +119,7 @@ TEST(Text, SurvivesAnExtremelyNarrowTerminal) {
 
 TEST(Text, ReportsTheOriginOfFigures) {
   Subject subject = synthetic("pack:2 core:2 pu:1");
-  EXPECT_THAT(as_text(subject, {}), HasSubstr("uncalibrated: generic constants; run 'huddle cal"));
+  EXPECT_THAT(as_text(subject, {}), HasSubstr("uncalibrated: generic figures; run 'huddle cal"));
   subject.path = "m.toml";
   EXPECT_THAT(as_text(subject, {}),
               HasSubstr("uncalibrated: every figure is an estimate (m.toml)"));

@@ -17,7 +17,7 @@ TEST(BenchBinding, GivesEachRankItsOwnHardwareThreadIfPossible) {
   EXPECT_FALSE(binding.crowded());
   EXPECT_THAT(binding.pus_of(1), ElementsAre(6));
   EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6));
-  EXPECT_EQ(text(binding), "2 ranks, one each on cpus 4, 6");
+  EXPECT_EQ(text(binding), "2 ranks, one on each of the hardware threads 4, 6");
 }
 
 TEST(BenchBinding, LetsAllRanksRunEverywhereIfOversubscribed) {

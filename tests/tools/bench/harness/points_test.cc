@@ -36,7 +36,7 @@ std::string complaint_about(const std::string& operations) {
 }
 
 TEST(Points, NamesTheUnknownOperation) {
-  EXPECT_EQ(complaint_about("MPI_Alltoallw"), "--ops: alltoallw cannot be timed");
+  EXPECT_EQ(complaint_about("MPI_Alltoallw"), "--ops: huddle bench cannot time alltoallw");
   EXPECT_EQ(complaint_about("bcast,MPI_Bcst"),
             "--ops: unknown word 'MPI_Bcst'; did you mean 'bcast'?");
   EXPECT_THAT(complaint_about("gossip"),
