@@ -80,7 +80,7 @@ def test_ucx_check_to_report(tmp_path, version, selections, status):
                      "--dry-run", "--json", more=RECORDED, status=status)
     page = report_of(tmp_path, written)
     assert f"UCX {version} inside a node" in page and "UCX_CMA_BW" in page
-    assert ("37 % of messages from 256K on go through tcp/lo" in page) == (status == 1)
+    assert ("37 % of each message of at least 256K go through tcp/lo" in page) == (status == 1)
 
 
 def test_ucx_check_of_a_program_to_report(tmp_path):

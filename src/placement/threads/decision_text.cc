@@ -27,7 +27,7 @@ std::string less_memory_text(const Decision& decision) {
   const mapping::MemoryUse& now = decision.rejected->now;
   const mapping::MemoryUse& then = decision.rejected->then;
   const std::string head =
-      fmt::format("do nothing: moving {} closer to each other would leave them",
+      fmt::format("do nothing: moving {} closer to each other would limit them to",
                   counted(static_cast<long long>(decision.threads.size()), "thread"));
   if (then.numa_nodes < now.numa_nodes) {
     return fmt::format("{} {} of the {} NUMA nodes that they use", head, then.numa_nodes,
