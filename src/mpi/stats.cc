@@ -51,7 +51,7 @@ std::size_t calls_of(const std::vector<Reason>& reasons) {
 std::string listed(const std::vector<Reason>& reasons) {
   std::string list;
   for (const Reason& reason : reasons) {
-    list += fmt::format("{}{}: {}", list.empty() ? "" : ", ", grouped(reason.calls), reason.words);
+    list += fmt::format("{}{}: {}", list.empty() ? "" : ", ", reason.words, grouped(reason.calls));
   }
   return list.empty() ? list : fmt::format(" ({})", list);
 }

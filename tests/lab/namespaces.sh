@@ -146,8 +146,8 @@ seated() {
 placed_words() {
   case $1 in
     blocks) echo --nodes 4 --ranks-per-node 2 ;;
-    turns) echo --nodes 4 --ranks-per-node 2 --placement round-robin ;;
-    uneven) echo --placement 3,1,2,1 ;;
+    turns) echo --nodes 4 --ranks-per-node 2 --map round-robin ;;
+    uneven) echo --map 3,1,2,1 ;;
     single) echo --nodes 4 --ranks-per-node 1 ;;
     five) echo --nodes 5 --ranks-per-node 1 ;;
     eight) echo --nodes 8 --ranks-per-node 1 ;;

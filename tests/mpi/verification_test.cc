@@ -13,7 +13,8 @@ const huddle_stub_interface no_calls = {nullptr, "/usr/lib/libmpi.so", nullptr, 
 
 TEST(Verification, ReportsEvenIfNothingWasCompared) {
   const Verification verification;
-  EXPECT_EQ(verification.report(no_calls), "0 calls compared, 0 differ, 0 not comparable");
+  EXPECT_EQ(verification.report(no_calls),
+            "0 calls compared, 0 with different results, 0 not compared");
   EXPECT_FALSE(verification.has_differences());
 }
 

@@ -101,7 +101,7 @@ UsageError unknown(std::string_view kind, std::string_view word,
   const std::string guess = did_you_mean(word, names);
   return UsageError(
       fmt::format("unknown {} '{}'{}", kind, word,
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
 }  // namespace
@@ -139,8 +139,8 @@ std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& 
         fmt::format("{} among {} ranks: at least one rank is required", name, call.ranks));
   }
   if (has_root(algorithm.operation) && (call.root < 0 || call.root >= call.ranks)) {
-    throw UsageError(fmt::format("there is no root {} among {} ranks; the last rank is {}",
-                                 call.root, counted(call.ranks, "rank"), call.ranks - 1));
+    throw UsageError(fmt::format("there is no root {} among {}; the last rank is {}", call.root,
+                                 counted(call.ranks, "rank"), call.ranks - 1));
   }
   if (call.radix < 2 || call.segments < 1 || call.message_blocks < 1) {
     throw UsageError(

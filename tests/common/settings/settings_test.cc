@@ -126,7 +126,7 @@ TEST(Resolve, ErrorListsTheValidValues) {
   layers.site("color = \"nevr\"\n");
   EXPECT_EQ(error_of(layers.sources),
             layers.sources.site_file +
-                ":1: color takes auto, always or never, not 'nevr'; did you mean 'never'?");
+                ":1: color must be auto, always or never, not 'nevr'; did you mean 'never'?");
   layers.site("");
   layers.sources.environment = {"HUDDLE_UNICODE=1"};
   EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE takes auto, always or never, not '1'");
@@ -149,7 +149,7 @@ TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
   EXPECT_THAT(mistakes, ::testing::ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
                                                HasSubstr(":3: ops: unknown word 'bcst'"),
                                                HasSubstr("HUDDLE_VERIFFY is not a setting"),
-                                               HasSubstr("HUDDLE_STATS takes off or on")));
+                                               HasSubstr("HUDDLE_STATS must be off or on")));
   EXPECT_EQ(find(settings, "stats").value, "on");
   EXPECT_EQ(find(settings, "stats").layer, Layer::site_file);
   EXPECT_EQ(find(settings, "ops").value, "");
@@ -178,7 +178,7 @@ TEST(Toggle, AcceptsOneAndZero) {
   override_by_flag(settings, "stats", "0");
   EXPECT_EQ(find(settings, "stats").value, "off");
   layers.sources.environment = {"HUDDLE_STATS=2"};
-  EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS takes off or on, not '2'"));
+  EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS must be off or on, not '2'"));
 }
 
 TEST(Size, AcceptsUnits) {
@@ -231,7 +231,7 @@ TEST(List, AcceptsOnlyKnownNames) {
   for (const char* const wrong : {"^", ",", "bcast,", ",bcast", "bcast,^reduce", "bcast reduce"}) {
     EXPECT_THAT(error_with(wrong), ::testing::StartsWith("HUDDLE_OPS: unknown word '")) << wrong;
   }
-  EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; it takes barrier, bcast,"));
+  EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; use barrier, bcast,"));
 }
 
 TEST(Algo, AcceptsOnlyExistingAlgorithms) {
@@ -245,7 +245,7 @@ TEST(Algo, AcceptsOnlyExistingAlgorithms) {
             "HUDDLE_ALGO: unknown collective 'bcst'; did you mean 'bcast'?");
   EXPECT_EQ(error_with("bcast:pipelned"),
             "HUDDLE_ALGO: bcast has no algorithm 'pipelned'; did you mean 'pipelined'?");
-  EXPECT_THAT(error_with("bcast:doubling"), HasSubstr("; it has inline, pipelined, segmented or"));
+  EXPECT_THAT(error_with("bcast:doubling"), HasSubstr("; use inline, pipelined, segmented or"));
   EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("remove the range"));
 }
 
@@ -258,7 +258,7 @@ TEST(NetAlgo, AcceptsOnlyExistingSchedules) {
   EXPECT_EQ(error_with("bcast:chain,MPI_Allreduce:halving"), "no error");
   EXPECT_EQ(error_with("bcast:chan"),
             "HUDDLE_NET_ALGO: bcast has no algorithm 'chan'; did you mean 'chain'?");
-  EXPECT_THAT(error_with("allreduce:ring"), HasSubstr("; it has doubling, halving or slices"));
+  EXPECT_THAT(error_with("allreduce:ring"), HasSubstr("; use doubling, halving or slices"));
   EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("remove the range"));
 }
 
@@ -266,7 +266,7 @@ TEST(NetLeaders, MustBeAtLeastOne) {
   Sources sources;
   sources.environment = {"HUDDLE_NET_LEADERS=0"};
   EXPECT_EQ(error_of(sources),
-            "HUDDLE_NET_LEADERS takes a whole number of 1 or more or auto, not '0'");
+            "HUDDLE_NET_LEADERS must be a whole number of at least 1 or auto, not '0'");
   sources.environment = {"HUDDLE_NET_LEADERS=1"};
   EXPECT_EQ(error_of(sources), "no error");
 }
@@ -278,7 +278,7 @@ TEST(OverrideByFlag, ThrowsUsageErrorForAnInvalidValue) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_STREQ(error.what(), "--color takes auto, always or never, not 'blue'");
+    EXPECT_STREQ(error.what(), "--color must be auto, always or never, not 'blue'");
   }
   EXPECT_EQ(find(settings, "color").value, "auto");
 }

@@ -107,10 +107,10 @@ TEST(FabricFile, ErrorsNameTheLineAndTheReason) {
   expect_refused(damaged(levels_text, "of = 3", "of = 0"), "f.toml:12:", "whole number");
   expect_refused(damaged(levels_text, "of = 3", "of = 900000"), "f.toml:12:", "more than");
   expect_refused(damaged(levels_text, "gb_per_s = 12.5", "gb_per_s = 0"),
-                 "f.toml:14:", "cannot be");
+                 "f.toml:14:", "impossible");
   expect_refused(damaged(levels_text, "gb_per_s = 12.5", "gb_per_s = nan"), "f.toml:14:", "finite");
   expect_refused(damaged(levels_text, "latency_ns = 100", "latency_ns = -1"),
-                 "f.toml:15:", "cannot be");
+                 "f.toml:15:", "impossible");
   expect_refused(damaged(levels_text, "links = 2", "link = 2"), "f.toml:13:", "unknown key 'link'");
   expect_refused(damaged(levels_text, "\"by_destination\"", "\"by_luck\""),
                  "f.toml:4:", "'by_luck' is not one of");
@@ -127,7 +127,8 @@ TEST(FabricFile, RejectsCycles) {
 }
 
 TEST(FabricFile, RejectsInconsistentSwitches) {
-  expect_refused(damaged(switches_text, "leaf[0-1]", "leaf[0-2]"), "f.toml:4:", "leaf2 is nowhere");
+  expect_refused(damaged(switches_text, "leaf[0-1]", "leaf[0-2]"),
+                 "f.toml:4:", "leaf2 is not defined");
   expect_refused(damaged(switches_text, "n[3-4]", "n[2-4]"), "f.toml:16:", "is connected to two");
   expect_refused(damaged(switches_text, "n[3-4]", "n[4-2]"), "f.toml:18:", "backwards");
   expect_refused(damaged(switches_text, "n[3-4]", "n[4"), "f.toml:18:", "brackets");

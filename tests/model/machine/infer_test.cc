@@ -91,7 +91,7 @@ TEST(Infer, ErrorsNameTheInvalidInput) {
   EXPECT_THAT(error_of([&] { infer_levels(empty); }), testing::HasSubstr("cores 0 and 3"));
   const std::vector<PairSamples> negative = {{0, 3, {50, -1}}};
   EXPECT_EQ(error_of([&] { infer_levels(negative); }),
-            "the latency between cores 0 and 3 is -1, which cannot be");
+            "the latency between cores 0 and 3 is -1, which is impossible");
   const std::vector<PairSamples> itself = {{4, 4, {50}}};
   EXPECT_EQ(error_of([&] { infer_levels(itself); }), "core 4 is paired with itself");
   EXPECT_EQ(error_of([&] {

@@ -113,7 +113,7 @@ TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
                  "more hardware threads than the machine has");
   expect_refused(damaged("pus = \"0-15\"", "pus = \"\""), "at least one hardware thread");
   expect_refused(damaged("groups = [\"0-1\",", "groups = [\"0-2\","), "level core");
-  expect_refused(damaged("[[10, 17", "[[10"), "need 16 distances");
+  expect_refused(damaged("[[10, 17", "[[10"), "require 16 distances");
   expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "2 x cpu_ns = 1000 ns");
   expect_refused(damaged("rendezvous_bytes = 16384", "rendezvous_bytes = -1"),
                  "rendezvous_bytes is -1");
@@ -121,7 +121,7 @@ TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
   expect_refused(damaged("piece_bytes = 32768", "piece_bytes = 0"), "piece_bytes is 0");
   expect_refused(damaged("operation = \"allreduce\"", "operation = \"allreduc\""),
                  "did you mean 'allreduce'?");
-  expect_refused(damaged("hosts = 4", "hosts = 9"), "there is a rank on each host");
+  expect_refused(damaged("hosts = 4", "hosts = 9"), "each host must have a rank");
   expect_refused(damaged("in_order = false", "in_order = true"), "twice");
 }
 
@@ -142,7 +142,8 @@ TEST(MachineFile, RejectsTooManyLevelsQuickly) {
 }
 
 TEST(MachineFile, RejectsTooManyHardwareThreads) {
-  expect_refused("schema = 1\nname = \"x\"\n[topology]\npus = \"0-9999\"\n", "10000 processors");
+  expect_refused("schema = 1\nname = \"x\"\n[topology]\npus = \"0-9999\"\n",
+                 "10000 hardware threads");
 }
 
 TEST(MachineFile, RequiresACopyCurveOfASingleCopier) {
@@ -248,7 +249,7 @@ TEST_F(MachineFolder, WritesAtomically) {
 TEST_F(MachineFolder, WriteErrorContainsTheReason) {
   std::ofstream(folder_ / "file") << "in the way";
   EXPECT_THAT([&] { write_machine_file(sample(), folder_ / "file" / "machine.toml"); },
-              ThrowsMessage<FailureError>(HasSubstr("cannot be written")));
+              ThrowsMessage<FailureError>(HasSubstr("cannot write")));
   std::filesystem::create_directory(folder_ / "taken");
   std::filesystem::create_directory(folder_ / "taken" / "inside");
   EXPECT_THROW(write_machine_file(sample(), folder_ / "taken"), FailureError);

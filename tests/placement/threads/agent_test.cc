@@ -139,10 +139,10 @@ TEST_F(EpycAgentTest, ThreadsAreNotConcentratedInOneCache) {
 TEST_F(EpycAgentTest, ReasonForStayingContainsMemory) {
   const std::vector<Decision> nodes = decisions({0, 16}, {{0, 1}});
   EXPECT_THAT(nodes, Each(Field(&Decision::reason, Reason::less_memory)));
-  EXPECT_THAT(text_of(nodes.front()), HasSubstr("leave them 1 of the 2 NUMA nodes"));
+  EXPECT_THAT(text_of(nodes.front()), HasSubstr("limit them to 1 of the 2 NUMA nodes"));
   const std::vector<Decision> caches = decisions({0, 1, 2, 3, 8, 9, 10, 11}, ring_of(8));
   EXPECT_THAT(caches, Each(Field(&Decision::reason, Reason::less_memory)));
-  EXPECT_THAT(text_of(caches.front()), HasSubstr("leave them 23.2 of 27.9 GB/s"));
+  EXPECT_THAT(text_of(caches.front()), HasSubstr("limit them to 23.2 of 27.9 GB/s"));
 }
 
 TEST_F(AgentTest, KeepsGoodPlacement) {

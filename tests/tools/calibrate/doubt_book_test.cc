@@ -62,7 +62,7 @@ TEST(MeasurementLog, ReportsDisturbedHardwareThreads) {
   book.record("copy", "64", measured);
   const auto doubts = book.doubts();
   ASSERT_EQ(doubts.size(), 1U);
-  EXPECT_EQ(doubts.front().what, "cpu 3");
+  EXPECT_EQ(doubts.front().what, "hardware thread 3");
   EXPECT_EQ(doubts.front().why,
             "other programs ran on it in 1 of 1 measurements, for up to 60 % of the time");
 }

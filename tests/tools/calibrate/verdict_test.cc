@@ -48,7 +48,7 @@ TEST(Judge, ReportsEveryReason) {
 TEST(Judge, DetectsSpreadAlone) {
   NoisySampler sampler(50, 0.2, 3);
   EXPECT_THAT(judge(summarize(sampler.series(200)), {}, usual_tolerance).reasons,
-              Contains(HasSubstr("spread")));
+              Contains(HasSubstr("vary")));
 }
 
 TEST(TakenAway, IsFraction) {

@@ -53,9 +53,10 @@ TEST(ConfigText, IsAnAlignedTable) {
 }
 
 TEST(ConfigText, PutsTheOriginBelowTheValueInNarrowTerminals) {
-  EXPECT_THAT(config_text(resolved(), files, 30),
-              HasSubstr("machine          /shared/node.toml\n                 HUDDLE_MACHINE\n"
-                        "ops              -         default\n"));
+  EXPECT_THAT(config_text(resolved(), files, 30), HasSubstr("machine          /shared/node.toml\n"
+                                                            "                 HUDDLE_MACHINE\n"
+                                                            "ops              -\n"
+                                                            "                 default\n"));
 }
 
 TEST(ConfigText, ShowsMissingValues) {

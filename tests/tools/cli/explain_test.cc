@@ -65,7 +65,7 @@ TEST(ExplainText, BeginsWithTheAnswer) {
             "dissemination: fragments of 8K        8 us     8.00\n"
             "dissemination: fragments of 9K        9 us     9.00\n"
             "dissemination: fragments of 10K      10 us    10.00\n"
-            "2 more, up to 12 us: --all\n"
+            "2 more, up to 12 us; show them with --all\n"
             "Half of all predictions differ from the measured time by more than 16 %.\n");
 }
 
@@ -81,10 +81,10 @@ Explained tie() {
 
 TEST(ExplainText, ShowsNearTiesAsOneGroup) {
   EXPECT_THAT(explain_text(tie(), false, console_with(80)),
-              HasSubstr("algorithm                       predicted    ratio\n"
-                        "dissemination, 2 variants: radix 2   1 us   ~ 1.00\n"
-                        "tree: flat                        1.16 us   ~ 1.16\n"
-                        "tree: chain                       1.17 us     1.17\n"
+              HasSubstr("algorithm                           predicted    ratio\n"
+                        "dissemination, 2 variants: radix 2       1 us   ~ 1.00\n"
+                        "tree: flat                            1.16 us   ~ 1.16\n"
+                        "tree: chain                           1.17 us     1.17\n"
                         "Half of all predictions differ from the measured time by more than 16 %:\n"
                         "consider those marked ~ as equal.\n"));
   EXPECT_THAT(explain_text(tie(), true, console_with(80)),
@@ -220,7 +220,7 @@ TEST(Explain, ReportsValidArguments) {
               HasSubstr("unknown collective 'alreduce'; did you mean 'allreduce'?"));
   EXPECT_THAT(usage({"MPI_Alreduce", "8"}),
               HasSubstr("unknown collective 'MPI_Alreduce'; did you mean 'allreduce'?"));
-  EXPECT_THAT(usage({"gossip"}), HasSubstr("there are barrier, bcast, reduce, allreduce"));
+  EXPECT_THAT(usage({"gossip"}), HasSubstr("use one of barrier, bcast, reduce, allreduce"));
   EXPECT_THAT(usage({"bcast"}), HasSubstr("huddle explain bcast 64K"));
   EXPECT_THAT(usage({"barrier", "8"}), HasSubstr("remove SIZE"));
   EXPECT_THAT(usage({"bcast", "8x"}), HasSubstr("'8x' is not a size"));
@@ -296,8 +296,8 @@ TEST(ExplainNodes, ReportsTheNumberOfLeaders) {
 TEST(ExplainNodes, CountsBytesBetweenNodes) {
   for (const std::vector<std::string>& placement : std::vector<std::vector<std::string>>{
            {"--nodes", "4", "--ranks-per-node", "2"},
-           {"--nodes", "4", "--ranks-per-node", "2", "--placement", "round-robin"},
-           {"--placement", "3,1,2,2"}}) {
+           {"--nodes", "4", "--ranks-per-node", "2", "--map", "round-robin"},
+           {"--map", "3,1,2,2"}}) {
     std::vector<std::string> words = {"allgather", "1000", "--machine", songshan_node};
     words.insert(words.end(), placement.begin(), placement.end());
     EXPECT_EQ(between_nodes(words)["parts"][1]["bytes"], 3 * 8 * 1000);
@@ -380,7 +380,7 @@ TEST(ExplainNodes, ReportsTheMeasuredTimeOfTheMpi) {
   EXPECT_TRUE(answer("bcast", "128K").empty());
   EXPECT_TRUE(answer("gather", "8").empty());
   EXPECT_THAT(program.run({"explain", "bcast", "8", "--nodes", "2", "--machine", file}).out,
-              AllOf(HasSubstr("on 4 ranks of 2 nodes"), HasSubstr("left to it"),
+              AllOf(HasSubstr("on 4 ranks of 2 nodes"), HasSubstr("falls back to it"),
                     HasSubstr("not measured: generic figures")));
 }
 
@@ -405,11 +405,11 @@ TEST(ExplainNodes, ReportsMissingArguments) {
     return ran.err;
   };
   EXPECT_THAT(refused({"--ranks-per-node", "2"}), HasSubstr("--nodes 16"));
-  EXPECT_THAT(refused({"--placement", "3,1,x"}), HasSubstr("such as 3,1,2,1"));
-  EXPECT_THAT(refused({"--placement", "3,0"}), HasSubstr("such as 3,1,2,1"));
-  EXPECT_THAT(refused({"--placement", "3,1", "--nodes", "3"}), HasSubstr("remove --nodes"));
-  EXPECT_THAT(refused({"--placement", "3,1", "--ranks-per-node", "3"}),
-              HasSubstr("leave --ranks-per-node out"));
+  EXPECT_THAT(refused({"--map", "3,1,x"}), HasSubstr("such as 3,1,2,1"));
+  EXPECT_THAT(refused({"--map", "3,0"}), HasSubstr("such as 3,1,2,1"));
+  EXPECT_THAT(refused({"--map", "3,1", "--nodes", "3"}), HasSubstr("remove --nodes"));
+  EXPECT_THAT(refused({"--map", "3,1", "--ranks-per-node", "3"}),
+              HasSubstr("remove --ranks-per-node"));
   const Ran scan =
       Program().run({"explain", "scan", "8", "--nodes", "2", "--machine", songshan_node});
   EXPECT_EQ(scan.status, 2);

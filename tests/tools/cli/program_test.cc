@@ -91,7 +91,9 @@ TEST(Help, FitsNarrowTerminalsExceptForExamples) {
     // Examples are for copying and are not broken.
     const std::size_t end = std::min(help.find("Examples:"), help.find("First steps:"));
     ASSERT_NE(end, std::string::npos);
-    EXPECT_THAT(help, HasSubstr("\n  --color auto|always|never\n    colors"));
+    EXPECT_THAT(help, HasSubstr("\n"
+                                "  --color auto|always|never\n"
+                                "    use colors"));
     for (const std::string& line : lines_of(help.substr(0, end))) {
       EXPECT_LE(display_width(line), 40U) << line;
     }
@@ -191,7 +193,7 @@ TEST(Usage, RejectsStrayArguments) {
 
 TEST(Usage, RejectsWrongValues) {
   expect_usage({"doctor", "--color"}, "--color needs one value");
-  expect_usage({"doctor", "--color", "blue"}, "--color takes auto, always or never, not 'blue'");
+  expect_usage({"doctor", "--color", "blue"}, "--color must be auto, always or never, not 'blue'");
 }
 
 TEST(Usage, RejectsInvalidNumbers) {

@@ -96,7 +96,7 @@ TEST(Schedule, ReportsInvalidArguments) {
   } calls[] = {
       {{"schedule", "allgather:neigbor"}, "did you mean 'allgather:neighbor'?"},
       {{"schedule", "algather:ring"}, "did you mean 'allgather'?"},
-      {{"schedule", "allgather"}, "there is no algorithm 'allgather'"},
+      {{"schedule", "allgather"}, "unknown algorithm 'allgather'"},
       {{"schedule", "allgather:ring", "-n", "0"}, "among 0 ranks: at least one rank is required"},
       {{"schedule", "bcast:chain", "-n", "4", "--root", "4"},
        "there is no root 4 among 4 ranks; the last rank is 3"},
@@ -124,8 +124,8 @@ TEST(Distance, ShowsPrintedAndCountedValues) {
   const Ran ran = Program().run({"distance", "allgather:bruck", "--ranks", "10"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out,
-            "10 ranks                      D  counted  by formula  as printed\n"
-            "  allgather:bruck          3.25     13/4        13/4       -1.55\n");
+            "10 ranks                      D  counted  by formula  as published\n"
+            "  allgather:bruck          3.25     13/4        13/4         -1.55\n");
 }
 
 TEST(Distance, IsExactInJson) {

@@ -130,7 +130,7 @@ TEST(SimInsideANode, WritesTracesForPerfetto) {
 
 TEST(SimInsideANode, ComparesPredictionsWithProtocols) {
   const std::string small = HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml";
-  const json document = sim_json({"--compare", "--machine", small});
+  const json document = sim_json({"--compare-predictions", "--machine", small});
   int agreeing = 0;
   for (const json& point : document["points"]) {
     const double ratio = point["simulated_ns"].get<double>() / point["predicted_ns"].get<double>();
@@ -138,7 +138,7 @@ TEST(SimInsideANode, ComparesPredictionsWithProtocols) {
   }
   EXPECT_NEAR(document["agreeing"].get<double>(),
               static_cast<double>(agreeing) / static_cast<double>(document["points"].size()), 1e-9);
-  EXPECT_THAT(sim({"--compare", "--machine", small}).out,
+  EXPECT_THAT(sim({"--compare-predictions", "--machine", small}).out,
               HasSubstr(" differ by at most a factor of 1.5"));
 }
 
@@ -178,7 +178,7 @@ TEST(SimInsideANode, RefusesOptionsForSchedulesBetweenNodes) {
                "ranks are numbered from 0 to 7");
   expect_error({"allreduce", "8", "-n", "8", "--machine", songshan, "--root", "1"}, 2,
                "allreduce has no root");
-  expect_error({"--compare", "--machine", songshan, "--root", "1"}, 2, "--root");
+  expect_error({"--compare-predictions", "--machine", songshan, "--root", "1"}, 2, "--root");
 }
 
 TEST(SimInsideANode, ShowsItsProgress) {
@@ -252,7 +252,7 @@ TEST(SimInsideANode, ReportsInvalidArguments) {
   expect_error({"bcats", "8", "--machine", songshan}, 2, "did you mean");
   expect_error({"bcast", "8", "--machine", songshan, "--trace", "/proc/none/trace.json"}, 1,
                "/proc/none");
-  expect_error({"--compare", "bcast", "8", "--machine", songshan}, 2, "remove OPERATION");
+  expect_error({"--compare-predictions", "bcast", "8", "--machine", songshan}, 2, "remove OPERATION");
 }
 
 TEST(Sim, ReportsInvalidArgumentsWithOneError) {

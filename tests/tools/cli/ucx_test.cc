@@ -161,7 +161,7 @@ TEST(UcxCheckText, ShowsAProgramWithAndWithoutSettings) {
   program.before = {{"eth0", 5}, {"lo", 44e6}};
   check.program_runs = program;
   EXPECT_THAT(ucx_check_text(check, 80),
-              AllOf(HasSubstr("1.000 s, 1.250 s; 0.800 (0.800 to 0.800): slower with them"),
+              AllOf(HasSubstr("1.000 s, 1.250 s; ratio 0.800 (0.800 to 0.800): slower with them"),
                     HasSubstr("network traffic without and with them: lo 42M, 0")));
   EXPECT_EQ(json::parse(ucx_check_json(check))["program"]["ratio"], 0.8);
 }

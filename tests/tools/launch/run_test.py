@@ -163,7 +163,7 @@ class Run(unittest.TestCase):
 
     def test_broken_machine_file_on_the_command_line_is_an_error(self):
         (self.folder / "empty.toml").touch()
-        for name, why in (("nowhere.toml", "nowhere.toml: cannot be read"),
+        for name, why in (("nowhere.toml", "cannot read nowhere.toml"),
                           ("empty.toml", "empty.toml:1: 'schema' is missing")):
             done = self.expect_note(why, "--machine", name, "./show", status=3)
             self.assertEqual(done.stdout, "")

@@ -210,7 +210,7 @@ class ExplainCommand : public Command {
            "  huddle explain bcast 64K -n 8 --algo bcast:segmented   with this algorithm\n"
            "  huddle explain bcast 1K --json | jq .chosen\n"
            "  huddle explain allreduce 64K --nodes 16 --ranks-per-node 32\n"
-           "  huddle explain allgather 8K --placement 3,1,2,1   3 ranks on node 0\n"
+           "  huddle explain allgather 8K --map 3,1,2,1   3 ranks on the first node\n"
            "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   with this algorithm\n\n"
            "A time counts from the call of the first rank until the return of the last rank, on an "
            "otherwise idle machine on which each rank has its own core.";
@@ -240,7 +240,7 @@ class ExplainCommand : public Command {
     options.flag("--simulate", simulate_, "also show the simulated time of each algorithm");
     options.flag("--all", all_, "show all possible algorithms instead of the ten fastest");
     options.flag("--json", json_, "print everything as JSON");
-    for (const char* const ours : {"--nodes", "--ranks-per-node", "--placement"}) {
+    for (const char* const ours : {"--nodes", "--ranks-per-node", "--map"}) {
       for (const char* const of_one_node : {"--ranks", "--simulate", "--all"}) {
         options.exclude(ours, of_one_node);
       }

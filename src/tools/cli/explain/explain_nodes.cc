@@ -35,7 +35,7 @@ std::vector<int> counts_from(const std::string& text) {
     at = next + 1;
   }
   throw UsageError(
-      fmt::format("--placement {}: use block, round-robin, or the number of ranks on each node, "
+      fmt::format("--map {}: use block, round-robin, or the number of ranks on each node, "
                   "such as 3,1,2,1",
                   text));
 }
@@ -55,10 +55,10 @@ void NodesOptions::declare(Options& options) {
                  "number of nodes, each like this machine");
   options.number("--ranks-per-node", ranks_per_node_, 1, most_ranks_per_node, "N",
                  "ranks on each node (default: one per core)");
-  options.text("--placement", map_, "WORD",
+  options.text("--map", map_, "WORD",
                "placement of the ranks: block, round-robin, or the number of ranks on each node, "
                "such as 3,1,2,1 (default: block)");
-  options.complete("--placement", Value::word, {"block", "round-robin"});
+  options.complete("--map", Value::word, {"block", "round-robin"});
 }
 
 internode::NodeMap NodesOptions::map(int cores) const {
@@ -67,11 +67,11 @@ internode::NodeMap NodesOptions::map(int cores) const {
     const std::vector<int> counts = counts_from(map_);
     if (ranks_per_node_ > 0 || (nodes_ > 0 && static_cast<std::size_t>(nodes_) != counts.size())) {
       throw UsageError(
-          fmt::format("--placement {} already contains the numbers of nodes and ranks: remove {}",
+          fmt::format("--map {} already contains the numbers of nodes and ranks: remove {}",
                       map_, ranks_per_node_ > 0 ? "--ranks-per-node" : "--nodes"));
     }
     if (counts.size() < 2)
-      throw UsageError("--placement requires at least two nodes; for one node, use -n instead");
+      throw UsageError("--map requires at least two nodes; for one node, use -n instead");
     return blocks_of(counts);
   }
   if (nodes_ < 2) throw UsageError("the number of nodes is missing: add for example --nodes 16");

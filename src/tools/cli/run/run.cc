@@ -86,7 +86,7 @@ class RunCommand : public Command {
     return "  huddle run mpirun -n 16 ./app\n"
            "  huddle run --stats mpirun -n 16 ./app    print a table of the collectives\n"
            "  huddle run --off -v mpirun -n 16 ./app   share of time in collectives\n"
-           "  huddle run --compare 6 mpirun -n 16 ./app   6 runs each with and without huddle\n"
+           "  huddle run --compare 6 mpirun -n 16 ./app   compare 6 runs each way\n"
            "  huddle run --ops ^bcast srun -n 64 ./app all collectives except one\n"
            "  huddle run --dry-run mpirun -n 2 ./app   print the command, do not run it\n"
            "  srun -n 64 huddle run ./app              under a launcher\n"

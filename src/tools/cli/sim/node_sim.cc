@@ -155,19 +155,19 @@ void NodeSim::declare(Options& options) {
   options.text("--algorithm", algorithm_, "NAME",
                "inside a node: simulate this algorithm instead of the selected one");
   options.text("--trace", trace_, "FILE", "inside a node: write a trace for Perfetto");
-  options.flag("--compare", against_prices_,
+  options.flag("--compare-predictions", against_prices_,
                "inside a node: compare simulated with predicted times, for every operation");
-  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--compare"}) {
+  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--compare-predictions"}) {
     options.exclude("--fabric", mine);
   }
-  options.exclude("--compare", "--root");
+  options.exclude("--compare-predictions", "--root");
 }
 
 void NodeSim::run(const Context& context, const Words& words) const {
   const Console& console = context.console;
   if (against_prices_) {
     if (!words.operation.empty()) {
-      throw UsageError("--compare compares every operation: remove OPERATION and SIZE");
+      throw UsageError("--compare-predictions covers every operation: remove OPERATION and SIZE");
     }
     const ModelComparison compared = against_prices(context, words.ranks);
     console.print(words.json ? against_prices_json(compared)

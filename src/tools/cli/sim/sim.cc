@@ -171,7 +171,7 @@ class SimCommand : public Command {
   std::string examples() const override {
     return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
            "  huddle sim bcast 64K -n 16 --algorithm segmented --trace bcast.json\n"
-           "  huddle sim --compare --machine songshan\n"
+           "  huddle sim --compare-predictions --machine songshan\n"
            "  huddle sim --fabric dragonfly allgather 8K -n 256\n"
            "  huddle sim --fabric fat-tree-2to1 allgather:ring 120K -n 1024 \\\n"
            "             --placement random:1\n"

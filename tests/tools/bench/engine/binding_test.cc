@@ -25,8 +25,8 @@ TEST(BenchBinding, LetsAllRanksRunEverywhereIfOversubscribed) {
   EXPECT_TRUE(binding.crowded());
   EXPECT_THAT(binding.pus_of(2), ElementsAre(4, 6));
   EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6, 4));
-  EXPECT_EQ(text(binding), "3 ranks on 2 cpus");
-  EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 cpu");
+  EXPECT_EQ(text(binding), "3 ranks on 2 hardware threads");
+  EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 hardware thread");
 }
 
 TEST(BenchBinding, NamesForbiddenHardwareThreads) {

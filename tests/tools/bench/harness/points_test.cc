@@ -40,7 +40,7 @@ TEST(Points, NamesTheUnknownOperation) {
   EXPECT_EQ(complaint_about("bcast,MPI_Bcst"),
             "--ops: unknown word 'MPI_Bcst'; did you mean 'bcast'?");
   EXPECT_THAT(complaint_about("gossip"),
-              StartsWith("--ops: unknown word 'gossip'; there are barrier, "));
+              StartsWith("--ops: unknown word 'gossip'; use one of barrier, "));
 }
 
 TEST(Points, RangeIncludesBothEnds) {
