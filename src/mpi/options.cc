@@ -34,8 +34,8 @@ std::uint64_t Options::digest() const {
   for (const select::Operation operation : select::operations) {
     if (takes(operation)) text += select::name(operation);
   }
-  return std::hash<std::string>()(text + activate_after_text() + " net " + net + ' ' + net_algorithms +
-                                  ' ' + std::to_string(net_leaders.value_or(0)));
+  return std::hash<std::string>()(text + activate_after_text() + " net " + net + ' ' +
+                                  net_algorithms + ' ' + std::to_string(net_leaders.value_or(0)));
 }
 
 std::string Options::activate_after_text() const {

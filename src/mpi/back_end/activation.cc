@@ -189,7 +189,8 @@ Route Activation::judge_missing(int rank, int own) {
   while (lowest < own && !presence_.is_here(lowest)) ++lowest;
   if (lowest == own) {
     warn_(fmt::format(
-        "rank {} runs without huddle, or with a different HUDDLE_ACTIVATE_AFTER: the MPI runs every "
+        "rank {} runs without huddle, or with a different HUDDLE_ACTIVATE_AFTER: the MPI runs "
+        "every "
         "collective in which it takes part; start all ranks with the same huddle and settings",
         rank));
   }

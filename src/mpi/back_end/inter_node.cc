@@ -235,7 +235,8 @@ bool InterNode::are_all_here(int ranks) {
   if (!all_here && is_asked && !are_found_here(ranks) && is_reporting_rank()) {
     process().complain(
         "not every rank of this job has the same version of huddle, HUDDLE_NET and "
-        "HUDDLE_ACTIVATE_AFTER: the MPI runs the collectives over several nodes; start all ranks with "
+        "HUDDLE_ACTIVATE_AFTER: the MPI runs the collectives over several nodes; start all ranks "
+        "with "
         "the same huddle and settings");
   }
   return all_here;

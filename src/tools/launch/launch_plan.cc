@@ -26,8 +26,9 @@ constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
 
 // The settings that the preloaded library knows.
 constexpr std::array<std::string_view, 15> library_settings = {
-    "huddle", "machine",  "ops",         "algo", "stats",      "summary",  "verify",   "activate-after",
-    "net",    "net-algo", "net-leaders", "heap", "heap-threshold", "heap-limit", "heap-fork-limit"};
+    "huddle",         "machine", "ops",      "algo",        "stats", "summary",        "verify",
+    "activate-after", "net",     "net-algo", "net-leaders", "heap",  "heap-threshold", "heap-limit",
+    "heap-fork-limit"};
 
 std::string search_path_of(const std::vector<std::string>& environment) {
   const std::string path = settings::value_of(environment, "PATH");

@@ -83,7 +83,8 @@ TEST(SettingsFile, RejectsAKeyGivenTwice) {
 TEST(SettingsFile, ErrorContainsTheReason) {
   const test::Scratch scratch;
   const std::string folder = scratch.folder().string();
-  EXPECT_THAT(error_of([&] { read_settings_file(folder); }), HasSubstr("cannot read " + folder + ": Is a directory"));
+  EXPECT_THAT(error_of([&] { read_settings_file(folder); }),
+              HasSubstr("cannot read " + folder + ": Is a directory"));
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(Resolve, ErrorListsTheValidValues) {
                 ":1: color must be auto, always or never, not 'nevr'; did you mean 'never'?");
   layers.site("");
   layers.sources.environment = {"HUDDLE_UNICODE=1"};
-  EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE takes auto, always or never, not '1'");
+  EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE must be auto, always or never, not '1'");
 }
 
 TEST(Resolve, RejectsAValueThatIsNotAString) {

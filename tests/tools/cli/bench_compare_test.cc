@@ -76,8 +76,8 @@ TEST(BenchCompare, NotesDifferencesBetweenTheRuns) {
   other.timing = "osu";
   other.points.pop_back();
   const std::string text = text_of(run(1, 2), other, 100);
-  for (const char* what :
-       {"the machines", "the ranks", "the MPIs", "1 point in one", "apart and osu"}) {
+  for (const char* what : {"different machines", "the numbers of ranks", "different MPIs",
+                           "1 point in only one", "apart and osu"}) {
     EXPECT_THAT(text, HasSubstr(what));
   }
 }

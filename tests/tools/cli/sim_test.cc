@@ -105,7 +105,7 @@ TEST(SimInsideANode, RunsTheChoiceOfExplain) {
   EXPECT_EQ(document["simulated_ns"], last_ns);
   const Ran ran = sim(question);
   EXPECT_THAT(ran.out, AllOf(StartsWith("bcast of 64K on 8 ranks: simulated "),
-                             HasSubstr("The busiest: "), HasSubstr("memory of 0-7")));
+                             HasSubstr("Busiest resource: "), HasSubstr("memory of 0-7")));
 }
 
 TEST(SimInsideANode, IsReproducible) {
@@ -203,7 +203,7 @@ TEST(Sim, AcceptsNamesOfMachinesAndFabrics) {
   EXPECT_EQ(on("dawning-4000a").status, 0) << on("dawning-4000a").err;
   expect_error({"--fabric", "dragnfly", "allgather", "8"}, 3,
                "unknown fabric 'dragnfly'; did you mean 'dragonfly'?");
-  expect_error({"--fabric", "torus", "allgather", "8"}, 3, "; there are ");
+  expect_error({"--fabric", "torus", "allgather", "8"}, 3, "; use one of ");
   expect_error({"--fabric", "dragonfly", "--machine", "songshn", "allgather", "8"}, 3,
                "did you mean 'songshan'?");
 }
@@ -252,11 +252,12 @@ TEST(SimInsideANode, ReportsInvalidArguments) {
   expect_error({"bcats", "8", "--machine", songshan}, 2, "did you mean");
   expect_error({"bcast", "8", "--machine", songshan, "--trace", "/proc/none/trace.json"}, 1,
                "/proc/none");
-  expect_error({"--compare-predictions", "bcast", "8", "--machine", songshan}, 2, "remove OPERATION");
+  expect_error({"--compare-predictions", "bcast", "8", "--machine", songshan}, 2,
+               "remove OPERATION");
 }
 
 TEST(Sim, ReportsInvalidArgumentsWithOneError) {
-  expect_error({}, 2, "the collective to simulate is missing");
+  expect_error({}, 2, "simulate what?");
   expect_error({"--fabric", dragonfly, "allgather"}, 2, "is missing");
   expect_error({"--fabric", dragonfly, "allgather", "much"}, 2, "'much' is not a size");
   expect_error({"--fabric", dragonfly, "allgather:rign", "8"}, 2, "did you mean");

@@ -52,7 +52,7 @@ TEST(Ucx, RefusesUnknownVersionsAndMachines) {
                "name the UCX of the other machine");
   expect_error(
       here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.9", "--format", "yaml"}), 2,
-      "there are env");
+      "use one of env");
   expect_error(
       here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.16", "--format", "conf"}), 2,
       "--format env");
@@ -86,7 +86,7 @@ TEST(Ucx, SetsNeitherRanksNorRailsNorTheOrderOfWrites) {
                                Not(HasSubstr("\nexport UCX_IB_PCI_RELAXED_ORDERING")),
                                Not(HasSubstr("\nexport UCX_MULTI_LANE_MAX_RATIO")),
                                Not(HasSubstr("UCX_NUM_PPN"))));
-    EXPECT_THAT(ran.err, HasSubstr("UCX_NUM_PPN is left out"));
+    EXPECT_THAT(ran.err, HasSubstr("UCX_NUM_PPN is omitted"));
   }
 }
 

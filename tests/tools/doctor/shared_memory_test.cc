@@ -58,7 +58,7 @@ TEST(JudgeSharedMemory, OneOfBothIsSufficient) {
 
   no_memfd.writable = false;
   EXPECT_EQ(named(judge_shared_memory(no_memfd), "memfd").state, State::fails);
-  EXPECT_EQ(named(judge_shared_memory(no_memfd), "shm").found, "may not be written");
+  EXPECT_EQ(named(judge_shared_memory(no_memfd), "shm").found, "not writable");
 }
 
 TEST(CheckSharedMemory, ExaminesTheFolder) {

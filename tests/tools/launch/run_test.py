@@ -348,7 +348,7 @@ class Run(unittest.TestCase):
 
     def test_missing_command_is_a_usage_error(self):
         for words, advice in (([], "huddle run mpirun -n 4 ./app"), (["no-such"], "check its name"),
-                              (["./no-such"], "check the path"), (["show"], "say ./show"),
+                              (["./no-such"], "check the path"), (["show"], "use ./show"),
                               (["topo"], "'topo' is not in PATH"), (["--stat", "./show"], "--stats"),
                               (["--json", "./show"], "--dry-run"),
                               (["--ops", "bcst", "./show"], "'bcast'")):

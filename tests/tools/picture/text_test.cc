@@ -134,7 +134,8 @@ TEST(Text, ListsUnsteadyMeasurementsIfThereAreAny) {
   Subject subject = synthetic("core:2 pu:1");
   EXPECT_THAT(as_text(subject, {}), Not(HasSubstr("Doubtful")));
   subject.machine.doubts = {{"pair 0-1", "two humps"}};
-  EXPECT_THAT(as_text(subject, {}), HasSubstr("Doubtful:\n- pair 0-1: two humps\n"));
+  EXPECT_THAT(as_text(subject, {}), HasSubstr("Unsteady measurements:\n"
+                                              "- pair 0-1: two humps\n"));
 }
 
 }  // namespace

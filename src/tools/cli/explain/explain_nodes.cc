@@ -67,8 +67,8 @@ internode::NodeMap NodesOptions::map(int cores) const {
     const std::vector<int> counts = counts_from(map_);
     if (ranks_per_node_ > 0 || (nodes_ > 0 && static_cast<std::size_t>(nodes_) != counts.size())) {
       throw UsageError(
-          fmt::format("--map {} already contains the numbers of nodes and ranks: remove {}",
-                      map_, ranks_per_node_ > 0 ? "--ranks-per-node" : "--nodes"));
+          fmt::format("--map {} already contains the numbers of nodes and ranks: remove {}", map_,
+                      ranks_per_node_ > 0 ? "--ranks-per-node" : "--nodes"));
     }
     if (counts.size() < 2)
       throw UsageError("--map requires at least two nodes; for one node, use -n instead");
