@@ -109,7 +109,7 @@ def cells_of(one):
     all_seconds = sum(row["inside"] for row in rows.values())
     passed = one["blocking_passed"]
     seconds_passed = sum(some["seconds"] for some in passed.values())
-    reasons = ", ".join(f"{some['calls']:,} {why}" for why, some in
+    reasons = ", ".join(f"{why}: {some['calls']:,}" for why, some in
                         sorted(passed.items(), key=lambda item: -item[1]["calls"])) or "none"
     return [one["program"], str(one["ranks"]), percent(all_seconds, one["seconds"]),
             percent(seconds_passed, all_seconds), reasons,
@@ -118,7 +118,7 @@ def cells_of(one):
 
 def table(given):
     result = json.loads(given.result.read_text(encoding="utf-8"))
-    head = ["program", "ranks", "collectives, of the run", "blocking and passed, of these", "why (calls)",
+    head = ["program", "ranks", "collectives, of the run", "blocking, left to the MPI, of these", "why (calls)",
             "not blocking, of these", "which (calls)"]
     rows = [head, ["---"] * len(head), *map(cells_of, result["runs"])]
     print("".join(f"| {' | '.join(row)} |\n" for row in rows), end="")

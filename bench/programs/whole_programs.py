@@ -28,7 +28,7 @@ from programs import PROGRAMS  # noqa: E402
 
 CONFIDENCE = 0.95
 ROUNDS_AT_A_TIME = 6  # the minimum for an interval with that confidence
-SHARE = re.compile(r"blocking collectives took .* of the .* from MPI_Init to MPI_Finalize, (\d+) %")
+SHARE = re.compile(r"blocking collectives took .* of the .* from MPI_Init to MPI_Finalize \((\d+) %\)")
 # By default Open MPI refuses to run as root or with more ranks than cores. One thread per rank.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -63,11 +63,11 @@ class Film:
 
 def film_from(document):
     if document.raw("schema") != SCHEMA:
-        raise BadResults(f"schema {document.raw('schema')} is not known here, only {SCHEMA}: "
-                         "a newer huddle may have written it")
+        raise BadResults(f"schema {document.raw('schema')} is unknown: this version of huddle reads only {SCHEMA}; "
+                         "a newer one may have written it")
     if not document.has("machine_model"):
-        raise BadResults("this does not describe its machine, as an early huddle wrote it; "
-                         "'huddle watch --replay FILE --json' will")
+        raise BadResults("the file does not describe its machine, because an early version of huddle wrote it; "
+                         "write it again with 'huddle watch --replay FILE --json'")
     machine = machine_from(document.object("machine_model"))
     frames = [_frame(one, machine) for one in document.objects("decisions")]
     placements = []
@@ -93,10 +93,10 @@ def _frame(given, machine):
 def _by_thread(given, key, threads, machine):
     processors = given.wholes(key)
     if len(processors) != len(threads):
-        raise BadResults(f"'{given.path(key)}' has not one processor for each thread")
+        raise BadResults(f"'{given.path(key)}' must contain one hardware thread for each thread")
     for processor in processors:
         if processor not in machine.processors:
-            raise BadResults(f"'{given.path(key)}': this machine has no processor {processor}")
+            raise BadResults(f"'{given.path(key)}': this machine has no hardware thread {processor}")
     return dict(zip(threads, processors))
 
 
@@ -106,7 +106,7 @@ def _pairs(given, threads):
         is_pair = (len(one) == 3 and all(end in threads for end in one[:2]) and one[0] != one[1]
                    and isinstance(one[2], (int, float)) and one[2] >= 0)
         if not is_pair:
-            raise BadResults(f"'{given.path('pairs')}' has something that is not two threads at work "
+            raise BadResults(f"'{given.path('pairs')}' contains an entry that is not two active threads "
                              "and a number")
         pairs[tuple(sorted(one[:2]))] = one[2]
     return pairs

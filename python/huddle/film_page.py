@@ -26,8 +26,8 @@ LINE_WIDTH, LINE_HEIGHT = 1000, 44
 def film_page(film):
     title = f"huddle {film.command}: {film.program}"
     if not film.frames:
-        return whole_document(title, _head(film) + "<p>Nothing was decided: it was seen for too short a "
-                              "time.</p>" + _foot(film), ("page.css", "film.css"))
+        return whole_document(title, _head(film) + "<p>No decision was taken, because the observation was too "
+                              "short.</p>" + _foot(film), ("page.css", "film.css"))
     views = [_View(film, number) for number in range(len(film.frames))]
     body = "\n".join([_head(film), _player(film, views), _stage(film, views[-1]),
                       _decisions(film, views), _placements(film), _foot(film), _data(views)])
@@ -87,12 +87,12 @@ def _most(frame):
     if not pairs:
         return "No two threads share pages yet."
     named = joined(f"{a} with {b}" for (a, b), _ in pairs[:PAIRS_NAMED])
-    return f"Those that share most: {named}."
+    return f"Threads that share most: {named}."
 
 
 def _head(film):
     frames = film.frames
-    summary = f"{counted(len(film.threads), 'thread')} at work"
+    summary = f"{counted(len(film.threads), 'thread')} active"
     if frames:
         decided = "carried out" if film.was_carried_out else "none was carried out"
         summary += (f", {counted(len(frames), 'decision')} in {frames[-1].time_s:.1f} s, "
@@ -133,12 +133,12 @@ def _line(film, views):
     marks = "".join(
         f'<rect class="{_kind(view.frame)}" x="{view.at}" y="{LINE_HEIGHT - heights[_kind(view.frame)]}" '
         f'width="4" height="{heights[_kind(view.frame)]}"/>' for view in views)
-    kinds = (("move", "move"), ("back", "given back"), ("wait", "wait: if it is the same next time"),
+    kinds = (("move", "move"), ("back", "restored"), ("wait", "to be confirmed"),
              ("still", "nothing to do"))
     legend = "".join(f'<li><i class="{name}"></i> {escape(text)}</li>' for name, text in kinds
                      if any(_kind(view.frame) == name for view in views))
     return (f'<svg class="line" viewBox="0 0 {LINE_WIDTH + 8} {LINE_HEIGHT}" preserveAspectRatio="none" '
-            'role="img" aria-label="When what was decided; the table below has the same">'
+            'role="img" aria-label="Decisions over time; the table below contains the same">'
             f'<rect id="cursor" x="{views[-1].at}" y="0" width="4" height="{LINE_HEIGHT}"/>{marks}</svg>'
             f'<ul class="steps kinds">{legend}</ul>')
 
@@ -146,12 +146,12 @@ def _line(film, views):
 def _stage(film, view):
     return ('<section id="stage"><div class="stage">'
             f"<figure>{_matrix(film, view)}"
-            f"<figcaption>Who shares pages with whom, by number of the thread: from a sixth of what the "
-            f"two that share most do, to as much. {_legend()}"
+            f"<figcaption>Pages shared by each pair of threads, by thread number: from a sixth of the "
+            f"largest amount to the largest amount. {_legend()}"
             f'<span id="most" aria-live="off">{escape(view.most)}</span></figcaption></figure>'
             f'<figure class="tree">{_tree(film, view)}'
-            "<figcaption>Where each thread sits, by number, on cores that are named by their processors. "
-            "Framed: it came there since the decision before. Dashed: where it should be.</figcaption></figure></div></section>")
+            "<figcaption>The core of each thread, by thread number; cores are named by their hardware threads. "
+            "Framed: moved since the previous decision. Dashed: intended place.</figcaption></figure></div></section>")
 
 
 def _legend():
@@ -172,7 +172,7 @@ def _matrix(film, view):
     paths = "".join(f'<path class="shade" d="{path}" fill="var(--ramp-{step})"/>'
                     for step, path in enumerate(view.shades))
     return (f'<svg class="plot" id="matrix" style="--width: 26rem" viewBox="-26 -20 {SIDE + 28} {SIDE + 22}" '
-            'role="img" aria-label="Who shares pages with whom; named below">'
+            'role="img" aria-label="Pages shared by each pair of threads; described below">'
             f'<g font-size="{size:.1f}" fill="var(--quiet)">{labels}</g>'
             f'<g transform="scale({cell:.4f})">{paths}</g>'
             f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="var(--quiet)"/></svg>')
@@ -210,11 +210,11 @@ def _decisions(film, views):
         f'<td class="words">{escape(view.frame.reason)}</td>'
         f'<td class="words wide">{escape(view.frame.text)} '
         f"<small>{escape(_changes_text(view.frame))}</small></td></tr>" for view in views)
-    verb = "What was done" if film.was_carried_out else "What would have been done"
-    return (f'<section id="decisions"><h2>{verb}, and why</h2>\n<div class="scroll">'
-            '<table><thead><tr><th scope="col">s</th><th scope="col" class="words">in short</th>'
-            '<th scope="col" class="words wide">decision, and threads by the processors that they go from and '
-            f"to</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>")
+    verb = "Decisions" if film.was_carried_out else "Decisions that would have been taken"
+    return (f'<section id="decisions"><h2>{verb}, and their reasons</h2>\n<div class="scroll">'
+            '<table><thead><tr><th scope="col">s</th><th scope="col" class="words">reason</th>'
+            '<th scope="col" class="words wide">decision, and the hardware threads between which threads '
+            f"move</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>")
 
 
 def _placements(film):
@@ -225,12 +225,12 @@ def _placements(film):
                    f"<td>{ratio_text(one.ns / by_number) if by_number else '–'}</td></tr>"
                    for one in film.placements)
     return ('<section id="placements"><h2>Predicted communication time</h2>\n<table><thead><tr>'
-            '<th scope="col">placement</th><th scope="col">time</th><th scope="col">by that of order</th>'
+            '<th scope="col">placement</th><th scope="col">time</th><th scope="col">relative to order</th>'
             f"</tr></thead><tbody>{rows}</tbody></table></section>")
 
 
 def _foot(film):
-    return f"<footer>Seen by huddle {escape(film.command)}; drawn by huddle report.</footer>"
+    return f"<footer>Observed by huddle {escape(film.command)}; drawn by huddle report.</footer>"
 
 
 def _data(views):

@@ -60,7 +60,7 @@ class UcxRuns:
     """The results of one job with `ranks` ranks. All jobs run the same collectives."""
     version: str
     ranks: int
-    crowded: bool
+    oversubscribed: bool
     points: List[UcxPoint]
     dropped: List[Tuple[str, str]]  # a setting, and the reason
 
@@ -93,15 +93,15 @@ class UcxCheck:
 
 def _refuse_other_schemas(document, known):
     if document.raw("schema") != known:
-        raise BadResults(f"schema {document.raw('schema')} is not known here, only {known}: "
-                         "another huddle has written it")
+        raise BadResults(f"schema {document.raw('schema')} is unknown: this version of huddle reads only {known}; "
+                         "another one has written it")
 
 
 def node_paths_from(document):
     _refuse_other_schemas(document, PATHS_SCHEMA)
     points = [_path_point(one) for one in document.objects("points")]
     if not points:
-        raise BadResults("there is nothing in it: no size was looked at")
+        raise BadResults("the file contains no sizes")
     return NodePaths(document.text("huddle"), document.text("machine"), document.flag("measured"),
                      document.whole("ranks"), points)
 
@@ -110,7 +110,7 @@ def _path_point(given):
     times = {one.text("path"): one.positive("ns") for one in given.objects("paths")}
     fastest = given.text("fastest")
     if fastest not in times:
-        raise BadResults(f"'{given.path('fastest')}' is none of the paths beside it")
+        raise BadResults(f"'{given.path('fastest')}' is not one of the paths of this point")
     taken = [(one.text("from_version"), one.text("path"), one.positive("ns"))
              for one in given.objects("ucx")]
     return PathPoint(int(given.positive("bytes")), times, fastest, taken)
@@ -137,13 +137,13 @@ def _program(given):
 
 
 def _stray(given):
-    return (f"{given.positive('share') * 100:.0f} % of messages from "
-            f"{size_text(given.positive_or_zero('from_bytes'))} on go through "
+    return (f"{given.positive('share') * 100:.0f} % of each message of at least "
+            f"{size_text(given.positive_or_zero('from_bytes'))} go through "
             f"{given.text('transport')}/{given.text('device')}")
 
 
 def _runs(given):
-    return UcxRuns(given.text("mpi_version"), given.whole("ranks"), given.flag("crowded"),
+    return UcxRuns(given.text("mpi_version"), given.whole("ranks"), given.flag("oversubscribed"),
                    [_ucx_point(one) for one in given.objects("points")],
                    [(one.text("name"), one.text("why")) for one in given.objects("dropped")])
 

@@ -23,23 +23,23 @@ def paths_page(paths):
     doubt = "" if paths.is_measured else '<p class="note">Some of these figures are estimated, not measured.</p>'
     body = (f"<header><h1>Paths inside a node of {escape(paths.machine_name)}</h1>\n"
             f'<p class="summary">{escape(_winners(paths))}</p>{doubt}</header>\n'
-            f'<section id="paths"><h2>GB/s of a rank, {counted(paths.ranks, "rank")} at once</h2>\n'
+            f'<section id="paths"><h2>GB/s per rank, {counted(paths.ranks, "rank")} at once</h2>\n'
             f"<figure>{svg}</figure>\n"
-            '<p class="note">Large marks: the fastest of that size. UCX compares paths by constants; '
-            "beside the one that it takes is how many times the fastest one's time that costs.</p>\n"
+            '<p class="note">Large marks: the fastest path for that size. UCX compares paths by constants; '
+            "beside the path that it selects is its time relative to the fastest path.</p>\n"
             f"{_table(heads, rows, aside=range(len(paths.names) + 2, len(heads)))}</section>\n"
             f"{_foot(paths.huddle, 'paths')}")
     return whole_document(title, body)
 
 
 def _winners(paths):
-    """Returns the fastest path by size as text, such as "copied, from 16K on cma"."""
+    """Returns the fastest path by size as text, such as "Fastest path: copied; from 16K on: cma."."""
     text, before = "", None
     for point in paths.points:
         if before is None:
-            text = f"The fastest is {point.fastest}"
+            text = f"Fastest path: {point.fastest}"
         elif point.fastest != before:
-            text += f", from {size_text(point.size_bytes)} on {point.fastest}"
+            text += f"; from {size_text(point.size_bytes)} on: {point.fastest}"
         before = point.fastest
     return text + "."
 
@@ -56,15 +56,15 @@ def _path_row(paths, point):
 
 def ucx_page(check):
     title = f"huddle ucx --check: {check.machine_name}"
-    strays = "".join(f"<li>{escape(sentence)} as things are</li>" for sentence in check.network_now)
-    strays += "".join(f"<li>{escape(sentence)} with huddle's settings, too</li>"
+    strays = "".join(f"<li>{escape(sentence)} without huddle's settings</li>" for sentence in check.network_now)
+    strays += "".join(f"<li>{escape(sentence)} with huddle's settings</li>"
                       for sentence in check.network_advised)
     head = (f"<header><h1>UCX {escape(check.ucx_version)} inside a node of {escape(check.machine_name)}</h1>\n"
             f'<p class="summary">{escape(_network_sentence(check))}</p>\n'
             + (f'<ul class="doubts note">{strays}</ul>' if strays else "") + "</header>\n")
     settings = _table(["setting", "value", "from"], check.settings, "plain")
     if check.untested:
-        settings += ('<p class="note">Not tested, and written as comments: each helps on some machines and hurts on '
+        settings += ('<p class="note">Not tested, and printed as comments: each helps on some machines and hurts on '
                      f'others.</p>\n{_table(["setting", "value", "from"], check.untested, "plain")}')
     body = (head + "".join(_run_section(check, *one) for one in _largest(check))
             + "".join(_runs_section(runs) for runs in check.runs) + _program_section(check.program)
@@ -77,8 +77,8 @@ def _network_sentence(check):
     if not check.network_now:
         return "No message inside the node goes through a network device."
     if not check.network_advised:
-        return "A network device carries messages inside the node; with huddle's settings none does."
-    return "A network device carries messages inside the node, with huddle's settings as well."
+        return "A network device carries messages inside the node; with huddle's settings, no message does."
+    return "A network device carries messages inside the node, also with huddle's settings."
 
 
 def _largest(check):
@@ -92,7 +92,7 @@ def _largest(check):
 
 def _run_section(check, operation, size_bytes):
     svg = svg_element(ucx_figure(check, operation, size_bytes, STAND_INS), operation,
-                      f"{operation}: without and with the settings, and by huddle, by ranks")
+                      f"{operation}: times without the settings, with them and with huddle, by number of ranks")
     return (f'<section id="{escape(operation)}"><h2>{escape(operation)} of {size_text(size_bytes)}</h2>\n'
             f"<figure>{svg}</figure></section>\n")
 
@@ -104,10 +104,10 @@ def _runs_section(runs):
     table = _table(["operation", "size", "without", "with", "huddle", "times as fast with", "interval",
                     "by huddle", "interval"], rows, aside=(2, 3, 4, 6, 8))
     dropped = joined(f"{name} ({why})" for name, why in runs.dropped)
-    crowded = ", more than cores" if runs.crowded else ""
-    return (f'<section id="ranks-{runs.ranks}"><h2>{counted(runs.ranks, "rank")}{crowded}: '
+    oversubscribed = ", more than cores" if runs.oversubscribed else ""
+    return (f'<section id="ranks-{runs.ranks}"><h2>{counted(runs.ranks, "rank")}{oversubscribed}: '
             f"{escape(runs.version)}</h2>\n{table}"
-            + (f'<p class="note">Dropped, because something became slower: {escape(dropped)}.</p>'
+            + (f'<p class="note">Omitted, because a collective became slower: {escape(dropped)}.</p>'
                if runs.dropped else "") + "</section>\n")
 
 
@@ -136,4 +136,4 @@ def _table(heads, rows, kind="", aside=()):
 
 
 def _foot(version, command):
-    return f"<footer>Said by huddle {escape(version)} ({command}); drawn by huddle report.</footer>"
+    return f"<footer>Printed by huddle {escape(version)} ({command}); drawn by huddle report.</footer>"

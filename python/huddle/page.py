@@ -58,7 +58,7 @@ def _ratios(results):
 def _legend():
     runs = "".join(f'<i style="background: var(--steps-{step})"></i>' for step in range(STEPS))
     marks = "".join(f'<li><b class="marks">{mark}</b> {escape(text)}</li>' for mark, text in (
-        (UNSTEADY, "unsteady"), (PASSED, "calls left to the MPI"), (BELOW_BAR, "slower in every try")))
+        (UNSTEADY, "unsteady"), (PASSED, "calls left to the MPI"), (BELOW_BAR, "slower in every attempt")))
     return (f'<ul class="steps"><li>slower, {ratio_text(RATIO_EDGES[0])} or less</li>'
             f'<li class="run">{runs}</li><li>faster, {ratio_text(RATIO_EDGES[-1])} or more; '
             f"the middle is within 5 % of equal</li>{marks}</ul>")
@@ -71,14 +71,14 @@ def _machine(results):
 def _operations(results):
     confidence = f"{results.settings.confidence * 100:g} %"
     floors = any(point.floor_ns for point in results.points)
-    note = (f"{timing_text(results)}; bands and brackets hold the true "
+    note = (f"{timing_text(results)}; bands and brackets contain the true "
             f"median with {confidence} confidence. Hollow marks are unsteady points.")
     if results.has_peers:
-        note += (f" The dashed line is {results.under}'s own, from the few samples by which the best "
-                 "MPI was chosen.")
+        note += (f" The dashed line is {results.under}'s own collective, from the few samples by which the best "
+                 "MPI was selected.")
     if floors:
-        note += (" The floor is what the calibrated figures allow at best: the latency of a cache "
-                 "line to the farthest rank, or the bytes that one rank has to take in.")
+        note += (" The floor is the shortest time that the calibrated figures allow: the latency of a cache "
+                 "line to the farthest rank, or the time in which one rank can receive its bytes.")
     parts = "\n".join(_operation(results, operation) for operation in results.operations)
     return (f'<section id="operations"><h2>Operation by operation</h2>\n'
             f'<p class="note">{escape(note)}</p>\n{parts}</section>')
@@ -88,7 +88,7 @@ def _operation(results, operation):
     svg = svg_element(latency_figure(results, operation, STAND_INS), operation,
                       f"{operation}: times and ratio by size; the table beside it has the figures")
     return (f'<article class="operation" id="{escape(operation)}"><div><h3>{escape(operation)}</h3>'
-            f'<p class="sub">{ratio_text(results.mean_ratio(operation))} times as fast in the mean</p>'
+            f'<p class="sub">{ratio_text(results.mean_ratio(operation))} times as fast in the geometric mean</p>'
             f"<figure>{svg}</figure></div>\n"
             f'<div class="scroll">{_table(results, results.of(operation))}</div></article>')
 
@@ -140,12 +140,12 @@ def _class(name):
 def _reproduce(results):
     rows = "\n".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
                      for name, value in setting_rows(results))
-    hints = ["Both sides run in the same job, with the same buffers, in turns; data change from call to "
-             "call and are checked on every rank. Roots take turns."]
+    hints = ["Both sides run in the same job, with the same buffers, alternately; data change from call to "
+             "call, and results are checked on every rank. The root changes from call to call."]
     if results.has_peers and not results.settings.peers:
-        hints.append("DIR is where bench/peers DIR has set up the MPIs.")
-    hints.append(f"{command(results).rsplit(' ', 1)[-1]} then has every sample; huddle report draws it.")
-    return ('<section id="reproduce"><h2>How to measure it again</h2>\n'
+        hints.append("DIR is the folder in which bench/peers DIR has installed the MPIs.")
+    hints.append(f"{command(results).rsplit(' ', 1)[-1]} then contains every sample; 'huddle report' draws it.")
+    return ('<section id="reproduce"><h2>How to repeat the measurement</h2>\n'
             f"<pre>{escape(command(results))}</pre>\n"
             f'<p class="note">{escape(" ".join(hints))}</p>\n'
             f'<table class="plain"><tbody>{rows}</tbody></table></section>')

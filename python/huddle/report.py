@@ -44,11 +44,11 @@ def _arguments(words):
         prog="huddle report",
         description="Writes one HTML file about what 'huddle bench --json FILE' measured, or "
                     "of what 'huddle watch', 'huddle paths' and 'huddle ucx --check' "
-                    "say with --json. It needs no "
-                    "network and holds everything that it shows.")
-    parser.add_argument("results", metavar="RESULTS.json", help="what bench, watch, paths or ucx --check wrote with --json")
+                    "print with --json. The file is self-contained and "
+                    "needs no network.")
+    parser.add_argument("results", metavar="RESULTS.json", help="a file that bench, watch, paths or ucx --check wrote with --json")
     parser.add_argument("-o", "--output", metavar="FILE",
-                        help="the file to write, or - for standard output; else RESULTS.html")
+                        help="the file to write, or - for standard output (default: RESULTS.html)")
     return parser.parse_args(words)
 
 

@@ -114,7 +114,7 @@ class Results:
     mpis: List[Mpi]
     under: str  # the MPI that huddle ran in
     ranks: int
-    crowded: bool
+    oversubscribed: bool
     interrupted: bool
     settings: Settings
     notes: List[str]
@@ -138,7 +138,7 @@ class Results:
         points = sorted((point for point in self.points if point.operation == operation),
                         key=lambda point: point.size_bytes)
         if not points:
-            raise KeyError(f"{operation} was not measured; there are {', '.join(self.operations)}")
+            raise KeyError(f"{operation} was not measured; measured are {', '.join(self.operations)}")
         return points
 
     def mean_ratio(self, operation=None):
@@ -208,11 +208,11 @@ def from_text(text):
     """Reads the content of a file: the Results of a benchmark, the Film of a program's threads, or the paths inside a
     node. Raises BadResults."""
     if not text.strip():
-        raise BadResults("there is nothing in it; was what should have written it stopped?")
+        raise BadResults("the file is empty; was the program that writes it interrupted?")
     try:
         data = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise BadResults(f"this is not whole JSON: {error}") from error
+        raise BadResults(f"invalid or incomplete JSON: {error}") from error
     document = Fields(data)
     if document.has("decisions") and document.has("command"):
         return film_from(document)
@@ -225,22 +225,22 @@ def from_text(text):
 
 
 def _no_number(word):
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _refuse_others(document):
     if not document.has("schema") or not document.has("command"):
-        raise BadResults("these are no results of huddle: 'schema' or 'command' is missing")
+        raise BadResults("this is not a result of huddle: 'schema' or 'command' is missing")
     if document.raw("schema") != SCHEMA:
-        raise BadResults(f"schema {document.raw('schema')} is not known here, only {SCHEMA}: "
-                         "a newer huddle may have written it")
+        raise BadResults(f"schema {document.raw('schema')} is unknown: this version of huddle reads only {SCHEMA}; "
+                         "a newer one may have written it")
     if document.text("command") != "bench":
-        raise BadResults(f"this is what 'huddle {document.text('command')}' says; a report is made "
-                         "of what 'huddle bench --json FILE', 'huddle watch --json', 'huddle paths --json' "
-                         "or 'huddle ucx --check --json' writes")
+        raise BadResults(f"this is the output of 'huddle {document.text('command')}'; a report requires the output "
+                         "of 'huddle bench --json FILE', 'huddle watch --json', 'huddle paths --json' "
+                         "or 'huddle ucx --check --json'")
     if document.text("what") != "mpi":
-        raise BadResults("this is a benchmark of the engine; a report is made of what "
-                         "'huddle bench --json FILE' writes, not 'huddle bench engine'")
+        raise BadResults("this is the output of 'huddle bench engine'; a report requires that of "
+                         "'huddle bench --json FILE'")
 
 
 def _results(document):
@@ -250,7 +250,7 @@ def _results(document):
     points = [_point(one, [mpi.name for mpi in mpis], settings.confidence)
               for one in document.objects("points")]
     if not mpis or not points:
-        raise BadResults("there is nothing in it: no point was measured")
+        raise BadResults("the file contains no measured point")
     return Results(huddle=document.text("huddle"),
                    machine_name=document.text("machine"),
                    machine_file=document.text("machine_file"),
@@ -259,7 +259,7 @@ def _results(document):
                    mpis=mpis,
                    under=document.text("under"),
                    ranks=document.whole("ranks"),
-                   crowded=document.flag("crowded"),
+                   oversubscribed=document.flag("oversubscribed"),
                    interrupted=document.flag("interrupted"),
                    settings=settings,
                    notes=document.texts("notes"),

@@ -20,19 +20,19 @@ def heap_text(results):
 
 
 def buffers_text(results):
-    return "buffers in the shared heap" if results.settings.heap else "buffers in ordinary memory"
+    return "buffers in the shared heap" if results.settings.heap else "buffers in private memory"
 
 
 def timing_text(results):
     """Returns the definition of the measured times."""
     settings = results.settings
     if settings.timing == "osu":
-        return "Mean time of all ranks, call after call as in OSU's loop, one root, the same data"
+        return "Mean time of all ranks in consecutive calls, as in the OSU micro-benchmarks, one root, the same data"
     if settings.timing == "cold":
         calls = "call" if settings.cold_calls == 1 else counted(settings.cold_calls, "call")
-        return (f"Time of the first {calls} of processes just started, on new communicators and arrays, "
+        return (f"Time of the first {calls} of new processes, with new communicators and arrays, "
                 "by call")
-    return "Time from the last rank in to the last rank out"
+    return "Time from when the last rank enters a call until the last rank leaves it"
 
 
 def summary(results):
@@ -41,7 +41,7 @@ def summary(results):
     faster = sum(point.is_faster for point in points)
     slower = sum(point.is_slower for point in points)
     mean = results.mean_ratio()
-    ranks = f"{counted(results.ranks, 'rank')}{' that share cores' if results.crowded else ''}"
+    ranks = f"{counted(results.ranks, 'rank')}{' (more than cores)' if results.oversubscribed else ''}"
     counts = [f"{verb} at {counted(count, 'point')}" for verb, count in (
         ("faster", faster), ("slower", slower), ("undecided", len(points) - faster - slower)) if count]
     return (f"With {ranks} on {results.machine_name} and {buffers_text(results)}, huddle is {ratio_text(mean)} times as fast, in "
@@ -60,13 +60,13 @@ def doubts(results):
         yield (f"{counted(len(unstable), 'point')} {'is' if one else 'are'} unsteady (~): the interval "
                f"was still wider than {share:g} % to each side when the time for it was over.")
     if any(point.passed_calls for point in results.points):
-        yield "At points marked = huddle left calls to the MPI."
+        yield "At points marked =, some calls fell back to the MPI."
     below = sum(point.below_bar for point in results.points)
     if below:
         yield (f"{counted(below, 'point')} marked !: slower than {results.settings.bar:g} of the "
-               "MPI's speed in every try.")
+               "MPI's speed in every attempt.")
     if not results.calibrated:
-        yield "The machine was not calibrated: huddle chose by generic figures (huddle calibrate)."
+        yield "The machine was not calibrated: huddle selected algorithms by generic figures. Run 'huddle calibrate' first."
     yield from results.notes
 
 
@@ -77,12 +77,12 @@ def model_error_text(results):
         return ""
     predicted = [point for point in results.points if point.times_off is not None]
     far = sum(point.is_mispredicted for point in predicted)
-    figures = "its calibrated figures" if results.calibrated else "generic figures"
-    text = (f"By {figures}, the model's predictions are off by a factor of {ratio_text(middle)} in the "
+    figures = "calibrated figures" if results.calibrated else "generic figures"
+    text = (f"With {figures}, predicted and measured times differ by a factor of {ratio_text(middle)} in the "
             f"median of {counted(len(predicted), 'point')}")
     if not far:
-        return f"{text}, and nowhere by more than {MISPREDICTED_FROM}."
-    return f"{text}; {counted(far, 'point')} marked {MISPREDICTED}: by more than {MISPREDICTED_FROM}."
+        return f"{text}, and by at most {MISPREDICTED_FROM} everywhere."
+    return f"{text}; {counted(far, 'point')} marked {MISPREDICTED} differ by more than {MISPREDICTED_FROM}."
 
 
 def candidate_text(candidate):
@@ -98,7 +98,7 @@ def why(point):
     if point.is_mispredicted:
         reason += f" {MISPREDICTED}"
     if not choice.others:
-        return f"{reason}; nothing else could serve"
+        return f"{reason}; no other algorithm is possible"
     following = choice.others[0]
     times = following.predicted_ns / choice.chosen.predicted_ns
     return (f"{reason}; next {following.algorithm}, {time_text(following.predicted_ns)} "
@@ -155,14 +155,14 @@ def setting_rows(results):
     yield "machine file", machine_file_text(results)
     yield "huddle", results.huddle
     for mpi in results.mpis:
-        role = "MPI that huddle ran in" if mpi is under else "MPI"
+        role = "MPI under huddle" if mpi is under else "MPI"
         is_said = mpi.name in mpi.version
         yield role, mpi.short_version if is_said else f"{mpi.name}: {mpi.short_version}"
-    yield "ranks", f"{results.ranks}{', sharing cores' if results.crowded else ''}"
-    yield "buffers", "in the shared heap" if settings.heap else "ordinary memory"
-    yield "what is timed", timing_text(results)
+    yield "ranks", f"{results.ranks}{', more than cores' if results.oversubscribed else ''}"
+    yield "buffers", "in the shared heap" if settings.heap else "in private memory"
+    yield "timing", timing_text(results)
     yield "operations", settings.ops or "all"
     yield "sizes", settings.sizes
-    yield "a point lasts", (f"until its interval is within {settings.half_width * 100:g} %, "
+    yield "end of a point", (f"until its interval is within {settings.half_width * 100:g} %, "
                             f"or {settings.point_seconds:.3g} s")
     yield "confidence", f"{settings.confidence * 100:g} %"

@@ -18,7 +18,7 @@ Error::Error(ExitCode code, std::string_view message) noexcept : code_(code) {
 }
 
 const char* Error::what() const noexcept {
-  return message_ ? message_->c_str() : "no memory is left, not even to say what is wrong";
+  return message_ ? message_->c_str() : "no memory is left, not even for an error message";
 }
 
 }  // namespace huddle

@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_read(const std::string& path, int error) {
-  throw InputError(fmt::format("{}: cannot be read: {}", input_name(path), std::strerror(error)));
+  throw InputError(fmt::format("cannot read {}: {}", input_name(path), std::strerror(error)));
 }
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& reason) {
-  throw FailureError(fmt::format("{}: cannot be written: {}", path, reason));
+  throw FailureError(fmt::format("cannot write {}: {}", path, reason));
 }
 
 bool write_all(int descriptor, std::string_view text) {
@@ -89,8 +89,9 @@ std::string read_text(const std::string& path, std::size_t most_bytes) {
     if (got == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(got));
     if (text.size() > most_bytes) {
-      throw InputError(fmt::format("{}: larger than {} MiB; nothing that huddle reads here is",
-                                   input_name(path), most_bytes >> 20));
+      throw InputError(
+          fmt::format("{}: larger than {} MiB, the maximum for files that huddle reads",
+                      input_name(path), most_bytes >> 20));
     }
   }
 }

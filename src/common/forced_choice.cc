@@ -20,18 +20,18 @@ constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 std::size_t limit_from(std::string_view word, std::size_t otherwise, std::string_view range) {
   if (word.empty()) return otherwise;
   if (const auto bytes = size_from(word)) return *bytes;
-  throw InputError(fmt::format("'{}' is no range of sizes; write 4K-1M, 4K- or -1M", range));
+  throw InputError(fmt::format("'{}' is not a range of sizes; write 4K-1M, 4K- or -1M", range));
 }
 
 void read_range(ForcedChoice& choice, std::string_view range) {
   const auto ends = split(range, '-');
   if (ends.size() != 2 || range == "-") {
-    throw InputError(fmt::format("'{}' is no range of sizes; write 4K-1M, 4K- or -1M", range));
+    throw InputError(fmt::format("'{}' is not a range of sizes; write 4K-1M, 4K- or -1M", range));
   }
   choice.least_bytes = limit_from(ends[0], 0, range);
   choice.most_bytes = limit_from(ends[1], no_limit, range);
   if (choice.least_bytes > choice.most_bytes) {
-    throw InputError(fmt::format("no size lies in '{}': it begins behind its end", range));
+    throw InputError(fmt::format("the range '{}' is empty: its start is above its end", range));
   }
 }
 
@@ -40,8 +40,8 @@ ForcedChoice choice_from(std::string_view item) {
   const bool is_whole =
       std::none_of(parts.begin(), parts.end(), [](std::string_view part) { return part.empty(); });
   if (!is_whole || parts.size() < 2 || parts.size() > 3) {
-    throw InputError(
-        fmt::format("'{}' chooses nothing; write bcast:pipelined, or bcast:4K-1M:pipelined", item));
+    throw InputError(fmt::format(
+        "'{}' is not of the form OP:NAME; write bcast:pipelined, or bcast:4K-1M:pipelined", item));
   }
   ForcedChoice choice{collective_word(parts.front()), std::string(parts.back())};
   std::transform(choice.algorithm.begin(), choice.algorithm.end(), choice.algorithm.begin(),

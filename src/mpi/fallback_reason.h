@@ -38,41 +38,41 @@ inline constexpr std::size_t fallback_reason_count =
 constexpr std::string_view words(FallbackReason passed) {
   switch (passed) {
     case FallbackReason::none:
-      return "taken";
+      return "handled by huddle";
     case FallbackReason::switched_off:
       return "huddle is off";
     case FallbackReason::one_rank:
-      return "one rank";
+      return "single rank";
     case FallbackReason::between_groups:
       return "intercommunicator";
     case FallbackReason::several_worlds:
       return "spawned processes";
     case FallbackReason::several_nodes:
-      return "several nodes";
+      return "ranks on several nodes";
     case FallbackReason::quicker_by_mpi:
-      return "predicted quicker by the MPI";
+      return "faster in the MPI";
     case FallbackReason::without_huddle:
       return "ranks without huddle";
     case FallbackReason::unknown_ranks:
-      return "several sessions";
+      return "several MPI sessions";
     case FallbackReason::unlike_settings:
-      return "settings differ between ranks";
+      return "different settings on the ranks";
     case FallbackReason::not_activated:
-      return "before the communicator joined";
+      return "communicator not yet active";
     case FallbackReason::being_freed:
       return "communicator being freed";
     case FallbackReason::no_team:
-      return "no team could be made";
+      return "failed team set-up";
     case FallbackReason::not_selected:
-      return "not selected";
+      return "operation excluded by --ops";
     case FallbackReason::no_reduction:
-      return "type or operator";
+      return "unsupported datatype or operator";
     case FallbackReason::too_large:
       return "elements too large";
     case FallbackReason::invalid_arguments:
-      return "arguments for the MPI to judge";
+      return "possibly invalid arguments";
     case FallbackReason::no_memory:
-      return "no memory";
+      return "lack of memory";
     case FallbackReason::device_memory:
       return "device memory";
   }

@@ -80,7 +80,7 @@ struct Sayer {
 constexpr std::array<Sayer, 3> sayers = {
     {{"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"},
      {"PMI_SIZE", "a launcher of MPICH's family"},
-     {"SLURM_STEP_NUM_TASKS", "srun, whose --mpi=pmix or --mpi=pmi2 may help"}}};
+     {"SLURM_STEP_NUM_TASKS", "srun (--mpi=pmix or --mpi=pmi2 may help)"}}};
 
 }  // namespace
 

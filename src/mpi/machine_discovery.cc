@@ -99,7 +99,8 @@ MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
   std::string program = path_beside("huddle-look");
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw FailureError(fmt::format("no pipe to {}: {}", program, std::strerror(errno)));
+    throw FailureError(
+        fmt::format("cannot create a pipe to {}: {}", program, std::strerror(errno)));
   }
   output_ = FileDescriptor(ends[0]);
   const FileDescriptor input(ends[1]);

@@ -16,9 +16,9 @@
 namespace huddle::mpi {
 
 std::string_view kind_never_handled(std::string_view name) {
-  if (name.find("eighbor_") != std::string_view::npos) return "neighborhood";
-  if (name.find("_init") != std::string_view::npos) return "persistent";
-  return name.starts_with("MPI_I") ? "nonblocking" : "not taken yet";
+  if (name.find("eighbor_") != std::string_view::npos) return "neighborhood collective";
+  if (name.find("_init") != std::string_view::npos) return "persistent collective";
+  return name.starts_with("MPI_I") ? "nonblocking collective" : "unsupported collective";
 }
 
 std::vector<Reason> reasons_of(const std::array<std::size_t, fallback_reason_count>& fallbacks,
@@ -51,7 +51,7 @@ std::size_t calls_of(const std::vector<Reason>& reasons) {
 std::string listed(const std::vector<Reason>& reasons) {
   std::string list;
   for (const Reason& reason : reasons) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", grouped(reason.calls), reason.words);
+    list += fmt::format("{}{}: {}", list.empty() ? "" : ", ", reason.words, grouped(reason.calls));
   }
   return list.empty() ? list : fmt::format(" ({})", list);
 }
@@ -72,7 +72,8 @@ void Stats::add(select::Operation operation, FallbackReason why, const Taken& wo
   const std::lock_guard lock(mutex_);
   try {
     std::string how(words.algorithm);
-    if (!words.unserved.empty()) how += fmt::format(", as {} cannot", words.unserved);
+    if (!words.unserved.empty())
+      how += fmt::format(" (instead of {}, which cannot run this call)", words.unserved);
     Sum& sum = rows_[{operation, why, std::move(how)}];
     ++sum.calls;
     sum.bytes += bytes;
@@ -104,12 +105,12 @@ void Stats::add_note(std::string_view sentence) {
 namespace {
 
 std::string shares_text(std::size_t handled, const std::vector<Reason>& reasons) {
-  return fmt::format("huddle: {} collectives of rank 0 taken, {} passed to the MPI{}\n",
+  return fmt::format("huddle: {} collectives of rank 0 handled, {} left to the MPI{}\n",
                      grouped(handled), grouped(calls_of(reasons)), listed(reasons));
 }
 
 std::string off_text(const std::vector<Reason>& reasons) {
-  return fmt::format("huddle: off; {} collectives of rank 0, all by the MPI\n",
+  return fmt::format("huddle: off; all {} collectives of rank 0 ran in the MPI\n",
                      grouped(calls_of(reasons)));
 }
 
@@ -126,9 +127,10 @@ std::string times(const Shares& shares, const Run& run) {
   if (!run.seconds) return {};
   const double percent = *run.seconds > 0 ? shares.seconds / *run.seconds * 100 : 0;
   return fmt::format(
-      "blocking collectives took {} of the {} from MPI_Init to MPI_Finalize, {:.0f} %; {}",
+      "blocking collectives took {} of the {} from MPI_Init to MPI_Finalize ({:.0f} %); {}",
       time_text(shares.seconds * ns_per_s), time_text(*run.seconds * ns_per_s), percent,
-      run.off ? "huddle can save a part of that" : "to compare: --off -v, or --compare 6");
+      run.off ? "huddle can save a part of this time"
+              : "to compare with the MPI alone, run with --off -v or --compare 6");
 }
 
 std::string summary(const Shares& shares, const huddle_stub_interface& stub, const Run& run) {
@@ -142,8 +144,9 @@ std::string summary(const Shares& shares, const huddle_stub_interface& stub, con
 
 std::string Stats::report(const huddle_stub_interface& stub) const {
   const std::lock_guard lock(mutex_);
-  std::string text = fmt::format("huddle: collectives of rank 0\n{:<24}{:>10}{:>14}{:>12}  {}\n",
-                                 "operation", "calls", "bytes", "seconds", "how");
+  std::string text =
+      fmt::format("huddle: collectives of rank 0\n{:<24}{:>10}{:>14}{:>12}  {}\n", "operation",
+                  "calls", "bytes", "seconds", "algorithm, or fallback reason");
   for (const auto& [row, sum] : rows_) {
     std::string how = row.words;
     if (row.why != FallbackReason::none) {

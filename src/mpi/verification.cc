@@ -55,7 +55,7 @@ auto with_type(memory::Type type, Use use) {
     case memory::Type::long_double_int:
       break;
   }
-  throw FailureError(fmt::format("{} is compared bit by bit", memory::name(type)));
+  throw FailureError(fmt::format("{} can only be compared bit by bit", memory::name(type)));
 }
 
 template <class Number>
@@ -94,7 +94,7 @@ std::optional<Difference> rounded(const Number* ours, const Number* theirs, std:
     if (!is_finite(ours[i]) && !is_finite(theirs[i])) continue;
     const double allowed = ranks * epsilon_of(ours) * scale[i];
     if (std::isinf(allowed) || std::abs(ours[i] - theirs[i]) <= allowed) continue;
-    return Difference{i, fmt::format("{} and {}, which may differ by {}", text_of(ours[i]),
+    return Difference{i, fmt::format("{} and {}; the permitted difference is {}", text_of(ours[i]),
                                      text_of(theirs[i]), allowed)};
   }
   return std::nullopt;
@@ -153,7 +153,7 @@ std::string Verification::report(const huddle_stub_interface& stub) const {
     if (calls > 0) reasons.push_back({calls, words(static_cast<Incomparable>(i))});
   }
   sort_by_calls(reasons);
-  return fmt::format("{} calls compared, {} differ, {} not comparable{}",
+  return fmt::format("{} calls compared, {} with different results, {} not compared{}",
                      grouped(compared_.load(std::memory_order_relaxed)),
                      grouped(differences_.load(std::memory_order_relaxed)),
                      grouped(calls_of(reasons)), listed(reasons));

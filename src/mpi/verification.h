@@ -55,9 +55,9 @@ inline constexpr std::size_t incomparable_count =
 constexpr std::string_view words(Incomparable why) {
   switch (why) {
     case Incomparable::unknown_rounding:
-      return "other bits from an operator with unknown rounding";
+      return "different bits from an operator with unknown rounding";
     case Incomparable::far_padding:
-      return "other bits in a datatype with unused bytes";
+      return "different bits in a datatype with padding";
     case Incomparable::mpi_failed:
       return "error reported by the MPI";
     case Incomparable::huddle_failed:

@@ -32,7 +32,7 @@ inside "$lab" 'apt-get -qq install -y --no-install-recommends /root/huddle.deb' 
   fail "installation failed: $(tail -n 20 "$lab/install.log")"
 
 expect "huddle $(sed -n 's/^project(huddle VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" 'huddle --version'
-expect "could run" 'huddle explain bcast 1M -n 8 --machine /usr/share/huddle/machines/songshan.toml'
+expect "predicted" 'huddle explain bcast 1M -n 8 --machine /usr/share/huddle/machines/songshan.toml'
 expect "python3-matplotlib" 'echo {} >x.json; huddle report x.json 2>&1 || true'
 for file in /usr/share/man/man1/huddle-run.1.gz /usr/share/man/man3/huddle_bcast.3.gz \
   /usr/share/man/man7/huddle-settings.7.gz /usr/share/bash-completion/completions/huddle /usr/share/zsh/site-functions/_huddle \

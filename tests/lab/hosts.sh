@@ -46,9 +46,9 @@ try_measured() {
   [ "$(net_of "$mpi")" = auto ] || settings+=(HUDDLE_NET="$(net_of "$mpi")")
   job "$mpi-measured" env "${settings[@]}" \
     "$build/bin/huddle" run --stats "${launcher[@]}" "$program" "$(extent_of "$mpi")"
-  expect_output "$mpi-measured" "no broadcast fell back to a faster MPI" '^bcast .*  MPI: predicted quicker by the MPI'
+  expect_output "$mpi-measured" "no broadcast fell back to a faster MPI" '^bcast .*  MPI: faster in the MPI'
   expect_output "$mpi-measured" "no sum of integers fell back to a faster MPI" \
-    '^allreduce .*  MPI: predicted quicker by the MPI'
+    '^allreduce .*  MPI: faster in the MPI'
   expect_output "$mpi-measured" "sums of floats fell back to the MPI" "$taken"
   expect_output "$mpi-measured" "sums of floats fell back to the MPI" '^reduce_scatter +[0-9]+ +[0-9]+ +[0-9.]+  nodes'
   ! grep -Eq '^reduce_scatter(_block)? .*  MPI' "$lab/$mpi-measured" ||
@@ -123,7 +123,7 @@ try() {
   seated "$mpi" pair
   job "$mpi-pair" env HUDDLE_NET="$net" HUDDLE_ACTIVATE_AFTER=0 "$build/bin/huddle" run --stats "${launcher[@]}" "$several" \
     "$(extent_of "$mpi")"
-  expect_output "$mpi-pair" "two ranks on two hosts do not fall back to the MPI" '^allreduce .*  MPI: predicted quicker by the MPI'
+  expect_output "$mpi-pair" "two ranks on two hosts do not fall back to the MPI" '^allreduce .*  MPI: faster in the MPI'
   try_large "$mpi"
   seated "$mpi" blocks
   # huddle on one host only: no rank waits for one without huddle.

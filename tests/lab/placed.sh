@@ -40,7 +40,7 @@ try() {
   mapfile -t launcher < <(launcher_of "$mpi")
   mapfile -t seating < <(seating_of "$mpi")
   job "$mpi-first" "$huddle" profile --output "$lab/$mpi-first.json" "${launcher[@]}" "${seating[@]}" "$program"
-  map=("$huddle" map "$lab/$mpi-first.json" --allowed "$processors")
+  map=("$huddle" map "$lab/$mpi-first.json" --cpus "$processors")
   job "$mpi-map" "${map[@]}" --json
   "${map[@]}" --emit "$(emission_of "$mpi")" >"$placed" 2>"$lab/$mpi-emit"
   # The first line of the file contains the options for the launcher.

@@ -60,7 +60,7 @@ class NetworkHandles(unittest.TestCase):
         ranks = {line.split()[0] for line in lines if f'execve("{program}"' in line}
         self.assertEqual(len(ranks), 2, done.stdout)
         of_ranks = [line for line in lines if line.split()[0] in ranks and NETWORK.search(line)]
-        return len(of_ranks), re.search(r"([\d,]+) collectives of rank 0 taken", done.stdout)
+        return len(of_ranks), re.search(r"([\d,]+) collectives of rank 0 handled", done.stdout)
 
     def test_are_as_many_with_huddle_as_without(self):
         with tempfile.TemporaryDirectory() as name:

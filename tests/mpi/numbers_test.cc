@@ -40,7 +40,7 @@ TEST(Numbers, MayDifferByTheRoundingBoundOnly) {
   const auto difference = rounded({1, 1}, {1, 1 + 5 * 1000 * epsilon}, 1000);
   ASSERT_TRUE(difference);
   EXPECT_EQ(difference->at, 1U);
-  EXPECT_THAT(difference->text, HasSubstr("may differ by"));
+  EXPECT_THAT(difference->text, HasSubstr("the permitted difference is"));
 }
 
 TEST(Numbers, InfinityOnBothSidesIsNoDifference) {

@@ -72,8 +72,8 @@ TEST(Options, SelectTheListedOperations) {
 }
 
 TEST(Options, IncludeTheSettingsOfTheHeap) {
-  const Options options = read({"HUDDLE_HEAP=on", "HUDDLE_HEAP_BLOCK=128K", "HUDDLE_HEAP_CAP=2G",
-                                "HUDDLE_HEAP_FORK=1M"})
+  const Options options = read({"HUDDLE_HEAP=on", "HUDDLE_HEAP_THRESHOLD=128K",
+                                "HUDDLE_HEAP_LIMIT=2G", "HUDDLE_HEAP_FORK_LIMIT=1M"})
                               .options;
   EXPECT_EQ(options.heap, "on");
   EXPECT_EQ(options.heap_request.least_block_bytes, std::size_t{128} << 10);

@@ -13,7 +13,8 @@ const huddle_stub_interface no_calls = {nullptr, "/usr/lib/libmpi.so", nullptr, 
 
 TEST(Verification, ReportsEvenIfNothingWasCompared) {
   const Verification verification;
-  EXPECT_EQ(verification.report(no_calls), "0 calls compared, 0 differ, 0 not comparable");
+  EXPECT_EQ(verification.report(no_calls),
+            "0 calls compared, 0 with different results, 0 not compared");
   EXPECT_FALSE(verification.has_differences());
 }
 
@@ -23,7 +24,8 @@ TEST(Verification, CountsDifferencesAmongComparedCalls) {
   EXPECT_TRUE(verification.note_difference()) << "the first one is printed";
   EXPECT_FALSE(verification.note_difference());
   EXPECT_TRUE(verification.has_differences());
-  EXPECT_EQ(verification.report(no_calls), "1,236 calls compared, 2 differ, 0 not comparable");
+  EXPECT_EQ(verification.report(no_calls),
+            "1,236 calls compared, 2 with different results, 0 not compared");
 }
 
 TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
@@ -33,9 +35,10 @@ TEST(Verification, ListsAllReasonsWithTheMostFrequentFirst) {
   Verification verification;
   verification.note_skipped(FallbackReason::one_rank);
   for (int i = 0; i < 6; ++i) verification.note_skipped(Incomparable::mpi_failed);
-  EXPECT_EQ(verification.report(stub),
-            "0 calls compared, 0 differ, 12 not comparable (6 error reported by the MPI, "
-            "5 nonblocking, 1 one rank)");
+  EXPECT_EQ(
+      verification.report(stub),
+      "0 calls compared, 0 with different results, 12 not compared (error reported by the MPI: 6, "
+      "nonblocking collective: 5, single rank: 1)");
 }
 
 }  // namespace

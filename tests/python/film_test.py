@@ -31,14 +31,14 @@ def test_errors_are_reported():
         document = film_document()
         document["decisions"][1].update(changes)
         return text(document)
-    for wrong, said in [(first(seats=[0, 4]), "decisions[1].seats' has not one processor"),
-                        (first(seats=[0, 4, 8, 99]), "no processor 99"),
+    for wrong, said in [(first(seats=[0, 4]), "decisions[1].seats' must contain one hardware thread"),
+                        (first(seats=[0, 4, 8, 99]), "no hardware thread 99"),
                         (first(pairs=[[0, 7, 1.0]]), "decisions[1].pairs'"),
                         (first(pairs=[[0, 0, 1.0]]), "decisions[1].pairs'"),
                         (first(pairs=5), "decisions[1].pairs'"),
                         (first(threads=[-1, 1, 2, 3]), "decisions[1].threads'"),
                         (text({**film_document(), "schema": 2}), "schema 2"),
-                        (text({**film_document(), "machine_model": None}), "early huddle")]:
+                        (text({**film_document(), "machine_model": None}), "early version of huddle")]:
         with pytest.raises(BadResults) as error:
             from_text(wrong)
         assert said in str(error.value)
@@ -49,7 +49,7 @@ def test_every_frame_is_in_the_page():
     frames = json.loads(re.search(r'id="frames">(.*?)</script>', page)[1])
     assert [frame["said"][:6] for frame in frames] == ["1 of 3", "2 of 3", "3 of 3"]
     assert frames[0]["most"] == "No two threads share pages yet."
-    assert frames[1]["most"] == "Those that share most: 0 with 2, 1 with 3 and 0 with 1."
+    assert frames[1]["most"] == "Threads that share most: 0 with 2, 1 with 3 and 0 with 1."
     # The pair that shares most has the last shade, in one cell of each row. A hundredth of that has no shade.
     assert frames[1]["shades"][-1].count("M") == 2
     assert sum(shade.count("M") for shade in frames[1]["shades"]) == 4
@@ -94,7 +94,7 @@ def test_program_name_is_escaped():
 
 def test_page_without_decisions_says_so():
     page = film_of(decisions=[]).html()
-    assert "Nothing was decided" in page and "<script" not in page
+    assert "No decision was taken" in page and "<script" not in page
 
 
 def test_graphics_have_alternative_texts():

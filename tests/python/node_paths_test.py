@@ -19,7 +19,7 @@ def test_paths_are_read():
 
 def test_paths_page_names_the_fastest_path_and_the_loss_of_ucx():
     page = from_text(text(paths_document())).html()
-    assert "The fastest is copied, from 4M on cma." in page
+    assert "Fastest path: copied; from 4M on: cma." in page
     assert "cma (2.50×)" in page  # for 4 KiB, by the constants of UCX 1.9
     assert "made-up &lt;b&gt;" in page
     tags_of(page)
@@ -29,12 +29,12 @@ def test_ucx_is_read():
     check = from_text(text(ucx_document()))
     assert [runs.ranks for runs in check.runs] == [2, 4]
     assert check.runs[0].points[0].with_ratio.middle == 1.3
-    assert check.network_now == ["37 % of messages from 0 on go through tcp/lo"]
+    assert check.network_now == ["37 % of each message of at least 0 go through tcp/lo"]
 
 
 def test_ucx_page_compares_all_three_by_ranks():
     page = from_text(text(ucx_document())).html()
-    assert "with huddle's settings none does" in page.replace("&#x27;", "'")
+    assert "with huddle's settings, no message does" in page.replace("&#x27;", "'")
     assert re.search(r"<h2>alltoall of 4M</h2>", page) and "alltoall of 64K" not in page
     assert "2.04–2.16" in page and "1.27–1.33" in page
     assert "UCX_POSIX_BW (gather was slower)" in page
@@ -49,9 +49,9 @@ def without(document, key):
 @pytest.mark.parametrize("wrong, said", [
     ({**paths_document(), "schema": 7}, "schema 7"),
     ({**ucx_document(), "schema": 1}, "schema 1"),
-    ({**paths_document(), "points": []}, "nothing in it"),
+    ({**paths_document(), "points": []}, "no sizes"),
     ({**paths_document(), "points": [{**paths_document()["points"][0], "fastest": "smoke"}]},
-     "none of the paths"),
+     "not one of the paths"),
     (without(ucx_document(), "runs"), "'runs' is missing"),
     ({**ucx_document(), "network_now": [{"share": -1}]}, "network_now[0].share"),
 ])

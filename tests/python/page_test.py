@@ -110,7 +110,7 @@ def test_cores_are_in_rows_of_equal_length():
 
 
 def test_page_shows_the_error_of_predictions(page):
-    assert "the model&#x27;s predictions are off by a factor of 1." in page
+    assert "predicted and measured times differ by a factor of 1." in page
 
 
 def test_notebook_view_has_the_summary_and_the_heat_map():

@@ -46,7 +46,7 @@ def test_draws_the_output_of_watch(folder):
                              cwd=folder, text=True, capture_output=True, check=True)
     (folder / "real.json").write_text(watched.stdout, encoding="utf-8")
     assert report(folder, "real.json").returncode == 0
-    assert "seen twice in a row" in (folder / "real.html").read_text(encoding="utf-8")
+    assert "confirmed by two decisions" in (folder / "real.html").read_text(encoding="utf-8")
 
 
 def test_output_has_default_permissions(folder):
@@ -55,9 +55,9 @@ def test_output_has_default_permissions(folder):
 
 
 @pytest.mark.parametrize("given, said", [
-    (text({**document(), "schema": 9}), "schema 9 is not known here"),
-    (text(document())[:-100], "not whole JSON"),
-    ("", "there is nothing in it"),
+    (text({**document(), "schema": 9}), "schema 9 is unknown"),
+    (text(document())[:-100], "invalid or incomplete JSON"),
+    ("", "the file is empty"),
     ("\0\xff", "not"),
 ], ids=["schema", "cut", "empty", "binary"])
 def test_rejects_unknown_input_with_one_line(folder, given, said):

@@ -60,29 +60,29 @@ def changed(path, value):
 
 
 @pytest.mark.parametrize("given, said", [
-    ("", "there is nothing in it"),
-    ("\n", "there is nothing in it"),
-    ("{", "not whole JSON"),
-    (text(document())[:5000], "not whole JSON"),
-    ("[" * 100000, "not whole JSON"),
+    ("", "the file is empty"),
+    ("\n", "the file is empty"),
+    ("{", "invalid or incomplete JSON"),
+    (text(document())[:5000], "invalid or incomplete JSON"),
+    ("[" * 100000, "invalid or incomplete JSON"),
     ("[]", "the document is not an object"),
-    ("{}", "no results of huddle"),
-    (changed(["schema"], 2), "schema 2 is not known here, only 1"),
-    (changed(["schema"], "1"), "schema 1 is not known"),
-    (changed(["command"], "topo"), "this is what 'huddle topo' says"),
-    (changed(["what"], "engine"), "a benchmark of the engine"),
+    ("{}", "not a result of huddle"),
+    (changed(["schema"], 2), "schema 2 is unknown: this version of huddle reads only 1"),
+    (changed(["schema"], "1"), "schema 1 is unknown"),
+    (changed(["command"], "topo"), "this is the output of 'huddle topo'"),
+    (changed(["what"], "engine"), "the output of 'huddle bench engine'"),
     (changed(["ranks"], None), "'ranks' is missing"),
     (changed(["ranks"], -2), "'ranks' is not a whole number"),
-    (changed(["crowded"], 1), "'crowded' is not true or false"),
+    (changed(["oversubscribed"], 1), "'oversubscribed' is not true or false"),
     (changed(["notes"], [1]), "'notes' is not a list of texts"),
-    (changed(["points"], []), "no point was measured"),
+    (changed(["points"], []), "no measured point"),
     (changed(["points", 3, "estimate", "low"], 0), "'points[3].estimate.low' is not a number above 0"),
     (changed(["points", 3, "huddle_batches_ns"], [[]]), "points[3].huddle_batches_ns"),
     (changed(["points", 3, "huddle_batches_ns", 0, 0], "5"), "points[3].huddle_batches_ns"),
     (changed(["points", 3, "choice", "others"], None), "'points[3].choice.others' is missing"),
     (changed(["machine_model", "pairs", "one_way_ns"], [[1]]), "not one number for each pair"),
     (changed(["machine_model", "topology", "levels", 1, "bytes"], [1]), "not one number for each group"),
-    (text(document()).replace('"point_seconds": 2.5', '"point_seconds": NaN'), "NaN is no number"),
+    (text(document()).replace('"point_seconds": 2.5', '"point_seconds": NaN'), "NaN is not a number"),
 ], ids=lambda word: word[:30])
 def test_error_is_one_sentence_with_the_place(given, said):
     with pytest.raises(huddle.BadResults) as refusal:
@@ -92,5 +92,5 @@ def test_error_is_one_sentence_with_the_place(given, said):
 
 
 def test_error_names_an_unknown_operation():
-    with pytest.raises(KeyError, match="alltoallw was not measured; there are barrier, bcast"):
+    with pytest.raises(KeyError, match="alltoallw was not measured; measured are barrier, bcast"):
         from_text(text(document())).of("alltoallw")

@@ -73,7 +73,7 @@ def document(seed=SEED):
             "fingerprint": "made-up", "machine_file": "node.toml", "calibrated": True,
             "mpis": [{"name": "openmpi-5", "version": "Open MPI v5.0.11, package: <b>Open & Shut</b>"},
                      {"name": "intel", "version": "Intel(R) MPI Library 2021.18"}],
-            "under": "openmpi-5", "ranks": 16, "crowded": False,
+            "under": "openmpi-5", "ranks": 16, "oversubscribed": False,
             "settings": {"heap": True, "ops": "", "sizes": "8:4M", "quick": False, "seconds": 90,
                          "peers": "../my peers",
                          "point_seconds": 2.5, "half_width": 0.02, "confidence": 0.95, "bar": 0.9},
@@ -141,11 +141,11 @@ def ucx_document():
                 "huddle_low": huddle_ratio * 0.97, "huddle_high": huddle_ratio * 1.03,
                 "sent_without": {"lo": 44e6}, "sent_with": {}}
 
-    def runs(ranks, crowded):
-        return {"mpi": "mpirun", "mpi_version": "Open MPI v4.1.4", "ranks": ranks, "crowded": crowded,
+    def runs(ranks, oversubscribed):
+        return {"mpi": "mpirun", "mpi_version": "Open MPI v4.1.4", "ranks": ranks, "oversubscribed": oversubscribed,
                 "points": [point(operation, size_bytes, 1.3, 2.1)
                            for operation in ("alltoall", "gather") for size_bytes in (65536, 4194304)],
-                "dropped": [] if crowded else [{"name": "UCX_POSIX_BW", "why": "gather was slower"}]}
+                "dropped": [] if oversubscribed else [{"name": "UCX_POSIX_BW", "why": "gather was slower"}]}
     return {"schema": 2, "command": "ucx --check", "huddle": "0.1.0", "machine": "made-up", "version": "1.22",
             "ranks_per_node": 2, "doubt": "", "untested": [], "omitted": [], "complaints": [], "now": [], "advised": [],
             "settings": [{"name": "UCX_CMA_BW", "value": "9500MBps", "figure": "9.96 GB/s a rank",

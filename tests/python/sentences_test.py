@@ -8,7 +8,7 @@ from sample import MEASURED, document, of_one_mpi, text
 
 def test_the_summary_is_one_sentence_with_all_points():
     said = summary(huddle.load(MEASURED))
-    assert said == ("With 2 ranks on amd-epyc-2c-1b1d3050 and buffers in ordinary memory, huddle is 1.38 times as fast, in the "
+    assert said == ("With 2 ranks on amd-epyc-2c-1b1d3050 and buffers in private memory, huddle is 1.38 times as fast, in the "
                     "geometric mean, as the best of five MPIs at each point: faster at 31 points and slower at "
                     "3 points, with 95 % confidence each.")
 
@@ -26,7 +26,7 @@ def test_doubts_are_listed():
     data.update(interrupted=True, calibrated=False)
     data["points"][0].update(stable=False, passed_calls=1, below_bar=True)
     said = " ".join(doubts(from_text(text(data))))
-    for word in ("interrupted", "unsteady", "left calls", "slower than 0.9", "not calibrated",
+    for word in ("interrupted", "unsteady", "fell back", "slower than 0.9", "not calibrated",
                  "mpich-5 did not come up"):
         assert word in said, word
 
@@ -54,12 +54,12 @@ def test_command_repeats_the_measurement():
 def test_settings_and_command_contain_the_timing():
     data = document()
     said = dict(setting_rows(from_text(text(data))))
-    assert said["what is timed"] == "Time from the last rank in to the last rank out"
+    assert said["timing"] == "Time from when the last rank enters a call until the last rank leaves it"
     data["settings"]["timing"] = "osu"
-    assert "OSU's loop" in dict(setting_rows(from_text(text(data))))["what is timed"]
+    assert "OSU micro-benchmarks" in dict(setting_rows(from_text(text(data))))["timing"]
     assert " --loop osu --heap on " in command(from_text(text(data)))
     data["settings"].update(timing="cold", cold_calls=10)
-    assert "the first 10 calls of processes" in dict(setting_rows(from_text(text(data))))["what is timed"]
+    assert "the first 10 calls of new processes" in dict(setting_rows(from_text(text(data))))["timing"]
     assert " --cold 10 --heap on " in command(from_text(text(data)))
 
 
@@ -89,10 +89,10 @@ def test_the_error_of_the_model_is_the_median_of_its_factors():
     results = from_text(text(document_mispredicted_by([0.5, 1.5, 3])))
     assert results.model_error() == 2
     assert model_error_text(results) == (
-        "By its calibrated figures, the model's predictions are off by a factor of 2.00 in the median "
-        "of 3 points; 1 point marked ?: by more than 2.")
+        "With calibrated figures, predicted and measured times differ by a factor of 2.00 in the median "
+        "of 3 points; 1 point marked ? differ by more than 2.")
     assert [point.is_mispredicted for point in results.points[:3]] == [False, False, True]
-    assert why(results.points[2]) == "predicted 300 ns ?; nothing else could serve"
+    assert why(results.points[2]) == "predicted 300 ns ?; no other algorithm is possible"
 
 
 def test_error_of_the_model_excludes_calls_of_the_mpi():
@@ -100,8 +100,8 @@ def test_error_of_the_model_excludes_calls_of_the_mpi():
     data["points"][1]["passed_calls"] = 1
     data["calibrated"] = False
     assert model_error_text(from_text(text(data))) == (
-        "By generic figures, the model's predictions are off by a factor of 1.25 in the median of "
-        "1 point, and nowhere by more than 2.")
+        "With generic figures, predicted and measured times differ by a factor of 1.25 in the median of "
+        "1 point, and by at most 2 everywhere.")
 
 
 def test_error_of_the_model_is_empty_without_predictions():

@@ -28,7 +28,7 @@ def paths_figure(paths, palette=LIGHT):
         best = [(place, point) for place, point in known if point.fastest == name]
         axes.plot([place for place, _ in best], [point.gb_per_s(name) for _, point in best],
                   color=color, marker=mark, markersize=9, linestyle="")
-    _dress(axes, palette, "GB/s of a rank")
+    _dress(axes, palette, "GB/s per rank")
     axes.xaxis.set_major_locator(FixedLocator(places))
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda place, _: size_text(paths.points[round(place)].size_bytes)))
@@ -65,7 +65,7 @@ def _ratio(point, label):
 
 
 def _ranks_text(runs):
-    return f"{runs.ranks} ranks" + (", crowded" if runs.crowded else "")
+    return f"{runs.ranks} ranks" + (", oversubscribed" if runs.oversubscribed else "")
 
 
 def _dress(axes, palette, what):

@@ -134,8 +134,8 @@ void apply_entry(std::vector<Resolved>& settings, const FilePlace& from, Layer l
                                  did_you_mean(entry.key, all_keys())));
   }
   if (!entry.text) {
-    throw InputError(fmt::format("{}: {} takes text in quotes ({} = \"{}\")", place, entry.key,
-                                 entry.key, known->setting.placeholder));
+    throw InputError(fmt::format("{}: the value of {} must be a string in quotes ({} = \"{}\")",
+                                 place, entry.key, entry.key, known->setting.placeholder));
   }
   check_value(known->setting, *entry.text, fmt::format("{}: {}", place, entry.key));
   known->value = from_folder_of(from, known->setting, *entry.text);
@@ -161,7 +161,7 @@ Resolved& named_by_environment(std::vector<Resolved>& settings, const std::strin
       nearest(name.substr(environment_prefix.size()), all_environment_tails());
   throw InputError(
       fmt::format("{} is not a setting{}", name,
-                  guess.empty() ? "; 'huddle config' lists those there are"
+                  guess.empty() ? "; 'huddle config' lists all settings"
                                 : fmt::format("; did you mean {}{}?", environment_prefix, guess)));
 }
 

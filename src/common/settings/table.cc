@@ -42,66 +42,69 @@ constexpr std::array settings_table = {
             .kind = Kind::toggle,
             .placeholder = "on|off",
             .fallback = "on",
-            .help = "off: programs run as without huddle"},
+            .help = "off: run every collective in the MPI"},
     Setting{.key = "machine",
             .kind = Kind::machine,
             .placeholder = "NAME|FILE",
             .fallback = "",
-            .help = "the machine file to decide by, or its name ('huddle topo --list-machines')"},
+            .help = "the machine model: a machine file, or a name in 'huddle topo --list-machines' "
+                    "(default: the file of this machine)"},
     Setting{.key = "ops",
             .kind = Kind::list,
             .placeholder = "OP,...|^OP,...",
             .fallback = "",
-            .help = "the collectives that huddle takes (^: all but these); all it can",
+            .help = "the collectives that huddle handles; ^OP,...: all except these (default: all "
+                    "that it supports)",
             .names = collectives},
     Setting{.key = "algo",
             .kind = Kind::forcing,
             .placeholder = "OP[:SIZE-SIZE]:NAME,...",
             .fallback = "",
-            .help =
-                "algorithms to run in place of the cheapest, by the names that 'huddle explain' "
-                "prints: bcast:pipelined,allreduce:4K-1M:slices; of several that fit a call the "
-                "first counts",
+            .help = "algorithms to run instead of those with the shortest predicted time, with the "
+                    "names that 'huddle explain' prints: bcast:pipelined,allreduce:4K-1M:slices; "
+                    "the first entry that matches a call applies",
             .algorithms = algorithm_words},
     Setting{.key = "stats",
             .kind = Kind::toggle,
             .placeholder = "off|on",
             .fallback = "off",
-            .help = "say at a program's end what was taken, and how long it took"},
+            .help = "print a table of the handled collectives, their times and the fallback "
+                    "reasons when the program ends"},
     Setting{.key = "summary",
             .kind = Kind::toggle,
             .placeholder = "auto|off|on|times",
             .fallback = "auto",
-            .help = "say at a program's end how many collectives were taken (auto: where 'huddle "
-                    "run' writes to a terminal; times: also what share of the run they took, for "
-                    "which each is timed)"},
+            .help = "print the number of handled collectives when the program ends (auto: if "
+                    "'huddle run' writes to a terminal; times: also time every collective, and "
+                    "print their share of the run time)"},
     Setting{.key = "verify",
             .kind = Kind::toggle,
             .placeholder = "off|on",
             .fallback = "off",
-            .help = "run each collective in the MPI as well, and compare the results"},
+            .help = "also run each collective in the MPI, and compare the results"},
     Setting{.key = "activate-after",
             .kind = Kind::count,
             .placeholder = "auto|CALLS",
             .fallback = "auto",
-            .help = "how many collectives a communicator makes in the MPI before huddle takes over "
-                    "(auto: until it would have paid to join, or until a team of the same ranks is "
-                    "free)"},
+            .help = "number of collectives that a communicator runs in the MPI before huddle "
+                    "handles them (auto: until the expected savings exceed the cost of set-up, or "
+                    "a team of the same ranks already exists)"},
     Setting{.key = "net",
             .kind = Kind::toggle,
             .placeholder = "measured|auto|on|off",
             .fallback = "measured",
-            .help = "collectives over several nodes, if all ranks of the job are known to run "
-                    "huddle (measured: if 'huddle calibrate --network' has measured the network; "
-                    "auto: measured or not; on: also if the launcher cannot report which ranks "
-                    "run huddle; those of Open MPI 4, MPICH and Intel MPI can)"},
+            .help =
+                "handle collectives over several nodes, if every rank of the job is known to run "
+                "huddle (measured: if 'huddle calibrate --network' has measured the network; auto: "
+                "also without a measurement; on: also if the launcher cannot report which ranks "
+                "run huddle, as those of Open MPI 4, MPICH and Intel MPI can)"},
     Setting{.key = "net-algo",
             .kind = Kind::forcing,
             .placeholder = "OP:NAME,...",
             .fallback = "",
-            .help = "algorithms to run between nodes in place of the cheapest, with the names of "
-                    "'huddle schedule': bcast:chain,allreduce:halving; such calls do not fall "
-                    "back to a faster MPI",
+            .help = "algorithms to run between nodes instead of those with the shortest predicted "
+                    "time, with the names that 'huddle schedule' prints: "
+                    "bcast:chain,allreduce:halving; such calls do not fall back to a faster MPI",
             .algorithms = schedule_words},
     Setting{.key = "net-leaders",
             .kind = Kind::count,
@@ -115,47 +118,50 @@ constexpr std::array settings_table = {
             .kind = Kind::word,
             .placeholder = "off|on|auto|check",
             .fallback = "off",
-            .help = "put large arrays of ranks into shared memory (auto: if calibration shows "
-                    "that it pays off; check: look for errors in how the program and huddle use "
-                    "them)"},
-    Setting{.key = "heap-block",
+            .help = "allocate the large arrays of ranks in shared memory, so that ranks can access "
+                    "each other's (auto: if it pays off according to calibration; check: look for "
+                    "errors in how the program and huddle use them)"},
+    Setting{.key = "heap-threshold",
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "64K",
-            .help = "the least array that lies in the shared heap"},
-    Setting{.key = "heap-cap",
+            .help = "smallest array that is allocated in the shared heap"},
+    Setting{.key = "heap-limit",
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "64G",
-            .help = "the most that a rank's shared heap may hold"},
-    Setting{.key = "heap-fork",
+            .help = "maximum size of a rank's shared heap"},
+    Setting{.key = "heap-fork-limit",
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "1G",
-            .help = "the most that a fork copies; one with more in it ends the sharing"},
-    Setting{.key = "threads",
-            .kind = Kind::word,
-            .placeholder = "off|watch|move",
-            .fallback = "off",
-            .help = "threads of a program under 'huddle run' that use the same memory: list them "
-                    "at its end (watch), or place them near each other (move)"},
+            .help = "maximum size of the shared arrays that fork() copies; a process with more "
+                    "stops sharing its arrays"},
+    Setting{
+        .key = "threads",
+        .kind = Kind::word,
+        .placeholder = "off|watch|move",
+        .fallback = "off",
+        .help =
+            "for programs under 'huddle run' whose threads use the same memory: report these "
+            "threads when the program ends (watch), or also move them close to each other (move)"},
     Setting{.key = "color",
             .kind = Kind::word,
             .placeholder = "auto|always|never",
             .fallback = "auto",
-            .help = "colors (auto: in a terminal, without NO_COLOR)",
+            .help = "use colors (auto: in a terminal, unless NO_COLOR is set)",
             .flag_everywhere = true},
     Setting{.key = "unicode",
             .kind = Kind::word,
             .placeholder = "auto|always|never",
             .fallback = "auto",
-            .help = "beyond ASCII (auto: where the locale is UTF-8)",
+            .help = "print characters beyond ASCII (auto: if the locale is UTF-8)",
             .flag_everywhere = true},
     Setting{.key = "progress",
             .kind = Kind::word,
             .placeholder = "auto|always|never",
             .fallback = "auto",
-            .help = "progress bars (auto: in a terminal)",
+            .help = "show progress bars (auto: in a terminal)",
             .flag_everywhere = true},
 };
 
@@ -183,7 +189,7 @@ std::string listed(const std::vector<std::string>& words) {
 void check_word(const Setting& setting, std::string_view value, const std::string& where) {
   const std::vector<std::string> words = allowed_words(setting);
   if (std::find(words.begin(), words.end(), value) != words.end()) return;
-  throw InputError(fmt::format("{} takes {}, not '{}'{}", where, listed(words), value,
+  throw InputError(fmt::format("{} must be {}, not '{}'{}", where, listed(words), value,
                                did_you_mean(value, words)));
 }
 
@@ -203,7 +209,7 @@ void check_list(const Setting& setting, std::string_view value, const std::strin
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::string guess = did_you_mean(name, names);
     throw InputError(fmt::format("{}: unknown word '{}'{}", where, item,
-                                 guess.empty() ? "; it takes " + listed(names) : guess));
+                                 guess.empty() ? "; use " + listed(names) : guess));
   }
 }
 
@@ -221,8 +227,8 @@ void check_count(const Setting& setting, std::string_view value, const std::stri
   const bool is_enough = whole_number(value).value_or(-1) >= setting.least;
   if (is_enough || (knows_auto && value == "auto")) return;
   throw InputError(
-      fmt::format("{} takes a whole number{}{}, not '{}'", where,
-                  setting.least > 0 ? fmt::format(" of {} or more", setting.least) : "",
+      fmt::format("{} must be a whole number{}{}, not '{}'", where,
+                  setting.least > 0 ? fmt::format(" of at least {}", setting.least) : "",
                   knows_auto ? " or auto" : "", value));
 }
 
@@ -235,17 +241,18 @@ void check_forced(const ForcedChoice& choice, std::span<const AlgorithmWords> al
     if (std::find(algorithms.begin(), algorithms.end(), choice.algorithm) == algorithms.end()) {
       const std::string guess = did_you_mean(choice.algorithm, algorithms);
       throw InputError(fmt::format("{} has no algorithm '{}'{}", choice.operation, choice.algorithm,
-                                   guess.empty() ? "; it has " + listed(algorithms) : guess));
+                                   guess.empty() ? "; use " + listed(algorithms) : guess));
     }
     if (choice.has_range() && !words.has_size) {
-      throw InputError(fmt::format(
-          "the choice for {} does not depend on the size: leave the range out", choice.operation));
+      throw InputError(
+          fmt::format("the algorithm of {} does not depend on the size: remove the range of sizes",
+                      choice.operation));
     }
     return;
   }
   const std::string guess = did_you_mean(choice.operation, operations);
   throw InputError(fmt::format("unknown collective '{}'{}", choice.operation,
-                               guess.empty() ? "; there are " + listed(operations) : guess));
+                               guess.empty() ? "; use " + listed(operations) : guess));
 }
 
 void check_forcing(const Setting& setting, std::string_view value, const std::string& where) {
@@ -260,7 +267,7 @@ void check_forcing(const Setting& setting, std::string_view value, const std::st
 
 void check_size(std::string_view value, const std::string& where) {
   if (size_from(value)) return;
-  throw InputError(fmt::format("{} takes a size such as 64K, not '{}'", where, value));
+  throw InputError(fmt::format("{} must be a size such as 64K, not '{}'", where, value));
 }
 
 }  // namespace

@@ -18,19 +18,19 @@ namespace huddle::fabric {
 namespace {
 
 void need(bool holds, const std::string& what) {
-  if (!holds) throw FailureError("a fabric that cannot be: " + what);
+  if (!holds) throw FailureError("invalid fabric: " + what);
 }
 
 void check_switch(const Fabric& fabric, std::size_t i) {
   const Switch& one = fabric.switches[i];
   need(one.above < static_cast<int>(i) && (i == 0) == (one.above < 0),
-       "switch " + one.name + " hangs from nowhere");
+       "switch " + one.name + " is not connected to a higher switch");
   need(one.links.count >= 1 && one.links.gb_per_s >= 0 && one.links.latency_ns >= 0 &&
            std::isfinite(one.links.gb_per_s) && std::isfinite(one.links.latency_ns),
        "the links of " + one.name);
   if (i == 0) return;
   need(fabric.switches[static_cast<std::size_t>(one.above)].height > one.height,
-       "switch " + one.name + " is as high as the one above");
+       "switch " + one.name + " is not below its upper switch");
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void validate(const Fabric& fabric) {
   int last = 0;
   for (const int leaf : fabric.switch_of_node) {
     need(leaf >= last && leaf < static_cast<int>(fabric.switches.size()), "nodes out of order");
-    need(fabric.switches[static_cast<std::size_t>(leaf)].height == 0, "a node beside switches");
+    need(fabric.switches[static_cast<std::size_t>(leaf)].height == 0, "a node next to switches");
     last = leaf;
   }
 }
@@ -118,7 +118,7 @@ class Growth {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const NamedSwitch& entry = entries_[i];
       if (!number_.emplace(entry.name, i).second) {
-        refuse_(i, fmt::format("switch {} is there twice", entry.name));
+        refuse_(i, fmt::format("switch {} is defined twice", entry.name));
       }
       if (entry.nodes.empty() == entry.switches.empty()) {
         refuse_(i,
@@ -126,7 +126,7 @@ class Growth {
       }
       for (const std::string& node : entry.nodes) {
         if (!nodes_.insert(node).second) {
-          refuse_(i, fmt::format("node {} hangs from two switches", node));
+          refuse_(i, fmt::format("node {} is connected to two switches", node));
         }
       }
     }
@@ -137,12 +137,13 @@ class Growth {
       for (const std::string& below : entries_[i].switches) {
         const auto found = number_.find(below);
         if (found == number_.end()) {
-          refuse_(i, fmt::format("switch {} is nowhere{}", below, did_you_mean(below, names())));
+          refuse_(i,
+                  fmt::format("switch {} is not defined{}", below, did_you_mean(below, names())));
         }
         std::size_t& parent = parent_[found->second];
         if (parent != none) {
-          refuse_(i, fmt::format("switch {0} hangs from {1} and from {2}: name one switch above it "
-                                 "(the switches of a level that all can be reached from are one)",
+          refuse_(i, fmt::format("switch {0} is below both {1} and {2}: name one switch above it "
+                                 "(write switches of a level that are all reachable as one)",
                                  below, entries_[parent].name, entries_[i].name));
         }
         parent = i;
@@ -166,7 +167,7 @@ class Growth {
         at = parent_[at];
       }
       if (at != none && climbed_from[at] == start) {
-        refuse_(at, fmt::format("switch {} lies below itself", entries_[at].name));
+        refuse_(at, fmt::format("switch {} is below itself", entries_[at].name));
       }
     }
   }
@@ -176,8 +177,9 @@ class Growth {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (parent_[i] != none) continue;
       if (top != none) {
-        refuse_(i, fmt::format("nothing joins switches {} and {}: one has to be above all",
-                               entries_[top].name, entries_[i].name));
+        refuse_(i, fmt::format(
+                       "switches {} and {} are not connected: one switch must be above all others",
+                       entries_[top].name, entries_[i].name));
       }
       top = i;
     }

@@ -36,9 +36,9 @@ std::string fabric_file_named(const std::string& named) {
     names.push_back(fabric.name);
   }
   const std::string guess = did_you_mean(named, names);
-  throw InputError(fmt::format("there is no fabric '{}'{}", printable(named),
+  throw InputError(fmt::format("unknown fabric '{}'{}", printable(named),
                                guess.empty()
-                                   ? fmt::format("; there are {}; give a file by its path: ./{}",
+                                   ? fmt::format("; use one of {}, or the path of a file: ./{}",
                                                  fmt::join(names, ", "), printable(named))
                                    : guess));
 }
@@ -67,9 +67,10 @@ class FabricFileReader {
   Fabric read() {
     const long long schema = document_.integer("schema", 1, std::numeric_limits<long long>::max());
     if (schema > fabric_file_schema) {
-      document_.refuse("schema",
-                       fmt::format("written by a newer huddle (schema {}; this one reads up to {})",
-                                   schema, fabric_file_schema));
+      document_.refuse(
+          "schema",
+          fmt::format("written by a newer version of huddle (schema {}; this one reads up to {})",
+                      schema, fabric_file_schema));
     }
     fabric_.name = document_.text("name");
     fabric_.method = document_.text_or("method", "");
@@ -83,7 +84,7 @@ class FabricFileReader {
     std::vector<TomlTable> levels = document_.tables("level");
     std::vector<TomlTable> switches = document_.tables("switch");
     if (levels.empty() == switches.empty()) {
-      document_.refuse("", "needed is either [[level]] (regular fabrics) or [[switch]]");
+      document_.refuse("", "either [[level]] (regular fabrics) or [[switch]] is required");
     }
     document_.finish();
     if (levels.empty()) {
@@ -99,7 +100,7 @@ class FabricFileReader {
   static double number(TomlTable& table, const std::string& key, double least, double most) {
     const double value = table.number(key);
     if (value < least || value > most) {
-      table.refuse(key, fmt::format("{} is {}, which cannot be", key, value));
+      table.refuse(key, fmt::format("{} is {}, which is impossible", key, value));
     }
     return value;
   }
@@ -150,7 +151,7 @@ void FabricFileReader::read_levels(std::vector<TomlTable>& tables) {
     Level level;
     level.name = table.text("name");
     if (level.name.find(' ') != std::string::npos) {
-      table.refuse("name", "the name of a level is one word");
+      table.refuse("name", "the name of a level must be one word");
     }
     level.of = static_cast<int>(table.integer("of", 1, most_nodes));
     if (height > 0) {
@@ -209,7 +210,7 @@ void FabricFileReader::read_switches(std::vector<TomlTable>& tables) {
     const auto found = std::find_if(entries.begin(), entries.end(),
                                     [&name](const auto& entry) { return entry.name == name; });
     tables[static_cast<std::size_t>(found - entries.begin())].refuse(
-        "", fmt::format("switch {} needs gb_per_s, latency_ns and origin of its links upwards",
+        "", fmt::format("switch {} requires gb_per_s, latency_ns and origin of its upward links",
                         printable(name)));
   }
 }
@@ -229,15 +230,16 @@ machine::Network network_of(const machine::Machine& machine, const std::string& 
     names.push_back(network.name);
   }
   if (names.empty()) {
-    throw InputError(fmt::format("{}: has no [[network]], so nothing is known of its cards", who));
+    throw InputError(fmt::format(
+        "{}: no [[network]], so its network cards are unknown; run 'huddle calibrate --network'",
+        who));
   }
   if (name.empty()) {
     throw InputError(
-        fmt::format("{}: has several networks; the fabric file has to name one of them "
-                    "(network = \"{}\")",
+        fmt::format("{}: several networks; name one of them in the fabric file (network = \"{}\")",
                     who, printable(names.front())));
   }
-  throw InputError(fmt::format("{}: has no network '{}'{}; it has {}", who, printable(name),
+  throw InputError(fmt::format("{}: no network '{}'{}; use one of {}", who, printable(name),
                                did_you_mean(name, names),
                                printable(fmt::format("{}", fmt::join(names, ", ")))));
 }
@@ -255,9 +257,8 @@ Cluster load_cluster(const std::string& path, const std::string& machine_path) {
   cluster.fabric = parse_fabric(read_text(path), cluster.path);
   const Fabric& fabric = cluster.fabric;
   if (machine_path.empty() && fabric.machine_file.empty()) {
-    throw InputError(
-        fmt::format("{}: does not say what its nodes are: name their machine file (--machine FILE)",
-                    cluster.path));
+    throw InputError(fmt::format(
+        "{}: the nodes are not described: name their machine file (--machine FILE)", cluster.path));
   }
   const std::string file = machine_path.empty() ? beside(path, fabric.machine_file) : machine_path;
   cluster.machine = machine::read_machine_file(file);

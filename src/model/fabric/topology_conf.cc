@@ -158,17 +158,16 @@ class TopologyConfReader {
   TopologyConfReader(std::string_view text, const std::string& name) : text_(text), file_(name) {}
 
   Fabric read() {
-    if (text_.find('\0') != std::string_view::npos) refuse(1, "this is not text");
+    if (text_.find('\0') != std::string_view::npos) refuse(1, "not a text file");
     for (const Line& line : lines_of(text_)) read_line(line);
     if (entries_.empty()) refuse(1, "no line names a switch (SwitchName=...)");
     Fabric fabric;
     fabric.name = std::filesystem::path(file_).stem().string();
     fabric.method = "Slurm's topology.conf, which contains neither rates nor latencies";
     fabric.doubts = {
-        "topology.conf contains no rates: links between switches are assumed to carry all that "
-        "the nodes below can send",
-        "topology.conf contains no latencies: switches beyond the first are assumed to cost "
-        "nothing"};
+        "topology.conf contains no rates: links between switches are assumed to carry everything "
+        "that the nodes below can send",
+        "topology.conf contains no latencies: further switches are assumed to add no latency"};
     grow_tree(entries_, fabric,
               [this](std::size_t i, const std::string& why) { refuse(lines_[i], why); });
     validate(fabric);
@@ -198,13 +197,14 @@ class TopologyConfReader {
     const std::string key = word.substr(0, equals);
     const std::string low = lower(key);
     if (low == "blockname" || low == "blocksizes") {
-      refuse(line, "this is of Slurm's plugin topology/block; a tree of switches is needed");
+      refuse(line,
+             "this file is for Slurm's plugin topology/block; huddle reads only trees of switches");
     }
     const bool known = std::any_of(keys.begin(), keys.end(),
                                    [&low](const std::string& one) { return lower(one) == low; });
     if (!known || equals == std::string::npos) {
       refuse(line,
-             fmt::format("'{}' is not KEY=VALUE of a switch{}", word, did_you_mean(key, keys)));
+             fmt::format("'{}' is not a KEY=VALUE of a switch{}", word, did_you_mean(key, keys)));
     }
     const std::string value = word.substr(equals + 1);
     if (low == "switchname") entry.name = value;

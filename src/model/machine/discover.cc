@@ -342,9 +342,8 @@ Discovery discover_this_machine() {
   }
   if (hwloc_topology_is_thissystem(topology.get()) == 0) {
     throw InputError(
-        "hwloc was told of another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set); unset that, "
-        "or "
-        "look at it with 'huddle topo --xml' or '--synthetic'");
+        "hwloc is set to another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC); unset these "
+        "variables, or show it with 'huddle topo --xml' or '--synthetic'");
   }
   return read_loaded(topology.get());
 }
@@ -366,7 +365,8 @@ Discovery discover_from_synthetic(const std::string& description) {
   if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
     throw InputError(fmt::format(
-        "'{}' is not a machine that hwloc can make; try \"pack:2 l3:2 core:8 pu:2\"", description));
+        "'{}' is not a synthetic description that hwloc accepts; try \"pack:2 l3:2 core:8 pu:2\"",
+        description));
   }
   return read_loaded(topology.get());
 }

@@ -171,7 +171,7 @@ Machine generic_machine(const Topology& topology) {
   Machine machine;
   machine.name = fingerprint(topology);
   machine.topology = topology;
-  machine.provenance.method = "uncalibrated: generic constants";
+  machine.provenance.method = "uncalibrated: generic figures";
   machine.line = generic_lines(topology);
   machine.copy = generic_copies(topology);
   machine.handoff = generic_handoffs(machine.line);

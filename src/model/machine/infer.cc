@@ -46,8 +46,8 @@ using CorePair = std::pair<int, int>;
 
 void require_latency(double one_way_ns, int a, int b) {
   if (std::isfinite(one_way_ns) && one_way_ns > 0) return;
-  throw InputError(
-      fmt::format("the latency between cores {} and {} is {}, which cannot be", a, b, one_way_ns));
+  throw InputError(fmt::format("the latency between cores {} and {} is {}, which is impossible", a,
+                               b, one_way_ns));
 }
 
 std::map<CorePair, std::vector<double>> samples_by_pair(std::span<const PairSamples> samples) {
@@ -116,9 +116,10 @@ Cluster infer_levels(std::span<const PairSamples> samples) {
     for (std::size_t b = a + 1; b < cores.size(); ++b) {
       const auto found = by_pair.find({cores[a], cores[b]});
       if (found == by_pair.end() || found->second.empty()) {
-        throw InputError(fmt::format(
-            "there are no latencies between cores {} and {}; levels need every pair measured",
-            cores[a], cores[b]));
+        throw InputError(
+            fmt::format("the latencies between cores {} and {} are missing; levels require every "
+                        "pair to be measured",
+                        cores[a], cores[b]));
       }
       const Estimate estimate = estimate_of(found->second);
       latencies.set(a, b, std::log(estimate.one_way_ns));
@@ -131,8 +132,8 @@ Cluster infer_levels(std::span<const PairSamples> samples) {
 Cluster infer_levels(const LinePairs& pairs) {
   const std::size_t cores = pairs.pus.size();
   if (pairs.one_way_ns.size() != cores * cores) {
-    throw InputError(fmt::format("{} cores need {} latencies, there are {}", cores, cores * cores,
-                                 pairs.one_way_ns.size()));
+    throw InputError(fmt::format("{} cores require {} latencies, but there are {}", cores,
+                                 cores * cores, pairs.one_way_ns.size()));
   }
   LogLatencies latencies(cores);
   for (std::size_t a = 0; a < cores; ++a) {
@@ -270,15 +271,15 @@ class Comparison {
     const double ratio = cluster.one_way_ns * static_cast<double>(hidden.size()) / sum_ns;
     if (hidden.size() > 1 && cores == cluster.cpus.count()) {
       sentences_.push_back(
-          fmt::format("latencies split {} into {} groups ({}) {:.1f} times apart that the firmware "
-                      "does not show",
+          fmt::format("latencies divide {} into {} groups ({}) that differ by a factor of {:.1f}, "
+                      "which the firmware does not report",
                       name, hidden.size(), list(hidden), ratio));
     } else {
-      sentences_.push_back(fmt::format(
-          "latencies show {} in {} ({}) {:.1f} times nearer than the rest that the firmware does "
-          "not show",
-          hidden.size() == 1 ? "a group" : fmt::format("{} groups", hidden.size()), name,
-          list(hidden), ratio));
+      sentences_.push_back(
+          fmt::format("latencies show {} in {} ({}) that are closer than the others by a factor of "
+                      "{:.1f}, which the firmware does not report",
+                      hidden.size() == 1 ? "a group" : fmt::format("{} groups", hidden.size()),
+                      name, list(hidden), ratio));
     }
   }
 
@@ -294,7 +295,7 @@ class Comparison {
                                       [&](const CpuSet& group) { return cross(cluster, group); });
                  });
     sentences_.push_back(
-        fmt::format("the firmware's {} groups ({}) cut across the groups that latencies show ({})",
+        fmt::format("the firmware's {} groups ({}) contradict the groups by latency ({})",
                     level.name, list(groups), list(clusters)));
   }
 
@@ -310,10 +311,10 @@ class Comparison {
       groups.push_back(group);
     }
     if (groups.empty()) return;
-    sentences_.push_back(fmt::format(
-        "cores of one {} ({}) are no nearer to each other than to their neighbours outside it, "
-        "which is common",
-        level.name, list(groups)));
+    sentences_.push_back(
+        fmt::format("cores of one {} ({}) are no closer to each other than to other neighbours, "
+                    "which is common",
+                    level.name, list(groups)));
   }
 
   const Cluster& root_;

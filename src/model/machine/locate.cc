@@ -85,7 +85,7 @@ std::string user_machine_file(const Topology& topology) {
   const std::string folder = user_folder();
   if (folder.empty()) {
     throw FailureError(
-        "there is no home folder to keep the machine file in; name one: --output FILE");
+        "there is no home directory for the machine file; name a file with --output FILE");
   }
   return folder + file_name(topology);
 }
@@ -122,11 +122,11 @@ std::string machine_file_named(const std::string& named) {
   }
   const std::string guess = did_you_mean(named, names);
   throw InputError(fmt::format(
-      "there is no machine '{}'{}", printable(named),
-      guess.empty() ? "; 'huddle topo --list-machines' lists those there are, and a file is given "
-                      "by its path: ./" +
-                          printable(named)
-                    : guess));
+      "unknown machine '{}'{}", printable(named),
+      guess.empty()
+          ? "; 'huddle topo --list-machines' lists all names; write the path of a file as ./" +
+                printable(named)
+          : guess));
 }
 
 namespace {

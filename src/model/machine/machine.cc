@@ -80,7 +80,7 @@ class Entry {
   }
   void range(double value, double least, double most, const std::string& part) const {
     if (std::isfinite(value) && value >= least && value <= most) return;
-    refuse(fmt::format("{}: {} is {}, which cannot be", what_, part, value));
+    refuse(fmt::format("{}: {} is {}, which is impossible", what_, part, value));
   }
   void time(double ns, const std::string& part) const { range(ns, shortest_ns, longest_ns, part); }
   // A surcharge may be 0.
@@ -93,7 +93,7 @@ class Entry {
   }
   // Rejects duplicates, because a lookup would be ambiguous.
   void once(std::set<std::string>& seen) const {
-    if (!seen.insert(what_).second) refuse(what_ + " is there twice");
+    if (!seen.insert(what_).second) refuse(what_ + " is defined twice");
   }
   void curve(const Curve& curve) const;
 
@@ -117,7 +117,7 @@ void Entry::curve(const Curve& curve) const {
     range(curve.bytes[i], 1, most_bytes, fmt::format("size {}", i + 1));
     time(curve.ns[i], fmt::format("time {}", i + 1));
     if (i > 0 && curve.bytes[i] <= curve.bytes[i - 1]) {
-      refuse(fmt::format("{}: the sizes do not rise at number {}", what_, i + 1));
+      refuse(fmt::format("{}: the sizes do not increase at number {}", what_, i + 1));
     }
   }
   for (const double value : curve.spread) spread(value);
@@ -152,18 +152,18 @@ void check_pairs(const Machine& machine) {
   const LinePairs& pairs = *machine.pairs;
   const Entry entry(machine.topology, "pairs", 0, "pairs");
   const std::size_t n = pairs.pus.size();
-  if (n < 2) entry.refuse("pairs need at least two processors");
+  if (n < 2) entry.refuse("pairs require at least two hardware threads");
   if (pairs.one_way_ns.size() != n * n) {
-    entry.refuse(fmt::format("pairs of {} processors need {} latencies, there are {}", n, n * n,
-                             pairs.one_way_ns.size()));
+    entry.refuse(fmt::format("pairs of {} hardware threads require {} latencies, but there are {}",
+                             n, n * n, pairs.one_way_ns.size()));
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (!machine.topology.pus.contains(pairs.pus[i])) {
-      entry.refuse(
-          fmt::format("pairs name processor {}, which the machine does not have", pairs.pus[i]));
+      entry.refuse(fmt::format("pairs contain hardware thread {}, which the machine does not have",
+                               pairs.pus[i]));
     }
     if (i > 0 && pairs.pus[i] <= pairs.pus[i - 1]) {
-      entry.refuse("the processors of pairs do not rise");
+      entry.refuse("the hardware threads of pairs are not in increasing order");
     }
     for (std::size_t j = 0; j < i; ++j) {
       const double ns = pairs.one_way_ns[i * n + j];
@@ -194,7 +194,7 @@ void check_copies(const Machine& machine) {
   const bool one_alone = std::any_of(machine.copy.begin(), machine.copy.end(),
                                      [](const CopyCurve& copy) { return copy.copiers == 1; });
   if (!one_alone) {
-    throw Flaw("copy", 0, "no curve tells what a core alone copies; add [[copy]] copiers = 1");
+    throw Flaw("copy", 0, "the curve of a copy by one core is missing; add [[copy]] copiers = 1");
   }
 }
 
@@ -276,8 +276,8 @@ void check_networks(const Machine& machine) {
     entry.surcharge(network.cpu_ns, "cpu_ns");
     if (2 * network.cpu_ns > time_at(network.curve, 0)) {
       entry.refuse(
-          fmt::format("{}: processors are busy for 2 x cpu_ns = {} ns with a message that takes {} "
-                      "ns from end to end",
+          fmt::format("{}: the CPU time of a message (2 x cpu_ns = {} ns) exceeds its time from "
+                      "end to end ({} ns)",
                       entry.what(), 2 * network.cpu_ns, time_at(network.curve, 0)));
     }
     if (network.rendezvous_bytes) {
@@ -298,7 +298,7 @@ void check_mpi_collectives(const Machine& machine) {
                                   collective.in_order ? "" : ", not in order"));
     if (collective.mpi.empty()) entry.refuse("an MPI needs a name");
     if (collective.ranks < collective.hosts) {
-      entry.refuse(fmt::format("{}: there is a rank on each host", entry.what()));
+      entry.refuse(fmt::format("{}: each host must have a rank", entry.what()));
     }
     entry.once(seen);
     entry.curve(collective.curve);

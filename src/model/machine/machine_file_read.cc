@@ -71,9 +71,10 @@ class Reader {
   void check_schema() {
     const long long schema = document_.integer("schema", 1, largest_count);
     if (schema > machine_file_schema) {
-      document_.refuse("schema",
-                       fmt::format("written by a newer huddle (schema {}; this one reads up to {})",
-                                   schema, machine_file_schema));
+      document_.refuse(
+          "schema",
+          fmt::format("written by a newer version of huddle (schema {}; this one reads up to {})",
+                      schema, machine_file_schema));
     }
   }
 
@@ -128,13 +129,14 @@ Level Reader::read_level(TomlTable& table) const {
     level.groups.push_back(at_key(table, "groups", [&list] { return CpuSet::parse(list); }));
     left -= level.groups.back().count();
     if (left < 0) {
-      table.refuse("groups",
-                   fmt::format("level {} names more processors than there are", level.name));
+      table.refuse(
+          "groups",
+          fmt::format("level {} contains more hardware threads than the machine has", level.name));
     }
   }
   for (const double bytes : table.numbers_or_none("bytes")) {
     if (bytes < 0 || bytes > 1e15)
-      table.refuse("bytes", fmt::format("a cache of {} bytes cannot be", bytes));
+      table.refuse("bytes", fmt::format("a cache cannot have {} bytes", bytes));
     level.bytes.push_back(static_cast<std::uint64_t>(bytes));
   }
   return level;
@@ -144,7 +146,7 @@ void Reader::read_numa_distances(TomlTable& table) {
   for (const std::vector<double>& row : table.number_rows_or_none("numa_distances")) {
     for (const double distance : row) {
       if (distance <= 0 || distance > 1e6) {
-        table.refuse("numa_distances", fmt::format("a distance of {} cannot be", distance));
+        table.refuse("numa_distances", fmt::format("a distance cannot be {}", distance));
       }
       machine_.topology.numa_distances.push_back(distance);
     }
@@ -155,7 +157,7 @@ void Reader::read_topology(TomlTable& table) {
   Topology& topology = machine_.topology;
   topology.cpu_model = table.text_or("cpu_model", "");
   topology.pus = cpus(table, "pus");
-  if (topology.pus.empty()) table.refuse("pus", "a machine needs at least one processor");
+  if (topology.pus.empty()) table.refuse("pus", "a machine requires at least one hardware thread");
   if (table.has("offline")) topology.offline = cpus(table, "offline");
   for (TomlTable& level : table.tables("level")) {
     topology.levels.push_back(read_level(level));
@@ -192,14 +194,15 @@ void Reader::read_pairs(TomlTable& table) {
   const std::vector<std::vector<double>> rows = table.number_rows_or_none("one_way_ns");
   const std::size_t n = pairs.pus.size();
   if (rows.size() != n) {
-    table.refuse("one_way_ns", fmt::format("pairs of {} processors need {} rows, there are {}", n,
-                                           n, rows.size()));
+    table.refuse("one_way_ns",
+                 fmt::format("pairs of {} hardware threads require {} rows, but there are {}", n, n,
+                             rows.size()));
   }
   pairs.one_way_ns.assign(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     if (rows[i].size() != i) {
       table.refuse("one_way_ns",
-                   fmt::format("row {} must have {} latencies, it has {}", i, i, rows[i].size()));
+                   fmt::format("row {} must have {} latencies, but has {}", i, i, rows[i].size()));
     }
     for (std::size_t j = 0; j < i; ++j) {
       pairs.one_way_ns[i * n + j] = pairs.one_way_ns[j * n + i] = rows[i][j];

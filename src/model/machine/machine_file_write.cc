@@ -44,7 +44,7 @@ std::string toml_list(const std::vector<Number>& numbers) {
 class Writer {
  public:
   std::string write(const Machine& machine) {
-    line("# A machine file of huddle: what communication costs on this kind of machine.");
+    line("# A machine file of huddle: the cost of communication on this kind of machine.\n");
     line("# Times in nanoseconds, sizes in bytes. Format: docs/machine-file.md");
     key("schema", machine_file_schema);
     key("name", toml_text(machine.name));

@@ -52,7 +52,7 @@ struct TomlTable::State {
     return *value;
   }
   std::string to_text(const toml::node& node, const std::string& key) const {
-    if (!node.is_string()) refuse(node, key, "a text in quotes");
+    if (!node.is_string()) refuse(node, key, "a string in quotes");
     return node.value<std::string>().value();
   }
   const toml::array& to_array(const toml::node& node, const std::string& key) const {

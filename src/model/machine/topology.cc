@@ -21,7 +21,7 @@ namespace {
 constexpr int largest_cpu = (1 << 16) - 1;
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw InputError(fmt::format("'{}' is not a list of processors such as \"0-3,8\"", text));
+  throw InputError(fmt::format("'{}' is not a list of hardware threads such as \"0-3,8\"", text));
 }
 
 int parse_number(std::string_view digits, std::string_view whole) {
@@ -248,11 +248,11 @@ void check_level(const Topology& topology, std::size_t number) {
     if (group.empty()) refuse(fmt::format("level {} has an empty group", level.name));
     for (int pu : group) {
       if (!topology.pus.contains(pu)) {
-        refuse(fmt::format("level {} names processor {}, which the machine does not have",
+        refuse(fmt::format("level {} contains hardware thread {}, which the machine does not have",
                            level.name, pu));
       }
       if (!seen.insert(pu).second) {
-        refuse(fmt::format("level {} has processor {} in two groups", level.name, pu));
+        refuse(fmt::format("level {} has hardware thread {} in two groups", level.name, pu));
       }
     }
   }
@@ -282,7 +282,7 @@ void check_levels(const Topology& topology) {
   for (std::size_t i = 0; i < topology.levels.size(); ++i) {
     if (!names.insert(topology.levels[i].name).second) {
       throw Flaw("topology.level", i,
-                 fmt::format("level {} is there twice", topology.levels[i].name));
+                 fmt::format("level {} is defined twice", topology.levels[i].name));
     }
     check_level(topology, i);
   }
@@ -298,36 +298,38 @@ void check_numa(const Topology& topology) {
   for (std::size_t i = 0; i < topology.numa.size(); ++i) {
     const NumaNode& node = topology.numa[i];
     if (!numbers.insert(node.number).second) {
-      throw Flaw("topology.numa", i, fmt::format("NUMA node {} is there twice", node.number));
+      throw Flaw("topology.numa", i, fmt::format("NUMA node {} is defined twice", node.number));
     }
     if (!topology.pus.contains(node.cpus)) {
       throw Flaw(
           "topology.numa", i,
-          fmt::format("NUMA node {} names processors that the machine does not have", node.number));
+          fmt::format("NUMA node {} contains hardware threads that the machine does not have",
+                      node.number));
     }
   }
   const std::size_t wanted = topology.numa.size() * topology.numa.size();
   if (!topology.numa_distances.empty() && topology.numa_distances.size() != wanted) {
     throw Flaw("topology", 0,
-               fmt::format("{} NUMA nodes need {} distances, there are {}", topology.numa.size(),
-                           wanted, topology.numa_distances.size()));
+               fmt::format("{} NUMA nodes require {} distances, but there are {}",
+                           topology.numa.size(), wanted, topology.numa_distances.size()));
   }
 }
 
 void check_processors(const Topology& topology) {
   const auto refuse = [](const std::string& message) { throw Flaw("topology", 0, message); };
-  if (topology.pus.empty()) refuse("a machine needs at least one processor");
+  if (topology.pus.empty()) refuse("a machine requires at least one hardware thread");
   if (topology.pus.count() > most_processors) {
-    refuse(fmt::format("{} processors are more than the {} that huddle takes", topology.pus.count(),
-                       most_processors));
+    refuse(fmt::format("{} hardware threads are more than the {} that huddle supports",
+                       topology.pus.count(), most_processors));
   }
   if (topology.pus.intersects(topology.offline)) {
-    refuse(fmt::format("processors {} are both online and offline",
+    refuse(fmt::format("hardware threads {} are both online and offline",
                        common(topology.pus, topology.offline).text()));
   }
   for (const CoreKind& kind : topology.kinds) {
     if (topology.pus.contains(kind.cpus)) continue;
-    refuse(fmt::format("core kind {} names processors that the machine does not have", kind.name));
+    refuse(fmt::format("core kind {} contains hardware threads that the machine does not have",
+                       kind.name));
   }
 }
 

@@ -190,8 +190,8 @@ FallbackReason Activation::reason_for_missing(int rank, int own) {
   while (lowest < own && !presence_.is_here(lowest)) ++lowest;
   if (lowest == own) {
     warn_(fmt::format(
-        "rank {} runs without huddle, or with another HUDDLE_ACTIVATE_AFTER: collectives "
-        "that it takes part in go to the MPI",
+        "rank {} runs without huddle, or with a different HUDDLE_ACTIVATE_AFTER: the MPI runs "
+        "every collective in which it takes part; start all ranks with the same huddle and settings",
         rank));
   }
   return FallbackReason::without_huddle;
@@ -373,7 +373,7 @@ FallbackReason Activation::activate_over_nodes(Communicator& communicator, const
 void Activation::make_team(Communicator& communicator, PooledTeam& pooled) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;
-    throw FailureError("the MPI cannot gather what a team is made from");
+    throw FailureError("the MPI could not gather the data for setting up a team");
   };
   const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
   const auto start = Clock::now();
@@ -387,7 +387,7 @@ void Activation::make_team(Communicator& communicator, PooledTeam& pooled) {
                      {pooled.entry.number, team->group()});
   }
   if (team->ranks_force_different_algorithms() && communicator.rank == 0) {
-    warn_("ranks were given different HUDDLE_ALGO: all do what the lowest was given");
+    warn_("HUDDLE_ALGO differs between ranks: all ranks use the value of the lowest rank");
   }
   // Doubled to include the set-up in the team's first calls.
   team_ns_ = std::min(team_ns_.load(), 2 * ns_since(start));

@@ -80,7 +80,7 @@ FallbackReason fallback_reason(const Process& process, const Communicator* commu
 template <CollectiveCall Call>
 std::string_view algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
-  return moves_nothing ? "nothing to move" : communicator.latest_algorithm();
+  return moves_nothing ? "no data to move" : communicator.latest_algorithm();
 }
 
 // Returns the forced algorithm that could not run the latest call.

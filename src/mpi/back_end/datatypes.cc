@@ -322,7 +322,7 @@ const Operators::Named* Operators::find(Op op) const {
 
 std::string_view Operators::name(Op op) const {
   const Named* named = find(op);
-  return named == nullptr ? "an operator of the program" : named->name;
+  return named == nullptr ? "a user-defined operator" : named->name;
 }
 
 Op Operators::named(std::string_view name) const {

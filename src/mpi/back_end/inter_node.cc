@@ -299,7 +299,7 @@ class InterNode::Messages : public schedules::Wire {
     const int refusal = inter_node_.refusal_.load(std::memory_order_relaxed);
     if (status == success && refusal == success) return;
     throw context::PeerLost(
-        fmt::format("the MPI does not carry a message to another node (error {})",
+        fmt::format("the MPI could not send a message to another node (error {})",
                     status != success ? status : refusal));
   }
 
@@ -413,8 +413,9 @@ bool InterNode::are_all_here(int ranks) {
   const bool is_asked = options_.net != "measured";
   if (!all_here && is_asked && !are_found_here(ranks) && is_reporting_rank()) {
     process().warn(
-        "not every rank of this job has this version of huddle, HUDDLE_NET and the same "
-        "HUDDLE_ACTIVATE_AFTER: collectives over several nodes are the MPI's");
+        "not every rank of this job has the same version of huddle, HUDDLE_NET and "
+        "HUDDLE_ACTIVATE_AFTER: the MPI runs the collectives over several nodes; start all ranks "
+        "with the same huddle and settings");
   }
   return all_here;
 }
@@ -464,7 +465,7 @@ std::unique_ptr<internode::RankWire> InterNode::wire(std::span<const int> peers,
   {
     const std::lock_guard lock(mutex_);
     if (!tags_.insert(tag).second) {
-      throw FailureError("two teams over several nodes came upon the same tag");
+      throw FailureError("two teams over several nodes would use the same message tag");
     }
   }
   return std::make_unique<MpiWire>(*this, peers, tag);

@@ -138,7 +138,7 @@ class Dense::Copy {
       const Count part = std::min(left, most_elements);
       const std::size_t bytes = static_cast<std::size_t>(part) * facts_.bytes;
       if (!move(TypedBuffer{address, part, from.type()}, row, bytes)) {
-        throw std::runtime_error("the MPI does not pack a datatype into as many bytes as it holds");
+        throw std::runtime_error("the packed size of a datatype differs from its size");
       }
       address += part * facts_.extent;
       row += bytes;

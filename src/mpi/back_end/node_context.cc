@@ -59,7 +59,9 @@ void NodeContext::start_heap(const Warn& warn) {
   const heap::Started started = heap::start(options_.heap_request);
   if (!started.refusal.empty()) warn("heap: " + started.refusal);
   if (started.refusal.empty() && !started.facts && options_.heap == "on") {
-    warn("heap: libhuddle_heap.so is not preloaded, as `huddle run` would have done");
+    warn(
+        "heap: libhuddle_heap.so is not preloaded; start the program with 'huddle run "
+        "--heap on'");
   }
   const std::lock_guard lock(mutex_);
   heap_ = started.facts;
@@ -87,7 +89,8 @@ std::string NodeContext::machine_text() {
                             : std::make_unique<MachineDiscovery>(options_.machine_file);
     return look->text();
   } catch (const FailureError& error) {
-    warn_(fmt::format("{}; collectives go to the MPI ('huddle doctor' shows why)", error.what()));
+    warn_(fmt::format("{}; the MPI runs every collective ('huddle doctor' shows the cause)",
+                      error.what()));
     throw;
   }
 }
@@ -160,7 +163,8 @@ internode::NodeTimes times_of(const team::Team& team) {
 std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& exchange,
                                                       const Known& known,
                                                       std::span<const int> in_job) {
-  if (known.tag == 0) throw FailureError("there are no more tags for teams over several nodes");
+  if (known.tag == 0)
+    throw FailureError("no message tag is left for another team over several nodes");
   std::unique_ptr<internode::RankWire> wire;
   // No rank sends on the wire before all ranks have the tag.
   exchange.agree_on([&] { wire = inter_node_.wire(in_job, known.tag); });
@@ -197,7 +201,7 @@ std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& 
   const Report all = exchange.agree(mine);
   all.rank_error.throw_any();
   if (options_.net == "measured" && all.network.is_estimated != 0) {
-    throw FailureError("no network was measured between machines of these kinds");
+    throw FailureError("the network between these kinds of machines has not been measured");
   }
   parts->network = all.network;
   parts->forced = internode::ForcedAlgorithms(options_.net_algorithms);

@@ -160,10 +160,11 @@ void Process::note_other_launcher() {
   if (!by || by->ranks == 1 || real_.comm_size(world_, &ranks) != success || ranks > 1) return;
   is_alone_among_many_ = true;
   if (!is_launchers_speaker_) return;
-  warn(fmt::format(
-      "{} processes of this program were started by {}, which its MPI ({}) does not know: each is "
-      "a program of its own with one rank; start it with the launcher of its MPI",
-      by->ranks, by->by, stub_.mpi_path));
+  warn(
+      fmt::format("{} processes of this program were started by {}, which does not belong to the "
+                  "program's MPI ({}): each process is an MPI job of its own with one rank; start "
+                  "the program with the launcher of its MPI",
+                  by->ranks, by->by, stub_.mpi_path));
 }
 
 void Process::end() {

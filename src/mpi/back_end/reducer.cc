@@ -68,7 +68,7 @@ memory::Reduction Reducer::find_in_mpi(const TypeFacts& facts) {
 
 void Reducer::combine(const void* left, void* right_and_result, int count) const {
   if (real_.reduce_local(left, right_and_result, count, type_, op_) != success) {
-    throw std::runtime_error("the MPI does not join this datatype by this operator");
+    throw std::runtime_error("the MPI cannot reduce this datatype with this operator");
   }
 }
 

@@ -183,8 +183,8 @@ Comparison compare_bytes(const Process& process, Comm comm, const Written& writt
   }
   const std::size_t bytes = reference.ours().size();
   if (at >= bytes) return {};
-  return Comparison::different(
-      fmt::format("{} differs from the MPI's (byte {} of {})", reference.place_of(at), at, bytes));
+  return Comparison::different(fmt::format("{} differs from the MPI's result (byte {} of {})",
+                                           reference.place_of(at), at, bytes));
 }
 
 ResultComparison::ResultComparison(const Process& process, Comm comm, const Part& brought, Op op)
@@ -221,7 +221,7 @@ Comparison ResultComparison::result(const Written& written, const ReferenceResul
 Comparison ResultComparison::of_pairs(const Part& part, const ReferenceResult& reference) const {
   const bool has_padding = process_.types().holds_padding(part.place.type);
   if (are_same_pairs(reference, *part.facts, has_padding)) return {};
-  return Comparison::different("pairs differ from the MPI's");
+  return Comparison::different("the pairs differ from the MPI's result");
 }
 
 // Predefined numeric types have no gaps, so the packed results are arrays.
@@ -234,8 +234,8 @@ Comparison ResultComparison::of_numbers(const Part& part, const ReferenceResult&
       is_rounded(kernel_->op) ? compare_rounded(kernel_->type, ours, theirs, count, ranks, scale_)
                               : compare_values(kernel_->type, ours, theirs, count);
   if (!difference) return {};
-  return Comparison::different(
-      fmt::format("element {}: huddle and the MPI have {}", difference->at, difference->text));
+  return Comparison::different(fmt::format("element {}: the results of huddle and the MPI are {}",
+                                           difference->at, difference->text));
 }
 
 namespace {

@@ -119,5 +119,5 @@ __attribute__((constructor)) static void keep_error(void) {
 __attribute__((destructor)) static void say_that_mpi_was_not_called(void) {
   if (kept_error < 0 || !is_program_of_run()) return;
   if (atomic_load_explicit(&routed, memory_order_acquire)) return;
-  dprintf(kept_error, "huddle: this program called no MPI, so nothing was taken\n");
+  dprintf(kept_error, "huddle: the program did not call MPI, so there is nothing to report\n");
 }

@@ -72,12 +72,12 @@ static void* entered_back_end(const struct huddle_library* library) {
   if (!library->is_wanted()) return NULL;
   const char* name = library->back_ends[mpi.abi];
   if (name == NULL) {
-    say(library, "this MPI is of no family that huddle knows: ", mpi.path);
+    say(library, "huddle does not support this MPI: ", mpi.path);
     return NULL;
   }
   void* back_end = open_back_end(name);
   if (back_end == NULL) {
-    say(library, "cannot open its part for this MPI: ", dlerror());
+    say(library, "cannot load the library for this MPI: ", dlerror());
     return NULL;
   }
   huddle_back_end_init_function* enter =
@@ -120,7 +120,8 @@ void* huddle_route_all(const struct huddle_library* library) {
 huddle_any_function* huddle_insist(huddle_any_function* function, const char* name) {
   if (function != NULL) return function;
   fprintf(stderr,
-          "huddle: this MPI has no %s; run the program without huddle (HUDDLE=off does not help)\n",
+          "huddle: this MPI has no %s, which the program calls; run the program without huddle "
+          "(HUDDLE=off does not help)\n",
           name);
   abort();
 }

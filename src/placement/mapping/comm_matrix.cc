@@ -84,14 +84,14 @@ CommMatrix parse_matrix(std::string_view text, const std::string& name,
   if (binary != std::string_view::npos) {
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(binary), '\n');
-    throw InputError(
-        fmt::format("{}:{}: this is no text, and no matrix that huddle reads", name, line));
+    throw InputError(fmt::format(
+        "{}:{}: not a text file, and not a format of matrices that huddle reads", name, line));
   }
   const Lines lines(text, name);
   const Format format = format_of(text);
   if (format != Format::huddle_comm && (!options.phase.empty() || options.with_collectives)) {
     throw InputError(
-        fmt::format("{}: only what huddle profile writes has phases and collectives", name));
+        fmt::format("{}: only files of huddle profile contain phases and collectives", name));
   }
   switch (format) {
     case Format::huddle_comm:

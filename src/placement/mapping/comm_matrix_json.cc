@@ -51,7 +51,8 @@ class Reader {
     note_folded(matrix, folded);
     matrix.events = events_in(document, elements);
     if (document.value("incomplete", Json(false)) == true) {
-      matrix.notes.emplace_back("marked incomplete: a rank ended before it had written its part");
+      matrix.notes.emplace_back(
+          "the profile is incomplete: a rank ended before it had written its data");
     }
     return matrix;
   }
@@ -64,7 +65,7 @@ class Reader {
       return document;
     } catch (const Json::parse_error& error) {
       const std::size_t at = std::min(error.byte, text_.size());
-      throw InputError(fmt::format("{}:{}: this is not JSON", name_, line_at(at)));
+      throw InputError(fmt::format("{}:{}: invalid JSON", name_, line_at(at)));
     } catch (const Json::out_of_range& error) {
       // The message quotes the number but does not contain its position.
       const std::string_view what = error.what();
@@ -72,7 +73,7 @@ class Reader {
       const std::string_view digits = what.substr(quote).substr(0, what.rfind('\'') - quote + 1);
       const std::size_t at =
           digits.size() < 3 ? 0 : text_.find(digits.substr(1, digits.size() - 2));
-      throw InputError(fmt::format("{}:{}: {} is too large a number", name_,
+      throw InputError(fmt::format("{}:{}: the number {} is too large", name_,
                                    line_at(std::min(at, text_.size())), printable(digits)));
     }
   }
@@ -99,11 +100,11 @@ class Reader {
     if (kind == "ranks") return Kind::ranks;
     if (kind == "threads") return Kind::threads;
     if (kind == Json("")) return Kind::unknown;
-    fail("kind", "\"kind\" is \"ranks\" or \"threads\"");
+    fail("kind", "\"kind\" must be \"ranks\" or \"threads\"");
   }
   int count_of(const Json& n) const {
     if (!n.is_number_unsigned() || n == 0 || n > most_elements) {
-      fail("n", fmt::format("\"n\" is a whole number from 1 to {}", most_elements));
+      fail("n", fmt::format("\"n\" must be a whole number from 1 to {}", most_elements));
     }
     return n.get<int>();
   }
@@ -144,7 +145,7 @@ class Reader {
     if (options_.phase.empty()) {
       read_entries(document.value("entries", Json()), elements, builder);
       const Json collectives = document.value("collectives", Json::object());
-      if (!collectives.is_object()) fail("collectives", "\"collectives\" is an object");
+      if (!collectives.is_object()) fail("collectives", "\"collectives\" must be an object");
       if (options_.with_collectives) {
         read_entries(collectives.value("entries", Json::array()), elements, builder);
       }
@@ -159,21 +160,21 @@ class Reader {
   Json phase_named(const Json& document, const std::string& name) const {
     std::vector<std::string> names;
     const Json phases = document.value("phases", Json::array());
-    if (!phases.is_array()) fail("phases", "\"phases\" is a list of phases");
+    if (!phases.is_array()) fail("phases", "\"phases\" must be a list of phases");
     for (const Json& phase : phases) {
       if (!phase.is_object() || !phase.value("name", Json()).is_string()) {
-        fail("phases", "a phase is an object with a \"name\"");
+        fail("phases", "a phase must be an object with a \"name\"");
       }
       names.push_back(phase["name"].get<std::string>());
       if (names.back() == name) return phase;
     }
     if (names.empty()) fail("", "the file has no phases");
-    fail("phases", fmt::format("there is no phase '{}'; there is: {}", printable(name),
+    fail("phases", fmt::format("unknown phase '{}'; use one of: {}", printable(name),
                                printable(fmt::format("{}", fmt::join(names, ", ")))));
   }
   void read_entries(const Json& entries, int elements, GraphBuilder& builder) const {
     if (!entries.is_array())
-      fail("entries", "\"entries\" is a list of [from, to, bytes, messages]");
+      fail("entries", "\"entries\" must be a list of [from, to, bytes, messages]");
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const Json& entry = entries[i];
       if (!entry.is_array() || entry.size() < 3 || entry.size() > 4) {
@@ -187,7 +188,7 @@ class Reader {
       for (std::size_t amount = 2; amount < entry.size(); ++amount) {
         const bool sound = entry[amount].is_number() && entry[amount] >= 0 &&
                            entry[amount].get<double>() <= most_bytes_of_a_pair;
-        if (!sound) fail_entry(i, "bytes and messages are numbers, 0 or more, and up to 1e18");
+        if (!sound) fail_entry(i, "bytes and messages must be numbers from 0 to 1e18");
       }
       builder.add({entry[0].get<int>(), entry[1].get<int>(), entry[2].get<double>()});
     }

@@ -39,7 +39,8 @@ std::optional<Assignment> assignment(std::string_view text) {
 
 std::string misread(std::string_view text) {
   return fmt::format(
-      "'{}' is no ELEMENT=PROCESSOR, such as 3=12, or 3=1:12 for processor 12 of node 1",
+      "'{}' is not of the form ELEMENT=HARDWARE_THREAD, such as 3=12, or 3=1:12 for hardware "
+      "thread 12 of node 1",
       printable(text.substr(0, 40)));
 }
 
@@ -78,8 +79,8 @@ namespace {
 
 constexpr std::array table = {
     EmissionInfo{Emission::omp_places, "omp-places", "OMP_PLACES, OMP_PROC_BIND: any OpenMP", true},
-    EmissionInfo{Emission::gomp, "gomp", "GOMP_CPU_AFFINITY: GNU's OpenMP", true},
-    EmissionInfo{Emission::taskset, "taskset", "a script that binds the threads that it is given",
+    EmissionInfo{Emission::gomp, "gomp", "GOMP_CPU_AFFINITY: GNU OpenMP", true},
+    EmissionInfo{Emission::taskset, "taskset", "a script that binds the threads whose IDs it gets",
                  true},
     EmissionInfo{Emission::openmpi4, "openmpi4", "a rankfile for Open MPI 4", true},
     EmissionInfo{Emission::prrte, "prrte", "a rankfile for Open MPI 5 and PRRTE", true},
@@ -90,7 +91,7 @@ constexpr std::array table = {
                  "SLURM_HOSTFILE, --distribution=arbitrary", false},
     EmissionInfo{Emission::cray_rank_order, "cray-rank-order", "MPICH_RANK_ORDER of Cray MPICH",
                  false},
-    EmissionInfo{Emission::hostfile, "hostfile", "the host of each rank, a line a rank", false},
+    EmissionInfo{Emission::hostfile, "hostfile", "the host of each rank, one line per rank", false},
 };
 
 std::string joined(const std::vector<int>& numbers, std::string_view between) {
@@ -117,8 +118,8 @@ class Emitter {
   // Returns the hardware thread of each element. Throws UsageError if there are several nodes.
   std::vector<int> pus_of_one_node() const {
     if (nodes_ > 1) {
-      throw UsageError(
-          fmt::format("{} is for the threads of one node, and here are {}", name_, nodes_));
+      throw UsageError(fmt::format("{} is for threads of one node, but the placement has {} nodes",
+                                   name_, nodes_));
     }
     return pus_by_node(seats_, 1).front();
   }
@@ -131,10 +132,10 @@ class Emitter {
         pus.begin(), pus.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
     for (const std::vector<int>& one : pus) {
       if (std::equal(one.begin(), one.end(), longest->begin())) continue;
-      throw UsageError(fmt::format(
-          "{} gives every node the same list of processors, and here they differ ({} and {}); "
-          "openmpi4 and prrte can say it",
-          name_, joined(one, ","), joined(*longest, ",")));
+      throw UsageError(
+          fmt::format("{} binds ranks in the same way on every node, but here the hardware threads "
+                      "differ ({} and {}); use openmpi4 or prrte",
+                      name_, joined(one, ","), joined(*longest, ",")));
     }
     return *longest;
   }
@@ -182,10 +183,11 @@ class Emitter {
 
 std::string taskset_script(const std::vector<int>& pus) {
   std::string text =
-      "#!/bin/sh\n# Binds threads of a running program: give their ids, thread 0's first.\n";
+      "#!/bin/sh\n"
+      "# Binds the threads of a running program. Arguments: their IDs, beginning with thread 0.\n";
   for (const int pu : pus) {
-    text +=
-        fmt::format("taskset -cp {} \"${{1:?the id of the next thread}}\" && shift || exit\n", pu);
+    text += fmt::format(
+        "taskset -cp {} \"${{1:?missing ID of the next thread}}\" && shift || exit\n", pu);
   }
   return text;
 }

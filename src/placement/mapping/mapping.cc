@@ -131,17 +131,18 @@ std::vector<int> occupants(const MappingProblem& problem, const Mapping& mapping
 }
 
 std::string flaw_of(const MappingProblem& problem, const Mapping& mapping) {
-  if (mapping.size() != static_cast<std::size_t>(problem.elements())) return "not everybody sits";
+  if (mapping.size() != static_cast<std::size_t>(problem.elements()))
+    return "some elements have no place";
   std::vector<int> occupant(static_cast<std::size_t>(problem.tree.size()), -1);
   for (std::size_t v = 0; v < mapping.size(); ++v) {
     if (mapping[v] < 0 || mapping[v] >= problem.tree.size()) {
-      return fmt::format("element {} sits on no slot", v);
+      return fmt::format("element {} has no place", v);
     }
     int& there = occupant[static_cast<std::size_t>(mapping[v])];
-    if (there >= 0) return fmt::format("elements {} and {} sit on one slot", there, v);
+    if (there >= 0) return fmt::format("elements {} and {} have the same place", there, v);
     there = static_cast<int>(v);
     if (problem.fixed[v] != no_slot && problem.fixed[v] != mapping[v]) {
-      return fmt::format("element {} is fixed, and sits elsewhere", v);
+      return fmt::format("element {} is fixed, but has another place", v);
     }
   }
   return "";

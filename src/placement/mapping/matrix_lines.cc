@@ -83,9 +83,9 @@ double Lines::amount(std::string_view field) const {
   const std::optional<double> value = field_value(field);
   if (!value) fail(fmt::format("{} is not a number", quoted(field)));
   if (!std::isfinite(*value) || *value > most_bytes_of_a_pair) {
-    fail(fmt::format("{} is no amount of data", quoted(field)));
+    fail(fmt::format("{} is not an amount of data", quoted(field)));
   }
-  if (*value < 0) fail(fmt::format("{} is negative; bytes are 0 or more", quoted(field)));
+  if (*value < 0) fail(fmt::format("{} is negative; bytes must be 0 or more", quoted(field)));
   return *value;
 }
 
@@ -95,7 +95,8 @@ int Lines::element(std::string_view field, int count) const {
     fail(fmt::format("{} is not the number of an element", quoted(field)));
   }
   if (*value >= count) {
-    fail(fmt::format("element {} is out of range; they go from 0 to {}", quoted(field), count - 1));
+    fail(fmt::format("element {} is out of range; elements are numbered from 0 to {}",
+                     quoted(field), count - 1));
   }
   return static_cast<int>(*value);
 }
@@ -122,13 +123,14 @@ void split_fields(std::string_view line, std::vector<std::string_view>& fields) 
 
 void note_folded(CommMatrix& matrix, const Folded& folded) {
   if (folded.one_sided > 0) {
-    matrix.notes.push_back(fmt::format("{} differ{} by direction: both are added up",
+    matrix.notes.push_back(fmt::format("{} differ{} by direction: both directions were added up",
                                        counted(static_cast<long long>(folded.one_sided), "pair"),
                                        folded.one_sided == 1 ? "s" : ""));
   }
   if (folded.on_diagonal > 0) {
     matrix.notes.push_back(
-        fmt::format("{} on the diagonal {} left out: who talks to itself needs no neighbour",
+        fmt::format("{} on the diagonal {} ignored: data that an element sends to itself do not "
+                    "affect the placement",
                     counted(static_cast<long long>(folded.on_diagonal), "entry"),
                     folded.on_diagonal == 1 ? "is" : "are"));
   }
@@ -158,7 +160,7 @@ class CsvTable {
  public:
   explicit CsvTable(Lines& lines) : lines_(lines) {
     line_ = lines_.next("#");
-    if (!line_) lines_.fail_whole("the file is empty; a matrix was expected");
+    if (!line_) lines_.fail_whole("the file is empty, but must contain a matrix");
     split_fields(*line_, fields_);
     // Column names may be numbers, but the first field of a heading is not. A row that begins with
     // a number belongs to the matrix, and its other fields must be numbers, too.
@@ -166,10 +168,12 @@ class CsvTable {
     columns_ = fields_.size() - std::min(skipped(), fields_.size());
     if (columns_ == 0) lines_.fail("a row without numbers");
     if (columns_ > static_cast<std::size_t>(most_elements)) {
-      lines_.fail(fmt::format("{} columns; huddle places up to {}", columns_, most_elements));
+      lines_.fail(
+          fmt::format("{} columns; huddle places at most {} elements", columns_, most_elements));
     }
     if (!names_.empty() && names_.size() != columns_) {
-      lines_.fail(fmt::format("{} below a heading of {}", numbers(columns_), names_.size()));
+      lines_.fail(
+          fmt::format("{} below a heading with {} names", numbers(columns_), names_.size()));
     }
   }
 
@@ -187,8 +191,8 @@ class CsvTable {
       }
     }
     if (amounts_.size() != columns_) {
-      lines_.fail(
-          fmt::format("{} in this row, {} in the first one", numbers(amounts_.size()), columns_));
+      lines_.fail(fmt::format("{} in this row, but {} in the first one", numbers(amounts_.size()),
+                              columns_));
     }
     return &amounts_;
   }
@@ -257,17 +261,21 @@ CommMatrix parse_matrix_market(Lines lines) {
   const bool symmetric = says(4, "symmetric");
   if (!says(1, "matrix") || !(coordinate || says(2, "array")) ||
       !(pattern || says(3, "real") || says(3, "integer")) || !(symmetric || says(4, "general"))) {
-    lines.fail("huddle reads 'matrix coordinate|array real|integer|pattern general|symmetric'");
+    lines.fail(
+        "unsupported header; huddle reads 'matrix coordinate|array real|integer|pattern "
+        "general|symmetric'");
   }
   const auto sizes = lines.next("%");
   if (!sizes) lines.fail("the file ends before its sizes");
   std::vector<std::string_view> fields;
   split_fields(*sizes, fields);
-  if (fields.size() < (coordinate ? 3U : 2U)) lines.fail("a line of sizes was expected");
+  if (fields.size() < (coordinate ? 3U : 2U))
+    lines.fail("this line must contain the sizes of the matrix");
   const int rows = lines.element(fields[0], most_elements + 1);
   const int columns = lines.element(fields[1], most_elements + 1);
-  if (rows != columns) lines.fail(fmt::format("{} rows and {} columns: not square", rows, columns));
-  if (rows == 0) lines.fail("a matrix of nothing");
+  if (rows != columns)
+    lines.fail(fmt::format("{} rows and {} columns: the matrix must be square", rows, columns));
+  if (rows == 0) lines.fail("the matrix is empty");
   const double entries = coordinate ? lines.amount(fields[2]) : 0;
   GraphBuilder builder(rows);
   const auto add = [&](int from, int to, double bytes) {
@@ -280,7 +288,8 @@ CommMatrix parse_matrix_market(Lines lines) {
   while (const auto line = lines.next("%")) {
     split_fields(*line, fields);
     if (coordinate) {
-      if (fields.size() < (pattern ? 2U : 3U)) lines.fail("row, column and value were expected");
+      if (fields.size() < (pattern ? 2U : 3U))
+        lines.fail("this line must contain row, column and value");
       const int from = lines.element(fields[0], rows + 1);
       const int to = lines.element(fields[1], rows + 1);
       if (from == 0 || to == 0) lines.fail("rows and columns are counted from 1 in this format");
@@ -296,9 +305,10 @@ CommMatrix parse_matrix_market(Lines lines) {
     ++read;
   }
   if (coordinate && read != entries) {
-    lines.fail(fmt::format("{:.0f} entries, where {:.0f} were announced", read, entries));
+    lines.fail(fmt::format("{:.0f} entries, but {:.0f} were announced", read, entries));
   }
-  if (!coordinate && array_column != columns) lines.fail("the file ends within the matrix");
+  if (!coordinate && array_column != columns)
+    lines.fail("the file ends in the middle of the matrix");
   return finished(Kind::unknown, builder);
 }
 
@@ -319,18 +329,18 @@ CommMatrix parse_monitoring(Lines lines) {
       ++internal;
       continue;
     }
-    if (fields.size() < 4) lines.fail("'E from to bytes' was expected");
+    if (fields.size() < 4) lines.fail("this line must have the form 'E from to bytes'");
     const int from = lines.element(fields[1], most_elements);
     const int to = lines.element(fields[2], most_elements);
     flows.push_back({from, to, lines.amount(fields[3])});
     elements = std::max({elements, from + 1, to + 1});
   }
-  if (elements == 0) lines.fail_whole("nobody sends anything to anybody in this file");
+  if (elements == 0) lines.fail_whole("this file contains no messages");
   CommMatrix matrix = from_flows(Kind::ranks, flows, elements);
   if (internal > 0) {
-    matrix.notes.push_back(fmt::format(
-        "{} of what the MPI sends for collectives left out: another placement changes it",
-        internal == 1 ? "1 line" : fmt::format("{} lines", internal)));
+    matrix.notes.push_back(
+        fmt::format("{} with messages of collectives ignored: they depend on the placement",
+                    internal == 1 ? "1 line" : fmt::format("{} lines", internal)));
   }
   return matrix;
 }
@@ -341,7 +351,7 @@ CommMatrix parse_edges(Lines lines) {
   int elements = 0;
   while (const auto line = lines.next("#%")) {
     split_fields(*line, fields);
-    if (fields.size() < 3) lines.fail("'from to bytes' was expected");
+    if (fields.size() < 3) lines.fail("this line must have the form 'from to bytes'");
     const int from = lines.element(fields[0], most_elements);
     const int to = lines.element(fields[1], most_elements);
     flows.push_back({from, to, lines.amount(fields[2])});

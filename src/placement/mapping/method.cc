@@ -126,10 +126,10 @@ constexpr std::string_view best_of_all = "the best of all placements";
 
 MappingResult exact_mapping(const MappingProblem& problem) {
   if (!count_placements(problem, most_placements)) {
-    throw UsageError(fmt::format(
-        "exact looks at every placement, and here there are more than {}; take the method tree, or "
-        "fix some elements",
-        most_placements));
+    throw UsageError(
+        fmt::format("exact tries every placement, but here there are more than {}; use the method "
+                    "tree, or fix some elements",
+                    most_placements));
   }
   const Mapping best = exact(problem, tree_mapping(problem).mapping);
   return {staying(problem, best), std::string(best_of_all)};
@@ -142,11 +142,11 @@ Method method_named(std::string_view name) {
   if (found != method_names.end()) return static_cast<Method>(found - method_names.begin());
   const std::vector<std::string> names(method_names.begin(), method_names.end());
   throw UsageError(
-      fmt::format("there is no method '{}'{}", printable(name), did_you_mean(name, names)));
+      fmt::format("unknown method '{}'{}", printable(name), did_you_mean(name, names)));
 }
 
 MappingResult tree_mapping(const MappingProblem& problem) {
-  Best best(problem, {problem.present, "where they sit now: nothing better was found"});
+  Best best(problem, {problem.present, "current placement: no better one was found"});
   if (best.cost() == 0) return best.take();
   // Few enough to try all of them as fast as any other method.
   constexpr long long a_few = 400;
@@ -160,9 +160,9 @@ MappingResult tree_mapping(const MappingProblem& problem) {
   }
   const std::array<MappingResult, 3> starts = {
       MappingResult{partition(problem, {2, problem.seed}),
-                    "multilevel bisection from the root down"},
-      MappingResult{lh(problem), "groups formed from the innermost objects up (lh)"},
-      MappingResult{problem.present, "where they sit now"}};
+                    "multilevel bisection from the whole machine inwards"},
+      MappingResult{lh(problem), "groups formed from the innermost level outwards (lh)"},
+      MappingResult{problem.present, "current placement"}};
   std::vector<double> costs;
   for (const MappingResult& start : starts) costs.push_back(hop_bytes(problem, start.mapping));
   const double least = *std::min_element(costs.begin(), costs.end());
@@ -184,17 +184,17 @@ MappingResult tree_mapping(const MappingProblem& problem) {
 MappingResult map_by(const MappingProblem& problem, const MethodOptions& options) {
   switch (options.method) {
     case Method::order:
-      return {in_order(problem), "by number, on processors by number"};
+      return {in_order(problem), "by number, on hardware threads by number"};
     case Method::compact:
-      return {compact(problem), "by number, neighbouring processors first"};
+      return {compact(problem), "by number, neighbouring hardware threads first"};
     case Method::scatter:
-      return {scatter(problem), "by number, each as far from the last as it can be"};
+      return {scatter(problem), "by number, each as far from the previous one as possible"};
     case Method::random:
       return {at_random(problem), "at random"};
     case Method::lh:
       return options.as_printed
-                 ? MappingResult{lh(problem, Spread::evenly), "lh as printed: spread evenly"}
-                 : MappingResult{lh(problem), "groups formed from the innermost objects up"};
+                 ? MappingResult{lh(problem, Spread::evenly), "lh as published: spread evenly"}
+                 : MappingResult{lh(problem), "groups formed from the innermost level outwards"};
     case Method::tree:
       return tree_mapping(problem);
     case Method::exact:

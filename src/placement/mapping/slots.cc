@@ -149,7 +149,7 @@ void SlotTree::find_levels(const machine::CostModel& model, double network_ns) {
     ns_of_bit_.insert(ns_of_bit_.end(), width, split.ns);
   }
   if (bits > std::numeric_limits<std::uint64_t>::digits) {
-    throw InputError("the machine has more levels of sharing than placement can tell apart");
+    throw InputError("the machine has more levels of shared hardware than huddle map supports");
   }
   codes_.assign(slots_.size(), 0);
   for (Object& object : objects_) {

@@ -83,7 +83,7 @@ class Socket {
 std::string new_token() {
   std::array<unsigned char, token_letters / 2> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw FailureError("the system gives no random numbers");
+    throw FailureError("the system provides no random numbers");
   }
   return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
@@ -147,7 +147,8 @@ Collector::Collector(std::string folder) : folder_(std::move(folder)), token_(ne
       ::getsockname(observer_, reinterpret_cast<sockaddr*>(&any), &bytes) != 0) {
     const std::string why = std::strerror(errno);
     if (observer_ >= 0) ::close(observer_);
-    throw FailureError(fmt::format("no socket for what ranks on other hosts send: {}", why));
+    throw FailureError(
+        fmt::format("cannot create a socket for the data of ranks on other hosts: {}", why));
   }
   port_ = ntohs(any.sin_port);
   std::vector<std::string> places;

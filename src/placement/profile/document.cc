@@ -50,7 +50,7 @@ int new_file(const std::string& folder, const Who& who) {
 
 OwnPart::OwnPart(const std::string& folder, const Who& who)
     : file_(folder.empty() ? -1 : new_file(folder, who)) {
-  if (!grow()) throw FailureError("no memory for a page of counts");
+  if (!grow()) throw FailureError("not enough memory for the counts of a rank");
   PartHeader& first = header();
   first.begun_ns = who.begun_ns;
   first.rank = who.rank;
@@ -161,11 +161,11 @@ constexpr std::string_view about =
     "entries: [from, to, bytes, messages] between ranks of MPI_COMM_WORLD, counted at the sender: "
     "point to point and one-sided, in all phases.";
 constexpr std::string_view about_collectives =
-    "What each operation means: bcast, scatter: the root to each; gather, reduce: each to the "
-    "root; allgather, alltoall: each to each; allreduce: as a reduce_scatter and an allgather; "
-    "scan: to the next rank; neighbor: to each neighbour. left_out: calls on communicators of more "
-    "than 4096 ranks, which stand for too many pairs. What the MPI really sends inside them cannot "
-    "be seen from outside.";
+    "The data that each operation moves: bcast, scatter: from the root to each rank; gather, "
+    "reduce: from each rank to the root; allgather, alltoall: from each rank to each other one; "
+    "allreduce: as a reduce_scatter and an allgather; scan: to the next rank; neighbor: to each "
+    "neighbour. left_out: calls on communicators with more than 4096 ranks, which have too many "
+    "pairs. The messages that the MPI really sends for them cannot be observed.";
 
 std::uint64_t bytes_of(const std::vector<const Part*>& parts) {
   std::uint64_t bytes = 0;

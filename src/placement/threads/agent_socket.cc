@@ -42,7 +42,8 @@ FileDescriptor listen_at(const std::string& name) {
   constexpr int most_waiting = 128;
   if (!socket.is_open() || ::bind(socket.number(), address.generic(), address.length) != 0 ||
       ::listen(socket.number(), most_waiting) != 0) {
-    throw FailureError(fmt::format("no socket for the watched program: {}", std::strerror(errno)));
+    throw FailureError(
+        fmt::format("cannot create a socket for the observed program: {}", std::strerror(errno)));
   }
   return socket;
 }
@@ -141,10 +142,10 @@ constexpr std::string_view taken = "taken";
 constexpr std::size_t least_descriptors = 3;
 
 std::string why_not(const Received& received, const HandedOver& handed) {
-  if (received.bytes != sizeof handed) return "it is of another version of huddle";
-  if (received.descriptors.size() < least_descriptors) return "it has no descriptors left";
+  if (received.bytes != sizeof handed) return "the program belongs to another version of huddle";
+  if (received.descriptors.size() < least_descriptors) return "no file descriptors are left";
   // In another PID namespace the number may belong to another process, whose start time differs.
-  if (!SystemMasks().is_there(handed.process)) return "it does not see the process";
+  if (!SystemMasks().is_there(handed.process)) return "it cannot see the process";
   return {};
 }
 

@@ -59,7 +59,7 @@ namespace {
 std::array<FileDescriptor, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw FailureError(fmt::format("no pipe: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
@@ -75,7 +75,7 @@ GatedStart::GatedStart(const std::string& file, std::vector<std::string> words,
   const std::vector<char*> envp = pointers(environment);
   process_ = ::fork();
   if (process_ < 0) {
-    throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
   if (process_ == 0) {
     char go = 0;
@@ -103,7 +103,7 @@ void GatedStart::go() {
   int why = 0;
   if (::read(report_.number(), &why, sizeof why) != sizeof why) return;
   ::waitpid(process_, nullptr, 0);
-  throw FailureError(fmt::format("{} cannot be executed: {}", file_, std::strerror(why)));
+  throw FailureError(fmt::format("cannot execute {}: {}", file_, std::strerror(why)));
 }
 
 namespace {
@@ -140,14 +140,15 @@ void restore_all(const StateFolder& folder, const StateFile& file) {
 Guardian::Guardian(const StateFolder& folder, const StateFile& file) {
   const FileDescriptor agent = open_process(::getpid());
   if (!agent.is_open()) {
-    throw FailureError(fmt::format("nobody can wait for this process's end ({}): nothing is bound",
-                                   std::strerror(errno)));
+    throw FailureError(
+        fmt::format("the end of this process cannot be observed ({}), so no thread is bound",
+                    std::strerror(errno)));
   }
   // Keeps signals to the process group from ending the child before it has its own session.
   const WithoutSignals meanwhile;
   const pid_t child = ::fork();
   if (child < 0) {
-    throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
   if (child == 0) guard(folder, file, agent.number());
   identity_ = {child, SystemMasks().born(child)};

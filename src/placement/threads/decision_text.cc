@@ -11,15 +11,15 @@ namespace huddle::threads {
 namespace {
 
 std::string at_work(const Decision& decision) {
-  return counted(static_cast<long long>(decision.threads.size()), "thread") + " at work";
+  return counted(static_cast<long long>(decision.threads.size()), "thread") + " active";
 }
 
 std::string_view nothing_or_back(const Decision& decision) {
-  return decision.restores ? "give back what was moved" : "do nothing";
+  return decision.restores ? "restore the previous placement" : "do nothing";
 }
 
 std::string gain_text(const Decision& decision) {
-  return fmt::format("{} would move, which makes the way of what they share {:.0f} % shorter",
+  return fmt::format("moving {} would reduce the distance of shared data by {:.0f} %",
                      counted(decision.moved, "thread"), 100 * decision.saved);
 }
 
@@ -27,7 +27,7 @@ std::string less_memory_text(const Decision& decision) {
   const mapping::MemoryUse& now = decision.rejected->now;
   const mapping::MemoryUse& then = decision.rejected->then;
   const std::string head =
-      fmt::format("do nothing: bringing {} nearer to each other would leave them",
+      fmt::format("do nothing: moving {} closer to each other would limit them to",
                   counted(static_cast<long long>(decision.threads.size()), "thread"));
   if (then.numa_nodes < now.numa_nodes) {
     return fmt::format("{} {} of the {} NUMA nodes that they use", head, then.numa_nodes,
@@ -68,30 +68,31 @@ std::string_view name_of(Reason reason) {
 std::string text_of(const Decision& decision) {
   switch (decision.reason) {
     case Reason::one_thread:
-      return "do nothing: fewer than two threads at work";
+      return "do nothing: fewer than two active threads";
     case Reason::too_few_touches:
       return fmt::format(
-          "do nothing: {}, pages passed from one to another {:.0f} times: too few to tell",
+          "do nothing: {}, and pages changed between threads {:.0f} times, which is too few to "
+          "decide",
           at_work(decision), decision.counts);
     case Reason::all_alike:
-      return fmt::format("{}: each two of {} share about as much as any other two",
+      return fmt::format("{}: all pairs of {} share about the same amount",
                          nothing_or_back(decision), at_work(decision));
     case Reason::too_many_threads:
-      return fmt::format("{}: {}, more than there are processors", nothing_or_back(decision),
+      return fmt::format("{}: {}, which is more than hardware threads", nothing_or_back(decision),
                          at_work(decision));
     case Reason::best_already:
       return "do nothing: no better placement was found";
     case Reason::less_memory:
       return less_memory_text(decision);
     case Reason::too_little_gain:
-      return fmt::format("do nothing: {}; that gains {} at least and costs {}", gain_text(decision),
+      return fmt::format("do nothing: {}; this gains at least {} and costs {}", gain_text(decision),
                          time_text(decision.gain_s * 1e9), time_text(decision.cost_s * 1e9));
     case Reason::seen_once:
-      return fmt::format("wait: {}; if it is the same next time", gain_text(decision));
+      return fmt::format("wait: {}; to be confirmed by the next decision", gain_text(decision));
     case Reason::cooling_off:
-      return fmt::format("wait: {}; the last move was just now", gain_text(decision));
+      return fmt::format("wait: {}; the last move was too recent", gain_text(decision));
     case Reason::move:
-      return fmt::format("move: {}, seen twice in a row", gain_text(decision));
+      return fmt::format("move: {}, confirmed by two decisions", gain_text(decision));
   }
   return "";
 }

@@ -184,8 +184,7 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
     const auto found = other.programs.find(program.number);
     if (found == other.programs.end() || found->second != program) continue;
     throw FailureError(
-        fmt::format("the threads of process {} are moved by another huddle already "
-                    "(process {})",
+        fmt::format("another huddle (process {1}) already moves the threads of process {0}",
                     program.number, other.agent.number));
   }
   file_ = std::make_unique<StateFile>(folder_, self_);
@@ -199,7 +198,7 @@ Mover::Mover(const StateFolder::Lock& /*held*/, const Identity& program,
   const int why = errno;
   file_->remove();
   throw FailureError(
-      fmt::format("{}: cannot be written to ({}): what threads had could not be kept",
+      fmt::format("cannot write to {} ({}): the CPU affinity of the threads could not be saved",
                   file_->path(), std::strerror(why)));
 }
 
@@ -239,7 +238,7 @@ std::optional<AwaitedProgram> Mover::accept() {
   while (socket_) {
     std::optional<AwaitedProgram> program = socket_->accept();
     if (!program || file_->add(program_line(program->process))) return program;
-    program->tell(folder_.path() + " is full: what threads had could not be kept there");
+    program->tell(folder_.path() + " is full: the CPU affinity of the threads could not be saved");
   }
   return std::nullopt;
 }
@@ -369,33 +368,33 @@ std::vector<std::string> Mover::notes() const {
   std::vector<std::string> all;
   if (binder_.left_alone() > 0) {
     all.push_back(fmt::format(
-        "{} had been bound by the program itself or by somebody else, and "
-        "{} left alone",
+        "{} had been bound by the program or by another process, and {} not moved",
         counted(binder_.left_alone(), "thread"), binder_.left_alone() == 1 ? "was" : "were"));
   }
   if (refused_moves_ > 0) {
-    all.push_back(fmt::format("{} not made, because another huddle had claimed a processor of it",
+    all.push_back(fmt::format("{} not made, because another huddle uses a hardware thread of it",
                               counted(refused_moves_, "move")));
   }
   const auto not_allowed = outcomes_.find(Binder::Outcome::not_allowed);
   if (not_allowed != outcomes_.end()) {
-    all.emplace_back("some threads are not allowed to run where they should, and stayed");
+    all.emplace_back(
+        "some threads were not moved, because they may not run on the intended hardware thread");
   }
   const auto not_noted = outcomes_.find(Binder::Outcome::not_noted);
   if (not_noted != outcomes_.end()) {
     all.push_back(
-        fmt::format("{} is full: what threads had could not be kept there, and they "
-                    "stayed",
+        fmt::format("{} is full, so the CPU affinity of some threads could not be saved, and they "
+                    "were not moved",
                     folder_.path()));
   }
   if (!refusal_.empty()) {
-    all.push_back("another agent of this job has not taken the program in: " + refusal_);
+    all.push_back("another huddle process of this job could not include this program: " + refusal_);
   }
   if (!why_no_lock_.empty()) all.push_back("a move was not made: " + why_no_lock_);
   if (lost_guardian_) {
     all.emplace_back(
-        "the guardian has been killed: everything was given back, and nobody was moved "
-        "any more");
+        "the process that restores CPU affinities was killed: all affinities were restored, and no "
+        "thread was moved afterwards");
   }
   return all;
 }

@@ -58,8 +58,8 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
   if (!kernel_value(files_.sysctl)) throw FailureError("this kernel has no NUMA balancing");
   if (!is_first_pid_namespace(files_.pid_namespace)) {
     throw FailureError(
-        "NUMA balancing is not turned on from within a container, whose end would end whoever sets "
-        "it back");
+        "NUMA balancing cannot be turned on inside a container, because the end of the container "
+        "would also end the process that restores it");
   }
   SystemMasks masks;
   folder_.repair(masks);
@@ -102,12 +102,12 @@ void NumaBalancing::turn_on(const std::vector<SavedState>& others) {
   std::string lines = guardian_line(guardian_->identity());
   for (const auto& [path, value] : own_.values) lines += value_line(value);
   if (!file_->add(lines)) {
-    throw FailureError(fmt::format("{}: cannot be written to ({}), so that nothing is set",
-                                   file_->path(), std::strerror(errno)));
+    throw FailureError(fmt::format("cannot write to {} ({}), so nothing was changed", file_->path(),
+                                   std::strerror(errno)));
   }
   for (const auto& [path, value] : own_.values) {
     if (set_kernel_value(path, value.set) || path != files_.sysctl) continue;
-    throw FailureError(fmt::format("{} cannot be set ({})", path, std::strerror(errno)));
+    throw FailureError(fmt::format("cannot set {} ({})", path, std::strerror(errno)));
   }
 }
 
@@ -175,17 +175,19 @@ std::vector<std::string> NumaBalancing::notes() const {
   std::vector<std::string> all;
   const std::string made = counted(static_cast<long long>(faults_), "page fault");
   if (!own_.values.contains(files_.sysctl)) {
-    all.push_back(fmt::format("NUMA balancing was on, and made {}", made));
+    all.push_back(fmt::format("NUMA balancing was on and caused {}", made));
   } else {
     all.push_back(fmt::format(
-        "NUMA balancing was turned on, for every program of this machine, and made {}", made));
+        "NUMA balancing was turned on for every program of this machine and caused {}", made));
   }
   if (pauses_ > 0) {
-    all.push_back(fmt::format("{} it was set back until the program had used enough time",
+    all.push_back(fmt::format("{}, it was turned off until the program had used enough CPU time",
                               pauses_ == 1 ? "once" : fmt::format("{} times", pauses_)));
   }
   if (lost_guardian_) {
-    all.emplace_back("the guardian has been killed: NUMA balancing was set back then");
+    all.emplace_back(
+        "the process that restores NUMA balancing was killed: NUMA balancing was restored at that "
+        "time");
   }
   return all;
 }

@@ -99,12 +99,12 @@ PageFaults::Ring::~Ring() {
 }
 
 void PageFaults::fail_to_open(int error) {
-  const char* remedy = error == EACCES || error == EPERM
-                           ? ": as root, sysctl kernel.perf_event_paranoid=2 lets users watch "
-                             "programs of their own"
-                           : "";
+  const char* remedy =
+      error == EACCES || error == EPERM
+          ? ": as root, 'sysctl kernel.perf_event_paranoid=2' lets users observe their own programs"
+          : "";
   throw FailureError(
-      fmt::format("page faults cannot be watched ({}){}", std::strerror(error), remedy));
+      fmt::format("page faults cannot be observed ({}){}", std::strerror(error), remedy));
 }
 
 PageFaults::PageFaults(Observer observer) {
@@ -288,9 +288,9 @@ Trial try_page_faults(Observer observer) try {
 Trial try_protection() {
   FileDescriptor userfaultfd = open_userfaultfd();
   if (!userfaultfd.is_open()) {
-    return {.why_not = fmt::format("userfaultfd cannot protect without waiting for a handler ({}): "
-                                   "that takes Linux 6.7",
-                                   std::strerror(errno))};
+    return {.why_not = fmt::format(
+                "userfaultfd cannot protect pages without a handler ({}), which requires Linux 6.7",
+                std::strerror(errno))};
   }
   Ground ground;
   ground.write_s();
@@ -308,7 +308,7 @@ Trial try_protection() {
     const double plain_s = ground.write_s();
     most_s = std::max(most_s, protected_s - plain_s);
     if (protection.rearm(static_cast<int>(pages)) != static_cast<int>(pages)) {
-      return {.why_not = "protected pages were written to, and the kernel did not tell which"};
+      return {.why_not = "protected pages were written to, but the kernel did not report which"};
     }
   }
   return {.works = true, .fault_s = most_s / static_cast<double>(pages)};

@@ -197,10 +197,10 @@ PerfSamples parse_perf_script(std::string_view text, const std::string& name) {
     }
   }
   if (samples.empty()) {
-    throw InputError(fmt::format(
-        "{}:{}: there is no sample of a memory access; after perf mem record, perf script -F "
-        "comm,pid,tid,cpu,time,event,addr,data_src prints them",
-        name, made.bad_lines.empty() ? 1 : made.bad_lines.front()));
+    throw InputError(
+        fmt::format("{}:{}: no sample of a memory access found; after perf mem record, print them "
+                    "with perf script -F comm,pid,tid,cpu,time,event,addr,data_src",
+                    name, made.bad_lines.empty() ? 1 : made.bad_lines.front()));
   }
   std::stable_sort(
       samples.begin(), samples.end(),
@@ -221,12 +221,12 @@ std::vector<std::string> notes_of(const PerfSamples& samples) {
       numbers += fmt::format("{}{}", i == 0 ? "" : ", ", samples.bad_lines[i]);
     }
     if (samples.bad_lines.size() > most_named) numbers += ", ...";
-    notes.push_back(fmt::format("no samples, or cut off: {}, by number {}",
+    notes.push_back(fmt::format("ignored {} without a complete sample: {}",
                                 counted(static_cast<long long>(samples.bad_lines.size()), "line"),
                                 numbers));
   }
   if (samples.other > 0) {
-    notes.push_back(fmt::format("left out: {} without an address of the program's own memory",
+    notes.push_back(fmt::format("ignored {} without an address in the program's own memory",
                                 counted(static_cast<long long>(samples.other), "sample")));
   }
   return notes;

@@ -38,7 +38,9 @@ class Reader {
   Recording read() {
     Recording recording;
     if (!next_line() || !line_.starts_with(head)) {
-      fail("this is no recording of touches: its first line would be 'huddle-touches 1 page 4096'");
+      fail(
+          "not a recording of huddle profile --record: its first line must be 'huddle-touches 1 "
+          "page 4096'");
     }
     line_.remove_prefix(head.size());
     recording.page_bytes = static_cast<std::uint32_t>(number(1U << 30U));
@@ -77,7 +79,7 @@ class Reader {
   std::uint64_t number(std::uint64_t most, int base = 10) { return number_in(word(), most, base); }
   std::uint64_t time() {
     const std::uint64_t time_ns = number(std::uint64_t{1} << 62U);
-    if (time_ns < last_ns_) fail("this is earlier than the line before");
+    if (time_ns < last_ns_) fail("the time is before that of the previous line");
     return last_ns_ = time_ns;
   }
   int thread_in(std::string_view text) const {
@@ -97,10 +99,10 @@ class Reader {
     } else if (kind == "l") {
       recording.events.emplace_back(look());
     } else if (!kind.empty()) {
-      fail(fmt::format("a line begins with names, rounds-of-pages, t or l, not '{}'",
+      fail(fmt::format("a line must begin with names, rounds-of-pages, t or l, not '{}'",
                        printable(kind)));
     }
-    if (!word().empty()) fail("there is more on this line than belongs there");
+    if (!word().empty()) fail("unexpected text at the end of the line");
   }
   Touch touch() {
     Touch touch;
@@ -108,7 +110,7 @@ class Reader {
     touch.thread = thread_in(word());
     touch.page = number(~std::uint64_t{0}, 16);
     const std::string_view way = word();
-    if (way != "w" && way != "r") fail("a touch ends with w or r");
+    if (way != "w" && way != "r") fail("a line of an access (t) must end with w or r");
     touch.write = way == "w";
     return touch;
   }
@@ -118,7 +120,8 @@ class Reader {
     for (std::string_view one = word(); !one.empty(); one = word()) {
       const std::size_t first = one.find(':');
       const std::size_t last = one.rfind(':');
-      if (first == last) fail("of a thread a look says THREAD:CPU_NS:PROCESSOR");
+      if (first == last)
+        fail("a line of a snapshot (l) must contain THREAD:CPU_NS:HARDWARE_THREAD");
       look.threads.push_back(
           {thread_in(one.substr(0, first)),
            number_in(one.substr(first + 1, last - first - 1), std::uint64_t{1} << 62U),

@@ -114,7 +114,7 @@ struct Program {
 
 FileDescriptor hold_process(pid_t process) {
   FileDescriptor hold(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  if (!hold.is_open()) throw FailureError(fmt::format("there is no process {}", process));
+  if (!hold.is_open()) throw FailureError(fmt::format("process {} does not exist", process));
   return hold;
 }
 
@@ -165,7 +165,7 @@ class Session {
       for (std::string& text : balancing_->notes()) note(std::move(text));
     }
     if (watched_.lost > 0) {
-      note(fmt::format("{} page faults came too fast and were not seen", watched_.lost));
+      note(fmt::format("{} page faults came too fast to be observed", watched_.lost));
     }
     return std::move(watched_);
   }
@@ -204,7 +204,9 @@ class Session {
     }
     if (!awaited.tell(ready_word)) {
       programs_.pop_back();
-      throw FailureError("the program has not waited for its agent, and runs without it");
+      throw FailureError(
+          "the program did not wait for the process that observes its threads, and runs without "
+          "it");
     }
     budget_.fault_s = std::max(budget_.fault_s, awaited.fault_s);
     ++watched_.programs;
@@ -433,17 +435,17 @@ class Session {
   std::vector<std::string> notes_of(const Program& program) const {
     std::vector<std::string> all;
     if (!trial_.works && !trial_.why_not.empty()) {
-      all.push_back("writes were not made visible: " + trial_.why_not);
+      all.push_back("writes were not observed: " + trial_.why_not);
     } else if (program.refused != 0) {
-      all.push_back(fmt::format("the program got no userfaultfd ({}): writes were not made visible",
+      all.push_back(fmt::format("the program got no userfaultfd ({}), so writes were not observed",
                                 std::strerror(program.refused)));
     } else if (!program.has_arrived) {
       all.emplace_back(
-          "nothing could be preloaded into the program (is it linked statically?): writes were not "
-          "made visible, only its own page faults were seen");
+          "no library could be preloaded into the program (is it statically linked?), so only its "
+          "own page faults were observed");
     }
     if (program.has_stepped_aside) {
-      all.emplace_back("the program uses userfaultfd itself: huddle has left its memory alone");
+      all.emplace_back("the program uses userfaultfd itself, so huddle did not protect its memory");
     }
     return all;
   }

@@ -31,8 +31,8 @@ bool is_own_folder(const std::string& path) {
 
 [[noreturn]] void fail(const std::string& path, int error) {
   throw FailureError(
-      fmt::format("{}: cannot be written to ({}): what threads had could not be kept there", path,
-                  std::strerror(error)));
+      fmt::format("cannot write to {} ({}): the CPU affinity of the threads could not be saved",
+                  path, std::strerror(error)));
 }
 
 // Returns whether the open folder still has this name, and was not removed or replaced.
@@ -96,10 +96,9 @@ StateFolder::Lock StateFolder::lock(std::chrono::milliseconds patience) const {
     if (std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(between_tries);
   }
-  throw FailureError(
-      fmt::format("{0}: another huddle has locked it and does not go on: 'fuser -v {0}' says which "
-                  "process that is",
-                  path_));
+  throw FailureError(fmt::format(
+      "{0} is locked by another huddle that does not continue: 'fuser -v {0}' shows the process",
+      path_));
 }
 
 bool StateFolder::exists() const { return is_own_folder(path_); }

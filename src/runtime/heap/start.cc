@@ -14,9 +14,9 @@ namespace huddle::heap {
 
 Request request_from(const std::function<std::string(std::string_view key)>& value) {
   const auto bytes = [&value](std::string_view key) { return size_from(value(key)).value_or(0); };
-  return {.least_block_bytes = bytes("heap-block"),
-          .cap_bytes = bytes("heap-cap"),
-          .most_copied_bytes = bytes("heap-fork"),
+  return {.least_block_bytes = bytes("heap-threshold"),
+          .cap_bytes = bytes("heap-limit"),
+          .most_copied_bytes = bytes("heap-fork-limit"),
           .checked = value("heap") == "check"};
 }
 

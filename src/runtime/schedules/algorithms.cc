@@ -41,52 +41,58 @@ constexpr Algorithm reduce_scatter(std::string_view name, std::string_view summa
 }
 
 constexpr std::array table = {
-    allgather("ring", "to the next what came from the one before", some_shares, allgather_ring),
-    allgather("neighbor", "exchange with one neighbour, then the other, two blocks at a time",
+    allgather("ring", "ring: each rank passes on the blocks that it has received", some_shares,
+              allgather_ring),
+    allgather("neighbor", "exchange with the two neighbours alternately, two blocks at a time",
               nothing, allgather_neighbor),
-    allgather("doubling", "exchange everything at distance 1, 2, 4, ...", nothing,
+    allgather("doubling", "recursive doubling: exchange all data at distance 1, 2, 4, ...", nothing,
               allgather_doubling),
-    allgather("bruck", "get as much again from distance 1, 2, 4, ...", a_radix, allgather_bruck),
-    allgather("sparbit", "a binomial tree for each block, the longest edges first", nothing,
+    allgather("bruck", "Bruck: receive as many blocks again from distance 1, 2, 4, ...", a_radix,
+              allgather_bruck),
+    allgather("sparbit", "a binomial tree for each block, longest distances first", nothing,
               allgather_sparbit),
-    allgather("far-first", "the same with bounded messages, depth first", bounded_messages,
+    allgather("far-first", "as sparbit with bounded messages, depth first", bounded_messages,
               allgather_far_first),
-    bcast("knomial", "a k-nomial tree, binomial where k is 2", a_radix, bcast_knomial),
-    bcast("chain", "each to the next, in segments", some_segments, bcast_chain),
-    bcast("scatter-ring", "a binomial tree scatters, a ring gathers", nothing, bcast_scatter_ring),
-    bcast("scatter-doubling", "a binomial tree scatters, recursive doubling gathers", nothing,
-          bcast_scatter_doubling),
-    bcast("circulant", "segments by ever longer skips, in as few rounds as can be", some_segments,
-          bcast_circulant),
-    Algorithm{Operation::barrier, "dissemination", "tell those at distance 1, 2, 4, ...",
+    bcast("knomial", "a k-nomial tree, binomial for radix 2", a_radix, bcast_knomial),
+    bcast("chain", "chain: each rank passes segments on to the next", some_segments, bcast_chain),
+    bcast("scatter-ring", "scatter by a binomial tree, then allgather by a ring", nothing,
+          bcast_scatter_ring),
+    bcast("scatter-doubling", "scatter by a binomial tree, then allgather by recursive doubling",
+          nothing, bcast_scatter_doubling),
+    bcast("circulant",
+          "circulant graph: segments at increasing distances, in the minimum number of rounds",
+          some_segments, bcast_circulant),
+    Algorithm{Operation::barrier, "dissemination", "signal the ranks at distance 1, 2, 4, ...",
               Order::none, a_radix, false, barrier_dissemination},
-    allreduce("doubling", "exchange everything at distance 1, 2, 4, ...", Order::reduction_order,
-              allreduce_doubling),
-    allreduce("halving", "halve at distance 1, 2, 4, ..., and gather the same way back",
+    allreduce("doubling", "recursive doubling: exchange all data at distance 1, 2, 4, ...",
+              Order::reduction_order, allreduce_doubling),
+    allreduce("halving", "recursive halving, then allgather in the reverse order",
               Order::reduction_order, allreduce_halving),
-    allreduce("slices", "each joins a slice and sends it to all", Order::reduction_order,
+    allreduce("slices", "each rank reduces one slice and sends it to all", Order::reduction_order,
               allreduce_slices),
-    allreduce("ring", "blocks go round twice, first to be joined", Order::free, allreduce_ring),
-    Algorithm{Operation::reduce, "binomial", "a binomial tree, any root with the same bits",
+    allreduce("ring", "ring: blocks go round twice, first to be reduced", Order::free,
+              allreduce_ring),
+    Algorithm{Operation::reduce, "binomial", "a binomial tree, with the same bits for any root",
               Order::reduction_order, nothing, true, reduce_binomial},
-    reduce_scatter("halving", "halve at distance 1, 2, 4, ...", Order::reduction_order,
+    reduce_scatter("halving", "recursive halving at distance 1, 2, 4, ...", Order::reduction_order,
                    reduce_scatter_halving),
-    reduce_scatter("slices", "each joins its own block", Order::reduction_order,
+    reduce_scatter("slices", "each rank reduces its own block", Order::reduction_order,
                    reduce_scatter_slices),
-    reduce_scatter("ring", "blocks go round once", Order::free, reduce_scatter_ring),
-    Algorithm{Operation::alltoall, "spread", "send to the one so many further on", Order::none,
-              nothing, false, alltoall_spread},
-    Algorithm{Operation::alltoall, "pairwise", "exchange with one after the other", Order::none,
-              nothing, true, alltoall_pairwise},
-    Algorithm{Operation::alltoall, "bruck", "digit by digit of the distance, through others",
-              Order::none, a_radix, false, alltoall_bruck, true},
+    reduce_scatter("ring", "ring: blocks go round once", Order::free, reduce_scatter_ring),
+    Algorithm{Operation::alltoall, "spread", "in round k, send to the rank k further on",
+              Order::none, nothing, false, alltoall_spread},
+    Algorithm{Operation::alltoall, "pairwise", "exchange with one rank after the other",
+              Order::none, nothing, true, alltoall_pairwise},
+    Algorithm{Operation::alltoall, "bruck",
+              "Bruck: by the digits of the distance, through intermediate ranks", Order::none,
+              a_radix, false, alltoall_bruck, true},
     Algorithm{Operation::gather, "knomial", "up a k-nomial tree", Order::none, a_radix, true,
               gather_knomial},
     Algorithm{Operation::scatter, "knomial", "down a k-nomial tree", Order::none, a_radix, true,
               scatter_knomial},
-    Algorithm{Operation::scan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+    Algorithm{Operation::scan, "doubling", "pass on partial results at distance 1, 2, 4, ...",
               Order::reduction_order, nothing, true, scan_doubling},
-    Algorithm{Operation::exscan, "doubling", "pass on parts at distance 1, 2, 4, ...",
+    Algorithm{Operation::exscan, "doubling", "pass on partial results at distance 1, 2, 4, ...",
               Order::reduction_order, nothing, true, exscan_doubling},
 };
 
@@ -94,8 +100,8 @@ UsageError unknown(std::string_view kind, std::string_view word,
                    const std::vector<std::string>& names) {
   const std::string guess = did_you_mean(word, names);
   return UsageError(
-      fmt::format("there is no {} '{}'{}", kind, word,
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+      fmt::format("unknown {} '{}'{}", kind, word,
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
 }  // namespace
@@ -130,17 +136,16 @@ std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& 
   const std::string name = algorithm.full_name();
   if (call.ranks < 1) {
     throw UsageError(
-        fmt::format("{} among {} ranks? There has to be one at least", name, call.ranks));
+        fmt::format("{} among {} ranks: at least one rank is required", name, call.ranks));
   }
   if (has_root(algorithm.operation) && (call.root < 0 || call.root >= call.ranks)) {
-    throw UsageError(fmt::format("there is no root {} among {}; the last is {}", call.root,
+    throw UsageError(fmt::format("there is no root {} among {}; the last rank is {}", call.root,
                                  counted(call.ranks, "rank"), call.ranks - 1));
   }
   if (call.radix < 2 || call.segments < 1 || call.message_blocks < 1) {
     throw UsageError(
-        fmt::format("{} with radix {}, {} segments and {} blocks a message? A radix is 2 or more, "
-                    "of the others "
-                    "there is one at least",
+        fmt::format("{} with radix {}, {} segments and {} blocks per message: the radix must be at "
+                    "least 2, the others at least 1",
                     name, call.radix, call.segments, call.message_blocks));
   }
   return algorithm.make(call);

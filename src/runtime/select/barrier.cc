@@ -72,9 +72,10 @@ std::vector<int> flags_per_line_choices(int flags) {
 
 void add_dissemination(std::vector<Candidate>& list,
                        const node::DisseminationBarrier::Parameters& parameters, double ns) {
-  list.push_back(
-      {DisseminationPlan{parameters},
-       fmt::format("radix {}, flags a line: {}", parameters.radix, parameters.flags_per_line), ns});
+  list.push_back({DisseminationPlan{parameters},
+                  fmt::format("radix {}, flags per cache line: {}", parameters.radix,
+                              parameters.flags_per_line),
+                  ns});
 }
 
 // In a dissemination barrier every rank waits for all others before it can return, so it has no

@@ -60,7 +60,7 @@ memory::CopyKernel kernel_of_results(const Costs& costs, const Request& request)
   return costs.kernel_of_results(data_bytes(request, costs.ranks()));
 }
 std::string text_of_results(memory::CopyKernel results) {
-  return results == memory::CopyKernel::nontemporal ? ", past the caches" : "";
+  return results == memory::CopyKernel::nontemporal ? ", non-temporal stores" : "";
 }
 
 // A rank and the peer that it reads from and writes to.
@@ -239,7 +239,7 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Costs& costs,
   const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
                                 costs.ranks() == 2 ? memory::by_ping_pong : memory::CopyMethod(),
                                 kernel_of_results(costs, request)};
-  list.push_back({plan, "a slot for all" + text_of_results(plan.results),
+  list.push_back({plan, "one slot for all blocks" + text_of_results(plan.results),
                   slots_alltoall_ns(costs, request, plan)});
 }
 
@@ -393,15 +393,16 @@ double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
 
 std::vector<Algorithm> allgather_algorithms(const TeamResources& resources) {
   const auto capacity = static_cast<double>(resources.doubling_exchange.capacity_bytes);
-  return {described<SlotExchange::Plan>("", add_slots_allgather),
-          described<DoublingExchange::Plan>(
-              fmt::format("all blocks together at most {}", size_text(capacity)), add_doubling)};
+  return {
+      described<SlotExchange::Plan>("", add_slots_allgather),
+      described<DoublingExchange::Plan>(
+          fmt::format("at most {} for all blocks together", size_text(capacity)), add_doubling)};
 }
 
 std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources) {
   const auto capacity = static_cast<double>(resources.slot_exchange.capacity_bytes);
   return {described<SlotExchange::Plan>(
-              fmt::format("equal blocks, all of a rank's at most {}", size_text(capacity)),
+              fmt::format("equal blocks, at most {} for all blocks of a rank", size_text(capacity)),
               add_slots_alltoall),
           described<PairExchange::Plan>("", add_pairs_alltoall)};
 }
@@ -456,7 +457,7 @@ Candidate uneven_candidate(const Costs& costs, const TeamResources& resources,
   auto& plan = std::get<PairExchange::Plan>(chosen.plan);
   plan.nontemporal_from = nontemporal_from(costs, request.operation);
   if (plan.nontemporal_from != PairExchange::Plan::never) {
-    chosen.parameters += fmt::format(", past the caches from {} on",
+    chosen.parameters += fmt::format(", non-temporal stores from {} on",
                                      size_text(static_cast<double>(plan.nontemporal_from)));
   }
   chosen.ns = pairs_uneven_ns(costs, cells, request, plan);

@@ -34,9 +34,9 @@ std::string direct_refusal(const Explanation& explanation) {
 }
 
 std::string because_there_is_none(const Explanation& explanation) {
-  if (explanation.ranks == 1) return "nothing to do, a rank is alone";
-  if (explanation.request.bytes == 0) return "nothing to do, no bytes move";
-  return "nothing can run, the elements are too large for the team's memory";
+  if (explanation.ranks == 1) return "nothing to do for a single rank";
+  if (explanation.request.bytes == 0) return "nothing to do for zero bytes";
+  return "no algorithm can run, because the elements are too large for the team's memory";
 }
 
 const Candidate& chosen(const Explanation& explanation) {
@@ -48,7 +48,10 @@ std::string forcing_text(const Explanation& explanation) {
   if (algorithm_name(chosen(explanation).plan) == explanation.forced) {
     return fmt::format("{} is forced", explanation.forced);
   }
-  return fmt::format("{} is forced, and cannot serve this: the cheapest does", explanation.forced);
+  return fmt::format(
+      "{} was requested but cannot run this call; the algorithm with the shortest predicted time "
+      "runs instead",
+      explanation.forced);
 }
 
 std::vector<Candidate> by_cost(std::vector<Candidate> candidates) {
@@ -87,7 +90,7 @@ std::string explanation_text(const Explanation& explanation) {
     text += fmt::format("   {}\n", forcing);
   }
   if (explanation.ranks_force_different_algorithms) {
-    text += "   ranks were told to force different things: what rank 0 was told holds\n";
+    text += "   ranks have different requested algorithms: those of rank 0 apply\n";
   }
   for (const PathState& path : explanation.paths) {
     if (path.refusal.empty()) continue;

@@ -174,11 +174,11 @@ Round tree_round(const Costs& costs, const ReductionOrder& reduction_order, cons
 std::string_view name(TreeReduce::Top top) {
   switch (top) {
     case TreeReduce::Top::first_rank:
-      return "the first joins blocks";
+      return "rank 0 reduces the blocks";
     case TreeReduce::Top::leaders:
-      return "leaders join blocks";
+      return "leaders reduce the blocks";
     case TreeReduce::Top::everybody:
-      return "everybody joins blocks";
+      return "each rank reduces blocks";
   }
   return {};
 }
@@ -251,7 +251,7 @@ std::string_view name(Results results) {
     case Results::returned:
       return "results returned";
     case Results::in_one_place:
-      return "results in one place";
+      return "results in one buffer";
   }
   return {};
 }
@@ -401,7 +401,7 @@ double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
 std::vector<Algorithm> reduce_algorithms(Operation operation, const TeamResources& resources) {
   const std::string in_slots = "elements that fit into a slot";
   const std::string all_in_a_slot =
-      fmt::format("all blocks together at most {}",
+      fmt::format("at most {} for all blocks together",
                   size_text(static_cast<double>(resources.exchange.capacity_bytes)));
   std::vector<Algorithm> list;
   if (operation != Operation::reduce) {

@@ -78,7 +78,7 @@ Question question(const std::vector<std::string>& words) {
   const Words given(words);
   Question question;
   const auto judge = judge_named(given.text("judge"));
-  if (!judge) throw UsageError(fmt::format("there is no judge '{}'", given.text("judge")));
+  if (!judge) throw UsageError(fmt::format("unknown simulator '{}'", given.text("judge")));
   question.judge = *judge;
   question.fabric = given.text("fabric");
   question.machine = given.text("machine");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The question that `huddle sim --with JUDGE` passes to another simulator as command line
+// The question that `huddle sim --reference JUDGE` passes to another simulator as command line
 // arguments.
 #pragma once
 

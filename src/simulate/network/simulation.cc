@@ -41,8 +41,8 @@ Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, dou
     }
     if (traffic.messages.size() > most_messages) {
       throw FailureError(
-          fmt::format("{} ranks send more than {} messages in one round, which is more than is "
-                      "simulated at once: ask for fewer ranks, or for another algorithm",
+          fmt::format("{} ranks send more than {} messages in one round, which is too many to "
+                      "simulate: use fewer ranks, or another algorithm",
                       schedule.ranks(), most_messages));
     }
     const double bytes = work_bytes(round, block_bytes);

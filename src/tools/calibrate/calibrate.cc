@@ -117,8 +117,8 @@ void complete(Findings& findings, const Plan& plan) {
 
 std::string method_text(const Plan& plan, int measurements) {
   return fmt::format(
-      "{} calibration: {} measurements, medians of samples by pinned threads; what came out "
-      "unsteady was repeated up to {} times and the steadiest kept",
+      "{} calibration: {} measurements, medians of samples by pinned threads; unsteady "
+      "measurements were repeated up to {} times, and the steadiest was kept",
       machine::calibration_names[static_cast<std::size_t>(plan.quick ? machine::Calibration::quick
                                                                      : machine::Calibration::full)],
       measurements, most_repetitions);

@@ -167,7 +167,8 @@ Samples HandoffProbe::converse(const Conversation& conversation, const Extent& e
   samples.threads = crew_.run(std::array{writer_, reader_},
                               [&](std::size_t who) { who == 0 ? write_all() : read_all(); });
   // Reports data that did not arrive instead of a meaningless time.
-  if (!whole) throw FailureError("a block handed from core to core did not arrive whole");
+  if (!whole)
+    throw FailureError("a block arrived damaged when it was handed from one core to another");
   return samples;
 }
 

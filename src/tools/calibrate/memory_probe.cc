@@ -99,7 +99,7 @@ std::size_t next_below(std::uint64_t& random, std::size_t end) {
 
 std::byte* in_heap(memory::Heap& heap, std::size_t bytes) {
   void* const block = heap.allocate(bytes);
-  if (block == nullptr) throw FailureError("there is no memory for an array in the shared heap");
+  if (block == nullptr) throw FailureError("not enough memory for an array in the shared heap");
   return static_cast<std::byte*>(block);
 }
 

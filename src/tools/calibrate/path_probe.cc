@@ -58,12 +58,12 @@ PeerProcess::PeerProcess(MeasuringThreads& crew, int pu, std::size_t bytes, Idle
 void PeerProcess::start(Idle idle) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
-    throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) hold_memory(parent, buffer_, pipe_ends[1], idle);
-  const std::string why = child < 0 ? std::strerror(errno) : "it died at once";
+  const std::string why = child < 0 ? std::strerror(errno) : "it ended immediately";
   close(pipe_ends[1]);
   char ready = 0;
   const bool is_ready = child > 0 && read(pipe_ends[0], &ready, 1) == 1;
@@ -199,7 +199,7 @@ void PathProbe::check_arrival(std::uint32_t round) const {
   for (const memory::PageBuffer& target : targets_) {
     std::uint32_t seen = 0;
     std::memcpy(&seen, target.data(), sizeof seen);
-    if (seen != round) throw FailureError(fmt::format("{} brought old data", path_.call));
+    if (seen != round) throw FailureError(fmt::format("{} returned old data", path_.call));
   }
 }
 

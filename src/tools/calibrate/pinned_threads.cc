@@ -45,7 +45,8 @@ void pin(std::thread& thread, int pu) {
   CPU_SET_S(static_cast<std::size_t>(pu), size, set.get());
   const int failed = pthread_setaffinity_np(thread.native_handle(), size, set.get());
   if (failed == 0) return;
-  throw FailureError(fmt::format("cannot run a thread on cpu {}: {}", pu, std::strerror(failed)));
+  throw FailureError(
+      fmt::format("cannot run a thread on hardware thread {}: {}", pu, std::strerror(failed)));
 }
 
 }  // namespace
@@ -138,7 +139,8 @@ MeasuringThreads::~MeasuringThreads() = default;
 
 MeasuringThreads::Member& MeasuringThreads::member(int pu) const {
   const auto found = members_.find(pu);
-  if (found == members_.end()) throw FailureError(fmt::format("no thread measures cpu {}", pu));
+  if (found == members_.end())
+    throw FailureError(fmt::format("no thread measures hardware thread {}", pu));
   return *found->second;
 }
 

@@ -41,21 +41,22 @@ void set_limits(Plan& plan) {
 }
 
 std::string these_are(const machine::CpuSet& cpus) {
-  return cpus.count() == 1 ? fmt::format("cpu {} is", cpus.text())
-                           : fmt::format("cpus {} are", cpus.text());
+  return cpus.count() == 1 ? fmt::format("hardware thread {} is", cpus.text())
+                           : fmt::format("hardware threads {} are", cpus.text());
 }
 
 void say_what_is_left_out(const machine::Topology& topology, const PlanRequest& request,
                           Plan& plan) {
   const machine::CpuSet missing = without(topology.pus, request.allowed);
   if (!missing.empty()) {
-    plan.notes.push_back(these_are(missing) + " not allowed to this process: not measured");
+    plan.notes.push_back(these_are(missing) + " not available to this process, and not measured");
   }
   if (!topology.offline.empty()) {
     plan.notes.push_back(these_are(topology.offline) + " offline");
   }
   if (plan.pus.size() == 1) {
-    plan.notes.emplace_back("only one core is allowed: nothing between cores can be measured");
+    plan.notes.emplace_back(
+        "this process may use only one core: communication between cores cannot be measured");
   }
 }
 
@@ -86,7 +87,8 @@ Plan make_plan(const machine::Topology& topology, const PlanRequest& request) {
   Plan plan;
   plan.quick = request.quick;
   plan.pus = measured_pus(topology, request.allowed);
-  if (plan.pus.empty()) throw FailureError("no processor of this machine is allowed to us");
+  if (plan.pus.empty())
+    throw FailureError("this process may not use any hardware thread of this machine");
   const Planner planner(topology, request, plan.pus);
   for (const auto& steps :
        {planner.lines(), planner.flags(), planner.copies(), planner.handoffs(), planner.memory(),

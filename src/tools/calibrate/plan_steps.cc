@@ -376,7 +376,7 @@ std::vector<Step> Planner::system() const {
 std::vector<Step> Planner::arrays() const {
   Step step;
   step.kind = StepKind::arrays;
-  step.name = "arrays, the program's own and in the shared heap";
+  step.name = "arrays, private and in the shared heap";
   step.pus = {reference_pu(pus_)};
   // Far more pages than the TLB holds.
   constexpr std::size_t bytes = std::size_t{256} << 20;
@@ -394,7 +394,7 @@ std::vector<Step> Planner::arrays() const {
 std::vector<Step> Planner::lines_again() const {
   Step step;
   step.kind = StepKind::line_again;
-  step.name = "line latency once more";
+  step.name = "line latency, second time";
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   for (const LevelPairs& level : pairs_by_level(topology_, request_.allowed, 1)) {
     step.pairs.push_back(level.pairs.front());

@@ -84,8 +84,8 @@ int MeasurementLog::doubtful() const {
 std::string MeasurementLog::why(const Page& page) {
   std::vector<std::string> parts = page.remarks;
   if (page.without_samples > 0) {
-    parts.push_back(fmt::format("{} of {} measurements had no time left", page.without_samples,
-                                page.measurements));
+    parts.push_back(fmt::format("{} of {} measurements did not run for lack of time",
+                                page.without_samples, page.measurements));
   }
   if (page.unsteady > 0) {
     parts.push_back(fmt::format("{} of {} measurements unsteady; the worst, {} (attempts: {}): {}",
@@ -99,10 +99,11 @@ std::vector<machine::Doubt> MeasurementLog::doubts() const {
   std::vector<machine::Doubt> doubts;
   for (const auto& [pu, blame] : blame_) {
     if (blame.disturbed == 0) continue;
-    doubts.push_back({fmt::format("cpu {}", pu),
-                      fmt::format("something else ran on it in {} of {} measurements, for up to "
-                                  "{:.0f} % of the time",
-                                  blame.disturbed, blame.measurements, 100 * blame.most)});
+    doubts.push_back(
+        {fmt::format("hardware thread {}", pu),
+         fmt::format(
+             "other programs ran on it in {} of {} measurements, for up to {:.0f} % of the time",
+             blame.disturbed, blame.measurements, 100 * blame.most)});
   }
   for (const Page& page : pages_) {
     std::string reason = why(page);

@@ -108,14 +108,13 @@ class Judge {
 
 void judge_samples(Judge& judge, const Summary& summary, const Tolerance& tolerance) {
   if (judge.exceeds(summary.spread, tolerance.spread)) {
-    judge.because(fmt::format("samples spread by {:.0f} %", percent(summary.spread)));
+    judge.because(fmt::format("samples vary by {:.0f} %", percent(summary.spread)));
   }
   if (judge.exceeds(summary.lost, tolerance.lost)) {
-    judge.because(
-        fmt::format("{} of {} samples are outliers (the worst {} against {}) and take "
-                    "{:.0f} % of the time",
-                    summary.outliers, summary.count, time_text(summary.worst),
-                    time_text(summary.median), percent(summary.lost)));
+    judge.because(fmt::format(
+        "{} of {} samples are outliers (the worst {} instead of {}) and take {:.0f} % of the time",
+        summary.outliers, summary.count, time_text(summary.worst), time_text(summary.median),
+        percent(summary.lost)));
   }
   if (judge.exceeds(summary.drift, tolerance.drift)) {
     judge.because(fmt::format("parts of the run differ by {:.0f} %", percent(summary.drift)));
@@ -137,8 +136,8 @@ Verdict judge(const Summary& summary, std::span<const ThreadUse> threads,
     const double share = taken_away(use);
     if (!judge.exceeds(share, tolerance.taken_away)) continue;
     judge.because(
-        fmt::format("something else ran on cpu {} for {:.0f} % of the time ({} "
-                    "involuntary switches)",
+        fmt::format("other programs ran on hardware thread {} for {:.0f} % of the time ({} "
+                    "involuntary context switches)",
                     use.pu, percent(share), use.switched_away));
   }
   return std::move(judge).verdict();
@@ -147,7 +146,7 @@ Verdict judge(const Summary& summary, std::span<const ThreadUse> threads,
 std::string change_of_line(double before_ns, double after_ns) {
   const double change = std::max(after_ns / before_ns, before_ns / after_ns) - 1;
   if (change <= Tolerance{}.drift) return {};
-  return fmt::format("{} at the end of the run, {} at its start: the machine has changed meanwhile",
+  return fmt::format("{} at the end of the run, {} at its start: the machine changed meanwhile",
                      time_text(after_ns), time_text(before_ns));
 }
 

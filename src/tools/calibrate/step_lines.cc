@@ -17,7 +17,7 @@ namespace huddle::calibrate {
 namespace {
 
 std::string pair_text(const Pair& pair) {
-  return fmt::format("cpu {} - cpu {}", pair.first, pair.second);
+  return fmt::format("hardware threads {} and {}", pair.first, pair.second);
 }
 
 Pair in_order(const Pair& pair) {
@@ -33,7 +33,8 @@ std::set<int> pus_of(const std::map<Pair, Summary>& lines) {
 }  // namespace
 
 Measured StepRun::measure_line(Findings& findings, const Pair& pair, LineUse use) {
-  const std::string detail = pair_text(pair) + (use == LineUse::shared_line ? " (one line)" : "");
+  const std::string detail =
+      pair_text(pair) + (use == LineUse::shared_line ? " (one cache line)" : "");
   return measure_next(findings, detail, usual_tolerance, [&](const Budget& budget) {
     return time_line(crew_, pair.first, pair.second, use, step_.extent, budget);
   });
@@ -52,10 +53,11 @@ void StepRun::line_clusters(Findings& findings) {
   const auto scanned = pairs_of(findings.lines);
   const std::size_t complete = scanned ? scanned->pus.size() : 0;
   if (complete < scanned_pus) {
-    findings.doubts.add(step_.name,
-                        fmt::format("the scan has all pairs of {} of {} cores only: clusters are "
-                                    "taken from those",
-                                    complete, scanned_pus));
+    findings.doubts.add(
+        step_.name,
+        fmt::format(
+            "the scan contains all pairs of only {} of {} cores: clusters follow from those",
+            complete, scanned_pus));
   }
   if (!scanned) return;
   const std::vector<Pair> pairs = pairs_of_clusters(*scanned, step_.seconds.size());
@@ -64,7 +66,7 @@ void StepRun::line_clusters(Findings& findings) {
     if (measured.usable()) findings.lines[in_order(pair)] = measured.summary;
   }
   findings.sampling = fmt::format(
-      "every pair scanned shortly, {} pairs from all clusters measured precisely", pairs.size());
+      "every pair measured briefly, {} pairs from all clusters measured precisely", pairs.size());
 }
 
 void StepRun::line_level(Findings& findings) {

@@ -126,7 +126,7 @@ void StepRun::copy(Findings& findings) {
   // One point has no slope, which is needed for larger copies.
   const auto is_a_curve = [](const machine::CopyCurve& one) { return one.curve.bytes.size() >= 2; };
   if (!is_a_curve(result)) {
-    findings.doubts.add(step_.name, "too few sizes came out for a curve: it is estimated");
+    findings.doubts.add(step_.name, "too few sizes could be measured for a curve: it is estimated");
     return;
   }
   findings.machine.copy.push_back(result);
@@ -144,11 +144,10 @@ void StepRun::copy(Findings& findings) {
 void StepRun::doubt_cache(Findings& findings, const std::string& what, std::size_t bytes) {
   const std::size_t needed = beyond_caches(findings.machine.topology);
   if (bytes >= needed) return;
-  findings.doubts.add(step_.name,
-                      fmt::format("{} went through {} only, the caches need {}: it may have timed "
-                                  "a cache and not the memory",
-                                  what, size_text(static_cast<double>(bytes)),
-                                  size_text(static_cast<double>(needed))));
+  findings.doubts.add(step_.name, fmt::format("{} covered only {}, but the caches require {}: it "
+                                              "may have timed a cache instead of memory",
+                                              what, size_text(static_cast<double>(bytes)),
+                                              size_text(static_cast<double>(needed))));
 }
 
 void StepRun::handoff_curve(Findings& findings, HandoffProbe& probe,
@@ -182,7 +181,7 @@ void StepRun::memory(Findings& findings) {
                      [&](const Budget& budget) { return probe.time_loads(step_.extent, budget); });
     if (!measured.usable()) return;
     cost.load_ns = measured.summary.median;
-    doubt_cache(findings, "the chase", probe.chase_bytes());
+    doubt_cache(findings, "the chain of loads", probe.chase_bytes());
   }
   far_copy(findings, cost);
   findings.machine.memory.push_back(cost);
@@ -213,7 +212,7 @@ void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
     cost.copy_factor = std::max(1.0, measured.summary.median / *findings.near_copy_ns);
   } else {
     findings.doubts.add(step_.name,
-                        "no copy out of the own node to hold it against: copy_factor is estimated");
+                        "no copy from the own NUMA node to compare with: copy_factor is estimated");
   }
 }
 

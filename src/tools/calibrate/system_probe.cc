@@ -43,7 +43,7 @@ constexpr std::uint32_t wakes_a_sample = 16;
 class Segment {
  public:
   explicit Segment(std::size_t bytes) : bytes_(bytes), file_(memfd_create("huddle", MFD_CLOEXEC)) {
-    if (file_ < 0) fail("make a memory file");
+    if (file_ < 0) fail("create a memory file");
     if (posix_fallocate(file_, 0, static_cast<off_t>(bytes)) != 0) fail("fill a memory file");
   }
   ~Segment() { close(file_); }

@@ -39,7 +39,7 @@ void Console::deliver(const std::string& target, std::string_view bytes) const {
   std::ofstream file(target, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  if (!file) throw FailureError(fmt::format("{}: cannot write: {}", target, std::strerror(errno)));
+  if (!file) throw FailureError(fmt::format("cannot write {}: {}", target, std::strerror(errno)));
   note("wrote " + target);
 }
 

@@ -11,28 +11,31 @@
 namespace huddle::cli {
 
 constexpr std::string_view program_description =
-    "huddle makes the cores of a machine talk faster.\n"
-    "It runs the collectives of MPI programs, as they are, by algorithms that fit this machine: "
-    "core-to-core latency and bandwidth are measured, and decide.";
+    "huddle speeds up MPI collectives inside a node.\n"
+    "It runs unmodified MPI programs, and selects algorithms by the core-to-core latency and "
+    "bandwidth that it has measured on this machine.";
 
 constexpr std::string_view program_footer =
-    "Start with:\n"
-    "  huddle doctor                     what huddle needs and whether it is here\n"
+    "First steps:\n"
+    "  huddle doctor                     check whether huddle works here\n"
     "  huddle calibrate                  measure this machine, once\n"
-    "  huddle run mpirun -n 4 ./app      your program, with huddle\n"
-    "\n"
+    "  huddle run mpirun -n 4 ./app      run your program with huddle\n\n"
     "'huddle COMMAND --help' shows examples, 'huddle config --help' where settings come from.\n"
-    "Exit status: 0 fine, 1 a finding or failure, 2 wrong usage, 3 bad input.";
+    "Exit status: 0 success, 1 a failure or a failed check, 2 wrong usage, 3 invalid input.";
 
 constexpr std::string_view order_of_sources =
-    "What is given earlier wins:\n"
-    "  a flag on the command line\n"
+    "The first of these sources that contains a setting applies:\n"
+    "  an option on the command line\n"
     "  HUDDLE_<SETTING> in the environment\n"
-    "  $XDG_CONFIG_HOME/huddle/config.toml (~/.config where that is not set)\n"
+    "  $XDG_CONFIG_HOME/huddle/config.toml (default folder: ~/.config)\n"
     "  /etc/huddle/config.toml\n"
     "  the default";
 
 std::string help_of_number(const std::string& help, int least, int most) {
+  // A default in parentheses at the end and the range share them.
+  if (help.ends_with(')')) {
+    return fmt::format("{}; {} to {})", help.substr(0, help.size() - 1), least, most);
+  }
   return fmt::format("{} ({} to {})", help, least, most);
 }
 
@@ -192,7 +195,7 @@ ProgramInterface program_interface() {
   ProgramInterface all;
   all.program = {
       .name = "huddle",
-      .summary = "makes the cores of a machine talk faster",
+      .summary = "speeds up MPI collectives inside a node",
       .description = std::string(program_description),
       .footer = std::string(program_footer),
       .options = {flag_named(help_flag, help_text), flag_named(version_flag, version_text)},

@@ -24,11 +24,11 @@ extern const std::string_view order_of_sources;
 
 // Options of the program and of every command.
 inline constexpr const char* help_flag = "-h,--help";
-inline constexpr const char* help_text = "this help";
+inline constexpr const char* help_text = "print this help";
 inline constexpr const char* version_flag = "-V,--version";
-inline constexpr const char* version_text = "the version";
+inline constexpr const char* version_text = "print the version";
 inline constexpr const char* options_heading = "Options";
-inline constexpr const char* appearance_heading = "What output looks like";
+inline constexpr const char* appearance_heading = "Appearance of the output";
 
 // Returns the help of a number with its range.
 std::string help_of_number(const std::string& help, int least, int most);

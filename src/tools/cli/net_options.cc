@@ -22,11 +22,10 @@ int ranks_from(std::string_view word, const std::string& text) {
   int ranks = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), ranks);
   if (error != std::errc() || end != word.data() + word.size() || ranks > most_ranks) {
-    throw UsageError(
-        fmt::format("'{}' is no number of ranks up to {}; such are written 8, 2..64 or 8,16,32",
-                    text, most_ranks));
+    throw UsageError(fmt::format(
+        "'{}' is not a number of ranks up to {}; write 8, 2..64 or 8,16,32", text, most_ranks));
   }
-  if (ranks < 1) throw UsageError(fmt::format("{} ranks? There has to be one at least", word));
+  if (ranks < 1) throw UsageError(fmt::format("{} ranks: at least one is required", word));
   return ranks;
 }
 
@@ -34,12 +33,13 @@ int ranks_from(std::string_view word, const std::string& text) {
 
 void NetCallOptions::declare(Options& options) {
   constexpr int most = most_ranks;
-  options.number("--root", root_, 0, most, "RANK", "where it starts or ends; else rank 0");
-  options.number("--radix", radix_, 2, most, "K", "a rank sends to K-1 others in a round; else 2");
+  options.number("--root", root_, 0, most, "RANK", "the root (default: 0)");
+  options.number("--radix", radix_, 2, most, "K",
+                 "a rank sends to K-1 others per round (default: 2)");
   options.number("--segments", segments_, 1, most, "COUNT",
-                 "pieces of data that follow each other; else 1");
+                 "number of consecutive pieces of the data (default: 1)");
   options.number("--message-blocks", message_blocks_, 1, most, "COUNT",
-                 "the most blocks in a message; else 1");
+                 "maximum number of blocks in a message (default: 1)");
 }
 
 schedules::Call NetCallOptions::call(int ranks) const {
@@ -56,7 +56,7 @@ std::vector<int> rank_counts_from(const std::string& text) {
     const int first = ranks_from(item.substr(0, dots), text);
     const int last =
         dots == std::string_view::npos ? first : ranks_from(item.substr(dots + 2), text);
-    if (last < first) throw UsageError(fmt::format("'{}' ends before it begins", item));
+    if (last < first) throw UsageError(fmt::format("'{}' ends below its start", item));
     for (int ranks = first; ranks <= last; ++ranks) counts.push_back(ranks);
     if (comma == std::string_view::npos) return counts;
     rest.remove_prefix(comma + 1);
@@ -85,13 +85,14 @@ std::vector<std::string> algorithm_words() {
 }
 
 void FabricOptions::declare(Options& options) {
-  options.text("--fabric", fabric_, "NAME|FILE",
-               "how the nodes are connected; a fabric's name, a file, or - for standard input");
+  options.text(
+      "--fabric", fabric_, "NAME|FILE",
+      "the network that connects the nodes: the name of a fabric, a file, or - for standard input");
   options.complete("--fabric", Value::file);
   options.setting("machine");
   options.text("--placement", placement_, "PLACEMENT",
-               "which nodes ranks get: block, round-robin (leaf switches in turn), random or "
-               "random:SEED; else block");
+               "placement of the ranks on nodes: block, round-robin (over the leaf switches), "
+               "random or random:SEED (default: block)");
   options.complete("--placement", Value::word,
                    {fabric::placement_names.begin(), fabric::placement_names.end()});
 }
@@ -109,7 +110,7 @@ PlacementChoice FabricOptions::placement_choice() const {
       colon != std::string::npos && choice.placement != fabric::Placement::random;
   if (named == fabric::placement_names.end() || error != std::errc() || stop != end ||
       seed_is_out_of_place) {
-    throw UsageError(fmt::format("'{}' is no placement; there are {} and random:SEED", placement_,
+    throw UsageError(fmt::format("unknown placement '{}'; use {} or random:SEED", placement_,
                                  fmt::join(fabric::placement_names, ", ")));
   }
   return choice;
@@ -136,8 +137,9 @@ fabric::Cluster FabricOptions::cluster(const Context& context) const {
 
 std::vector<int> FabricOptions::nodes(const fabric::Cluster& cluster, int ranks) const {
   if (ranks > cluster.fabric.nodes()) {
-    throw InputError(fmt::format("{}: too small a fabric: {} for {}, one rank a node", fabric_,
-                                 counted(cluster.fabric.nodes(), "node"), counted(ranks, "rank")));
+    throw InputError(fmt::format("{}: the fabric is too small: {} for {}, with one rank per node",
+                                 fabric_, counted(cluster.fabric.nodes(), "node"),
+                                 counted(ranks, "rank")));
   }
   const PlacementChoice choice = placement_choice();
   return fabric::place(cluster.fabric, ranks, choice.placement, choice.seed);

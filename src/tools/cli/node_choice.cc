@@ -76,7 +76,7 @@ std::vector<CpuSet> groups_of(const std::string& level, const Topology& topology
 }  // namespace
 
 std::vector<std::string> binding_words() {
-  return {std::string(thread), "core", "l2", "l3", "numa", "package", std::string(unbound)};
+  return {std::string(thread), "core", "l2", "l3", "numa", "socket", std::string(unbound)};
 }
 
 std::vector<CpuSet> binding_groups(const std::string& word, const Topology& topology,
@@ -91,7 +91,7 @@ std::vector<CpuSet> binding_groups(const std::string& word, const Topology& topo
   const std::string guess = did_you_mean(word, known);
   throw UsageError(
       fmt::format("--bind: this machine has no '{}'{}", printable(word),
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : guess));
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(known, ", ")) : guess));
 }
 
 std::vector<int> bound_processors(int ranks, const std::vector<CpuSet>& groups) {
@@ -109,7 +109,7 @@ std::string_view verb(std::string_view command) { return command == "sim" ? "sim
 
 select::Operation operation_named(std::string_view command, const std::string& word) {
   if (word.empty()) {
-    throw UsageError(fmt::format("{} what? One of: {}", verb(command),
+    throw UsageError(fmt::format("{} what? Name one of: {}", verb(command),
                                  fmt::join(select::operation_names, ", ")));
   }
   if (const auto operation = select::operation_named(word)) return *operation;
@@ -118,7 +118,7 @@ select::Operation operation_named(std::string_view command, const std::string& w
   const std::string guess = did_you_mean(collective_word(word), names);
   throw UsageError(
       fmt::format("unknown collective '{}'{}", word,
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
 // Reductions have elements of type double, as in the benchmarks.
@@ -172,12 +172,12 @@ select::Explanation explanation_of(select::Request request, const node::RankLoca
 std::size_t size_given(bool is_barrier, const std::string& word, const std::string& ask) {
   if (is_barrier) {
     if (word.empty()) return 0;
-    throw UsageError("a barrier moves nothing: leave SIZE out");
+    throw UsageError("a barrier moves no data: remove SIZE");
   }
   if (word.empty()) throw UsageError(ask);
   const auto bytes = size_from(word);
   if (!bytes) {
-    throw UsageError(fmt::format("'{}' is no size; sizes are written 64, 8K or 1.5M", word));
+    throw UsageError(fmt::format("'{}' is not a size; write 64, 8K or 1.5M", word));
   }
   return *bytes;
 }
@@ -188,15 +188,16 @@ bool share_a_processor(const std::vector<int>& pus) {
 
 void check_simulated(const std::vector<int>& pus) {
   if (!share_a_processor(pus)) return;
-  throw UsageError("ranks that share a core are not simulated: leave --simulate out");
+  throw UsageError("ranks that share a core cannot be simulated: remove --simulate");
 }
 
 select::Request node_request(std::string_view command, const std::string& operation_word,
                              const std::string& size_word) {
   const select::Operation operation = operation_named(command, operation_word);
-  const std::size_t bytes = size_given(
-      operation == select::Operation::barrier, size_word,
-      fmt::format("{0} of how much? Say it: huddle {1} {0} 64K", operation_word, command));
+  const std::size_t bytes =
+      size_given(operation == select::Operation::barrier, size_word,
+                 fmt::format("the size of {0} is missing, for example: huddle {1} {0} 64K",
+                             operation_word, command));
   return {operation, bytes, element_bytes_of(operation)};
 }
 
@@ -210,7 +211,7 @@ NodeChoice node_choice(const Context& context, const select::Request& request,
   if (choice.has_heap) choice.resources.heap_refusal.clear();
   if (is_here) refuse_what_fails_here(choice.resources);
   const auto least_heap_block =
-      size_from(settings::find(context.settings, "heap-block").value).value_or(0);
+      size_from(settings::find(context.settings, "heap-threshold").value).value_or(0);
   choice.explanation = explanation_of(request, locality, model, choice.resources, least_heap_block);
   return choice;
 }

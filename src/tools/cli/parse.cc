@@ -28,7 +28,7 @@ using FlagValues = std::map<std::string, std::string>;
 
 // Rejects an empty value: "--machine $NODE" with an empty NODE must not mean "no --machine".
 std::string reject_empty(const std::string& value) {
-  return value.empty() ? "the value is empty; is a variable not set?" : std::string();
+  return value.empty() ? "the value is empty; is a variable unset?" : std::string();
 }
 
 // Checks for a whole number in the range.
@@ -397,14 +397,14 @@ class Parser {
     if (extra.starts_with('-')) {
       const bool has_rest = rests_.find(command.get_name()) != rests_.end();
       return no_option_text(command, extra) +
-             (has_rest ? "; those of COMMAND stand behind it" : "");
+             (has_rest ? "; options of COMMAND follow COMMAND" : "");
     }
     const std::vector<std::string> below = names_of(commands_below(command));
     const std::string name = full_name(command);
     if (below.empty()) {
-      return fmt::format("'huddle {}' does not know what to do with '{}'", name, extra);
+      return fmt::format("'huddle {}' does not accept the argument '{}'", name, extra);
     }
-    return fmt::format("there is no command '{}{}'{}", name.empty() ? "" : name + " ", extra,
+    return fmt::format("unknown command '{}{}'{}", name.empty() ? "" : name + " ", extra,
                        did_you_mean(extra, below));
   }
 
@@ -414,7 +414,7 @@ class Parser {
     if (command.get_option_no_throw(option_part(word)) == nullptr) {
       return no_option_text(above.get_option_no_throw(option_part(word)) ? command : above, word);
     }
-    return fmt::format("{0} belongs behind the command: huddle {1} {0}", word, full_name(command));
+    return fmt::format("{0} must follow the command: huddle {1} {0}", word, full_name(command));
   }
 
   CommandOfApp commands_;

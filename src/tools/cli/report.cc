@@ -26,52 +26,50 @@ namespace {
   for (std::string& word : words) all.push_back(word.data());
   all.push_back(nullptr);
   ::execv(all.front(), all.data());
-  throw FailureError(fmt::format("{} cannot be executed: {}", words.front(), std::strerror(errno)));
+  throw FailureError(fmt::format("cannot execute {}: {}", words.front(), std::strerror(errno)));
 }
 
 class ReportCommand : public Command {
  public:
   std::string name() const override { return "report"; }
   std::string summary() const override {
-    return "draw what bench has measured, or threads that were watched, as one HTML file";
+    return "draw results of bench, watch, paths or ucx as an HTML file";
   }
   std::string description() const override {
-    return "Writes one HTML file with the results of 'huddle bench --json FILE': the machine, "
-           "how many times faster huddle is by operation and size, the times of each operation "
-           "with their intervals, what was chosen and why, and how to repeat the measurement. "
-           "The output of 'huddle watch --json' becomes an animation with a slider: which "
-           "threads share pages, where each runs, what was decided and why. The outputs of "
-           "'huddle paths --json' and 'huddle ucx --check --json' become the paths inside the "
-           "node and how UCX uses them. The file is self-contained and needs no network. It is "
-           "drawn by Python with matplotlib; if these are missing, an error explains how to "
-           "install them.";
+    return "Writes one HTML file with the results of 'huddle bench --json FILE': the machine, the "
+           "speedup by operation and size, the times of each operation with their confidence "
+           "intervals, the selected algorithms and the reasons, and how to repeat the measurement. "
+           "From the output of 'huddle watch --json' it makes an animation with a slider: which "
+           "threads share pages, where each runs, and the decisions with their reasons. From the "
+           "outputs of 'huddle paths --json' and 'huddle ucx --check --json' it draws the paths "
+           "inside the node and how UCX uses them. The file is self-contained and needs no "
+           "network. It is drawn by Python with matplotlib; if one of them is missing, an error "
+           "message explains how to install it.";
   }
   std::string examples() const override {
     return "  huddle report bench.json                 writes bench.html\n"
            "  huddle report bench.json --output node.html\n"
            "  huddle watch --replay app.touches --json > app.json; huddle report app.json\n"
            "                                           an animation of a program's threads\n"
-           "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n"
-           "\n"
-           "The results are what 'huddle bench --json bench.json' has written. In a notebook, "
-           "after 'pip install ./python' in huddle's sources: import huddle; "
-           "huddle.load(\"bench.json\").\n"
-           "\n"
-           "Exit status: 0 fine, 1 it cannot be drawn or written here, 3 these are no results "
-           "that this huddle knows.";
+           "  huddle report bench.json --output - | ssh desk 'cat > node.html'\n\n"
+           "In a notebook, after 'pip install ./python' in huddle's sources: import huddle; "
+           "huddle.load(\"bench.json\").\n\n"
+           "Exit status: 0 success, 1 the file cannot be drawn or written, 3 RESULTS is not a file "
+           "that this version of huddle reads.";
   }
   void declare(Options& options) override {
     options.positional("RESULTS", results_,
-                       "what bench, watch, paths or ucx --check have written with --json");
+                       "a file that bench, watch, paths or ucx --check wrote with --json");
     options.complete("RESULTS", Value::file);
     options.text("-o,--output", output_, "FILE",
-                 "the file to write, or - for standard output; else RESULTS with .html for .json");
+                 "the file to write, or - for standard output (default: RESULTS with .html instead "
+                 "of .json)");
   }
   ExitCode run(const Context& context) override {
     if (results_.empty()) {
       throw UsageError(
-          "report on what? Measure first: huddle bench --json bench.json; huddle report "
-          "bench.json");
+          "a file of results is required; measure first: huddle bench --json bench.json; huddle "
+          "report bench.json");
     }
     const char* const path = std::getenv("PATH");
     std::error_code error;

@@ -18,7 +18,7 @@
 namespace huddle::cli {
 
 std::string SelectedMachine::difference() const {
-  return fmt::format("{} describes {}, and this machine is {}", loaded.path, theirs, ours);
+  return fmt::format("{} describes {}, but this machine is {}", loaded.path, theirs, ours);
 }
 
 namespace {
@@ -43,8 +43,9 @@ SelectedMachine machine_in_question(const Context& context, const machine::Topol
 }
 
 void DescribedMachine::declare(Options& options) {
-  options.text("--xml", xml_, "FILE", "a machine elsewhere, as 'lstopo --of xml' wrote it");
-  options.text("--synthetic", synthetic_, "DESC", "a machine elsewhere, in hwloc's words");
+  options.text("--xml", xml_, "FILE", "another machine, as described by 'lstopo --of xml'");
+  options.text("--synthetic", synthetic_, "DESC",
+               "another machine, as a synthetic description of hwloc");
   options.exclude("--xml", "--synthetic");
 }
 

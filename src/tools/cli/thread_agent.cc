@@ -39,7 +39,7 @@ struct Pipe {
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw FailureError(fmt::format("no pipe: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
@@ -53,7 +53,7 @@ std::string read_word(const FileDescriptor& from, int most_ms) {
     pollfd wait{from.number(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, most_ms);
     if (ready < 0) continue;  // interrupted by a signal
-    if (ready == 0) return "the agent does not answer";
+    if (ready == 0) return "the process that observes threads does not answer";
     const ssize_t got = ::read(from.number(), word.data(), word.size());
     if (got < 0 && errno == EINTR) continue;
     return got <= 0 ? std::string() : std::string(word.data(), static_cast<std::size_t>(got));
@@ -190,7 +190,7 @@ void allow_many_descriptors() {
 void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, Pipe& exec) {
   const pid_t between = ::fork();
   if (between < 0) {
-    throw FailureError(fmt::format("no further process: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
   if (between == 0) {
     if (::fork() == 0) become_agent(setting, std::move(port), std::move(ready), std::move(exec));
@@ -201,17 +201,16 @@ void fork_agent(const Setting& setting, threads::HelperPort& port, Pipe& ready, 
 
 std::string why_not(const AgentRequest& request, const SelectedMachine& machine,
                     const machine::CpuSet& allowed) {
-  if (request.library.empty())
-    return "libhuddle_threads.so is not there; is the installation whole?";
+  if (request.library.empty()) return "libhuddle_threads.so is missing; reinstall huddle";
   if (!launch::can_be_preloaded(request.library)) {
-    return request.library + " has a space or a colon in its path";
+    return request.library + " has a space or a colon in its path, so it cannot be preloaded";
   }
   if (request.moves && !machine.is_here()) return machine.difference();
   if (request.moves && allowed.count() < 2) {
-    return "this program may use only one processor, so no thread can move";
+    return "this program may use only one hardware thread";
   }
   if (const threads::Trial trial = threads::try_page_faults(); !trial.works) {
-    return "page faults are not seen here: " + trial.why_not;
+    return "page faults cannot be observed here: " + trial.why_not;
   }
   return {};
 }
@@ -220,7 +219,7 @@ std::string why_not(const AgentRequest& request, const SelectedMachine& machine,
 
 StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   const auto none = [](const std::string& why) {
-    return StartedAgent{.note = "threads are left alone: " + why};
+    return StartedAgent{.note = "threads are not observed: " + why};
   };
   const machine::Discovery here = machine::discover_this_machine();
   SelectedMachine machine = machine_in_question(context, here.topology);
@@ -228,12 +227,13 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
     return none(why);
   }
   const threads::Trial protection = threads::try_protection();
-  if (!protection.works) return none("writes cannot be made visible: " + protection.why_not);
+  if (!protection.works) return none("writes cannot be observed: " + protection.why_not);
   const machine::CpuSet allowed =
       machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus;
   if (request.allows_sysctl && ::geteuid() != 0) {
     context.console.note(
-        "huddle: --allow-sysctl: only root may turn NUMA balancing on, so that reads are not seen");
+        "huddle: --allow-sysctl requires root to turn NUMA balancing on, so reads are not "
+        "observed");
   }
   const Setting setting{.context = context,
                         .request = request,
@@ -249,7 +249,8 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
   fork_agent(setting, port, ready, exec);
   ready.in = FileDescriptor();
   const std::string said = read_word(ready.out, longest_start_ms);
-  if (said != threads::ready_word) return none(said.empty() ? "the agent has died" : said);
+  if (said != threads::ready_word)
+    return none(said.empty() ? "the process that observes threads has ended unexpectedly" : said);
   started.until_exec = std::move(exec.in);
   return started;
 }
@@ -257,31 +258,32 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request) {
 void declare_binding(Options& options, std::string& word, const std::string& option) {
   options.text("--bind", word, "group|core",
                "with " + option +
-                   ": a thread may run on all processors of the innermost cache that cores share "
-                   "(group, which is taken otherwise), or on one core");
+                   ": what each thread is bound to: all hardware threads of the innermost cache "
+                   "that several cores share (group), or one core (default: group)");
   options.complete("--bind", Value::word,
                    {threads::binding_names.begin(), threads::binding_names.end()});
 }
 
 void declare_split_huge(Options& options, bool& splits, const std::string& when) {
-  options.flag("--split-huge", splits,
+  options.flag("--split-huge-pages", splits,
                when +
-                   ": split huge pages that are looked at; otherwise they are left alone, and "
-                   "who shares them is not seen");
+                   ": split huge pages to observe them; otherwise they are not split, and threads "
+                   "that share them are not observed");
 }
 
 void declare_allow_sysctl(Options& options, bool& allows, const std::string& when) {
-  options.flag("--allow-sysctl", allows,
-               when +
-                   ", as root: turn the kernel's NUMA balancing on meanwhile, which shows reads as "
-                   "well, slowly, and makes page faults in every program of this machine");
+  options.flag(
+      "--allow-sysctl", allows,
+      when +
+          ": also observe reads, by turning on the kernel's NUMA balancing meanwhile; this "
+          "requires root, is slow, and causes page faults in every program of this machine");
 }
 
 std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed) {
   if (!allowed) return nullptr;
   if (::geteuid() != 0) {
     throw FailureError(
-        "--allow-sysctl: only root may turn NUMA balancing on, which is every program's");
+        "--allow-sysctl requires root, because it turns NUMA balancing on for all programs");
   }
   return std::make_unique<threads::NumaBalancing>(threads::machine_state_folder);
 }
@@ -294,7 +296,7 @@ threads::Binding binding_named(const std::string& word) {
   for (std::size_t i = 0; i < threads::binding_names.size(); ++i) {
     if (word == threads::binding_names[i]) return static_cast<threads::Binding>(i);
   }
-  throw UsageError(fmt::format("--bind takes group or core, not '{}'", printable(word)));
+  throw UsageError(fmt::format("--bind must be group or core, not '{}'", printable(word)));
 }
 
 }  // namespace huddle::cli

@@ -111,7 +111,7 @@ StartedAgent start_agent(const Context& context, const AgentRequest& request);
 
 // Declares --bind for a command that moves threads if `option` is given.
 void declare_binding(Options& options, std::string& word, const std::string& option);
-// Declares --split-huge for a command that observes a program from its start.
+// Declares --split-huge-pages for a command that observes a program from its start.
 void declare_split_huge(Options& options, bool& splits, const std::string& when);
 // Declares --allow-sysctl for a command that observes threads.
 void declare_allow_sysctl(Options& options, bool& allows, const std::string& when);

@@ -103,7 +103,8 @@ std::string decisions_text(const std::vector<threads::Decision>& decisions,
 
 std::string playback_text(const threads::Playback& playback, const Console& console) {
   if (playback.standing.empty()) {
-    return wrap("", "nothing to compare: fewer than two threads at work, or more than processors",
+    return wrap("",
+                "nothing to compare: fewer than two active threads, or more than hardware threads",
                 0, console.columns);
   }
   const double by_number = playback.standing_ns("order");
@@ -115,18 +116,22 @@ std::string playback_text(const threads::Playback& playback, const Console& cons
   for (const threads::PlacementTime& one : playback.standing) text += row(one.name, one.ns);
   text += row("huddle", playback.settled_ns);
   return text +
-         wrap("  ",
-              fmt::format("huddle: begins with {}, {}, which {} {}; as threads sit in the end",
-                          threads::start_names[at(static_cast<int>(playback.start))],
-                          counted(playback.moves, "move"), playback.moves == 1 ? "costs" : "cost",
-                          time_text(playback.moving_ns)),
-              2, console.columns);
+         wrap(
+             "  ",
+             fmt::format(
+                 "huddle: starts with {}; {}, which {} {}; the time is that of the final placement",
+                 threads::start_names[at(static_cast<int>(playback.start))],
+                 counted(playback.moves, "move"), playback.moves == 1 ? "costs" : "cost",
+                 time_text(playback.moving_ns)),
+             2, console.columns);
 }
 
 std::string threads_text(const ThreadsSubject& subject, const Console& console) {
-  std::string text = fmt::format("{}: {} at work, {} pages seen to be touched\n{}\n", subject.title,
-                                 counted(static_cast<long long>(subject.threads.size()), "thread"),
-                                 subject.touches, subject.machine);
+  std::string text = fmt::format(
+      "{}: {} active, {} accesses to pages observed\n"
+      "{}\n",
+      subject.title, counted(static_cast<long long>(subject.threads.size()), "thread"),
+      subject.touches, subject.machine);
   for (const std::string& note : subject.notes) text += wrap("note: ", note, 6, console.columns);
   if (subject.unobserved) {
     text += wrap("note: ", unobserved_text(*subject.unobserved), 6, console.columns);
@@ -134,18 +139,25 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
   if (subject.threads.size() > 1 && total_bytes(subject.matrix.graph) > 0) {
     text +=
         "\n"
-        "threads that share pages, by number of the thread\n" +
+        "threads that share pages, by thread number\n" +
         sharing_text(subject.matrix, subject.threads, console);
   } else if (subject.threads.size() > 1) {
-    text += "\nno page was touched by two threads\n";
+    text +=
+        "\n"
+        "no page was accessed by two threads\n";
   }
   if (!subject.decisions.empty()) {
-    text += std::string(subject.moves ? "\nwhat was done\n" : "\nwhat would have been done\n") +
+    text += std::string(subject.moves ? "\n"
+                                        "decisions\n"
+                                      : "\n"
+                                        "decisions that would have been taken\n") +
             decisions_text(subject.decisions, console);
   }
   if (subject.playback) {
-    text += "\npredicted communication time, and in parts of that by number\n" +
-            playback_text(*subject.playback, console);
+    text +=
+        "\n"
+        "predicted communication time, and its ratio to the placement by number\n" +
+        playback_text(*subject.playback, console);
   }
   return text;
 }
@@ -159,20 +171,21 @@ std::string unobserved_text(const threads::Unobserved& unobserved) {
   const std::string reads =
       unobserved.reads
           ? "reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) +
-                "; --allow-sysctl observes some)"
+                "; --allow-sysctl observes some of them)"
           : "most reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) + ")";
-  return fmt::format(
-      "not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
-      amount(&threads::MemoryCensus::shared_bytes), amount(&threads::MemoryCensus::huge_bytes),
-      unobserved.splits_huge ? ", apart from those that were split" : "; --split-huge splits them");
+  return fmt::format("not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
+                     amount(&threads::MemoryCensus::shared_bytes),
+                     amount(&threads::MemoryCensus::huge_bytes),
+                     unobserved.splits_huge ? ", except those that were split"
+                                            : "; --split-huge-pages splits them");
 }
 
 std::string cost_text(const threads::Watched& watched) {
   const threads::Spent& spent = watched.spent;
   if (spent.faults == 0) return "";
   return fmt::format(
-      "watching took {:.1f} % of {:.2f} s of processor time: {} induced faults of {}, and {} of "
-      "huddle's own",
+      "observation took {:.1f} % of {:.2f} s of CPU time: {} induced page faults of {} each, and "
+      "{} in huddle itself",
       100 * spent.cost_s(watched.fault_s) / spent.program_s, spent.program_s, spent.faults,
       time_text(watched.fault_s * 1e9), time_text(spent.agent_s * 1e9));
 }

@@ -24,69 +24,70 @@ class WatchCommand : public Command {
  public:
   std::string name() const override { return "watch"; }
   std::string summary() const override {
-    return "say which threads should move, and why, from what was seen of a program";
+    return "decide which threads of a program should move, and why";
   }
   std::string description() const override {
-    return "Decides where the threads of a program should sit while it runs: those that use the "
-           "same memory, near each other. Changes nothing without --move, which binds threads as "
-           "decided while it watches; each gets back what it had, also when huddle is killed. "
-           "From a recording that huddle profile --record has made, it comes to the same "
-           "decisions again, for this machine or for any other that is described. In a process "
-           "that runs already, only its own page faults are observed: few, unless NUMA balancing "
-           "is on, which --allow-sysctl permits.";
+    return "Decides on which hardware threads the threads of a running program should run, so that "
+           "threads that use the same memory are close to each other. Without --move, it only "
+           "reports. With --move, it binds the threads as decided while it runs; when it ends or "
+           "is killed, each thread gets its previous CPU affinity back. From a recording of huddle "
+           "profile --record, it derives the same decisions again, for this machine or another "
+           "one. In a process that already runs, only the process's own page faults are observed, "
+           "which are few unless NUMA balancing is on (--allow-sysctl).";
   }
   std::string examples() const override {
-    return "  huddle watch --replay app.touches        what huddle profile --record wrote\n"
+    return "  huddle watch --replay app.touches        a file of huddle profile --record\n"
            "  huddle watch --replay app.touches --machine epyc-2x64-estimate\n"
            "  huddle watch --replay app.touches --machine xeon-e7-8850-8s --compare\n"
-           "                                       what each placement would have cost\n"
+           "                                       predicted cost of each placement\n"
            "  perf mem record ./app\n"
            "  perf script -F comm,pid,tid,cpu,time,event,addr,data_src > app.txt\n"
-           "  huddle watch --from app.txt              where the processor samples accesses\n"
-           "  huddle watch 4711 --seconds 60           a process that runs\n"
-           "  huddle watch 4711 --move --seconds 60    the same, and its threads are moved\n"
-           "\n"
-           "Exit status: 0 fine, 1 the process is not there or cannot be watched, 2 wrong usage, 3 "
-           "the "
-           "recording is damaged.";
+           "  huddle watch --perf-script app.txt       samples of memory accesses\n"
+           "  huddle watch 4711 --seconds 60           a running process\n"
+           "  huddle watch 4711 --move --seconds 60    also move its threads\n\n"
+           "Exit status: 0 success, 1 the process does not exist or cannot be observed, 2 wrong "
+           "usage, 3 the recording is invalid.";
   }
   void declare(Options& options) override {
-    options.positional("PID", process_, "the process to watch");
-    options.text("--replay", replay_, "FILE", "what huddle profile --record has written");
-    options.text("--from", from_, "FILE", "samples of memory accesses, as perf script prints them");
+    options.positional("PID", process_, "the process to observe");
+    options.text("--replay", replay_, "FILE", "a recording of huddle profile --record");
+    options.text("--perf-script", from_, "FILE",
+                 "samples of memory accesses, as printed by perf script");
     options.flag("--compare", compare_,
-                 "of --replay or --from: predicted communication time by placement, and by what "
-                 "would be done");
-    options.text("--start", start_, "order|compact|spread",
-                 "of --replay or --from: threads sit so at first, not as they were seen; with "
-                 "--compare spread, as Linux seats threads that were just started");
+                 "with --replay or --perf-script: print the predicted communication time of each "
+                 "placement, and of huddle's decisions");
+    options.text(
+        "--start", start_, "order|compact|spread",
+        "with --replay or --perf-script: the initial placement (default: as recorded; with "
+        "--compare: spread, as Linux places new threads)");
     options.complete("--start", Value::word, {"order", "compact", "spread"});
-    options.number("--seconds", seconds_, 1, 3600, "N", "how long a process is watched; 10");
-    options.flag("--move", move_, "bind threads as decided, for as long as this watches");
+    options.number("--seconds", seconds_, 1, 3600, "N",
+                   "how long to observe a process (default: 10)");
+    options.flag("--move", move_, "bind the threads as decided, until huddle watch ends");
     declare_binding(options, bind_, "--move");
-    declare_allow_sysctl(options, allow_sysctl_, "of a process");
+    declare_allow_sysctl(options, allow_sysctl_, "for a process");
     options.exclude("--allow-sysctl", "--replay");
-    options.exclude("--allow-sysctl", "--from");
+    options.exclude("--allow-sysctl", "--perf-script");
     options.exclude("--move", "--replay");
-    options.exclude("--move", "--from");
+    options.exclude("--move", "--perf-script");
     options.setting("machine");
     options.number("--interval", interval_ms_, 50, 1000, "MS",
-                   "the first one between decisions; 200");
-    options.flag("--as-printed", as_printed_,
-                 "count as it was published: a pair of threads only once a page");
+                   "initial interval between decisions (default: 200)");
+    options.flag("--as-published", as_printed_,
+                 "count each pair of threads at most once per page, as in the publication");
     options.flag("--json", json_, "print everything as JSON");
   }
   ExitCode run(const Context& context) override {
     if (!replay_.empty() + !from_.empty() + !process_.empty() != 1) {
       throw UsageError(
-          "watch what? Give the number of a process, or what huddle profile --record has written: "
-          "--replay FILE, or what perf script has printed: --from FILE");
+          "a process or a recording is required: the process ID, --replay FILE (huddle profile "
+          "--record), or --perf-script FILE (perf script)");
     }
     if (!process_.empty() && (compare_ || !start_.empty())) {
-      throw UsageError("--compare and --start are of what was recorded: --replay FILE");
+      throw UsageError("--compare and --start require a recording: add --replay FILE");
     }
     if (!start_.empty() && !threads::start_named(start_)) {
-      throw UsageError("--start: '" + printable(start_) + "' is none of order, compact and spread");
+      throw UsageError("--start must be order, compact or spread, not '" + printable(start_) + "'");
     }
     const threads::Binding binding = binding_named(bind_);
     const machine::Discovery here = machine::discover_this_machine();
@@ -149,7 +150,7 @@ class WatchCommand : public Command {
              ThreadsSubject& subject) const {
     const auto process = whole_number(process_);
     if (!process || *process < 1 || *process > most_process) {
-      throw UsageError(fmt::format("'{}' is not the number of a process", printable(process_)));
+      throw UsageError(fmt::format("'{}' is not a process ID", printable(process_)));
     }
     threads::Agent agent(model, allowed, options);
     std::optional<threads::Mover> mover;
@@ -165,14 +166,14 @@ class WatchCommand : public Command {
     subject.decisions = client.decisions();
     subject.moves = move_;
     subject.notes = {
-        "huddle did not start it, and so does not make its writes visible: only page faults are "
-        "seen that it has anyway"};
+        "huddle did not start this process, so only the page faults that it has anyway are "
+        "observed"};
     for (const std::string& note : watched.notes) subject.notes.push_back(note);
     if (!balancing) {
       subject.notes.emplace_back(
           System().number("/proc/sys/kernel/numa_balancing").value_or(0) != 0
-              ? "NUMA balancing is on, and makes page faults"
-              : "NUMA balancing is off: on, it would make page faults (--allow-sysctl)");
+              ? "NUMA balancing is on and causes page faults"
+              : "NUMA balancing is off; --allow-sysctl turns it on to cause page faults");
     }
     if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
     if (mover) {
@@ -185,7 +186,7 @@ class WatchCommand : public Command {
   static void check_move(const SelectedMachine& machine, const machine::Discovery& here) {
     if (!machine.is_here()) throw InputError("--move: " + machine.difference());
     if (here.allowed.count() < 2) {
-      throw FailureError("one processor may be used only: threads have nowhere to go");
+      throw FailureError("this process may use only one hardware thread, so threads cannot move");
     }
   }
 

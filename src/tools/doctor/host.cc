@@ -56,14 +56,14 @@ Finding check_hypervisor(const System& system, bool calibrated) {
   if (!box.empty()) finding.found += fmt::format(", in a container ({})", box);
   if (name.empty()) return finding;
   if (calibrated) {
-    finding.found += "; huddle decides by what was measured";
+    finding.found += "; huddle uses measured figures";
     return finding;
   }
   finding.state = State::limited;
   finding.cost =
-      "A hypervisor may hide caches, sockets and NUMA nodes, or share them with others: the "
-      "topology that the firmware reports cannot be trusted.";
-  finding.remedy = "Let huddle find the levels by measuring them:";
+      "A hypervisor may hide caches, sockets and NUMA nodes, or share them with other machines: "
+      "the topology that the firmware reports is not reliable.";
+  finding.remedy = "Let huddle measure which cores share caches:";
   finding.command = "huddle calibrate";
   return finding;
 }
@@ -86,15 +86,15 @@ std::optional<double> steal_share(const System& system) {
 }
 
 Finding check_steal(const System& system) {
-  Finding finding{.id = "steal", .group = std::string(host_group), .what = "Time taken by others"};
+  Finding finding{.id = "steal", .group = std::string(host_group), .what = "Stolen CPU time"};
   const std::optional<double> share = steal_share(system);
-  finding.found = share ? fmt::format("{:.1f} % since boot", *share * 100) : "not known";
+  finding.found = share ? fmt::format("{:.1f} % since boot", *share * 100) : "unknown";
   if (share.value_or(0) <= bearable_steal) return finding;
   finding.state = State::limited;
   finding.cost =
-      "The host runs others on these processors: ranks wait for one that is not running, "
-      "and measurements scatter.";
-  finding.remedy = "Ask for dedicated processors, or a bare-metal machine.";
+      "The host runs other virtual machines on these hardware threads: ranks wait for one that is "
+      "not running, and measurements are unsteady.";
+  finding.remedy = "Request dedicated cores, or a bare-metal machine.";
   return finding;
 }
 

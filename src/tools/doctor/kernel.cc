@@ -56,15 +56,17 @@ Finding check_perf(const System& system) {
   Finding finding{.id = "perf", .group = std::string(kernel_group), .what = "Performance events"};
   const auto value = system.number("/proc/sys/kernel/perf_event_paranoid");
   if (value && *value <= most_paranoid) {
-    finding.found = fmt::format("perf_event_paranoid is {}: one's own processes", *value);
+    finding.found =
+        fmt::format("perf_event_paranoid is {}: users may observe their own processes", *value);
     return finding;
   }
   finding.state = State::limited;
   finding.found =
       value ? fmt::format("perf_event_paranoid is {}: root only", *value) : "not in this kernel";
-  finding.cost = "huddle cannot watch which threads share pages, so it cannot move them together.";
+  finding.cost =
+      "huddle cannot observe which threads share pages, so it cannot move them closer together.";
   if (value) {
-    finding.remedy = "Run as root, and put it into /etc/sysctl.d/ to keep it:";
+    finding.remedy = "Run as root; add it to /etc/sysctl.d/ to make it permanent:";
     finding.command = fmt::format("sysctl kernel.perf_event_paranoid={}", most_paranoid);
   } else {
     finding.remedy = "Use a kernel with CONFIG_PERF_EVENTS.";
@@ -73,11 +75,12 @@ Finding check_perf(const System& system) {
 }
 
 Finding check_governor(const System& system) {
-  Finding finding{.id = "governor", .group = std::string(kernel_group), .what = "Clock governor"};
+  Finding finding{
+      .id = "governor", .group = std::string(kernel_group), .what = "CPU frequency governor"};
   const std::string folder = "/sys/devices/system/cpu/cpu0/cpufreq";
   const auto governor = system.read(folder + "/scaling_governor");
   if (!governor) {
-    finding.found = "none: the clock is not ours to set";
+    finding.found = "none: the frequency cannot be set here";
     return finding;
   }
   const std::string driver = system.read(folder + "/scaling_driver").value_or("unknown driver");
@@ -86,7 +89,7 @@ Finding check_governor(const System& system) {
   const bool dynamic_powersave = driver == "intel_pstate" || driver.starts_with("amd-pstate");
   if (*governor != "powersave" || dynamic_powersave) return finding;
   finding.state = State::limited;
-  finding.cost = "Cores stay at their lowest clock: everything is slower, measurements too.";
+  finding.cost = "Cores stay at their lowest frequency: programs and measurements are slower.";
   finding.remedy = "As root:";
   finding.command = "cpupower frequency-set -g performance";
   return finding;
@@ -109,7 +112,7 @@ std::string cache_aware_text(const System& system, const std::string& release) {
   if (enabled) {
     const bool off = *enabled == "0" || *enabled == "N";
     return off ? "; cache-aware scheduling is off"
-               : "; cache-aware scheduling is on: it moves threads of a process together by itself";
+               : "; cache-aware scheduling is on: it moves threads of a process closer together";
   }
   return at_least(release, 7, 2) ? "; cache-aware scheduling: only root can see whether it is on"
                                  : "";
@@ -120,7 +123,8 @@ Finding check_scheduler(const System& system) {
   const std::string release = system.read("/proc/sys/kernel/osrelease").value_or("unknown");
   const std::string isolated = system.read("/sys/devices/system/cpu/isolated").value_or("");
   finding.found = fmt::format("Linux {}{}", release, cache_aware_text(system, release));
-  if (!isolated.empty()) finding.found += fmt::format("; processors {} are isolated", isolated);
+  if (!isolated.empty())
+    finding.found += fmt::format("; hardware threads {} are isolated", isolated);
   return finding;
 }
 

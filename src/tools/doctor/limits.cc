@@ -31,11 +31,11 @@ bool cpuset_restricts(const System& system, const machine::CpuSet& online) {
 void add_remedy(const System& system, const machine::CpuSet& online, Finding& finding) {
   if (cpuset_restricts(system, online)) {
     finding.remedy =
-        "Ask the batch system for more processors or the whole node (Slurm: --exclusive), or "
+        "Request more cores or the whole node from the batch system (Slurm: --exclusive), or use "
         "'docker run --cpuset-cpus'.";
     return;
   }
-  finding.remedy = "Remove what set the affinity mask, or lift it for this shell:";
+  finding.remedy = "Remove the cause of this affinity mask, or reset it for this shell:";
   finding.command = fmt::format("taskset -apc {} $$", online.text());
 }
 
@@ -50,11 +50,11 @@ machine::CpuSet allowed_processors(const System& system) {
 }
 
 std::vector<Finding> check_processors(const System& system) {
-  Finding finding{.id = "affinity", .group = std::string(limits_group), .what = "Processors"};
+  Finding finding{.id = "affinity", .group = std::string(limits_group), .what = "Hardware threads"};
   const machine::CpuSet online = online_processors(system);
   const machine::CpuSet allowed = allowed_processors(system);
   if (online.empty() || allowed.empty()) {
-    finding.found = "the kernel does not say which may be used";
+    finding.found = "unknown which ones may be used";
     return {finding};
   }
   if (allowed.contains(online)) {
@@ -64,7 +64,7 @@ std::vector<Finding> check_processors(const System& system) {
   finding.state = State::limited;
   finding.found = fmt::format("{} of {} may be used ({} of {})", allowed.count(), online.count(),
                               allowed.text(), online.text());
-  finding.cost = "Programs started from here, and what huddle measures, see only these.";
+  finding.cost = "Programs started from here, and measurements of huddle, use only these.";
   add_remedy(system, online, finding);
   return {finding};
 }
@@ -86,26 +86,25 @@ Finding judge_memory(const CgroupLimits& limits, double machine_bytes, int proce
   finding.found = fmt::format("{} of {} (cgroup)", size_text(*limits.memory_bytes), machine);
   if (*limits.memory_bytes >= least_memory_a_processor * processors) return finding;
   finding.state = State::limited;
-  finding.cost =
-      fmt::format("With one rank on each of {} processors the kernel may end the job.", processors);
-  finding.remedy = "Ask for more memory: the batch system's --mem, or 'docker run --memory'.";
+  finding.cost = fmt::format(
+      "With one rank on each of {} hardware threads, the kernel may end the job.", processors);
+  finding.remedy = "Request more memory: --mem of the batch system, or 'docker run --memory'.";
   return finding;
 }
 
 Finding judge_quota(const CgroupLimits& limits, int processors) {
-  Finding finding{.id = "cgroup-cpu", .group = std::string(limits_group), .what = "Processor time"};
+  Finding finding{.id = "cgroup-cpu", .group = std::string(limits_group), .what = "CPU time"};
   if (!limits.processors) {
     finding.found = "no quota";
     return finding;
   }
-  finding.found =
-      fmt::format("{:.3g} of {} processors' time (cgroup)", *limits.processors, processors);
+  finding.found = fmt::format("the time of {:.3g} of {} hardware threads (cgroup)",
+                              *limits.processors, processors);
   if (*limits.processors >= processors) return finding;
   finding.state = State::limited;
   finding.cost =
-      "More ranks than that are stopped together for the rest of every period, commonly 100 ms: "
-      "all "
-      "others wait for them.";
+      "More ranks than that are stopped together for the rest of every period, usually 100 ms, and "
+      "all others wait for them.";
   finding.remedy = fmt::format(
       "Start at most {} ranks, or raise the quota: cpu.max of the cgroup, "
       "'docker run --cpus'.",
@@ -123,7 +122,8 @@ Finding judge_tasks(const CgroupLimits& limits, int processors) {
   finding.found = fmt::format("at most {} (cgroup)", *limits.tasks);
   if (*limits.tasks >= least_tasks_a_processor * processors) return finding;
   finding.state = State::limited;
-  finding.cost = fmt::format("Starting one rank on each of {} processors may fail.", processors);
+  finding.cost =
+      fmt::format("Starting one rank on each of {} hardware threads may fail.", processors);
   finding.remedy = "Raise pids.max of the cgroup, or 'docker run --pids-limit'.";
   return finding;
 }
@@ -173,12 +173,12 @@ Limit limit_named(const System& system, const std::string& name) {
 Finding check_files(const System& system) {
   const Limit limit = limit_named(system, "Max open files");
   Finding finding{.id = "nofile", .group = std::string(limits_group), .what = "Open files"};
-  finding.found = !limit.known ? "not known"
-                  : limit.soft ? fmt::format("{} a process", *limit.soft)
+  finding.found = !limit.known ? "unknown"
+                  : limit.soft ? fmt::format("{} per process", *limit.soft)
                                : "no limit";
   if (!limit.soft || *limit.soft >= least_open_files) return finding;
   finding.state = State::limited;
-  finding.cost = "Jobs of many ranks on this node fail to start, or to connect.";
+  finding.cost = "Jobs with many ranks on this node fail to start or to connect.";
   const long long hard = whole_number(limit.hard).value_or(enough_open_files);
   const std::string for_everybody = fmt::format(
       "as root '* - nofile {0}' in /etc/security/limits.conf (services: LimitNOFILE={0})",
@@ -188,7 +188,7 @@ Finding check_files(const System& system) {
         fmt::format("The hard limit is {} too: {}, then log in again.", hard, for_everybody);
     return finding;
   }
-  finding.remedy = fmt::format("For everybody: {}. For this shell:", for_everybody);
+  finding.remedy = fmt::format("For all users: {}. For this shell:", for_everybody);
   finding.command = fmt::format("ulimit -n {}", std::min(hard, enough_open_files));
   return finding;
 }
@@ -197,12 +197,12 @@ Finding check_locked(const System& system) {
   const Limit limit = limit_named(system, "Max locked memory");
   const bool card = !system.list("/sys/class/infiniband").empty();
   Finding finding{.id = "memlock", .group = std::string(limits_group), .what = "Locked memory"};
-  finding.found = !limit.known ? "not known"
+  finding.found = !limit.known ? "unknown"
                   : limit.soft
-                      ? fmt::format("{} a process", size_text(static_cast<double>(*limit.soft)))
+                      ? fmt::format("{} per process", size_text(static_cast<double>(*limit.soft)))
                       : "no limit";
   if (!card) {
-    finding.found += "; no network card here needs more";
+    finding.found += "; no network card here requires more";
     return finding;
   }
   if (!limit.soft || *limit.soft >= least_locked_bytes) return finding;

@@ -16,12 +16,12 @@ Finding blank() { return {.id = "machine-file", .group = "Machine model", .what 
 // Calibration helps only if the file that it writes is the one in use.
 void add_remedy(const NamedFile& named, Finding& finding) {
   if (named.path.empty()) {
-    finding.remedy = "About a minute, once for each kind of node:";
+    finding.remedy = "Measure the machine, about a minute, once per kind of node:";
     finding.command = "huddle calibrate";
     return;
   }
   finding.remedy = fmt::format(
-      "Correct {}, which names that file, or unset it: huddle then takes this machine's own file, "
+      "Correct {}, which names that file, or unset it: huddle then uses the file of this machine, "
       "which 'huddle calibrate' writes.",
       named.by);
 }
@@ -35,8 +35,8 @@ Finding judge_foreign(const machine::LoadedMachine& loaded, const std::string& t
   Finding finding = blank();
   finding.state = State::limited;
   finding.found =
-      fmt::format("{} describes {}, and this machine is {}", loaded.path, theirs, here.fingerprint);
-  finding.cost = "huddle decides by the figures of another machine.";
+      fmt::format("{} describes {}, but this machine is {}", loaded.path, theirs, here.fingerprint);
+  finding.cost = "huddle selects algorithms by the figures of another machine.";
   add_remedy(named, finding);
   return finding;
 }
@@ -49,15 +49,14 @@ Finding judge_measured(const machine::LoadedMachine& loaded, const NamedFile& na
   const std::string& date = loaded.machine.provenance.date;
   Finding finding = blank();
   finding.found = fmt::format("{}{}{}{}", loaded.path, date.empty() ? "" : ", measured " + date,
-                              is_quick ? ", quickly" : "", unsteady.empty() ? "" : "; " + unsteady);
+                              is_quick ? " quickly" : "", unsteady.empty() ? "" : "; " + unsteady);
   if (!is_quick && unsteady.empty()) return finding;
   finding.state = State::limited;
-  finding.cost = is_quick
-                     ? "huddle decides by a first idea of this machine: figures of a quick run "
-                       "can be far off."
-                     : "huddle decides by figures that something else on this machine disturbed.";
+  finding.cost = is_quick ? "huddle selects algorithms by rough figures of this machine; those of "
+                            "a quick run can be far from the truth."
+                          : "huddle selects algorithms by figures that other programs disturbed.";
   add_remedy(named, finding);
-  if (named.path.empty()) finding.remedy = "Stop what else runs here, then measure for a minute:";
+  if (named.path.empty()) finding.remedy = "Stop other programs here, then measure for a minute:";
   return finding;
 }
 
@@ -71,9 +70,9 @@ Finding judge_machine(const machine::LoadedMachine& loaded, const ThisMachine& h
   if (calibrated(loaded.machine)) return judge_measured(loaded, named);
   finding.state = State::limited;
   finding.found = loaded.path.empty()
-                      ? fmt::format("not yet: {} is not there", here.user_file)
-                      : fmt::format("not yet: nothing in {} was measured", loaded.path);
-  finding.cost = "huddle decides by guesses for a machine of this shape.";
+                      ? fmt::format("missing: {} does not exist", here.user_file)
+                      : fmt::format("missing: {} contains no measured figures", loaded.path);
+  finding.cost = "huddle selects algorithms by generic figures for a machine of this topology.";
   add_remedy(named, finding);
   return finding;
 }
@@ -91,9 +90,9 @@ MachineFileCheck check_machine_file(const NamedFile& named, const System& system
     Finding finding = blank();
     finding.state = State::fails;
     finding.found = error.what();
-    finding.cost = "huddle does not know this machine and stops.";
+    finding.cost = "huddle cannot read the figures of this machine, and does not run.";
     add_remedy(named, finding);
-    if (named.path.empty()) finding.remedy = "Mend or remove the file, or write a new one:";
+    if (named.path.empty()) finding.remedy = "Correct or remove the file, or write a new one:";
     return {{finding}};
   }
 }

@@ -65,7 +65,7 @@ std::string launcher_text(const Launcher& launcher) {
                        launcher.path);
   }
   return fmt::format("{} {}", launcher.path,
-                     launcher.too_slow ? "does not answer" : "does not say what it is");
+                     launcher.too_slow ? "does not answer" : "is of an unknown kind");
 }
 
 Finding judge_launchers(const std::vector<Launcher>& launchers) {
@@ -75,16 +75,17 @@ Finding judge_launchers(const std::vector<Launcher>& launchers) {
   finding.found = texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
   if (std::any_of(launchers.begin(), launchers.end(), is_mpi)) return finding;
   finding.state = State::limited;
-  finding.cost = "No MPI program can be started from here. Programs with threads only need none.";
+  finding.cost = "No MPI program can be started from here. Multithreaded programs need no MPI.";
   finding.remedy = "apt install openmpi-bin, pip install mpich, or 'module load' the site's MPI.";
   return finding;
 }
 
 Finding judge_libraries(const std::vector<std::string>& libraries) {
-  Finding finding{
-      .id = "mpi-libraries", .group = std::string(mpi_group), .what = "Known to the loader"};
-  finding.found = libraries.empty() ? "none; programs then name their library's folder themselves"
-                                    : fmt::format("{}", fmt::join(libraries, ", "));
+  Finding finding{.id = "mpi-libraries", .group = std::string(mpi_group), .what = "MPI libraries"};
+  finding.found =
+      libraries.empty()
+          ? "none known to the dynamic loader; programs must contain the path of their library"
+          : fmt::format("{}", fmt::join(libraries, ", "));
   return finding;
 }
 

@@ -65,7 +65,7 @@ struct Library {
 
 constexpr std::array<Library, 4> libraries = {{
     {"libmpi.so.40", "Open MPI"},
-    {"libmpi.so.12", "MPICH and its family"},
+    {"libmpi.so.12", "MPICH and derivatives"},
     {"libmpich.so.12", "Debian's MPICH"},
     {"libmpi_abi.so", "the standard ABI of MPI 5"},
 }};

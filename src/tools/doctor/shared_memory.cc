@@ -22,24 +22,24 @@ Finding judge_heap(const machine::Machine& machine, const System& system) {
   if (!cost) {
     finding.state = State::limited;
     finding.found = "its cost has not been measured";
-    finding.cost = "Ranks do not access each other's arrays if HUDDLE_HEAP is 'auto'.";
-    finding.remedy = "About a minute:";
+    finding.cost = "With HUDDLE_HEAP=auto, ranks do not access each other's arrays.";
+    finding.remedy = "Measure it, about a minute:";
     finding.command = "huddle calibrate";
     return finding;
   }
   finding.found = fmt::format(
-      "loads from anywhere in an array of it take {:.2f} times as long as from the program's own, "
-      "streams {:.2f} times",
+      "compared with private arrays, random loads take {:.2f} times as long, sequential reads "
+      "{:.2f} times",
       cost->loads, cost->stream);
   if (!cost->is_felt()) return finding;
   finding.state = State::limited;
   finding.cost =
-      "It stays off where HUDDLE_HEAP is 'auto': large messages are copied where ranks could reach "
-      "into each other's arrays. 'huddle run --heap on' turns it on.";
+      "With HUDDLE_HEAP=auto it stays off, so large messages are copied although ranks could "
+      "access each other's arrays. 'huddle run --heap on' turns it on.";
   const Finding pages = check_huge_pages(system).front();
   finding.remedy = pages.state == State::works
-                       ? "None is known: shared memory has huge pages here."
-                       : "Get huge pages, then calibrate again. " + pages.remedy;
+                       ? "None is known: shared memory already has huge pages here."
+                       : "Enable huge pages, then run 'huddle calibrate' again. " + pages.remedy;
   finding.command = pages.command;
   return finding;
 }
@@ -68,9 +68,9 @@ Finding check_shared(const System& system) {
   if (may_share_huge_pages(system)) return finding;
   finding.state = State::limited;
   finding.cost =
-      "Large shared buffers take a page fault for every small page when they are first touched, "
-      "and random access to them misses the TLB more often. If this costs time, the shared heap, "
-      "through which ranks access each other's arrays, stays off if HUDDLE_HEAP is 'auto'.";
+      "Large shared buffers cause a page fault per small page at the first access, and random "
+      "access to them misses the TLB more often. If this costs much time, the shared heap, through "
+      "which ranks access each other's arrays, stays off with HUDDLE_HEAP=auto.";
   add_remedy(chosen, "advise", shared_huge_pages_file, finding);
   return finding;
 }
@@ -84,7 +84,7 @@ Finding check_private(const System& system) {
   if (chosen == "always" || chosen == "madvise") return finding;
   finding.state = State::limited;
   finding.cost =
-      "Programs' own large arrays miss the TLB more often; copies out of them are slower.";
+      "Large arrays of programs miss the TLB more often, and copies from them are slower.";
   add_remedy(chosen, "madvise", private_file, finding);
   return finding;
 }
@@ -107,15 +107,15 @@ Finding judge_memfd(const ShmFacts& facts) {
   Finding finding{.id = "memfd",
                   .group = std::string(shared_memory_group),
                   .what = "memfd",
-                  .found = "memfd_create works: memory without a name"};
+                  .found = "memfd_create works: shared memory without a name"};
   if (facts.memfd_error == 0) return finding;
   finding.found = fmt::format("memfd_create: {}", std::strerror(facts.memfd_error));
   if (facts.writable) {
     finding.state = State::limited;
-    finding.cost = "huddle has to use named memory in /dev/shm, within its size.";
+    finding.cost = "huddle must use named memory in /dev/shm, whose size is limited.";
   } else {
     finding.state = State::fails;
-    finding.cost = "Processes cannot share memory at all: huddle cannot work.";
+    finding.cost = "Processes cannot share memory: huddle cannot work.";
   }
   if (facts.memfd_error == EMFILE || facts.memfd_error == ENFILE) {
     finding.remedy = setup_remedy(facts.memfd_error);
@@ -126,8 +126,8 @@ Finding judge_memfd(const ShmFacts& facts) {
 }
 
 std::string shm_text(const ShmFacts& facts) {
-  if (!facts.folder) return "not there";
-  if (!facts.writable) return "may not be written";
+  if (!facts.folder) return "missing";
+  if (!facts.writable) return "not writable";
   return fmt::format("{}, {} free", size_text(facts.size_bytes), size_text(facts.free_bytes));
 }
 
@@ -139,18 +139,17 @@ Finding judge_folder(const ShmFacts& facts) {
   if (facts.folder && facts.writable && facts.free_bytes >= small_shm_bytes) return finding;
   finding.state = State::limited;
   finding.cost =
-      "The MPI underneath keeps its own buffers there: jobs of many ranks stop with a bus error, "
-      "or "
-      "fall back to a slower path. huddle's memory has no name and is not bound by it.";
+      "The MPI keeps its own buffers there: jobs with many ranks end with a bus error, or the MPI "
+      "uses a slower path. huddle's memory has no name and does not depend on this limit.";
   if (!facts.folder || !facts.writable) {
     finding.remedy = "As root:";
     finding.command = "mount -t tmpfs -o mode=1777 tmpfs /dev/shm";
   } else if (facts.size_bytes >= small_shm_bytes) {
-    finding.remedy = "Remove what ended jobs have left there:";
+    finding.remedy = "Remove the files of ended jobs:";
     finding.command = "ls -l /dev/shm";
   } else {
     finding.remedy =
-        "In a container: 'docker run --shm-size=8g' or --ipc=host. Elsewhere, as root:";
+        "In a container: 'docker run --shm-size=8g' or --ipc=host. Otherwise, as root:";
     finding.command = "mount -o remount,size=50% /dev/shm";
   }
   return finding;

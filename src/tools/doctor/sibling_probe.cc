@@ -181,7 +181,7 @@ SiblingResults wait_for_answer(int answer, std::size_t paths) {
   std::vector<int> numbers(descriptor_attempts + paths);
   const std::size_t bytes = numbers.size() * sizeof(int);
   if (ready <= 0 || ::read(answer, numbers.data(), bytes) != static_cast<ssize_t>(bytes)) {
-    throw FailureError("two processes started for the probe did not answer");
+    throw FailureError("two processes started for this check did not answer");
   }
   return results_of(numbers);
 }
@@ -192,12 +192,12 @@ SiblingResults probe_siblings(const SiblingOptions& options) {
   std::array<int, 2> between{};
   std::array<int, 2> answer{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, between.data()) != 0) {
-    throw ProbeError("cannot make a socket pair", errno);
+    throw ProbeError("cannot create a socket pair", errno);
   }
   FileDescriptor owners_end(between[0]);
   FileDescriptor readers_end(between[1]);
   if (::pipe2(answer.data(), O_CLOEXEC) != 0) {
-    throw ProbeError("cannot make a pipe", errno);
+    throw ProbeError("cannot create a pipe", errno);
   }
   const FileDescriptor answer_out(answer[0]);
   FileDescriptor answer_in(answer[1]);

@@ -26,7 +26,7 @@ constexpr std::array modules = {Module{"KNEM", "/dev/knem"}, Module{"XPMEM", "/d
 
 std::vector<Finding> check_copy_modules(const System& system) {
   Finding finding{
-      .id = "copy-modules", .group = "Between processes", .what = "Copying by a kernel module"};
+      .id = "copy-modules", .group = "Between processes", .what = "Copy modules of the kernel"};
   for (const Module& module : modules) {
     if (!system.exists(module.device)) continue;
     finding.found += finding.found.empty() ? "" : ", ";
@@ -48,8 +48,9 @@ struct Attempts {
 
   bool works() const { return allowing == 0; }
   std::string text() const {
-    if (plain == 0) return "works between siblings";
-    if (works()) return "works once the peer allows it (PR_SET_PTRACER), as huddle does";
+    if (plain == 0) return "works between processes";
+    if (works())
+      return "works if the other process allows it (PR_SET_PTRACER), as huddle's processes do";
     return fmt::format("refused: {}", std::strerror(allowing));
   }
 };
@@ -60,14 +61,13 @@ std::string container_remedy(int error, std::string_view call) {
   if (out_of_descriptors(error)) return setup_remedy(error);
   if (error == ENOSYS) {
     return fmt::format(
-        "The kernel has no {} or a seccomp filter hides it: use a kernel with "
+        "The kernel lacks {}, or a seccomp filter blocks it: use a kernel with "
         "CONFIG_CROSS_MEMORY_ATTACH, or a container profile that allows the call.",
         call);
   }
   return fmt::format(
       "In a container: 'docker run --cap-add=SYS_PTRACE' or a seccomp profile that allows {}; "
-      "start "
-      "all ranks of a node in one container (one user namespace). Elsewhere: processes that "
+      "start all ranks of a node in one container (one user namespace). Otherwise: processes that "
       "changed their user (setuid) refuse it; start them as the user that runs them.",
       call);
 }
@@ -76,14 +76,14 @@ Finding judge_memory(const single_copy::PeerPath& path, const Attempts& attempts
                      bool another_works) {
   Finding finding{.id = std::string(path.name),
                   .group = std::string(siblings_group),
-                  .what = "Reading a peer's memory",
+                  .what = "Reading another process",
                   .found = fmt::format("{} {}", path.call, attempts.text())};
   if (attempts.works()) return finding;
   finding.state = State::limited;
-  finding.cost = another_works
-                     ? "huddle reads peers' memory by another path, which may be slower."
-                     : "Large messages are copied twice, in and out of shared memory, although "
-                       "one copy would do. The MPI may lose its single copy as well.";
+  finding.cost =
+      another_works ? "huddle reads the memory of other ranks by another path, which may be slower."
+                    : "Large messages are copied twice, in and out of shared memory, instead of "
+                      "once. The MPI may also be unable to use a single copy.";
   finding.remedy = container_remedy(attempts.allowing, path.call);
   return finding;
 }
@@ -114,11 +114,11 @@ Finding judge_way(const Way& way, bool another_works) {
   if (another_works) {
     finding.state = State::limited;
     finding.cost =
-        "huddle hands shared memory over in another way, which takes a little longer "
-        "when a team is made. Nothing is slower after that.";
+        "huddle passes shared memory to other processes in another way, so setting up a team takes "
+        "a little longer. Nothing else is slower.";
   } else {
     finding.state = State::fails;
-    finding.cost = "Processes cannot share memory without a name; only /dev/shm is left.";
+    finding.cost = "Processes cannot share memory without a name, so huddle must use /dev/shm.";
   }
   finding.remedy = container_remedy(way.attempts.allowing, way.call);
   return finding;
@@ -153,11 +153,11 @@ std::string yama_meaning(long long scope) {
     case 0:
       return "no restriction";
     case 1:
-      return "only parents, unless a process allows more; huddle's processes do";
+      return "only parent processes, unless a process allows more, as huddle's do";
     case 2:
-      return "only root, or CAP_SYS_PTRACE";
+      return "only root, or with CAP_SYS_PTRACE";
     default:
-      return "nobody, until the next boot";
+      return "no process, until the next boot";
   }
 }
 
@@ -173,11 +173,10 @@ Finding judge_yama(const SiblingFacts& facts) {
   if (*facts.yama < 2) return finding;  // another restriction applies, which its own check reports
   finding.state = State::limited;
   finding.cost =
-      "No process of a user may read another's memory: no single copy for large messages.";
-  finding.remedy =
-      *facts.yama == 2
-          ? "Run as root, and put it into /etc/sysctl.d/ to keep it:"
-          : "Set kernel.yama.ptrace_scope=1 in /etc/sysctl.d/ and reboot: 3 cannot be lowered.";
+      "A user's processes may not read each other's memory: no single copy for large messages.";
+  finding.remedy = *facts.yama == 2 ? "Run as root; add it to /etc/sysctl.d/ to make it permanent:"
+                                    : "Set kernel.yama.ptrace_scope=1 in /etc/sysctl.d/ and "
+                                      "reboot, because 3 cannot be lowered before.";
   if (*facts.yama == 2) finding.command = "sysctl kernel.yama.ptrace_scope=1";
   return finding;
 }
@@ -208,7 +207,7 @@ Finding cannot_start(const FailureError& error, const std::string& remedy) {
           .what = "Starting processes",
           .state = State::fails,
           .found = error.what(),
-          .cost = "No program of several processes runs here.",
+          .cost = "Programs with several processes cannot run here.",
           .remedy = remedy};
 }
 
@@ -222,7 +221,8 @@ std::vector<Finding> check_siblings(const System& system) {
   } catch (const ProbeError& error) {
     return {cannot_start(error, setup_remedy(error.number()))};
   } catch (const FailureError& error) {
-    return {cannot_start(error, "Look for what ends processes here: a memory limit, a filter.")};
+    return {cannot_start(
+        error, "Find out what ends processes here, for example a memory limit or a filter.")};
   }
 }
 

@@ -23,12 +23,12 @@ Finding make_finding(std::string_view id, std::string_view what) {
 Finding check_page_faults(const threads::Trial& trial) {
   Finding finding = make_finding("page-faults", "Page faults");
   if (trial.works) {
-    finding.found = "are seen one by one, with thread and address";
+    finding.found = "can be observed, with thread and address";
     return finding;
   }
   finding.state = State::limited;
   finding.found = trial.why_not;
-  finding.cost = "huddle profile cannot see which threads share pages.";
+  finding.cost = "huddle profile cannot observe which threads share pages.";
   finding.remedy = "Run as root, or give the container CAP_PERFMON:";
   finding.command = "sysctl kernel.perf_event_paranoid=2";
   return finding;
@@ -37,15 +37,15 @@ Finding check_page_faults(const threads::Trial& trial) {
 // An alternative source of the same page faults, which is optional.
 Finding check_bpf(const threads::Trial& trial) {
   Finding finding = make_finding("bpf", "Page faults by BPF");
-  finding.found = trial.works ? "are seen as well: huddle profile --observer bpf"
-                              : trial.why_not + ": not needed";
+  finding.found = trial.works ? "can also be observed: huddle profile --observer bpf"
+                              : trial.why_not + "; not required";
   return finding;
 }
 
 Finding check_protection(const threads::Trial& trial) {
-  Finding finding = make_finding("write-protection", "Writes made visible");
+  Finding finding = make_finding("write-protection", "Observing writes");
   if (trial.works) {
-    finding.found = fmt::format("by userfaultfd: {} for each that is seen; reads are not",
+    finding.found = fmt::format("by userfaultfd: {} per observed write; reads are not observed",
                                 time_text(trial.fault_s * 1e9));
     return finding;
   }
@@ -61,30 +61,29 @@ Finding check_protection(const threads::Trial& trial) {
 // A mechanism that huddle does not need.
 Finding check_soft_dirty(const threads::Trial& trial) {
   Finding finding = make_finding("soft-dirty", "Soft-dirty bits");
-  finding.found = trial.works ? "work: not used, userfaultfd tells more"
-                              : fmt::format("no effect ({}): not needed", trial.why_not);
+  finding.found = trial.works ? "work, but userfaultfd shows more and is used instead"
+                              : fmt::format("no effect ({}); not required", trial.why_not);
   return finding;
 }
 
 // Reports the number of faults, because the setting alone does not show whether NUMA balancing has
 // an effect. The check does not turn it on.
 Finding check_hinting_faults(const System& system) {
-  Finding finding = make_finding("hinting-faults", "Reads made visible");
+  Finding finding = make_finding("hinting-faults", "Observing reads");
   const auto value = system.number("/proc/sys/kernel/numa_balancing");
   if (!value) {
-    finding.found = "not by this kernel, which has no NUMA balancing: not needed";
+    finding.found = "not possible: this kernel has no NUMA balancing; not required";
     return finding;
   }
   const std::uint64_t faults = threads::hinting_faults(system.at("/proc/vmstat"));
   const std::string so_far =
-      faults == 0 ? "it has made no page fault since this machine was started"
-                  : fmt::format("it has made {} since this machine was started",
+      faults == 0 ? "it has caused no page fault since this machine was started"
+                  : fmt::format("it has caused {} since this machine was started",
                                 counted(static_cast<long long>(faults), "page fault"));
-  finding.found = *value == 0
-                      ? "only by NUMA balancing, which is off: --allow-sysctl of huddle watch, "
-                        "profile and run turns it on meanwhile, as root; " +
-                            so_far
-                      : "by NUMA balancing, which is on: " + so_far;
+  finding.found = *value == 0 ? "only by NUMA balancing, which is off: --allow-sysctl of huddle "
+                                "watch, profile and run turns it on meanwhile (requires root); " +
+                                    so_far
+                              : "by NUMA balancing, which is on: " + so_far;
   return finding;
 }
 
@@ -96,15 +95,14 @@ std::vector<Finding> check_watching(const WaysToWatch& ways, const System& syste
                               check_hinting_faults(system), check_bpf(ways.bpf)};
   if (ways.repaired.values > 0) {
     Finding finding = make_finding("balancing-left", "NUMA balancing");
-    finding.found =
-        "had been left on by a huddle that was killed with its guardian: is again as it was";
+    finding.found = "a killed huddle had left it on: it has been restored";
     all.push_back(std::move(finding));
   }
   if (ways.repaired.threads > 0) {
-    Finding finding = make_finding("bound-threads", "Threads left bound");
-    finding.found = fmt::format(
-        "{} by a huddle that was killed with its guardian: given back the processors that they had",
-        counted(ways.repaired.threads, "thread"));
+    Finding finding = make_finding("bound-threads", "Bound threads");
+    finding.found =
+        fmt::format("a killed huddle had left {} bound: their CPU affinity has been restored",
+                    counted(ways.repaired.threads, "thread"));
     all.push_back(std::move(finding));
   }
   return all;

@@ -86,26 +86,27 @@ std::vector<std::string> pythons_in(std::string_view search_path) {
 }
 
 [[noreturn]] void refuse(const std::vector<Candidate>& candidates) {
-  constexpr std::string_view why = "reports are drawn by Python";
+  constexpr std::string_view why = "huddle report requires Python";
   if (candidates.empty()) {
     throw FailureError(fmt::format(
-        "{}, and there is no python3 on the PATH (Debian: apt install python3-matplotlib)", why));
+        "{}, but python3 is not in PATH (Debian: apt install python3-matplotlib)", why));
   }
   const Candidate& first = candidates.front();
   const auto misses = [&first](std::string_view name) {
     return std::find(first.missing.begin(), first.missing.end(), name) != first.missing.end();
   };
   if (misses("python")) {
-    throw FailureError(fmt::format("{} from version 3.9 on, and {} is older", why, first.python));
+    throw FailureError(fmt::format("{} 3.9 or newer, but {} is older", why, first.python));
   }
   if (misses("huddle.report")) {
     throw FailureError(fmt::format(
-        "{}, and the package huddle-hpc is not there; in the folder of huddle's sources:"
-        "\n  {} -m pip install ./python",
+        "{} and the package huddle-hpc, which is missing; run in the folder of huddle's sources:\n"
+        "  {} -m pip install ./python",
         why, first.python));
   }
   throw FailureError(
-      fmt::format("{} with matplotlib, which is not there:\n  {} -m pip install matplotlib\n"
+      fmt::format("{} with matplotlib, which is missing:\n"
+                  "  {} -m pip install matplotlib\n"
                   "(Debian: apt install python3-matplotlib)",
                   why, first.python));
 }

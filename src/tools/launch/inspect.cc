@@ -267,24 +267,23 @@ std::string sentence(Obstacle obstacle, const std::string& path) {
   switch (obstacle) {
     case Obstacle::linked_static:
       return fmt::format(
-          "{} is linked statically: nothing can be preloaded, and it runs without huddle", path);
+          "{} is statically linked, so no library can be preloaded: it runs without huddle", path);
     case Obstacle::inner_mpi:
       return fmt::format(
-          "{} has its MPI linked into it (a libmpi.a): nothing can be preloaded between the two, "
-          "and it runs without huddle; link it with the shared library",
+          "{} contains its MPI (a static libmpi.a), so no library can be preloaded between the "
+          "two: it runs without huddle; link it with the shared library of the MPI",
           path);
     case Obstacle::other_machine:
       return fmt::format(
-          "{} is built for another processor or word size than huddle: it runs without huddle",
+          "{} was built for another architecture or word size than huddle: it runs without huddle",
           path);
     case Obstacle::privileged:
       return fmt::format(
-          "{} runs with rights of its own, so that the loader preloads nothing: it runs without "
-          "huddle",
+          "{} has special privileges (setuid or capabilities), so the loader preloads no library: "
+          "it runs without huddle",
           path);
     case Obstacle::no_mpi:
-      return fmt::format("{} loads no MPI library: it runs, and there is nothing for huddle to do",
-                         path);
+      return fmt::format("{} loads no MPI library, so huddle has no effect on it", path);
     case Obstacle::none:
       break;
   }

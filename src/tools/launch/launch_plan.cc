@@ -26,9 +26,9 @@ constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
 
 // The settings that the preloaded library knows.
 constexpr std::array<std::string_view, 15> library_settings = {
-    "huddle",     "machine",        "ops",      "algo",     "stats",       "summary",
-    "verify",     "activate-after", "net",      "net-algo", "net-leaders", "heap",
-    "heap-block", "heap-cap",       "heap-fork"};
+    "huddle",         "machine", "ops",      "algo",        "stats", "summary",        "verify",
+    "activate-after", "net",     "net-algo", "net-leaders", "heap",  "heap-threshold", "heap-limit",
+    "heap-fork-limit"};
 
 std::string search_path_of(const std::vector<std::string>& environment) {
   const std::string path = settings::value_of(environment, "PATH");
@@ -91,10 +91,9 @@ std::string heap_to_preload(const Request& request, const Library& library,
                             std::vector<std::string>& notes) {
   if (!request.with_heap || settings::find(request.settings, "huddle").value == "off") return {};
   if (library.heap.empty()) {
-    notes.push_back(
-        fmt::format("libhuddle_heap.so is not in {}: ranks' arrays are not shared; is "
-                    "the installation whole?",
-                    library.folder));
+    notes.push_back(fmt::format(
+        "libhuddle_heap.so is not in {}, so ranks cannot share their arrays; reinstall huddle",
+        library.folder));
   }
   return library.heap;
 }
@@ -104,14 +103,14 @@ std::string files_to_preload(const Request& request, const Library& library,
                              std::vector<std::string>& notes) {
   if (library.preload.empty()) {
     notes.push_back(
-        fmt::format("{} is not in {}: the command runs without huddle; is the installation whole?",
+        fmt::format("{} is not in {}: the command runs without huddle; reinstall huddle",
                     library.stub, library.folder));
     return {};
   }
   if (!can_be_preloaded(library.preload)) {
     notes.push_back(
-        fmt::format("{} has a space or a colon in its path, and nothing such can be preloaded: the "
-                    "command runs without huddle; install it elsewhere",
+        fmt::format("{} has a space or a colon in its path and cannot be preloaded: the command "
+                    "runs without huddle; install it elsewhere",
                     library.preload));
     return {};
   }
@@ -127,10 +126,10 @@ std::string program_for(const std::string& word, const std::string& search_path)
 
 void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
   if (launcher.passing != Passing::unknown) return;
-  notes.push_back(fmt::format(
-      "{} does not say in a way that huddle knows whose launcher it is: huddle is in its "
-      "environment, and reaches other nodes if it passes that on",
-      launcher.path));
+  notes.push_back(
+      fmt::format("{} is an unknown launcher: huddle's variables are set in its environment, but "
+                  "other nodes get them only if the launcher passes its environment on",
+                  launcher.path));
 }
 
 // Adds a sentence for each program that huddle cannot work in, each once.

@@ -50,17 +50,18 @@ std::optional<std::string> find_program(const std::string& word, std::string_vie
 std::string why_not_found(const std::string& word) {
   std::error_code ignored;
   const fs::file_status status = fs::status(word, ignored);
-  if (word.empty()) return "the command is an empty word; is a variable not set?";
+  if (word.empty()) return "the command is empty; is a variable unset?";
   if (!holds_slash(word)) {
-    return fmt::format("there is no program '{}' in the folders of PATH; {}", word,
-                       fs::is_regular_file(status) ? fmt::format("say ./{} for the one here", word)
-                                                   : "check its name, or load its module");
+    return fmt::format("'{}' is not in PATH; {}", word,
+                       fs::is_regular_file(status)
+                           ? fmt::format("use ./{} for the file in this folder", word)
+                           : "check its name, or load its module");
   }
-  if (fs::is_directory(status)) return fmt::format("{} is a folder, not a program", word);
+  if (fs::is_directory(status)) return fmt::format("{} is a directory, not a program", word);
   if (fs::exists(status)) {
-    return fmt::format("{0} may not be executed; is it a program? chmod +x {0}", word);
+    return fmt::format("{0} is not executable; if it is a program: chmod +x {0}", word);
   }
-  return fmt::format("there is no file {}; check the path", word);
+  return fmt::format("{} does not exist; check the path", word);
 }
 
 std::vector<std::string> along_links(const std::string& path) {
@@ -157,7 +158,7 @@ pid_t start(const std::string& program, std::vector<std::string>& words,
                                    pointers(words).data(), pointers(environment).data());
   ::posix_spawnattr_destroy(&attributes);
   if (error == 0) return child;
-  throw FailureError(fmt::format("{} cannot be executed: {}", program, std::strerror(error)));
+  throw FailureError(fmt::format("cannot execute {}: {}", program, std::strerror(error)));
 }
 
 }  // namespace

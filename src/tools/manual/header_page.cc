@@ -180,9 +180,9 @@ cc \-o program program.c $(pkg\-config \-\-cflags \-\-libs huddle)
 Page header_page(std::string_view text, const std::string& version) {
   const Header header = header_of(text);
   Page page{.name = "huddle", .section = functions_section, .text = {}};
-  page.text = opening(page, version, "collectives for the processes of one machine, from C") +
-              section("SYNOPSIS", header_synopsis) +
-              section("DESCRIPTION", paragraphs(header.opening));
+  page.text =
+      opening(page, version, "collectives between the processes of a node, for C programs") +
+      section("SYNOPSIS", header_synopsis) + section("DESCRIPTION", paragraphs(header.opening));
   page.also_named = {"huddle.h"};
   for (const Chapter& chapter : header.chapters) {
     page.text += chapter_text(chapter);

@@ -209,22 +209,22 @@ Page command_page(const ProgramInterface& all, const Interface& command,
 std::string kind_text(settings::Kind kind) {
   switch (kind) {
     case settings::Kind::machine:
-      return "A value that contains a slash or ends in .toml is a path; in a configuration file "
-             "a relative path counts from the folder of that file.";
+      return "A value that contains a slash or ends in .toml is a path; in a configuration file, a "
+             "relative path is relative to the folder of that file.";
     case settings::Kind::word:
       return "";
     case settings::Kind::toggle:
-      return "1 and 0 stand for on and off.";
+      return "1 and 0 are equivalent to on and off.";
     case settings::Kind::count:
       return "A whole number.";
     case settings::Kind::size:
       return "Bytes, as in 64K or 1.5G.";
     case settings::Kind::list:
-      return "In small letters, or as MPI spells them.";
+      return "Names in lower case, or as MPI spells them.";
     case settings::Kind::forcing:
-      return "Collectives in small letters, or as MPI spells them; sizes as 'huddle explain' "
-             "takes them, both ends counted in (4K-1M, 4K-, -1M). If the algorithm cannot serve "
-             "a call, the cheapest one does; --stats names and counts such calls. If ranks have "
+      return "Collectives in lower case, or as MPI spells them; sizes as in 'huddle explain', both "
+             "ends included (4K-1M, 4K-, -1M). If the algorithm cannot run a call, the one with "
+             "the shortest predicted time runs; --stats lists and counts such calls. If ranks have "
              "different values, the value of the lowest rank applies.";
   }
   return "";
@@ -233,7 +233,7 @@ std::string kind_text(settings::Kind kind) {
 // Returns for example "Flag: --heap of huddle run, huddle bench."
 std::string flag_text(const ProgramInterface& all, const settings::Setting& setting) {
   const std::string flag = settings::flag_name(setting.key);
-  if (setting.flag_everywhere) return fmt::format("Flag: {} of every command.", flag);
+  if (setting.flag_everywhere) return fmt::format("Option: {} of every command.", flag);
   std::vector<std::string> commands;
   for (const Interface& command : all.commands) {
     for (const Argument& option : command.options) {
@@ -241,7 +241,7 @@ std::string flag_text(const ProgramInterface& all, const settings::Setting& sett
         commands.push_back("huddle " + command.name);
     }
   }
-  return commands.empty() ? "" : fmt::format("Flag: {} of {}.", flag, fmt::join(commands, ", "));
+  return commands.empty() ? "" : fmt::format("Option: {} of {}.", flag, fmt::join(commands, ", "));
 }
 
 std::string setting_item(const ProgramInterface& all, const settings::Setting& setting) {
@@ -262,7 +262,7 @@ Page settings_page(const ProgramInterface& all, const std::string& version) {
   Page page{.name = settings_name, .section = overview_section, .text = {}};
   std::string settings;
   for (const settings::Setting& setting : settings::table()) settings += setting_item(all, setting);
-  page.text = opening(page, version, "what huddle can be told, and where") +
+  page.text = opening(page, version, "settings of huddle, and where to set them") +
               section("DESCRIPTION", paragraphs(cli::order_of_sources)) +
               section("SETTINGS", settings) + see_also(all, page.name);
   return page;

@@ -115,7 +115,7 @@ std::string machine_line(const Machine& machine) {
   const bool new_word = !topology.cpu_model.empty() && topology.cpu_model != machine_title(machine);
   return fmt::format("{}{}, {}, fingerprint {}", new_word ? topology.cpu_model + ", " : "",
                      plural(core_count(topology), "core"),
-                     plural(topology.pus.count(), "processor"), fingerprint(topology));
+                     plural(topology.pus.count(), "hardware thread"), fingerprint(topology));
 }
 
 std::string calibration_line(const Subject& subject) {
@@ -123,15 +123,15 @@ std::string calibration_line(const Subject& subject) {
   const std::string file = in_parentheses(subject.path);
   if (calibrated(machine)) return measured_line(machine) + file;
   if (any_published(machine)) {
-    return "not measured by huddle: published figures, the rest estimated" + file;
+    return "not measured by huddle: published figures, the others estimated" + file;
   }
   if (!subject.path.empty()) return "uncalibrated: every figure is an estimate" + file;
-  return fmt::format("uncalibrated: generic constants{}",
+  return fmt::format("uncalibrated: generic figures{}",
                      subject.measurable ? "; run 'huddle calibrate'" : "");
 }
 
 std::vector<LevelRow> level_rows(const Machine& machine) {
-  std::vector<LevelRow> rows = {{"sharing", "one way", "shared line", "spread", "origin"}};
+  std::vector<LevelRow> rows = {{"shared level", "one way", "shared line", "spread", "origin"}};
   for (const machine::LineCost& line : machine.line) {
     const std::string_view origin = machine::origin_names[static_cast<std::size_t>(line.origin)];
     rows.push_back({level_title(line.level), time_text(line.one_way_ns),

@@ -187,7 +187,7 @@ std::string matrix_text(const machine::Machine& machine, const Style& style) {
   std::string title = "Core-to-core latency, one way, in ns";
   const int side = setting.blocks.cores_a_cell;
   if (side > 1) title += fmt::format(" (each cell: {}x{} cores, averaged)", side, side);
-  if (shows_threads(setting.blocks)) title += "; on the diagonal between threads of a core";
+  if (shows_threads(setting.blocks)) title += "; diagonal: between hardware threads of a core";
   return paragraph("", title, style.columns) + map_text(setting, style) +
          scale_text(setting, style);
 }

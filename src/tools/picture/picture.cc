@@ -141,13 +141,13 @@ std::string as_text(const Subject& raw, const Style& style) {
   text += "\n" + heading(subject, style);
   text += "\n" + matrix_text(machine, style);
   if (!machine.line.empty()) text += "\n" + table_text(level_rows(machine), style.columns);
-  text += section("Latencies against the firmware's tree:", latency_differences(machine),
+  text += section("Differences from the firmware's topology:", latency_differences(machine),
                   style.columns);
   std::vector<std::string> doubts;
   for (const machine::Doubt& doubt : machine.doubts) {
     doubts.push_back(fmt::format("{}: {}", doubt.what, doubt.why));
   }
-  return text + section("Doubtful:", doubts, style.columns);
+  return text + section("Unsteady measurements:", doubts, style.columns);
 }
 
 }  // namespace huddle::picture

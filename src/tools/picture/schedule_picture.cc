@@ -247,12 +247,14 @@ class ScheduleSheet {
         tables_(round_tables(subject.schedule, Map::side)),
         ladder_(subject.schedule),
         maps_({{tables_.messages,
-                {"When a rank first sends to another", "rows: the sender, columns: the receiver"},
+                {"Round in which a rank first sends to another",
+                 "rows: the sender, columns: the receiver"},
                 rounds_}}) {
     if (tables_.blocks.columns().items() == 0) return;
-    maps_.push_back({tables_.blocks,
-                     {"When a block last comes to a rank", "rows: the rank, columns: the block"},
-                     rounds_});
+    maps_.push_back(
+        {tables_.blocks,
+         {"Round in which a rank last receives a block", "rows: the rank, columns: the block"},
+         rounds_});
   }
 
   std::string drawn() const {

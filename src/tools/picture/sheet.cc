@@ -152,12 +152,12 @@ class Planner {
     const int cells = sheet_.blocks.size();
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
     std::string title = "Core-to-core latency, one way, ns";
-    if (a_cell > 1) title += fmt::format(", {}x{} cores a cell", a_cell, a_cell);
+    if (a_cell > 1) title += fmt::format(", {}x{} cores per cell", a_cell, a_cell);
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
     if (shows_threads(sheet_.blocks)) {
-      const std::string words = "on the diagonal between threads of a core";
+      const std::string words = "diagonal: between hardware threads of a core";
       text({margin, y_, text_width(words), line}, words, quiet_look);
       y_ += line;
     }
@@ -208,7 +208,7 @@ class Planner {
   int place_table(int x, int y) {
     const std::vector<LevelRow> rows = level_rows(subject_.machine);
     if (rows.size() < 2) return y;
-    heading(x, y, "What sharing a level costs");
+    heading(x, y, "Latency by shared level");
     y += heading_line + 4;
     for (const LevelRow& row : rows) {
       place_row(row, rows, x, y);
@@ -233,10 +233,10 @@ class Planner {
   void place_notes() {
     std::vector<std::string> notes;
     for (const std::string& difference : latency_differences(subject_.machine)) {
-      notes.push_back("Latencies against the firmware's tree: " + difference);
+      notes.push_back("Difference from the firmware's topology: " + difference);
     }
     for (const machine::Doubt& doubt : subject_.machine.doubts) {
-      notes.push_back(fmt::format("Doubtful: {}: {}", doubt.what, doubt.why));
+      notes.push_back(fmt::format("Unsteady: {}: {}", doubt.what, doubt.why));
     }
     for (const std::string& note : notes) {
       for (const std::string& words : wrapped(note, notes_width / character)) {

@@ -273,7 +273,7 @@ std::vector<LegendItem> legend_of(const machine::Topology& topology,
   const int all = topology.pus.count();
   if (allowed) {
     const int ours = common(*allowed, topology.pus).count();
-    items.push_back({Sign::allowed, fmt::format("{} of {} processors allowed", ours, all)});
+    items.push_back({Sign::allowed, fmt::format("{} of {} hardware threads allowed", ours, all)});
     if (ours < all) items.push_back({Sign::other, "not allowed"});
   }
   if (!topology.offline.empty()) {

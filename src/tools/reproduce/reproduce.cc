@@ -51,13 +51,14 @@ void check(const TomlTable& table, const Figure& figure) {
     case Kind::exact:
     case Kind::ratio:
     case Kind::value:
-      if (!figure.published) table.refuse("", "a figure needs its value, or from and to");
+      if (!figure.published) table.refuse("", "a figure requires value, or from and to");
       return;
     case Kind::direction:
       if (figure.published) table.refuse("", "a direction has no value: it is a ratio below 1");
       return;
     case Kind::not_comparable:
-      if (figure.why.empty()) table.refuse("", "say why it cannot be compared: why = \"...\"");
+      if (figure.why.empty())
+        table.refuse("", "give the reason why it cannot be compared: why = \"...\"");
       return;
   }
 }
@@ -88,7 +89,7 @@ Paper parse_paper(std::string_view text, const std::string& name) {
     paper.figures.push_back(figure_of(table));
     const std::string& figure = paper.figures.back().name;
     if (!seen.insert(figure).second) {
-      table.refuse("name", fmt::format("figure '{}' is there twice", figure));
+      table.refuse("name", fmt::format("figure '{}' occurs twice", figure));
     }
   }
   document.finish();
@@ -99,7 +100,7 @@ Paper load_paper(const std::string& name) {
   const std::string folder = machine::installed_folder("papers");
   if (folder.empty()) {
     throw FailureError(
-        "the papers' figures are not there: share/huddle/papers of the installation");
+        "the figures of the papers (share/huddle/papers) are missing; reinstall huddle");
   }
   const std::string path = folder + name + ".toml";
   return parse_paper(read_text(path), path);
@@ -158,8 +159,8 @@ const Laboratory& laboratory_of(const std::string& paper) {
   const std::vector<std::string> names = paper_names();
   const std::string guess = did_you_mean(paper, names);
   throw UsageError(
-      fmt::format("there is no paper '{}'{}", printable(paper),
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+      fmt::format("unknown paper '{}'{}", printable(paper),
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
 void count(Tally& tally, bool is_good) {

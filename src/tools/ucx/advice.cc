@@ -110,7 +110,7 @@ class Adviser {
 
   void add_to(std::vector<Setting>& list, Setting setting) {
     if (is_users_own(setting.name)) {
-      omit(setting.name, "you have set it yourself, and your value is kept");
+      omit(setting.name, "you have set it, and your value is kept");
     } else if (!has(setting.name)) {
       omit(setting.name, fmt::format("UCX {} does not have it", text_of(question_.version)));
     } else {
@@ -120,8 +120,8 @@ class Adviser {
 
   void leave_ranks_to_the_mpi() {
     omit("UCX_NUM_PPN",
-         "UCX gets the ranks of a node from the MPI, for each job; a fixed number would be wrong "
-         "for every other job, and divide a card's rate by ranks that are not there");
+         "UCX receives the number of ranks per node from the MPI, for each job; a fixed number "
+         "would be wrong for every other job, and divide a card's rate by too many ranks");
   }
 
   std::optional<double> rate_by(std::string_view way) const {
@@ -214,8 +214,8 @@ class Adviser {
       return fmt::format("UCX {} does not have it", text_of(question_.version));
     }
     return fmt::format(
-        "UCX would compare {} by a measured rate with {} by a constant, because there is no "
-        "figure for that",
+        "UCX would compare the measured rate of {} with the constant for {}, which has no measured "
+        "rate",
         transport.name, unknown);
   }
 
@@ -227,18 +227,19 @@ class Adviser {
   void add_rate(const Transport& transport, double rate) {
     const bool is_shared = is_divided_by_ranks(transport);
     std::string figure =
-        fmt::format("{} a rank with {} ranks at once", gb_text(rate), question_.ranks);
+        fmt::format("{} per rank with {} ranks at once", gb_text(rate), question_.ranks);
     if (transport.way == shared_memory) {
       figure += ", copied in and out";
     } else {
       figure += fmt::format(" by {} ({})", transport.way, origin_of(transport.way));
     }
     if (is_shared) {
-      figure += fmt::format(", times {}: this UCX divides it by the ranks", question_.ranks);
+      figure += fmt::format(", times {}, because this UCX divides it by the number of ranks",
+                            question_.ranks);
     }
     add({std::string(transport.setting), bandwidth_value(is_shared ? rate * question_.ranks : rate),
          std::move(figure), shipped_text(transport),
-         "UCX compares paths by what a rank gets here"});
+         "UCX then compares paths by the measured rate per rank"});
   }
 
   std::string shipped_text(const Transport& transport) const {
@@ -311,20 +312,21 @@ class Adviser {
       omit(name, "there is no network card");
       return;
     }
-    const std::string figure = fmt::format("{} gives a rank at most {}, memory {}", card->name,
+    const std::string figure = fmt::format("{} provides at most {} per rank, memory {}", card->name,
                                            gb_text(card->bytes_per_s), gb_text(fastest_rate_));
     const double best = std::min(believed_rate_, fastest_rate_);
     if (card->bytes_per_s >= best) {
       omit(name, figure +
-                     ": by UCX's figures the card is the faster, so UCX sends messages inside the "
-                     "node through it, and no ratio prevents that; 'huddle ucx --check' measures "
-                     "whether it should");
+                     ": according to UCX's figures the card is faster, so UCX sends messages "
+                     "inside the node through it, and no ratio prevents this; 'huddle ucx --check' "
+                     "measures whether it should");
       return;
     }
     const double shipped = shipped_ratio();
     const double ratio = std::clamp(room * believed_rate_ / card->bytes_per_s, 1.0, shipped);
     if (ratio >= shipped) {
-      omit(name, fmt::format("{}: with {:g} the card stays out of the node", figure, shipped));
+      omit(name, fmt::format("{}: with {:g}, messages inside the node do not use the card", figure,
+                             shipped));
       return;
     }
     advice_.lane_ratio = ratio;
@@ -333,7 +335,7 @@ class Adviser {
            {std::string(name), fmt::format("{:.3f}", ratio), figure,
             own.empty() ? fmt::format("{:g}", shipped) : own,
             "no part of a message inside the node goes through a network card; between nodes, "
-            "cards slower than the fastest by more than this ratio are no longer used"});
+            "cards that are slower than the fastest by more than this ratio are no longer used"});
   }
 
   static int count_of_different(std::vector<std::string> names) {
@@ -357,11 +359,11 @@ class Adviser {
     const std::string figure = fmt::format("{} InfiniBand cards", count);
     add_to(advice_.untested,
            {"UCX_MAX_RNDV_RAILS", std::to_string(count), figure, default_of("UCX_MAX_RNDV_RAILS"),
-            "large messages use all cards: between nodes, and inside the node as well if UCX "
-            "takes a card there"});
+            "large messages use all cards: between nodes, and also inside the node if UCX uses a "
+            "card there"});
     add_to(advice_.untested,
            {"UCX_IB_PCI_RELAXED_ORDERING", "on", figure, default_of("UCX_IB_PCI_RELAXED_ORDERING"),
-            "cards may reorder what they write to memory"});
+            "cards may reorder their writes to memory"});
   }
 
   const machine::CostModel& model_;

@@ -14,8 +14,8 @@ namespace {
 
 std::string heading_text(const Heading& heading) {
   std::string text =
-      fmt::format("# UCX {} on {}, {} a node, by huddle.\n", text_of(heading.version),
-                  heading.machine, counted(heading.ranks, "rank"));
+      fmt::format("# Settings for UCX {} on {} with {} per node, by huddle.\n",
+                  text_of(heading.version), heading.machine, counted(heading.ranks, "rank"));
   if (!heading.doubt.empty()) text += fmt::format("# {}.\n", heading.doubt);
   return text;
 }
@@ -35,8 +35,9 @@ std::string lines(const Heading& heading, const Advice& advice, std::string_view
   for (const Setting& setting : advice.settings) text += comment(setting) + line(setting);
   if (advice.untested.empty()) return text;
   text +=
-      "#\n# Not tested: each helps on some machines and hurts on others. Try one with a job on "
-      "several nodes\n# before you take its comment sign away.\n";
+      "#\n"
+      "# Not tested: each helps on some machines and hurts on others. Test each with a job on\n"
+      "# several nodes before you uncomment it.\n";
   for (const Setting& setting : advice.untested) text += comment(setting) + "# " + line(setting);
   return text;
 }
@@ -56,7 +57,7 @@ Format format_named(std::string_view name) {
   const auto* const found = std::find(format_names.begin(), format_names.end(), name);
   if (found == format_names.end()) {
     throw UsageError(
-        fmt::format("there is no format '{}'; there are {}", name, fmt::join(format_names, ", ")));
+        fmt::format("unknown format '{}'; use one of {}", name, fmt::join(format_names, ", ")));
   }
   return static_cast<Format>(found - format_names.begin());
 }
@@ -68,8 +69,8 @@ std::string written(const Heading& heading, const Advice& advice, Format format)
     case Format::conf:
       if (heading.version < conf_has_sections) {
         throw UsageError(
-            fmt::format("UCX {} reads a ucx.conf from the folder that a program runs in, and "
-                        "applies it whatever the processor: use --format env",
+            fmt::format("UCX {} reads ucx.conf from the working directory of a program, and "
+                        "applies it on every machine: use --format env",
                         text_of(heading.version)));
       }
       return lines(heading, advice, "", "");

@@ -17,10 +17,10 @@ namespace huddle::ucx {
 namespace {
 
 [[noreturn]] void refuse(std::string_view line) {
-  throw FailureError(fmt::format(
-      "UCX said something that huddle does not know: '{}'. Nothing is concluded from it; please "
-      "report it with what 'ucx_info -v' prints",
-      line));
+  throw FailureError(
+      fmt::format("huddle does not understand the output of UCX: '{}'. It is ignored; please "
+                  "report it with the output of 'ucx_info -v'",
+                  line));
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -43,8 +43,8 @@ std::string Tool::run(const Environment& settings, const std::vector<std::string
   all.push_back(path_);
   all.insert(all.end(), words.begin(), words.end());
   const auto output = run_program(all, wait);
-  if (!output) throw FailureError(fmt::format("{} cannot be started", path_));
-  if (output->too_slow) throw FailureError(fmt::format("{} does not come to its end", path_));
+  if (!output) throw FailureError(fmt::format("cannot start {}", path_));
+  if (output->too_slow) throw FailureError(fmt::format("{} does not end", path_));
   return output->text;
 }
 

@@ -84,7 +84,7 @@ TEST(SettingsFile, ErrorContainsTheReason) {
   const test::Scratch scratch;
   const std::string folder = scratch.folder().string();
   EXPECT_THAT(error_of([&] { read_settings_file(folder); }),
-              HasSubstr(folder + ": cannot be read: Is a directory"));
+              HasSubstr("cannot read " + folder + ": Is a directory"));
 }
 
 }  // namespace

@@ -115,11 +115,10 @@ TEST(Resolve, ErrorContainsTheNearestVariable) {
   sources.environment = {"HUDDLE_MACHNE=x"};
   EXPECT_EQ(error_of(sources), "HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?");
   sources.environment = {"HUDDLE_FOO=1"};
-  EXPECT_EQ(error_of(sources),
-            "HUDDLE_FOO is not a setting; 'huddle config' lists those there are");
+  EXPECT_EQ(error_of(sources), "HUDDLE_FOO is not a setting; 'huddle config' lists all settings");
   sources.environment = {"HUDDLE_BROADCAST_DEGREE=4"};
   EXPECT_EQ(error_of(sources),
-            "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists those there are");
+            "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists all settings");
 }
 
 TEST(Resolve, ErrorListsTheValidValues) {
@@ -127,16 +126,17 @@ TEST(Resolve, ErrorListsTheValidValues) {
   layers.site("color = \"nevr\"\n");
   EXPECT_EQ(error_of(layers.sources),
             layers.sources.site_file +
-                ":1: color takes auto, always or never, not 'nevr'; did you mean 'never'?");
+                ":1: color must be auto, always or never, not 'nevr'; did you mean 'never'?");
   layers.site("");
   layers.sources.environment = {"HUDDLE_UNICODE=1"};
-  EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE takes auto, always or never, not '1'");
+  EXPECT_EQ(error_of(layers.sources), "HUDDLE_UNICODE must be auto, always or never, not '1'");
 }
 
 TEST(Resolve, RejectsAValueThatIsNotAString) {
   Layers layers;
   layers.site("color = true\n");
-  EXPECT_THAT(error_of(layers.sources), HasSubstr(":1: color takes text in quotes"));
+  EXPECT_THAT(error_of(layers.sources),
+              HasSubstr(":1: the value of color must be a string in quotes"));
 }
 
 TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
@@ -149,7 +149,7 @@ TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
   EXPECT_THAT(mistakes, ::testing::ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
                                                HasSubstr(":3: ops: unknown word 'bcst'"),
                                                HasSubstr("HUDDLE_VERIFFY is not a setting"),
-                                               HasSubstr("HUDDLE_STATS takes off or on")));
+                                               HasSubstr("HUDDLE_STATS must be off or on")));
   EXPECT_EQ(find(settings, "stats").value, "on");
   EXPECT_EQ(find(settings, "stats").layer, Layer::site_file);
   EXPECT_EQ(find(settings, "ops").value, "");
@@ -178,15 +178,15 @@ TEST(Toggle, AcceptsOneAndZero) {
   override_by_flag(settings, "stats", "0");
   EXPECT_EQ(find(settings, "stats").value, "off");
   layers.sources.environment = {"HUDDLE_STATS=2"};
-  EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS takes off or on, not '2'"));
+  EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS must be off or on, not '2'"));
 }
 
 TEST(Size, AcceptsUnits) {
   Sources sources;
-  sources.environment = {"HUDDLE_HEAP_BLOCK=1.5M"};
-  EXPECT_EQ(find(resolve(sources), "heap-block").value, "1.5M");
-  sources.environment = {"HUDDLE_HEAP_BLOCK=much"};
-  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_BLOCK takes a size such as 64K, not 'much'");
+  sources.environment = {"HUDDLE_HEAP_THRESHOLD=1.5M"};
+  EXPECT_EQ(find(resolve(sources), "heap-threshold").value, "1.5M");
+  sources.environment = {"HUDDLE_HEAP_THRESHOLD=much"};
+  EXPECT_EQ(error_of(sources), "HUDDLE_HEAP_THRESHOLD must be a size such as 64K, not 'much'");
 }
 
 TEST(Switch, MainSwitchIsNamedHuddle) {
@@ -196,7 +196,7 @@ TEST(Switch, MainSwitchIsNamedHuddle) {
   EXPECT_EQ(find(resolve(sources), "huddle").value, "off");
   EXPECT_EQ(find(resolve(sources), "huddle").where, "HUDDLE");
   sources.environment = {"HUDDLE=never"};
-  EXPECT_EQ(error_of(sources), "HUDDLE takes on or off, not 'never'");
+  EXPECT_EQ(error_of(sources), "HUDDLE must be on or off, not 'never'");
 }
 
 TEST(Machine, IsAPathOrAName) {
@@ -231,7 +231,7 @@ TEST(List, AcceptsOnlyKnownNames) {
   for (const char* const wrong : {"^", ",", "bcast,", ",bcast", "bcast,^reduce", "bcast reduce"}) {
     EXPECT_THAT(error_with(wrong), ::testing::StartsWith("HUDDLE_OPS: unknown word '")) << wrong;
   }
-  EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; it takes barrier, bcast,"));
+  EXPECT_THAT(error_with("sendrecv_replace_everything"), HasSubstr("'; use barrier, bcast,"));
 }
 
 TEST(Algo, AcceptsOnlyExistingAlgorithms) {
@@ -245,8 +245,8 @@ TEST(Algo, AcceptsOnlyExistingAlgorithms) {
             "HUDDLE_ALGO: unknown collective 'bcst'; did you mean 'bcast'?");
   EXPECT_EQ(error_with("bcast:pipelned"),
             "HUDDLE_ALGO: bcast has no algorithm 'pipelned'; did you mean 'pipelined'?");
-  EXPECT_THAT(error_with("bcast:doubling"), HasSubstr("; it has inline, pipelined, segmented or"));
-  EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("leave the range out"));
+  EXPECT_THAT(error_with("bcast:doubling"), HasSubstr("; use inline, pipelined, segmented or"));
+  EXPECT_THAT(error_with("barrier:8-:tree"), HasSubstr("remove the range"));
 }
 
 TEST(NetAlgo, AcceptsOnlyExistingSchedules) {
@@ -258,15 +258,15 @@ TEST(NetAlgo, AcceptsOnlyExistingSchedules) {
   EXPECT_EQ(error_with("bcast:chain,MPI_Allreduce:halving"), "no error");
   EXPECT_EQ(error_with("bcast:chan"),
             "HUDDLE_NET_ALGO: bcast has no algorithm 'chan'; did you mean 'chain'?");
-  EXPECT_THAT(error_with("allreduce:ring"), HasSubstr("; it has doubling, halving or slices"));
-  EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("leave the range out"));
+  EXPECT_THAT(error_with("allreduce:ring"), HasSubstr("; use doubling, halving or slices"));
+  EXPECT_THAT(error_with("bcast:4K-1M:chain"), HasSubstr("remove the range"));
 }
 
 TEST(NetLeaders, MustBeAtLeastOne) {
   Sources sources;
   sources.environment = {"HUDDLE_NET_LEADERS=0"};
   EXPECT_EQ(error_of(sources),
-            "HUDDLE_NET_LEADERS takes a whole number of 1 or more or auto, not '0'");
+            "HUDDLE_NET_LEADERS must be a whole number of at least 1 or auto, not '0'");
   sources.environment = {"HUDDLE_NET_LEADERS=1"};
   EXPECT_EQ(error_of(sources), "no error");
 }
@@ -278,7 +278,7 @@ TEST(OverrideByFlag, ThrowsUsageErrorForAnInvalidValue) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_STREQ(error.what(), "--color takes auto, always or never, not 'blue'");
+    EXPECT_STREQ(error.what(), "--color must be auto, always or never, not 'blue'");
   }
   EXPECT_EQ(find(settings, "color").value, "auto");
 }

@@ -102,14 +102,15 @@ TEST(FabricFile, ErrorsNameTheLineAndTheReason) {
                  "f.toml:1:", "not TOML");
   expect_refused("", "f.toml:", "'schema' is missing");
   expect_refused("schema = 1\nname = \"x\"\n", "f.toml:", "either [[level]]");
-  expect_refused(damaged(levels_text, "schema = 1", "schema = 9"), "f.toml:1:", "newer huddle");
+  expect_refused(damaged(levels_text, "schema = 1", "schema = 9"),
+                 "f.toml:1:", "newer version of huddle");
   expect_refused(damaged(levels_text, "of = 3", "of = 0"), "f.toml:12:", "whole number");
   expect_refused(damaged(levels_text, "of = 3", "of = 900000"), "f.toml:12:", "more than");
   expect_refused(damaged(levels_text, "gb_per_s = 12.5", "gb_per_s = 0"),
-                 "f.toml:14:", "cannot be");
+                 "f.toml:14:", "impossible");
   expect_refused(damaged(levels_text, "gb_per_s = 12.5", "gb_per_s = nan"), "f.toml:14:", "finite");
   expect_refused(damaged(levels_text, "latency_ns = 100", "latency_ns = -1"),
-                 "f.toml:15:", "cannot be");
+                 "f.toml:15:", "impossible");
   expect_refused(damaged(levels_text, "links = 2", "link = 2"), "f.toml:13:", "unknown key 'link'");
   expect_refused(damaged(levels_text, "\"by_destination\"", "\"by_luck\""),
                  "f.toml:4:", "'by_luck' is not one of");
@@ -120,18 +121,19 @@ TEST(FabricFile, RejectsCycles) {
   text +=
       "[[switch]]\nname = \"a\"\nswitches = \"b\"\ngb_per_s = 1\nlatency_ns = 0\norigin = "
       "\"estimated\"\n[[switch]]\nname = \"b\"\nswitches = \"leaf0\"\n";
-  expect_refused(text, "f.toml:", "hangs from");  // it has two parents
+  expect_refused(text, "f.toml:", "is below both");  // it has two parents
   text = damaged(text, "leaf[0-1]", "leaf1");
-  expect_refused(text, "f.toml:", "lies below itself");
+  expect_refused(text, "f.toml:", "is below itself");
 }
 
 TEST(FabricFile, RejectsInconsistentSwitches) {
-  expect_refused(damaged(switches_text, "leaf[0-1]", "leaf[0-2]"), "f.toml:4:", "leaf2 is nowhere");
-  expect_refused(damaged(switches_text, "n[3-4]", "n[2-4]"), "f.toml:16:", "hangs from two");
+  expect_refused(damaged(switches_text, "leaf[0-1]", "leaf[0-2]"),
+                 "f.toml:4:", "leaf2 is not defined");
+  expect_refused(damaged(switches_text, "n[3-4]", "n[2-4]"), "f.toml:16:", "is connected to two");
   expect_refused(damaged(switches_text, "n[3-4]", "n[4-2]"), "f.toml:18:", "backwards");
   expect_refused(damaged(switches_text, "n[3-4]", "n[4"), "f.toml:18:", "brackets");
   expect_refused(damaged(switches_text, "\"leaf[0-1]\"", "\"leaf0\""),
-                 "f.toml:16:", "nothing joins");
+                 "f.toml:16:", "are not connected");
   expect_refused(damaged(switches_text, "links = 2\ngb_per_s = 1\n", ""), "f.toml:", "unknown key");
   expect_refused(damaged(switches_text, "name = \"leaf1\"", "name = \"leaf0\""),
                  "f.toml:16:", "twice");
@@ -161,7 +163,7 @@ void expect_conf_refused(const std::string& text, const std::string& start,
 
 TEST(TopologyConf, ErrorsNameTheLineAndTheReason) {
   expect_conf_refused("SwitchName=a Switches=b\nSwitchName=b Switches=a\n",
-                      "t.conf:", "lies below itself");
+                      "t.conf:", "is below itself");
   expect_conf_refused("SwitchName=a Nodes=n[0-3] Foo=1\n", "t.conf:1:", "'Foo=1'");
   expect_conf_refused("SwitchName=a\n", "t.conf:1:", "either nodes or switches");
   expect_conf_refused("BlockName=a Nodes=n[0-3]\n", "t.conf:1:", "topology/block");

@@ -37,48 +37,46 @@ TEST(Differences, AreNoneIfBothAgree) {
 TEST(Differences, NameALevelThatFirmwareHides) {
   const Cluster inferred = in_order(around({cores(8, 20), cores(8, 20)}, apart));
   EXPECT_THAT(differences(inferred, machine("0-15", {level("package", {"0-15"})})),
-              ElementsAre("latencies split package 0-15 into 2 groups (0-7, 8-15) 1.8 times apart "
-                          "that the firmware does not show"));
+              ElementsAre("latencies divide package 0-15 into 2 groups (0-7, 8-15) that differ by "
+                          "a factor of 1.8, which the firmware does not report"));
   EXPECT_THAT(differences(inferred, machine("0-15", {})),
-              ElementsAre("latencies split the machine into 2 groups (0-7, 8-15) 1.8 times apart "
-                          "that the firmware does not show"));
+              ElementsAre("latencies divide the machine into 2 groups (0-7, 8-15) that differ by a "
+                          "factor of 1.8, which the firmware does not report"));
 }
 
 TEST(Differences, NameNestedHiddenLevels) {
   const Hidden die = around({cores(2, 10), cores(2, 10)}, exactly(2));
   const Cluster inferred = in_order(around({die, die}, exactly(2)));
   EXPECT_THAT(differences(inferred, machine("0-7", {})),
-              ElementsAre("latencies split cores 0-3 into 2 groups (0-1, 2-3) 2.0 times apart that "
-                          "the firmware does not show",
-                          "latencies split cores 4-7 into 2 groups (4-5, 6-7) 2.0 times apart that "
-                          "the firmware does not show",
-                          "latencies split the machine into 2 groups (0-3, 4-7) 2.0 times apart "
-                          "that the firmware does not show"));
+              ElementsAre("latencies divide cores 0-3 into 2 groups (0-1, 2-3) that differ by a "
+                          "factor of 2.0, which the firmware does not report",
+                          "latencies divide cores 4-7 into 2 groups (4-5, 6-7) that differ by a "
+                          "factor of 2.0, which the firmware does not report",
+                          "latencies divide the machine into 2 groups (0-3, 4-7) that differ by a "
+                          "factor of 2.0, which the firmware does not report"));
 }
 
 TEST(Differences, NameGroupsBesideLoneCores) {
   const Cluster inferred = in_order(around({cores(4, 25)}, apart, 4));
   EXPECT_THAT(differences(inferred, machine("0-7", {level("l3", {"0-7"})})),
-              ElementsAre("latencies show a group in l3 0-7 (4-7) 1.8 times nearer than the rest "
-                          "that the firmware does not show"));
+              ElementsAre("latencies show a group in l3 0-7 (4-7) that are closer than the others "
+                          "by a factor of 1.8, which the firmware does not report"));
 }
 
 TEST(Differences, DescribeLevelsWithoutEffectAsCommon) {
   const Cluster inferred = in_order(cores(8, 50));
   EXPECT_THAT(differences(inferred, machine("0-7", {level("l2", {"0-1", "2-3", "4-5", "6-7"}),
                                                     level("package", {"0-7"})})),
-              ElementsAre("cores of one l2 (0-1, 2-3, 4-5, 6-7) are no nearer to each other than "
-                          "to their neighbours outside it, which is common"));
+              ElementsAre("cores of one l2 (0-1, 2-3, 4-5, 6-7) are no closer to each other than "
+                          "to other neighbours, which is common"));
 }
 
 TEST(Differences, NameCrossingGroups) {
   const Cluster inferred = in_order(around({cores(4, 20), cores(4, 20)}, apart));
-  EXPECT_THAT(
-      differences(inferred, machine("0-7", {level("numa", {"0,2,4,6", "1,3,5,7"}),
-                                            level("package", {"0,2,4,6", "1,3,5,7"})})),
-      ElementsAre(
-          "the firmware's numa/package groups (0,2,4,6, 1,3,5,7) cut across the groups that "
-          "latencies show (0-3, 4-7)"));
+  EXPECT_THAT(differences(inferred, machine("0-7", {level("numa", {"0,2,4,6", "1,3,5,7"}),
+                                                    level("package", {"0,2,4,6", "1,3,5,7"})})),
+              ElementsAre("the firmware's numa/package groups (0,2,4,6, 1,3,5,7) contradict the "
+                          "groups by latency (0-3, 4-7)"));
 }
 
 // Only the first hardware threads of some cores were measured.
@@ -93,10 +91,11 @@ TEST(Differences, IgnoreCoresThatWereNotMeasured) {
 
 TEST(Differences, LimitTheNumberOfListedGroups) {
   const Cluster inferred = in_order(around(std::vector<Hidden>(12, cores(2, 20)), apart));
-  EXPECT_THAT(differences(inferred, machine("0-23", {})),
-              ElementsAre("latencies split the machine into 12 groups (0-1, 2-3, 4-5, 6-7, 8-9, "
-                          "10-11, 12-13, 14-15 and 4 more) 1.8 times apart that the firmware does "
-                          "not show"));
+  EXPECT_THAT(
+      differences(inferred, machine("0-23", {})),
+      ElementsAre(
+          "latencies divide the machine into 12 groups (0-1, 2-3, 4-5, 6-7, 8-9, 10-11, 12-13, "
+          "14-15 and 4 more) that differ by a factor of 1.8, which the firmware does not report"));
 }
 
 TEST(Differences, AreNoneWithoutPairs) {

@@ -84,19 +84,20 @@ std::string error_of(const std::function<void()>& act) {
 
 TEST(Infer, ErrorsNameTheInvalidInput) {
   const std::vector<PairSamples> gap = {{0, 3, {50}}, {3, 7, {50}}};
-  EXPECT_EQ(error_of([&] { infer_levels(gap); }),
-            "there are no latencies between cores 0 and 7; levels need every pair measured");
+  EXPECT_EQ(
+      error_of([&] { infer_levels(gap); }),
+      "the latencies between cores 0 and 7 are missing; levels require every pair to be measured");
   const std::vector<PairSamples> empty = {{0, 3, {}}};
   EXPECT_THAT(error_of([&] { infer_levels(empty); }), testing::HasSubstr("cores 0 and 3"));
   const std::vector<PairSamples> negative = {{0, 3, {50, -1}}};
   EXPECT_EQ(error_of([&] { infer_levels(negative); }),
-            "the latency between cores 0 and 3 is -1, which cannot be");
+            "the latency between cores 0 and 3 is -1, which is impossible");
   const std::vector<PairSamples> itself = {{4, 4, {50}}};
   EXPECT_EQ(error_of([&] { infer_levels(itself); }), "core 4 is paired with itself");
   EXPECT_EQ(error_of([&] {
               infer_levels(LinePairs{{0, 1}, {0, 5, 5}, ""});
             }),
-            "2 cores need 4 latencies, there are 3");
+            "2 cores require 4 latencies, but there are 3");
   EXPECT_THAT(error_of([&] {
                 infer_levels(LinePairs{{0, 1}, {0, NAN, 5, 0}, ""});
               }),

@@ -113,10 +113,10 @@ TEST_F(Locate, UsersMachineOverridesTheInstalledOne) {
 }
 
 TEST_F(Locate, ErrorForAnUnknownNameContainsTheNearest) {
-  EXPECT_EQ(complaint_about("sonshan"), "there is no machine 'sonshan'; did you mean 'songshan'?");
+  EXPECT_EQ(complaint_about("sonshan"), "unknown machine 'sonshan'; did you mean 'songshan'?");
   EXPECT_EQ(complaint_about("nothing-like-it-at-all"),
-            "there is no machine 'nothing-like-it-at-all'; 'huddle topo --list-machines' lists "
-            "those there are, and a file is given by its path: ./nothing-like-it-at-all");
+            "unknown machine 'nothing-like-it-at-all'; 'huddle topo --list-machines' lists all "
+            "names; write the path of a file as ./nothing-like-it-at-all");
 }
 
 TEST_F(Locate, TreatsTextWithASlashOrSuffixAsAPath) {

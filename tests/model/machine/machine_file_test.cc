@@ -92,7 +92,7 @@ TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
   expect_refused("schema = ", "not TOML");
   expect_refused("", "'schema' is missing");
   expect_refused("schema = 1\nname = \"x\"", "'[topology]' is missing");
-  expect_refused(damaged("schema = 1", "schema = 2"), "newer huddle (schema 2");
+  expect_refused(damaged("schema = 1", "schema = 2"), "newer version of huddle (schema 2");
   expect_refused(damaged("schema = 1", "schema = 0"), "whole number");
   expect_refused(damaged("one_way_ns = 12", "one_way_ns = -12"), "one_way_ns is -12");
   expect_refused(damaged("one_way_ns = 12", "one_way_ns = nan"), "finite number");
@@ -108,19 +108,20 @@ TEST(MachineFile, ErrorsNameTheLineAndTheReason) {
   expect_refused(damaged("copiers = 1", "copiers = 99"), "copiers is 99");
   expect_refused(damaged("copiers = 1", "copiers = 1.5"), "whole number");
   expect_refused(damaged("  [47.25],", "  [47.25, 3],"), "row 1 must have 1");
-  expect_refused(damaged("  [47.25],\n", ""), "need 3 rows, there are 2");
-  expect_refused(damaged("pus = \"0-15\"", "pus = \"0-14\""), "more processors than there are");
-  expect_refused(damaged("pus = \"0-15\"", "pus = \"\""), "at least one processor");
+  expect_refused(damaged("  [47.25],\n", ""), "require 3 rows, but there are 2");
+  expect_refused(damaged("pus = \"0-15\"", "pus = \"0-14\""),
+                 "more hardware threads than the machine has");
+  expect_refused(damaged("pus = \"0-15\"", "pus = \"\""), "at least one hardware thread");
   expect_refused(damaged("groups = [\"0-1\",", "groups = [\"0-2\","), "level core");
-  expect_refused(damaged("[[10, 17", "[[10"), "need 16 distances");
-  expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "busy for 2 x cpu_ns = 1000 ns");
+  expect_refused(damaged("[[10, 17", "[[10"), "require 16 distances");
+  expect_refused(damaged("cpu_ns = 120", "cpu_ns = 500"), "2 x cpu_ns = 1000 ns");
   expect_refused(damaged("rendezvous_bytes = 16384", "rendezvous_bytes = -1"),
                  "rendezvous_bytes is -1");
   expect_refused(damaged("both_ways = 1.2", "both_ways = 2.5"), "both_ways is 2.5");
   expect_refused(damaged("piece_bytes = 32768", "piece_bytes = 0"), "piece_bytes is 0");
   expect_refused(damaged("operation = \"allreduce\"", "operation = \"allreduc\""),
                  "did you mean 'allreduce'?");
-  expect_refused(damaged("hosts = 4", "hosts = 9"), "there is a rank on each host");
+  expect_refused(damaged("hosts = 4", "hosts = 9"), "each host must have a rank");
   expect_refused(damaged("in_order = false", "in_order = true"), "twice");
 }
 
@@ -141,7 +142,8 @@ TEST(MachineFile, RejectsTooManyLevelsQuickly) {
 }
 
 TEST(MachineFile, RejectsTooManyHardwareThreads) {
-  expect_refused("schema = 1\nname = \"x\"\n[topology]\npus = \"0-9999\"\n", "10000 processors");
+  expect_refused("schema = 1\nname = \"x\"\n[topology]\npus = \"0-9999\"\n",
+                 "10000 hardware threads");
 }
 
 TEST(MachineFile, RequiresACopyCurveOfASingleCopier) {
@@ -218,7 +220,7 @@ TEST(MachineFile, ErrorNamesTheLineOfAnInvalidBeginning) {
       {"{\"schema\":1}\n", "f:1: not TOML: "},
       {mark + "\nschema = \n", "f:2: not TOML: "},
       {"name = \"x\"\n", "f:1: 'schema' is missing"},
-      {mark + "schema = 1\nname = 3\n", "f:2: 'name' must be a text in quotes"}};
+      {mark + "schema = 1\nname = 3\n", "f:2: 'name' must be a string in quotes"}};
   for (const auto& [text, complaint] : complaints) {
     const std::string& file = text;
     EXPECT_THAT([&file] { parse_machine(file, "f"); },
@@ -247,7 +249,7 @@ TEST_F(MachineFolder, WritesAtomically) {
 TEST_F(MachineFolder, WriteErrorContainsTheReason) {
   std::ofstream(folder_ / "file") << "in the way";
   EXPECT_THAT([&] { write_machine_file(sample(), folder_ / "file" / "machine.toml"); },
-              ThrowsMessage<FailureError>(HasSubstr("cannot be written")));
+              ThrowsMessage<FailureError>(HasSubstr("cannot write")));
   std::filesystem::create_directory(folder_ / "taken");
   std::filesystem::create_directory(folder_ / "taken" / "inside");
   EXPECT_THROW(write_machine_file(sample(), folder_ / "taken"), FailureError);

@@ -79,12 +79,12 @@ void expect_refused(const Topology& topology, const std::string& reason) {
 
 TEST(Topology, RejectsInvalidTrees) {
   Topology topology;
-  expect_refused(topology, "at least one processor");
+  expect_refused(topology, "at least one hardware thread");
   topology.pus = CpuSet::parse("0-3");
   topology.levels = {{"l2", {CpuSet::parse("0-1"), CpuSet::parse("1-2")}, {}}};
-  expect_refused(topology, "processor 1 in two groups");
+  expect_refused(topology, "hardware thread 1 in two groups");
   topology.levels = {{"l2", {CpuSet::parse("0-1"), CpuSet::parse("2-7")}, {}}};
-  expect_refused(topology, "processor 4, which the machine does not have");
+  expect_refused(topology, "hardware thread 4, which the machine does not have");
   topology.levels = {{"l2", {CpuSet::parse("0-2")}, {}}, {"l3", {CpuSet::parse("0-1")}, {}}};
   expect_refused(topology, "crosses");
   topology.levels = {{"l2", {CpuSet::parse("0-1")}, {1, 2}}};

@@ -11,9 +11,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 PRELOAD = "libhuddle_preload.so"
 HEAP = "libhuddle_heap.so"
 # This size identifies a heap among the mappings of a rank.
-HEAP_CAP_BYTES = 3 << 30
+HEAP_LIMIT_BYTES = 3 << 30
 # For every rank that runs with huddle: blocks of a page or more are in its heap.
-HEAP_SETTINGS = {"HEAP": "on", "HEAP_BLOCK": "4K", "HEAP_CAP": str(HEAP_CAP_BYTES)}
+HEAP_SETTINGS = {"HEAP": "on", "HEAP_THRESHOLD": "4K", "HEAP_LIMIT": str(HEAP_LIMIT_BYTES)}
 # What takes seconds on an idle machine takes 90 s if thirty other processes compete for the cores.
 HANG_SECONDS = 300.0
 

@@ -10,7 +10,7 @@ import time
 
 import job
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 WAYS = (AT_ONCE, {**AT_ONCE, "VERIFY": "1"})
 SEED = 20261120
 LONGEST_MS = 300

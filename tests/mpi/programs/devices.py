@@ -6,7 +6,7 @@ driver."""
 import exchanges
 import verification
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 WHENS = ("before", "after", "late", "thread")
 
 

@@ -7,7 +7,7 @@ import re
 import tempfile
 
 LINE = re.compile(r"rank (\d+): (.*), after (\d+) calls, at ([\d.]+) s")
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 # The operation, and the bytes on rank 0 and on the others.
 DIFFERENCES = (("bcast", 10, 1000), ("bcast", 1000, 10), ("bcast", 100000, 100), ("bcast", 100, 100000),
                ("allreduce", 8, 4000), ("allreduce", 4000, 8), ("allreduce", 8, 1 << 20), ("reduce", 8, 4000),

@@ -15,7 +15,7 @@ def halves(bench, thorough):
     program = bench.program("communicators")
     for what, change in CHANGES.items():
         script = f'[ {RANK} = {WITHOUT} ] && exec env {change} "$0" "$@"; exec "$0" "$@"'
-        for settings in ({"JOIN_AFTER": "0"}, {"JOIN_AFTER": "8"}) if thorough else ({"JOIN_AFTER": "0"},):
+        for settings in ({"ACTIVATE_AFTER": "0"}, {"ACTIVATE_AFTER": "8"}) if thorough else ({"ACTIVATE_AFTER": "0"},):
             outcome = bench.run("/bin/sh", RANKS, ["-c", script, program], settings=settings)
             bench.passes(what, outcome)
             bench.takes(what, outcome, ("allreduce",))

@@ -5,7 +5,7 @@ origin."""
 import bench as bench_module
 import verification
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 
 
 def heaps(bench, _thorough):
@@ -17,7 +17,7 @@ def heaps(bench, _thorough):
         # The MPIs' own collectives are slow if there are more ranks than cores.
         for settings in (AT_ONCE, {**AT_ONCE, "VERIFY": "1"}) if ranks == 2 else (AT_ONCE,):
             what = f"the heaps of {ranks} ranks, {settings}"
-            outcome = bench.run(program, ranks, [bench_module.HEAP_CAP_BYTES], settings=settings)
+            outcome = bench.run(program, ranks, [bench_module.HEAP_LIMIT_BYTES], settings=settings)
             bench.passes(what, outcome)
             if "VERIFY" in settings:
                 verification.agrees(bench, what, outcome)

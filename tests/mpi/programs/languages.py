@@ -18,7 +18,7 @@ def fortran(bench, thorough):
             print(f"  {bench.peer.name} has no mpi_f08 for gfortran", flush=True)
             continue
         program = bench.fortran(source)
-        for settings in ({"JOIN_AFTER": "0"}, {"JOIN_AFTER": "8"}):
+        for settings in ({"ACTIVATE_AFTER": "0"}, {"ACTIVATE_AFTER": "8"}):
             for ranks in (2, 3) if thorough else (2,):
                 outcome = bench.run(program, ranks, settings=settings,
                                     environment=bench.peer.fortran_environment())
@@ -33,6 +33,6 @@ def clang(bench, _thorough):
     program = bench.build / "by_clang"
     sources = [bench.source("c/profiled.c"), bench.source("c/expect.c")]
     bench.peer.compile_c(program, sources, ["-lm"], compiler="clang")
-    outcome = bench.run(program, 2, settings={"JOIN_AFTER": "0"})
+    outcome = bench.run(program, 2, settings={"ACTIVATE_AFTER": "0"})
     bench.passes("a program by clang", outcome)
     bench.takes("a program by clang", outcome, ("barrier", "bcast", "allreduce", "allgather"))

@@ -3,9 +3,9 @@
 """How programs start, end and change: thousands of communicators, threads, sessions, spawned
 children, errors."""
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 # Activates during the program, on some of its communicators only.
-AFTER_SOME = {"JOIN_AFTER": "8"}
+AFTER_SOME = {"ACTIVATE_AFTER": "8"}
 OPERATIONS = ("bcast", "allreduce")
 
 
@@ -42,14 +42,14 @@ def churn(bench, thorough):
         if calls > 3 or settings:
             bench.takes(what, outcome, ("allreduce",))
         else:
-            bench.passed_for(what, outcome, "allreduce", "before the communicator joined")
+            bench.passed_for(what, outcome, "allreduce", "communicator not yet active")
 
 
 def attributes(bench, thorough):
     """Delete callbacks of the program's attributes communicate, also on the communicator being
     freed."""
     program = bench.program("attributes")
-    for settings in (AT_ONCE, {"JOIN_AFTER": "3"}, AFTER_SOME, {}) if thorough else (AT_ONCE, {"JOIN_AFTER": "3"}):
+    for settings in (AT_ONCE, {"ACTIVATE_AFTER": "3"}, AFTER_SOME, {}) if thorough else (AT_ONCE, {"ACTIVATE_AFTER": "3"}):
         for ranks in (2, 3, 4) if thorough else (4,):
             what = f"attributes on {ranks} ranks, {settings or 'by default'}"
             outcome = bench.run(program, ranks, [20 if thorough else 1], settings=settings, deadline=150.0)
@@ -201,4 +201,4 @@ def errors(bench, thorough):
                      "errors: other lines with huddle")
         bench.takes("errors", ours, ("allreduce",))
         for operation in ("bcast", "gather", "alltoall", "scan"):
-            bench.passed_for("errors", ours, operation, "arguments for the MPI to judge")
+            bench.passed_for("errors", ours, operation, "possibly invalid arguments")

@@ -18,7 +18,7 @@ def command_of(bench, output, started):
     """Returns the command for `huddle profile`, through the program beside the libraries as users
     call it."""
     huddle = bench.libraries.parents[1] / "bin/huddle"
-    return [str(huddle), "profile", "--of", "ranks", "--output", str(output), *started]
+    return [str(huddle), "profile", "--mode", "ranks", "--output", str(output), *started]
 
 
 def profiled(bench, output, ranks, program, arguments=(), environment=None):

@@ -18,7 +18,7 @@ def windows(bench, thorough):
     program = bench.program("windows")
     for ranks in (2, 3, 5) if thorough else (2,):
         name = f"windows on {ranks} ranks"
-        outcome = bench.run(program, ranks, [ROUNDS], settings={"JOIN_AFTER": "0"})
+        outcome = bench.run(program, ranks, [ROUNDS], settings={"ACTIVATE_AFTER": "0"})
         bench.passes(name, outcome)
         bench.takes(name, outcome, ("barrier",))
 
@@ -26,7 +26,7 @@ def windows(bench, thorough):
 def run(bench, thorough):
     windows(bench, thorough)
     program = bench.program("progress")
-    at_once = {"JOIN_AFTER": "0"}
+    at_once = {"ACTIVATE_AFTER": "0"}
     # Separate jobs, because after large messages MPI_Get of Debian's MPICH returns a wrong number,
     # even without huddle.
     for waiting in ("messages", "rma"):

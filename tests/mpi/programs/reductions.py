@@ -15,7 +15,7 @@ import bench as bench_module
 import peer as peer_module
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[3] / "bench/results/reductions.json"
-PASSED = re.compile(r"MPI: type or operator: (\w+) of (.+)$", re.MULTILINE)
+PASSED = re.compile(r"MPI: unsupported datatype or operator: (\w+) of (.+)$", re.MULTILINE)
 # The descriptions of unnamed datatypes in the statistics.
 DERIVED = {"duplicate": "a derived datatype", "contiguous": "a derived datatype",
            "f90_integer": "an integer type of Fortran", "f90_real": "a real type of Fortran",
@@ -54,7 +54,7 @@ class Pairs:
             arguments = ["without-truth-of-numbers"]
             native = bench.run(program, 2, arguments, huddle=False)
         self.native = native
-        self.outcome = bench.run(program, 2, arguments, settings={"JOIN_AFTER": "0"})
+        self.outcome = bench.run(program, 2, arguments, settings={"ACTIVATE_AFTER": "0"})
         self.version, *theirs = native.out.splitlines()
         self.ours = self.outcome.out.splitlines()[1:]
         self.theirs = theirs

@@ -4,7 +4,7 @@
 get a wrong result."""
 import os
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 SEED = 20261124
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 # The index of the rank that differs.

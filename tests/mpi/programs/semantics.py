@@ -9,9 +9,9 @@ import os
 import reductions
 import verification
 
-AT_ONCE = {"JOIN_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0"}
 # Activates during the program, on some of its communicators only.
-AFTER_SOME = {"JOIN_AFTER": "8"}
+AFTER_SOME = {"ACTIVATE_AFTER": "8"}
 
 
 def datatypes(bench, thorough):
@@ -68,7 +68,7 @@ def communicators(bench, thorough):
         for ranks in (1, 2, 3, 5) if thorough else (3,):
             outcome = bench.run(program, ranks, settings=settings)
             bench.passes(f"communicators on {ranks} ranks, {settings}", outcome)
-            bench.passed_for("communicators", outcome, "allreduce", "one rank")
+            bench.passed_for("communicators", outcome, "allreduce", "single rank")
             if ranks > 1:
                 bench.takes("communicators", outcome, ("barrier", "bcast", "reduce", "allreduce",
                                                        "scan", "alltoall"))

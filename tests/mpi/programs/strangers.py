@@ -25,7 +25,7 @@ def where_nothing_calls_mpi(bench):
     """If statistics are requested, a program without MPI prints that it has none; shells that
     start it print nothing."""
     huddle = str(bench.libraries.parents[1] / "bin/huddle")
-    words = "huddle: this program called no MPI, so nothing was taken\n"
+    words = "huddle: the program did not call MPI, so there is nothing to report\n"
     for command, said in ((["ls", "/"], words), (["sh", "-c", "ls /"], ""), (["env", "ls", "/"], "")):
         outcome = job.run([huddle, "run", "-v", *command], bench.peer.environment(), 30.0)
         bench.expect(outcome.err == said, f"huddle run -v {' '.join(command)} says {outcome.err!r}")
@@ -37,7 +37,7 @@ def on_an_unknown_mpi(bench):
     program = bench.plain_program("on_fake_mpi", str(library))
     outcome = alone(bench, program)
     bench.passes("a program on an unknown MPI", outcome)
-    bench.expect("of no family that huddle knows" in outcome.err and "done" in outcome.out,
+    bench.expect("huddle does not support this MPI" in outcome.err and "done" in outcome.out,
                  f"a program on an unknown MPI: {outcome.tail()}")
 
 
@@ -54,7 +54,7 @@ def with_a_static_mpi(bench):
     bench.passes("a program with a static MPI", outcome)
     huddle = bench.libraries.parents[1] / "bin/huddle"
     said = job.run([str(huddle), "run", "--dry-run", str(program)], bench.peer.environment(), 30.0).err
-    bench.expect("has its MPI linked into it" in said, f"huddle run says of a static MPI: {said}")
+    bench.expect("contains its MPI" in said, f"huddle run says of a static MPI: {said}")
 
 
 def switched_off(bench):
@@ -65,7 +65,7 @@ def switched_off(bench):
     outcome = bench.run(bench.program("profiled"), 2, settings=quiet | {"SUMMARY": "times"},
                         environment={"HUDDLE": "off"})
     bench.passes("HUDDLE=off with a summary", outcome)
-    lines = outcome.err.count("huddle: off; 80 collectives of rank 0, all by the MPI\n"), \
+    lines = outcome.err.count("huddle: off; all 80 collectives of rank 0 ran in the MPI\n"), \
         outcome.err.count("huddle: blocking collectives took "), outcome.err.count("huddle: ")
     bench.expect(lines == (1, 1, 2), f"HUDDLE=off with a summary: {outcome.err}")
     off_by_a_file(bench)
@@ -95,7 +95,7 @@ def with_wrong_settings(bench):
     words = bench.peer.job(2, program, [], {"XDG_CONFIG_HOME": str(bench.build)})
     environment = {**bench.peer.environment(), "XDG_CONFIG_HOME": str(bench.build)}
     under_run = job.run([huddle, "run", *words], environment, 60.0)
-    by_itself = bench.run(program, 2, settings={"JOIN_AFTER": "0"})
+    by_itself = bench.run(program, 2, settings={"ACTIVATE_AFTER": "0"})
     file.unlink()
     for what, outcome in (("under huddle run", under_run), ("preloaded", by_itself)):
         what = f"a wrong setting in a file, {what}"
@@ -111,7 +111,7 @@ def with_a_broken_machine_file(bench):
     file = bench.build / "broken.toml"
     file.write_text("schema = 1\nname = \n", encoding="utf-8")
     outcome = bench.run(bench.program("profiled"), 2,
-                        settings={"STATS": "0", "JOIN_AFTER": "0", "MACHINE": str(file)})
+                        settings={"STATS": "0", "ACTIVATE_AFTER": "0", "MACHINE": str(file)})
     bench.passes("a broken machine file", outcome)
     bench.expect(outcome.err.count(f"huddle: {file}:2: ") == 1 and outcome.err.count("huddle: ") == 1,
                  f"a broken machine file: {outcome.err}")
@@ -134,14 +134,14 @@ def by_another_launcher(bench):
 
 def summary(bench):
     """One line by one rank."""
-    settings = {"STATS": "0", "SUMMARY": "1", "JOIN_AFTER": "0"}
+    settings = {"STATS": "0", "SUMMARY": "1", "ACTIVATE_AFTER": "0"}
     outcome = bench.run(bench.program("profiled"), 2, settings=settings)
     bench.passes("a summary", outcome)
-    line = "huddle: 80 collectives of rank 0 taken, 0 passed to the MPI\n"
+    line = "huddle: 80 collectives of rank 0 handled, 0 left to the MPI\n"
     bench.expect(outcome.err.count(line) == 1 and outcome.err.count("huddle") == 1,
                  f"a summary is not one line: {outcome.err}")
     outcome = bench.run(bench.program("profiled"), 1, settings=settings)
-    line = "huddle: 0 collectives of rank 0 taken, 80 passed to the MPI (80 one rank)\n"
+    line = "huddle: 0 collectives of rank 0 handled, 80 left to the MPI (single rank: 80)\n"
     bench.expect(line in outcome.err, f"a summary of one rank: {outcome.err}")
 
 

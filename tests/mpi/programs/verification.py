@@ -4,9 +4,9 @@
 import re
 
 # The last line of a rank.
-SUMMARY = re.compile(r"^huddle: verify: rank (\d+): ([\d,]+) calls compared, ([\d,]+) differ, "
-                     r"([\d,]+) not comparable(?: \((.*)\))?$", re.MULTILINE)
-COUNTED = re.compile(r"([\d,]+) ([^,]+)")
+SUMMARY = re.compile(r"^huddle: verify: rank (\d+): ([\d,]+) calls compared, ([\d,]+) with different results, "
+                     r"([\d,]+) not compared(?: \((.*)\))?$", re.MULTILINE)
+COUNTED = re.compile(r"([^,:]+): ([\d,]*\d)(?:, |$)")
 
 
 def number(text):
@@ -16,7 +16,7 @@ def number(text):
 def summaries(outcome):
     """Returns by rank: calls compared, calls that differ, and the others by reason."""
     return {int(rank): (number(compared), number(differ),
-                        {reason: number(calls) for calls, reason in COUNTED.findall(reasons)})
+                        {reason: number(calls) for reason, calls in COUNTED.findall(reasons)})
             for rank, compared, differ, _, reasons in SUMMARY.findall(outcome.err)}
 
 

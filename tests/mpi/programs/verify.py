@@ -41,16 +41,16 @@ def reasons(bench):
     operations = exchanges.OPERATIONS
     program = bench.program("each")
     outcome = bench.run(program, 2, operations, settings={**VERIFIED, "OPS": "^bcast"})
-    ends_with(bench, "without bcast", outcome, (len(operations) - 1, 0, {"not selected": 1}))
+    ends_with(bench, "without bcast", outcome, (len(operations) - 1, 0, {"operation excluded by --ops": 1}))
     outcome = bench.run(program, 1, operations, settings=VERIFIED)
-    ends_with(bench, "one rank", outcome, (0, 0, {"one rank": len(operations)}))
+    ends_with(bench, "one rank", outcome, (0, 0, {"single rank": len(operations)}))
     outcome = bench.run(program, 2, settings=VERIFIED)
     ends_with(bench, "no call", outcome, (0, 0, {}))
     program = bench.program("verified")
     outcome = bench.run(program, 2, ["nonblocking"], settings=VERIFIED)
     ends_with(bench, "a nonblocking call", outcome, (5, 0, {"nonblocking": 1}))
     outcome = bench.run(program, 2, ["operator"], settings=VERIFIED)
-    why = "other bits from an operator with unknown rounding"
+    why = "different bits from an operator with unknown rounding"
     ends_with(bench, "an operator whose result changes", outcome, (0, 0, {why: 1}))
 
 

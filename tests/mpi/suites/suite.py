@@ -47,7 +47,7 @@ def with_huddle(settings, libraries):
     """Returns the environment of ranks with huddle. `settings` holds HUDDLE_X by X, besides the
     statistics. Activates at the first call, because communicators of tests make few calls."""
     files = [bench.PRELOAD, bench.HEAP] if "HEAP" in settings else [bench.PRELOAD]
-    own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", "JOIN_AFTER": "0", **settings}.items()}
+    own = {f"HUDDLE_{name}": value for name, value in {"STATS": "1", "ACTIVATE_AFTER": "0", **settings}.items()}
     return {**own, "LD_PRELOAD": ":".join(str(libraries / file) for file in files)}
 
 

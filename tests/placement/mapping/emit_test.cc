@@ -21,8 +21,9 @@ TEST(Emit, ThreadFormatsRequireOneNode) {
   EXPECT_EQ(emit(Emission::omp_places, {one_node}),
             "OMP_PLACES='{4},{0},{2}' OMP_PROC_BIND=close\n");
   EXPECT_EQ(emit(Emission::gomp, {one_node}), "GOMP_CPU_AFFINITY='4 0 2'\n");
-  EXPECT_THAT(emit(Emission::taskset, {one_node}),
-              HasSubstr("taskset -cp 4 \"${1:?the id of the next thread}\" && shift || exit\n"));
+  EXPECT_THAT(
+      emit(Emission::taskset, {one_node}),
+      HasSubstr("taskset -cp 4 \"${1:?missing ID of the next thread}\" && shift || exit\n"));
   EXPECT_THROW(emit(Emission::gomp, {two_nodes, 2}), UsageError);
 }
 
@@ -43,7 +44,7 @@ TEST(Emit, ListFormatsRequireSameListOnAllNodes) {
       [&] {
         emit(Emission::srun_map_cpu, {differ, 2});
       },
-      ThrowsMessage<UsageError>(HasSubstr("same list")));
+      ThrowsMessage<UsageError>(HasSubstr("in the same way")));
 }
 
 TEST(Emit, HostFormatsFollowRankOrder) {

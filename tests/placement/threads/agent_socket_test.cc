@@ -61,7 +61,7 @@ TEST_F(AgentSocketTest, RefusedProgramGetsReason) {
   AwaitedProgram gone = this_process();
   ++gone.process.born;
   EXPECT_THAT(said([&] { return offer_program(gone, socket_.name(), patience); }),
-              HasSubstr("does not see the process"));
+              HasSubstr("cannot see the process"));
   const char short_message = 0;
   const auto other_version = [&] {
     return ask(socket_.name(), std::as_bytes(std::span(&short_message, 1)), {}, patience)

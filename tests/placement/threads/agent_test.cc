@@ -76,7 +76,7 @@ TEST(Agent, MovesPairsTogetherWhenSeenTwice) {
   EXPECT_GT(all[1].saved, 0.5);
   // Then the placement stays.
   for (std::size_t i = 2; i < all.size(); ++i) EXPECT_EQ(all[i].reason, Reason::best_already);
-  EXPECT_THAT(text_of(all[1]), HasSubstr("seen twice in a row"));
+  EXPECT_THAT(text_of(all[1]), HasSubstr("confirmed by two decisions"));
 }
 
 // Returns the number of threads in each group of a level after a decision.
@@ -139,10 +139,10 @@ TEST_F(EpycAgentTest, ThreadsAreNotConcentratedInOneCache) {
 TEST_F(EpycAgentTest, ReasonForStayingContainsMemory) {
   const std::vector<Decision> nodes = decisions({0, 16}, {{0, 1}});
   EXPECT_THAT(nodes, Each(Field(&Decision::reason, Reason::less_memory)));
-  EXPECT_THAT(text_of(nodes.front()), HasSubstr("leave them 1 of the 2 NUMA nodes"));
+  EXPECT_THAT(text_of(nodes.front()), HasSubstr("limit them to 1 of the 2 NUMA nodes"));
   const std::vector<Decision> caches = decisions({0, 1, 2, 3, 8, 9, 10, 11}, ring_of(8));
   EXPECT_THAT(caches, Each(Field(&Decision::reason, Reason::less_memory)));
-  EXPECT_THAT(text_of(caches.front()), HasSubstr("leave them 23.2 of 27.9 GB/s"));
+  EXPECT_THAT(text_of(caches.front()), HasSubstr("limit them to 23.2 of 27.9 GB/s"));
 }
 
 TEST_F(AgentTest, KeepsGoodPlacement) {

@@ -299,7 +299,7 @@ TEST_F(NumaBalancingTest, IsTurnedOffWithoutGuardian) {
   Spent spent;
   balancing.account(0, {}, spent);
   EXPECT_TRUE(is_all_back());
-  EXPECT_THAT(balancing.notes().back(), HasSubstr("guardian"));
+  EXPECT_THAT(balancing.notes().back(), HasSubstr("NUMA balancing was restored"));
 }
 
 enum class KilledProcess { agent, guardian, both };

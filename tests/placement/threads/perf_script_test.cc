@@ -40,7 +40,7 @@ TEST(PerfScript, SamplesBecomeTouchesOfThreads) {
   EXPECT_THAT(samples.recording.names, ElementsAre("app", "my", "app"));
   EXPECT_THAT(samples.bad_lines, IsEmpty());
   EXPECT_EQ(samples.other, 2U);
-  EXPECT_THAT(notes_of(samples), ElementsAre(HasSubstr("left out: 2 samples")));
+  EXPECT_THAT(notes_of(samples), ElementsAre(HasSubstr("ignored 2 samples")));
   const auto& last = std::get<Look>(samples.recording.events.back());
   EXPECT_THAT(last.threads,
               ElementsAre(ThreadUse{0, 3000, 2}, ThreadUse{1, 1000, 3}, ThreadUse{2, 1000, 4}));
@@ -50,7 +50,8 @@ TEST(PerfScript, ReportsNumbersOfBadLines) {
   const PerfSamples samples =
       parse_perf_script(sound + "nonsense\n  7f00 f+0x1 (a)\n a 1/1 [0] 1.", "p");
   EXPECT_THAT(samples.bad_lines, ElementsAre(7U, 8U, 9U));
-  EXPECT_THAT(notes_of(samples).front(), HasSubstr("3 lines, by number 7, 8, 9"));
+  EXPECT_THAT(notes_of(samples).front(),
+              HasSubstr("ignored 3 lines without a complete sample: 7, 8, 9"));
 }
 
 TEST(PerfScript, InputWithoutSamplesIsRejected) {
@@ -59,7 +60,7 @@ TEST(PerfScript, InputWithoutSamplesIsRejected) {
       parse_perf_script(text, "p");
       FAIL() << "was read: " << text;
     } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(text.size() > 9 ? "p:2: there is no sample" : "p:1: "));
+      EXPECT_THAT(error.what(), HasSubstr(text.size() > 9 ? "p:2: no sample" : "p:1: "));
     }
   }
 }

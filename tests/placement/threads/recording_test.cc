@@ -44,15 +44,18 @@ TEST_P(DamagedRecording, IsRejectedWithLineNumber) {
 INSTANTIATE_TEST_SUITE_P(
     All, DamagedRecording,
     ::testing::Values(
-        Damage{"", "no recording of touches"}, Damage{"{}", "r:1: this is no recording"},
+        Damage{"", "not a recording"}, Damage{"{}", "r:1: not a recording"},
         Damage{"huddle-touches 1 page x\n", "r:1: 'x' is not a number"},
-        Damage{"huddle-touches 1 page 4096\nq\n", "r:2: a line begins with"},
+        Damage{"huddle-touches 1 page 4096\nq\n", "r:2: a line must begin with"},
         Damage{"huddle-touches 1 page 4096\nt 5 0 zz w\n", "r:2: 'zz' is not a number"},
-        Damage{"huddle-touches 1 page 4096\nt 5 0 1 x\n", "r:2: a touch ends with w or r"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 1 x\n",
+               "r:2: a line of an access (t) must end with w or r"},
         Damage{"huddle-touches 1 page 4096\nt 5 4096 1 w\n", "r:2: '4096' is not a number from 0"},
-        Damage{"huddle-touches 1 page 4096\nt 5 0 1 w w\n", "r:2: there is more on this line"},
-        Damage{"huddle-touches 1 page 4096\nt 5 0 1 w\nl 4 0:1:0\n", "r:3: this is earlier"},
-        Damage{"huddle-touches 1 page 4096\nl 4 0:1\n", "r:2: of a thread a look says"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 1 w w\n",
+               "r:2: unexpected text at the end of the line"},
+        Damage{"huddle-touches 1 page 4096\nt 5 0 1 w\nl 4 0:1:0\n", "r:3: the time is before"},
+        Damage{"huddle-touches 1 page 4096\nl 4 0:1\n",
+               "r:2: a line of a snapshot (l) must contain"},
         Damage{"huddle-touches 1 page 4096\nl 4 0:1:-1\n", "r:2: '-1' is not a number"}));
 
 }  // namespace

@@ -98,7 +98,8 @@ TEST(Explain, SingleRankHasNoChoice) {
 // Elements that few algorithms support. Asking for an explanation does not change the choice.
 TEST(Explain, ContainsReasonIfNothingRuns) {
   run_explained(2, [](const TeamHandle& team) {
-    EXPECT_THAT(explained(team, HUDDLE_BCAST, 0, 1, HUDDLE_TEXT), HasSubstr("no bytes move"));
+    EXPECT_THAT(explained(team, HUDDLE_BCAST, 0, 1, HUDDLE_TEXT),
+                HasSubstr("nothing to do for zero bytes"));
     constexpr std::size_t gibibyte = std::size_t{1} << 30;
     EXPECT_THAT(explained(team, HUDDLE_REDUCE, 1, gibibyte, HUDDLE_TEXT), HasSubstr("too large"));
   });

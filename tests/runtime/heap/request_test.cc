@@ -9,8 +9,8 @@ namespace {
 
 TEST(HeapWish, IsReadFromTheSettings) {
   const Request request = request_from([](std::string_view key) -> std::string {
-    if (key == "heap-block") return "64K";
-    return key == "heap-cap" ? "2G" : "5";
+    if (key == "heap-threshold") return "64K";
+    return key == "heap-limit" ? "2G" : "5";
   });
   EXPECT_EQ(request.least_block_bytes, 65536U);
   EXPECT_EQ(request.cap_bytes, std::size_t{2} << 30);

@@ -102,7 +102,7 @@ TEST(Algorithm, NeedsContainSizeLimit) {
   EXPECT_TRUE(serves(little, Operation::bcast, 256));
   EXPECT_FALSE(serves(little, Operation::bcast, 257));
   const Algorithm slots = named(Operation::alltoall, "slots");
-  EXPECT_THAT(slots.needs, HasSubstr("all of a rank's at most 256K"));
+  EXPECT_THAT(slots.needs, HasSubstr("at most 256K for all blocks of a rank"));
   EXPECT_TRUE(serves(slots, Operation::alltoall, 64 * 1024));
   EXPECT_FALSE(serves(slots, Operation::alltoall, 64 * 1024 + 1));
 }

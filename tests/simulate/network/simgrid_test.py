@@ -38,7 +38,7 @@ MANY_SMPI = [("fat-tree-2to1", 16), ("fat-tree-2to1", 64), ("dragonfly", 64), ("
 
 def simulated(huddle, fabric, ranks, size, judge, what="allgather"):
     command = [huddle, "sim", "--fabric", str(ROOT / "machines/fabrics" / f"{fabric}.toml"), what, size,
-               "--ranks", str(ranks), "--with", judge, "--json"]
+               "--ranks", str(ranks), "--reference", judge, "--json"]
     return json.loads(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout)["algorithms"]
 
 

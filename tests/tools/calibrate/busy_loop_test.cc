@@ -65,7 +65,7 @@ TEST(BusyLoop, IsDetectedAndCoreIsReported) {
     EXPECT_FALSE(measured.verdict.steady());
     EXPECT_EQ(measured.attempts, 1 + most_repetitions);
     const std::string cpu = "cpu " + std::to_string(busy);
-    EXPECT_THAT(measured.verdict.reasons, Contains(HasSubstr("something else ran on " + cpu)));
+    EXPECT_THAT(measured.verdict.reasons, Contains(HasSubstr("other programs ran on " + cpu)));
 
     MeasurementLog book;
     book.record("line latency", "these two", measured);

@@ -50,7 +50,7 @@ TEST(MeasurementLog, CountsMeasurementsWithoutTime) {
   book.record("copy", "4K", Measured{});
   EXPECT_EQ(book.doubtful(), 1);
   ASSERT_EQ(book.doubts().size(), 1U);
-  EXPECT_EQ(book.doubts().front().why, "1 of 2 measurements had no time left");
+  EXPECT_EQ(book.doubts().front().why, "1 of 2 measurements did not run for lack of time");
 }
 
 TEST(MeasurementLog, ReportsDisturbedHardwareThreads) {
@@ -62,9 +62,9 @@ TEST(MeasurementLog, ReportsDisturbedHardwareThreads) {
   book.record("copy", "64", measured);
   const auto doubts = book.doubts();
   ASSERT_EQ(doubts.size(), 1U);
-  EXPECT_EQ(doubts.front().what, "cpu 3");
+  EXPECT_EQ(doubts.front().what, "hardware thread 3");
   EXPECT_EQ(doubts.front().why,
-            "something else ran on it in 1 of 1 measurements, for up to 60 % of the time");
+            "other programs ran on it in 1 of 1 measurements, for up to 60 % of the time");
 }
 
 TEST(MeasurementLog, KeepsFailures) {

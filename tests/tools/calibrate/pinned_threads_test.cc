@@ -116,9 +116,10 @@ TEST(MeasuringThreads, ReportsMissingHardwareThread) {
   const std::array nowhere = {100000};
   try {
     const MeasuringThreads crew(nowhere);
-    FAIL() << "a thread on cpu 100000";
+    FAIL() << "a thread on hardware thread 100000";
   } catch (const FailureError& error) {
-    EXPECT_NE(std::string(error.what()).find("cpu 100000"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("hardware thread 100000"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -115,9 +115,9 @@ TEST(Plan, LeavesOutStepsForSeveralCores) {
 TEST(Plan, MeasuresAllowedHardwareThreadsOnly) {
   const Topology topology = discover_from_synthetic("pack:2 core:4 pu:1").topology;
   const Plan plan = make_plan(topology, {CpuSet({1, 2, 6}), false, plenty});
-  EXPECT_THAT(plan.notes, Contains(HasSubstr("cpus 0,3-5,7 are not allowed")));
+  EXPECT_THAT(plan.notes, Contains(HasSubstr("hardware threads 0,3-5,7 are not available")));
   const Plan all_but_one = make_plan(topology, {CpuSet({0, 1, 2, 3, 4, 5, 6}), false, plenty});
-  EXPECT_THAT(all_but_one.notes, Contains(HasSubstr("cpu 7 is not allowed")));
+  EXPECT_THAT(all_but_one.notes, Contains(HasSubstr("hardware thread 7 is not available")));
   const std::set<int> allowed = {1, 2, 6};
   for (const Step& step : plan.steps) {
     for (const int pu : step.pus) EXPECT_TRUE(allowed.contains(pu)) << step.name;

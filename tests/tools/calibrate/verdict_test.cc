@@ -30,7 +30,8 @@ TEST(Judge, ReportsDisturbedCpu) {
   const Verdict verdict = judge(summarize(sampler.series(64)), threads, usual_tolerance);
   ASSERT_EQ(verdict.reasons.size(), 1U);
   EXPECT_EQ(verdict.reasons.front(),
-            "something else ran on cpu 11 for 50 % of the time (3 involuntary switches)");
+            "other programs ran on hardware thread 11 for 50 % of the time (3 involuntary context "
+            "switches)");
 }
 
 TEST(Judge, ReportsEveryReason) {
@@ -47,7 +48,7 @@ TEST(Judge, ReportsEveryReason) {
 TEST(Judge, DetectsSpreadAlone) {
   NoisySampler sampler(50, 0.2, 3);
   EXPECT_THAT(judge(summarize(sampler.series(200)), {}, usual_tolerance).reasons,
-              Contains(HasSubstr("spread")));
+              Contains(HasSubstr("vary")));
 }
 
 TEST(TakenAway, IsFraction) {

@@ -76,8 +76,8 @@ TEST(BenchCompare, NotesDifferencesBetweenTheRuns) {
   other.timing = "osu";
   other.points.pop_back();
   const std::string text = text_of(run(1, 2), other, 100);
-  for (const char* what :
-       {"the machines", "the ranks", "the MPIs", "1 point in one", "apart and osu"}) {
+  for (const char* what : {"different machines", "the numbers of ranks", "different MPIs",
+                           "1 point in only one", "apart and osu"}) {
     EXPECT_THAT(text, HasSubstr(what));
   }
 }
@@ -89,11 +89,13 @@ TEST(BenchCompare, RefusesUnknownDocuments) {
     return [path] { read_measured_run(path); };
   };
   const std::string good = json_of(1);
-  EXPECT_THAT(refusal(""), ThrowsMessage<InputError>(HasSubstr("there is nothing in it")));
-  EXPECT_THAT(refusal(good.substr(0, 80)), ThrowsMessage<InputError>(HasSubstr("not whole JSON")));
+  EXPECT_THAT(refusal(""), ThrowsMessage<InputError>(HasSubstr("the file is empty")));
+  EXPECT_THAT(refusal(good.substr(0, 80)),
+              ThrowsMessage<InputError>(HasSubstr("invalid or incomplete JSON")));
   EXPECT_THAT(refusal(json_of(1, "2")), ThrowsMessage<InputError>(HasSubstr("schema is not 1")));
-  EXPECT_THAT(refusal("[]"), ThrowsMessage<InputError>(HasSubstr("not what 'huddle bench")));
-  EXPECT_THAT(refusal(json_of(-1)), ThrowsMessage<InputError>(HasSubstr("no ratio between")));
+  EXPECT_THAT(refusal("[]"), ThrowsMessage<InputError>(HasSubstr("not a result of 'huddle bench")));
+  EXPECT_THAT(refusal(json_of(-1)),
+              ThrowsMessage<InputError>(HasSubstr("is not between low and high")));
   EXPECT_THAT(refusal(R"({"schema":1,"command":"bench","what":"mpi"})"),
               ThrowsMessage<InputError>(HasSubstr("missing")));
 }
@@ -111,7 +113,7 @@ TEST(BenchCompare, ReturnsFindingIfAPointIsSlowerThanTheBar) {
   EXPECT_EQ(program.run({"bench", "compare", folder + "a.json", folder + "none.json"}).status, 3);
   const Ran one = program.run({"bench", "compare", folder + "a.json"});
   EXPECT_EQ(one.status, 2);
-  EXPECT_THAT(one.err, StartsWith("huddle: compare what with what?"));
+  EXPECT_THAT(one.err, StartsWith("huddle: two results are required"));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(BenchMpi, MarksUnsteadyAndPassedAndSlowPoints) {
   EXPECT_THAT(line_of(text, "8 "), HasSubstr("~="));
   EXPECT_THAT(line_of(text, "64K "), HasSubstr("!"));
   EXPECT_THAT(text, HasSubstr("~ unsteady"));
-  EXPECT_THAT(text, HasSubstr("= huddle left calls"));
+  EXPECT_THAT(text, HasSubstr("= some calls fell back"));
   EXPECT_TRUE(marked.misses_bar());
   // One repetition that is not entirely below the bar is enough.
   results[1].again.back().high = 0.95;
@@ -127,7 +127,7 @@ TEST(BenchMpi, ReportsThePredictionError) {
   EXPECT_THAT(line_of(text, "8 "), Not(HasSubstr("?")));
   EXPECT_THAT(line_of(text, "64K "), HasSubstr("?"));
   EXPECT_THAT(text,
-              HasSubstr("off by a factor of 2.25 in the median of 2 points; 1 point marked ?"));
+              HasSubstr("differ by a factor of 2.25 in the median of 2 points; 1 point marked ?"));
   const json all = json::parse(bench_mpi_json(predicted));
   EXPECT_EQ(all["model_error"], json::parse(R"({"points":2,"median_times_off":2.25,
                                                 "mispredicted":1,"mispredicted_from":2.0})"));
@@ -144,21 +144,22 @@ TEST(BenchMpi, IgnoresPredictionsForCallsThatFellBackToTheMpi) {
 
 TEST(BenchMpi, ReportsWhereTheBuffersAre) {
   MpiBenchReport heap = report();
-  EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap off: buffers in ordinary memory"));
+  EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("buffers in private memory (heap off)"));
   heap.in_heap = true;
-  EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("heap on: buffers in the shared heap"));
+  EXPECT_THAT(bench_mpi_text(heap, 200), HasSubstr("buffers in the shared heap (heap on)"));
 }
 
 TEST(BenchMpi, ReportsTheTiming) {
   MpiBenchReport timed = report();
-  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("from the last rank in to the last out"));
+  EXPECT_THAT(bench_mpi_text(timed, 200),
+              HasSubstr("from when the last rank enters a call until the last rank leaves it"));
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "apart");
   timed.timing = bench::Timing::osu;
-  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("as in OSU's loop"));
+  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("like in the OSU micro-benchmarks"));
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["timing"], "osu");
   EXPECT_FALSE(json::parse(bench_mpi_json(timed))["settings"].contains("cold_calls"));
   timed.timing = bench::Timing::cold;
-  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first call of processes just started"));
+  EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first call of new processes"));
   timed.cold_calls = 10;
   EXPECT_THAT(bench_mpi_text(timed, 200), HasSubstr("the first 10 calls"));
   EXPECT_EQ(json::parse(bench_mpi_json(timed))["settings"]["cold_calls"], 10);

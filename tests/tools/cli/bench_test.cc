@@ -21,7 +21,7 @@ using testing::Not;
 TEST(Bench, SuggestsARemedyWithoutAnMpi) {
   const Ran ran = Program().environment("PATH=/nowhere").run({"bench"});
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("no mpirun on the PATH"));
+  EXPECT_THAT(ran.err, HasSubstr("mpirun is not in PATH"));
   EXPECT_THAT(ran.err, HasSubstr("huddle bench engine"));
 }
 
@@ -47,12 +47,12 @@ TEST(Bench, TimesOnlyThisMachine) {
   const Ran ran = Program().run(
       {"bench", "engine", "--machine", HUDDLE_SOURCE_DIR "/machines/dawning-4000a.toml"});
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("only what is here can be timed"));
+  EXPECT_THAT(ran.err, HasSubstr("only this machine can be measured"));
 }
 
 TEST(Bench, JsonHasEveryFigure) {
   const Ran ran =
-      Program().run({"bench", "engine", "--as-is", "--quick", "--rounds", "2", "--json"});
+      Program().run({"bench", "engine", "--no-calibrate", "--quick", "--rounds", "2", "--json"});
   const json bench = json::parse(ran.out);
   EXPECT_EQ(bench["schema"], 1);
   EXPECT_EQ(bench["command"], "bench");
@@ -84,12 +84,12 @@ TEST(Bench, JsonHasEveryFigure) {
 }
 
 TEST(Bench, TextHasTheSameFigures) {
-  const Ran ran = Program().run(
-      {"bench", "engine", "--as-is", "--quick", "--rounds", "1", "--variants", "--ranks", "3"});
+  const Ran ran = Program().run({"bench", "engine", "--no-calibrate", "--quick", "--rounds", "1",
+                                 "--variants", "--ranks", "3"});
   EXPECT_THAT(ran.out, HasSubstr("uncalibrated"));
   EXPECT_THAT(ran.out, HasSubstr("flat, two queues, packed flags"));
   EXPECT_THAT(ran.out, HasSubstr("predicted"));
-  EXPECT_THAT(ran.out, HasSubstr("the model's predictions are off by a factor of"));
+  EXPECT_THAT(ran.out, HasSubstr("predicted and measured times differ by a factor of"));
   EXPECT_THAT(ran.out, HasSubstr("3 ranks"));
   EXPECT_THAT(ran.out, Not(HasSubstr("[1/"))) << "progress is no result";
   EXPECT_THAT(ran.err, HasSubstr("[1/"));
@@ -117,8 +117,8 @@ Stopped stopped_in_its_second_comparison() {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int end : {out[0], out[1], err[0], err[1]}) close(end);
-    execl(HUDDLE_PROGRAM, "huddle", "bench", "engine", "--as-is", "--as-is", "--quick",
-          "--variants", "--json", "--rounds", "2", nullptr);
+    execl(HUDDLE_PROGRAM, "huddle", "bench", "engine", "--no-calibrate", "--no-calibrate",
+          "--quick", "--variants", "--json", "--rounds", "2", nullptr);
     _exit(127);
   }
   close(out[1]);

@@ -72,7 +72,7 @@ TEST(Binding, NamesTheGroupThatTheMachineLacks) {
     }
   };
   EXPECT_EQ(complaint("cores"), "--bind: this machine has no 'cores'; did you mean 'core'?");
-  EXPECT_THAT(complaint("blackboard"), HasSubstr("'blackboard'; there are hwthread, core, "));
+  EXPECT_THAT(complaint("blackboard"), HasSubstr("'blackboard'; use one of hwthread, core, "));
 }
 
 }  // namespace

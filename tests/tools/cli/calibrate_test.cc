@@ -87,7 +87,7 @@ TEST(Calibrate, DoesNotCreateTheFolderOfANamedFile) {
   const std::string folder = program.home().path("new/deep");
   const Ran ran = program.run({"calibrate", "--output", folder + "/machine.toml"});
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("there is no folder " + folder + "; make it"));
+  EXPECT_THAT(ran.err, HasSubstr("directory " + folder + "; make it"));
   EXPECT_FALSE(std::filesystem::exists(program.home().path("new")));
 }
 
@@ -159,9 +159,11 @@ TEST(Calibrate, WritesMostlyUnsteadyValuesOnlyIfForced) {
   const OtherUsers others;
   const Ran ran = program.run({"calibrate", "--quick", "--output", file});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("warning: other work runs on "));
-  EXPECT_LT(ran.err.find("warning: other work"), ran.err.find("[1/")) << "said before it begins";
-  EXPECT_THAT(ran.err, HasSubstr(" measurements are unsteady: nothing was written. Stop what"));
+  EXPECT_THAT(ran.err, HasSubstr("warning: other programs run on "));
+  EXPECT_LT(ran.err.find("warning: other programs"), ran.err.find("[1/"))
+      << "said before it begins";
+  EXPECT_THAT(ran.err,
+              HasSubstr(" measurements are unsteady, and nothing was written. Stop other"));
   EXPECT_FALSE(std::filesystem::exists(file));
   EXPECT_EQ(program.run({"calibrate", "--quick", "--output", file, "--force"}).status, 0);
   EXPECT_FALSE(machine::read_machine_file(file).doubts.empty());

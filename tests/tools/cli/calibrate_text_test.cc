@@ -21,8 +21,8 @@ using ::testing::Not;
 
 TEST(OtherWorkText, NamesTheBusiestProcessor) {
   EXPECT_EQ(other_work_text({{3, 0.2}, {7, 0.97}}, 8),
-            "other work runs on 2 of the 8 processors that are measured (on cpu 7 for 97 % of the "
-            "time): figures will be unsteady. Better stop it first");
+            "other programs run on 2 of the 8 hardware threads to be measured (on hardware thread "
+            "7 for 97 % of the time), so measurements will be unsteady; stop these programs first");
 }
 
 // Returns a machine without any measurements.

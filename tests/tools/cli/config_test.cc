@@ -26,46 +26,47 @@ const std::vector<ConfigFile> files = {{"/home/ada/.config/huddle/config.toml", 
 
 TEST(ConfigText, IsAnAlignedTable) {
   EXPECT_EQ(config_text(resolved(), files, 80),
-            "setting      value              from\n"
-            "huddle       on                 default\n"
-            "machine      /shared/node.toml  HUDDLE_MACHINE\n"
-            "ops          -                  default\n"
-            "algo         -                  default\n"
-            "stats        off                default\n"
-            "summary      auto               default\n"
-            "verify       off                default\n"
+            "setting          value              from\n"
+            "huddle           on                 default\n"
+            "machine          /shared/node.toml  HUDDLE_MACHINE\n"
+            "ops              -                  default\n"
+            "algo             -                  default\n"
+            "stats            off                default\n"
+            "summary          auto               default\n"
+            "verify           off                default\n"
             "activate-after   auto               default\n"
-            "net          measured           default\n"
-            "net-algo     -                  default\n"
-            "net-leaders  auto               default\n"
-            "heap         off                default\n"
-            "heap-block   64K                default\n"
-            "heap-cap     64G                default\n"
-            "heap-fork    1G                 default\n"
-            "threads      off                default\n"
-            "color        never              --color\n"
-            "unicode      auto               default\n"
-            "progress     auto               default\n"
+            "net              measured           default\n"
+            "net-algo         -                  default\n"
+            "net-leaders      auto               default\n"
+            "heap             off                default\n"
+            "heap-threshold   64K                default\n"
+            "heap-limit       64G                default\n"
+            "heap-fork-limit  1G                 default\n"
+            "threads          off                default\n"
+            "color            never              --color\n"
+            "unicode          auto               default\n"
+            "progress         auto               default\n"
             "\n"
-            "Files, the first one wins:\n"
-            "  /home/ada/.config/huddle/config.toml  not there\n"
+            "Configuration files; the first one that contains a setting applies:\n"
+            "  /home/ada/.config/huddle/config.toml  missing\n"
             "  /etc/huddle/config.toml               found\n");
 }
 
 TEST(ConfigText, PutsTheOriginBelowTheValueInNarrowTerminals) {
-  EXPECT_THAT(config_text(resolved(), files, 30),
-              HasSubstr("machine      /shared/node.toml\n             HUDDLE_MACHINE\n"
-                        "ops          -         default\n"));
+  EXPECT_THAT(config_text(resolved(), files, 30), HasSubstr("machine          /shared/node.toml\n"
+                                                            "                 HUDDLE_MACHINE\n"
+                                                            "ops              -\n"
+                                                            "                 default\n"));
 }
 
 TEST(ConfigText, ShowsMissingValues) {
   EXPECT_THAT(config_text(settings::resolve({}), {}, 80),
-              HasSubstr("machine      -         default\n"));
+              HasSubstr("machine          -         default\n"));
 }
 
 TEST(SettingText, ExplainsOneSetting) {
   const auto all = resolved();
-  const std::string text = setting_text(find(all, "machine"));
+  const std::string text = setting_text(find(all, "machine"), 80);
   EXPECT_THAT(text, HasSubstr("value        /shared/node.toml (from HUDDLE_MACHINE)\n"));
   EXPECT_THAT(text, HasSubstr("environment  HUDDLE_MACHINE=NAME|FILE\n"));
   EXPECT_THAT(text, HasSubstr("default      none\n"));

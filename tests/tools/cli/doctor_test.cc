@@ -49,19 +49,17 @@ Console console_of(int columns, bool unicode = false, bool color = false) {
 TEST(DoctorText, HasOneLinePerCheckAndDetailsForProblems) {
   EXPECT_EQ(doctor_text(three(), console_of(80)),
             "Between processes\n"
-            "  ok Reading memory  process_vm_readv works\n"
-            "\n"
+            "  ok Reading memory  process_vm_readv works\n\n"
             "Huge pages\n"
             "  !  Shared          shmem_enabled is 'never'\n"
-            "       Cost:   Random access is slower.\n"
+            "       Effect: Random access is slower.\n"
             "       Remedy: As root:\n"
             "               echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled\n"
             "  X  memfd           no\n"
-            "       Cost:   Nothing works.\n"
-            "       Remedy: Use Linux.\n"
-            "\n"
-            "3 checks: 1 fine, 1 limited, 1 failed. huddle cannot work here until what fails\n"
-            "is mended.\n");
+            "       Effect: Nothing works.\n"
+            "       Remedy: Use Linux.\n\n"
+            "3 checks: 1 passed, 1 limited, 1 failed. huddle cannot work here until the\n"
+            "failed checks are fixed.\n");
 }
 
 TEST(DoctorText, PutsTextBelowItsTitleInNarrowTerminals) {
@@ -102,7 +100,8 @@ TEST(DoctorText, EndsWithASummary) {
   findings.pop_back();
   EXPECT_THAT(doctor_text(findings, console_of(80)), HasSubstr("huddle works here; the remedies"));
   findings.pop_back();
-  EXPECT_THAT(doctor_text(findings, console_of(80)), HasSubstr("Everything that huddle can use"));
+  EXPECT_THAT(doctor_text(findings, console_of(80)),
+              HasSubstr("huddle works here without limitations"));
 }
 
 TEST(DoctorJson, HasEveryCheck) {

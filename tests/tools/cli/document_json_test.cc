@@ -31,7 +31,7 @@ TEST(Json, OfEveryCommandBeginsAlike) {
                                     {"calibrate", "--dry-run"},
                                     {"doctor"},
                                     {"paths", "--machine", "songshan"},
-                                    {"ucx", "--machine", "songshan", "--for", "1.9"},
+                                    {"ucx", "--machine", "songshan", "--ucx-version", "1.9"},
                                     {"config"},
                                     {"config", "machine"},
                                     {"run", "--dry-run", "true"}};

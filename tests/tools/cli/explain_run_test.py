@@ -139,7 +139,7 @@ class ExplainAndRun(unittest.TestCase):
         self.assertNotEqual(on["chosen"]["algorithm"], off["chosen"]["algorithm"])
         self.assertLess(on["chosen"]["predicted_ns"], off["chosen"]["predicted_ns"])
         small = self.what_is_explained("allgather", "32K", *options, "on")
-        self.assertFalse(small["mapped"], "no array of less than HUDDLE_HEAP_BLOCK lies in it")
+        self.assertFalse(small["mapped"], "no array of less than HUDDLE_HEAP_THRESHOLD lies in it")
 
 
 if __name__ == "__main__":

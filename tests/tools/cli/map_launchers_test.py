@@ -48,7 +48,7 @@ class Order:
 
     def written(self, emission):
         fixed = ",".join(f"{rank}={pu}" for rank, pu in enumerate(self.pus))
-        return subprocess.run([HUDDLE, "map", "two.csv", "--allowed", ",".join(map(str, self.pus)), "--fixed", fixed,
+        return subprocess.run([HUDDLE, "map", "two.csv", "--cpus", ",".join(map(str, self.pus)), "--fixed", fixed,
                                "--emit", emission], cwd=self.folder, text=True, check=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 

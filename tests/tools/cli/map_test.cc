@@ -52,10 +52,10 @@ class Map : public testing::Test {
 TEST_F(Map, ShowsBothPlacementsAndTheReason) {
   const Ran ran = map({});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that talk"),
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that communicate"),
                              HasSubstr("% of the hop-bytes saved"), HasSubstr("why: tree:"),
-                             HasSubstr("bytes between each pair"),
-                             HasSubstr("placement (. is free)"), HasSubstr("l3 0-7:")));
+                             HasSubstr("bytes between each pair"), HasSubstr("placement (.: free)"),
+                             HasSubstr("l3 0-7:")));
 }
 
 TEST_F(Map, JsonHasEachElementOnce) {
@@ -72,14 +72,14 @@ TEST_F(Map, JsonHasEachElementOnce) {
 }
 
 TEST_F(Map, KeepsGoodPlacements) {
-  EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("leave it as it is"));
-  EXPECT_THAT(map({"--least-gain", "90"}).out, HasSubstr("is less than --least-gain 90 %"));
+  EXPECT_THAT(map({}, ring_csv(16, 1)).out, HasSubstr("keep the current placement"));
+  EXPECT_THAT(map({"--min-gain", "90"}).out, HasSubstr("is less than"));
   const Ran silent = map({}, "0,0\n0,0\n");
   EXPECT_EQ(silent.status, 0);
-  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: no two elements communicate"));
-  const Ran emitted = map({"--least-gain", "90", "--emit", "gomp"});
+  EXPECT_THAT(silent.out, HasSubstr("nothing to gain: no two ranks or threads communicate"));
+  const Ran emitted = map({"--min-gain", "90", "--emit", "gomp"});
   EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
-  EXPECT_THAT(emitted.err, HasSubstr("this is the present placement; leave it as it is"));
+  EXPECT_THAT(emitted.err, HasSubstr("this is the current placement; keep the current placement"));
 }
 
 // Returns a profile of threads in a row with `events` sampled events, each of a page of 4 KiB.
@@ -102,9 +102,10 @@ TEST_F(Map, ThinProfilesMoveNothing) {
     const std::string profile = profile_of_a_row(16, events);
     const Ran ran = map({}, profile);
     EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr(fmt::format("leave it as it is: {} sampled events cannot place "
-                                               "16 threads: at least 160",
-                                               events)));
+    EXPECT_THAT(ran.out,
+                HasSubstr(fmt::format(
+                    "keep the current placement: {} sampled events are too few to place 16 threads",
+                    events)));
     const json document = json::parse(map({"--json"}, profile).out);
     EXPECT_EQ(document["advice"], "leave");
     EXPECT_EQ(document["matrix"]["events"]["evidence"], "too few events");
@@ -157,7 +158,7 @@ TEST_F(MapOnTwoSockets, PackingFillsOneSocketAndWarns) {
   const json document = halo({"--pack"});
   EXPECT_EQ(per_socket(document), std::vector<int>({64, 0}));
   EXPECT_LT(document["memory_gb_per_s"], 130);
-  EXPECT_THAT(document["warning"].get<std::string>(), HasSubstr("of memory bandwidth"));
+  EXPECT_THAT(document["warning"].get<std::string>(), HasSubstr("memory bandwidth"));
 }
 
 TEST_F(MapOnTwoSockets, PresentPlacementIsNotConcentrated) {
@@ -166,12 +167,12 @@ TEST_F(MapOnTwoSockets, PresentPlacementIsNotConcentrated) {
     assignments += fmt::format("{}={}\n", element, element % 2 * 64 + element / 2);
   }
   const std::string present = program_.home().write("present", assignments);
-  EXPECT_EQ(per_socket(halo({"--present", present})), std::vector<int>({32, 32}));
+  EXPECT_EQ(per_socket(halo({"--current", present})), std::vector<int>({32, 32}));
 }
 
 TEST_F(Map, KeepsFixedElementsAndAllowedSlots) {
-  const json document = json::parse(
-      map({"--fixed", "3=12,4=1:2", "--allowed", "0-3,12", "--nodes", "4", "--json"}).out);
+  const json document =
+      json::parse(map({"--fixed", "3=12,4=1:2", "--cpus", "0-3,12", "--nodes", "4", "--json"}).out);
   for (const json& assignment : document["placement"]) {
     const int processor = assignment["processor"];
     EXPECT_TRUE(processor <= 3 || processor == 12) << assignment;
@@ -190,12 +191,12 @@ TEST_F(Map, StartsFromThePresentPlacement) {
     assignments += fmt::format("{}={}\n", element, (13 * element) % 16);
   }
   const std::string present = program_.home().write("present", assignments);
-  EXPECT_THAT(map({"--present", present}).out, HasSubstr("leave it as it is"))
+  EXPECT_THAT(map({"--current", present}).out, HasSubstr("keep the current placement"))
       << "the ring of step 5 lies in order there";
   const std::string wrong = program_.home().write("wrong", "0=1\nx\n");
-  const Ran ran = map({"--present", wrong});
+  const Ran ran = map({"--current", wrong});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("wrong:2: 'x' is no ELEMENT=PROCESSOR"));
+  EXPECT_THAT(ran.err, HasSubstr("wrong:2: 'x' is not of the form ELEMENT=HARDWARE_THREAD"));
 }
 
 TEST_F(Map, ComparesAllMethods) {
@@ -216,7 +217,7 @@ TEST_F(Map, ListsTheRowsOfItsTable) {
 
 TEST_F(Map, WritesPlacementsForLaunchers) {
   EXPECT_THAT(map({"--emit", "prrte"}).out, HasSubstr("rank 0=localhost slot="));
-  EXPECT_THAT(map({"--nodes", "2", "--allowed", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,
+  EXPECT_THAT(map({"--nodes", "2", "--cpus", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,
               AllOf(HasSubstr("a\n"), HasSubstr("b\n"), Not(HasSubstr("node"))));
 }
 
@@ -231,19 +232,19 @@ TEST_F(Map, ReportsUsageErrors) {
   fails({"--emit", "openmpi"}, "did you mean 'openmpi4'?");
   fails({"--emit", "foo"}, "the formats are omp-places, gomp");
   fails({"--rows", "frist"}, "did you mean 'first'?");
-  fails({"--as-printed"}, "--as-printed goes with --method lh");
-  fails({"--allowed", "0-3", "--nodes", "2"}, "--nodes 4");
-  fails({"--allowed", "99"}, "none of the allowed processors");
-  fails({"--allowed", "x"}, "--allowed");
-  fails({"--fixed", "3"}, "is no ELEMENT=PROCESSOR");
-  fails({"--fixed", "3=99"}, "no such processor");
-  fails({"--fixed", "3=1,4=1"}, "cannot both sit on 1");
+  fails({"--as-published"}, "--as-published requires --method lh");
+  fails({"--cpus", "0-3", "--nodes", "2"}, "--nodes 4");
+  fails({"--cpus", "99"}, "--cpus contains no hardware thread");
+  fails({"--cpus", "x"}, "--cpus");
+  fails({"--fixed", "3"}, "is not of the form ELEMENT=HARDWARE_THREAD");
+  fails({"--fixed", "3=99"}, "this hardware thread does not exist");
+  fails({"--fixed", "3=1,4=1"}, "cannot both be placed on 1");
   fails({"--fixed", "77=1"}, "there is no element 77");
-  fails({"--nodes", "2", "--hosts", "a", "--emit", "hostfile"}, "--hosts names 1 node");
-  fails({"--nodes", "2", "--allowed", "0-7", "--emit", "gomp"}, "threads of one node");
+  fails({"--nodes", "2", "--hosts", "a", "--emit", "hostfile"}, "--hosts contains 1 node");
+  fails({"--nodes", "2", "--cpus", "0-7", "--emit", "gomp"}, "threads of one node");
   const Ran nothing = program_.run({"map"});
   EXPECT_EQ(nothing.status, 2);
-  EXPECT_THAT(nothing.err, HasSubstr("map what?"));
+  EXPECT_THAT(nothing.err, HasSubstr("a communication matrix is required"));
 }
 
 TEST_F(Map, DamagedMatrixIsReportedWithFileAndLine) {

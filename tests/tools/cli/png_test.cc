@@ -98,8 +98,8 @@ TEST_F(Png, HasTwoPixelsPerPoint) {
 
 TEST_F(Png, MissingConverterIsReportedWithARemedy) {
   EXPECT_EQ(message(),
-            "a PNG needs rsvg-convert, which is not on PATH: install it (Debian: librsvg2-bin), or "
-            "write an SVG with --svg instead");
+            "--png requires rsvg-convert, which is not in PATH: install it (Debian: librsvg2-bin), "
+            "or write an SVG with --svg instead");
 }
 
 TEST_F(Png, FailureOfTheConverterIsQuoted) {

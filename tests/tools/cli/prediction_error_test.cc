@@ -23,13 +23,12 @@ TEST(PredictionError, HasTheMedianAndTheNumberOfMispredictions) {
   EXPECT_EQ(error.points, 3U);
   EXPECT_DOUBLE_EQ(error.median_times_off, 1.3);
   EXPECT_EQ(error.mispredicted, 1U);
-  EXPECT_EQ(
-      prediction_error_text(error),
-      "the model's predictions are off by a factor of 1.30 in the median of 3 points; 1 point "
-      "marked ?: by more than 2");
+  EXPECT_EQ(prediction_error_text(error),
+            "predicted and measured times differ by a factor of 1.30 in the median of 3 points; 1 "
+            "point marked ? differ by more than 2");
   EXPECT_EQ(prediction_error_text(prediction_error({1.1})),
-            "the model's predictions are off by a factor of 1.10 in the median of 1 point, and "
-            "nowhere by more than 2");
+            "predicted and measured times differ by a factor of 1.10 in the median of 1 point, and "
+            "by at most 2 everywhere");
 }
 
 TEST(PredictionError, IgnoresPointsWithoutAPrediction) {

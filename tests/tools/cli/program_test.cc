@@ -56,7 +56,7 @@ TEST(Help, ShowsTheFirstSteps) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.err, "");
   EXPECT_THAT(ran.out, AllOf(HasSubstr("Usage: huddle [OPTIONS] [COMMAND]"), HasSubstr("Commands:"),
-                             HasSubstr("Start with:"), HasSubstr("Exit status:")));
+                             HasSubstr("First steps:"), HasSubstr("Exit status:")));
   for (const auto& command : all_commands()) {
     EXPECT_THAT(ran.out, HasSubstr("\n  " + command->name() + " "));
   }
@@ -89,9 +89,11 @@ TEST(Help, FitsNarrowTerminalsExceptForExamples) {
     program.environment("COLUMNS=40");
     const std::string help = program.run(words).out;
     // Examples are for copying and are not broken.
-    const std::size_t end = std::min(help.find("Examples:"), help.find("Start with:"));
+    const std::size_t end = std::min(help.find("Examples:"), help.find("First steps:"));
     ASSERT_NE(end, std::string::npos);
-    EXPECT_THAT(help, HasSubstr("\n  --color auto|always|never\n    colors"));
+    EXPECT_THAT(help, HasSubstr("\n"
+                                "  --color auto|always|never\n"
+                                "    use colors"));
     for (const std::string& line : lines_of(help.substr(0, end))) {
       EXPECT_LE(display_width(line), 40U) << line;
     }
@@ -121,8 +123,8 @@ TEST(Help, AcceptsOtherCommonSpellings) {
   EXPECT_EQ(program.run({"version"}).out, program.run({"--version"}).out);
   EXPECT_EQ(program.run({"version"}).status, 0);
   EXPECT_EQ(program.run({"-V"}).out, program.run({"--version"}).out);
-  expect_usage({"help", "tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
-  expect_usage({"tpoo", "--help"}, "there is no command 'tpoo'; did you mean 'topo'?");
+  expect_usage({"help", "tpoo"}, "unknown command 'tpoo'; did you mean 'topo'?");
+  expect_usage({"tpoo", "--help"}, "unknown command 'tpoo'; did you mean 'topo'?");
 }
 
 TEST(Subcommands, HaveTheirOwnHelp) {
@@ -135,22 +137,22 @@ TEST(Subcommands, HaveTheirOwnHelp) {
 }
 
 TEST(Subcommands, AreNamedForUnknownWords) {
-  expect_usage({"bench", "engin"}, "there is no command 'bench engin'; did you mean 'engine'?");
+  expect_usage({"bench", "engin"}, "unknown command 'bench engin'; did you mean 'engine'?");
   expect_usage({"bench", "engin", "--help"},
-               "there is no command 'bench engin'; did you mean 'engine'?");
+               "unknown command 'bench engin'; did you mean 'engine'?");
   expect_usage({"bench", "--variants"},
                "'huddle bench' has no option '--variants'; 'huddle bench engine' has");
   expect_usage({"bench", "engine", "compare"},
-               "'huddle bench engine' does not know what to do with 'compare'");
+               "'huddle bench engine' does not accept the argument 'compare'");
   EXPECT_THAT(Program().run({"bench", "engine", "-x"}).err,
               HasSubstr("Try 'huddle bench engine --help'."));
 }
 
 TEST(Subcommands, RejectOptionsBeforeTheirName) {
   expect_usage({"bench", "--quick", "engine"},
-               "--quick belongs behind the command: huddle bench engine --quick");
+               "--quick must follow the command: huddle bench engine --quick");
   expect_usage({"bench", "--table", "engine"},
-               "--table belongs behind the command: huddle bench engine --table");
+               "--table must follow the command: huddle bench engine --table");
   expect_usage({"bench", "--sizes", "8", "engine"},
                "'huddle bench engine' has no option '--sizes'");
   EXPECT_EQ(Program().run({"bench", "--color", "never", "engine", "--help"}).status, 0);
@@ -163,10 +165,10 @@ TEST(Version, IsOneLine) {
 }
 
 TEST(Usage, SuggestsTheNearestCommand) {
-  expect_usage({"tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
-  expect_usage({"--color", "never", "tpoo"}, "there is no command 'tpoo'; did you mean 'topo'?");
-  expect_usage({"broadcast"}, "there is no command 'broadcast'");
-  expect_usage({""}, "there is no command ''");
+  expect_usage({"tpoo"}, "unknown command 'tpoo'; did you mean 'topo'?");
+  expect_usage({"--color", "never", "tpoo"}, "unknown command 'tpoo'; did you mean 'topo'?");
+  expect_usage({"broadcast"}, "unknown command 'broadcast'");
+  expect_usage({""}, "unknown command ''");
 }
 
 TEST(Usage, SuggestsTheNearestOption) {
@@ -180,18 +182,18 @@ TEST(Usage, SuggestsTheNearestOption) {
 
 TEST(Usage, ReportsThePlaceOfAMisplacedOption) {
   expect_usage({"run", "-n", "2", "true"},
-               "'huddle run' has no option '-n'; those of COMMAND stand behind it");
-  expect_usage({"--json", "doctor"}, "--json belongs behind the command: huddle doctor --json");
+               "'huddle run' has no option '-n'; options of COMMAND follow COMMAND");
+  expect_usage({"--json", "doctor"}, "--json must follow the command: huddle doctor --json");
 }
 
 TEST(Usage, RejectsStrayArguments) {
-  expect_usage({"doctor", "me"}, "'huddle doctor' does not know what to do with 'me'");
-  expect_usage({"doctor", "--", "me"}, "'huddle doctor' does not know what to do with 'me'");
+  expect_usage({"doctor", "me"}, "'huddle doctor' does not accept the argument 'me'");
+  expect_usage({"doctor", "--", "me"}, "'huddle doctor' does not accept the argument 'me'");
 }
 
 TEST(Usage, RejectsWrongValues) {
   expect_usage({"doctor", "--color"}, "--color needs one value");
-  expect_usage({"doctor", "--color", "blue"}, "--color takes auto, always or never, not 'blue'");
+  expect_usage({"doctor", "--color", "blue"}, "--color must be auto, always or never, not 'blue'");
 }
 
 TEST(Usage, RejectsInvalidNumbers) {
@@ -202,7 +204,7 @@ TEST(Usage, RejectsInvalidNumbers) {
 }
 
 TEST(Usage, RejectsEmptyValues) {
-  const std::string why = ": the value is empty; is a variable not set?";
+  const std::string why = ": the value is empty; is a variable unset?";
   expect_usage({"topo", "--machine", ""}, "--machine" + why);
   expect_usage({"topo", "--synthetic", ""}, "--synthetic" + why);
   expect_usage({"topo", "--xml="}, "--xml needs one value");
@@ -316,7 +318,7 @@ TEST(Config, ExplainsOneSetting) {
   const Ran ran = Program().run({"config", "color"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, StartsWith("color: "));
-  expect_usage({"config", "colour"}, "there is no setting 'colour'; did you mean 'color'?");
+  expect_usage({"config", "colour"}, "unknown setting 'colour'; did you mean 'color'?");
 }
 
 }  // namespace

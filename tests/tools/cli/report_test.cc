@@ -16,14 +16,16 @@ using testing::StartsWith;
 TEST(Report, WithoutAFileIsAUsageErrorWithAnExample) {
   const Ran ran = Program().run({"report"});
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, StartsWith("huddle: report on what? Measure first: huddle bench --json"));
+  EXPECT_THAT(
+      ran.err,
+      StartsWith("huddle: a file of results is required; measure first: huddle bench --json"));
 }
 
 TEST(Report, WithoutPythonNamesThePackages) {
   const Ran ran = Program().environment("PATH=/nowhere").run({"report", "results.json"});
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, HasSubstr("no python3 on the PATH"));
+  EXPECT_THAT(ran.err, HasSubstr("python3 is not in PATH"));
 }
 
 }  // namespace

@@ -59,16 +59,15 @@ TEST(Reproduce, IgnoresMachinesOfTheUser) {
 TEST(Reproduce, RefusesToMeasureWithoutMeasuredFigures) {
   const Ran ran = reproduce({"zhang", "--measure"});
   EXPECT_EQ(ran.status, 2);
-  EXPECT_EQ(ran.err,
-            "huddle: there is nothing to measure for 'zhang': --measure is for kurnosov\n");
+  EXPECT_EQ(ran.err, "huddle: --measure is not possible for 'zhang', only for kurnosov\n");
 }
 
 TEST(Reproduce, RefusesAnUnknownPaper) {
   const Ran ran = reproduce({"zang"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err, "huddle: there is no paper 'zang'; did you mean 'zhang'?\n");
-  EXPECT_THAT(reproduce({"knuth"}).err, HasSubstr("there are zhang, liu, kurnosov, chen, lu"));
+  EXPECT_EQ(ran.err, "huddle: unknown paper 'zang'; did you mean 'zhang'?\n");
+  EXPECT_THAT(reproduce({"knuth"}).err, HasSubstr("use one of zhang, liu, kurnosov, chen, lu"));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(Compared, ShowsBothTimesAndTheirRatio) {
   const std::string text = compared_text(runs_of({3, 3.3, 3.6, 3, 3, 3}, {2, 2, 2, 2, 2, 1.5}));
   EXPECT_THAT(text, ContainsRegex("without huddle +3.000 s +3.000 s +3.600 s +2.000 s"));
   EXPECT_THAT(text, ContainsRegex("with huddle +2.000 s +1.500 s +2.000 s +3.000 s"));
-  EXPECT_THAT(text, HasSubstr("without / with: 1.575 (1.500 to 2.000) from 6 runs of each"));
+  EXPECT_THAT(text, HasSubstr("without / with huddle: 1.575 (1.500 to 2.000) from 6 runs of each"));
 }
 
 TEST(Compared, ReportsOnlySignificantDifferences) {
@@ -38,14 +38,15 @@ TEST(Compared, ReportsOnlySignificantDifferences) {
               HasSubstr("\nSlower with huddle.\n"));
   EXPECT_THAT(compared_text(runs_of({3, 3, 3, 3, 3, 1}, six)),
               HasSubstr("\nNo significant difference"));
-  EXPECT_THAT(compared_text(runs_of({3, 3, 3, 3, 3}, {2, 2, 2, 2, 2})), HasSubstr("\nSo few runs"));
+  EXPECT_THAT(compared_text(runs_of({3, 3, 3, 3, 3}, {2, 2, 2, 2, 2})), HasSubstr("\n"
+                                                                                  "Too few runs"));
 }
 
 TEST(TakenLine, IsTheLastOneOfHuddle) {
   EXPECT_EQ(
-      taken_line("1: huddle: 5 collectives of rank 0 taken, 1 passed to the MPI (1 one rank)\n"
+      taken_line("1: huddle: 5 collectives of rank 0 handled, 1 left to the MPI (single rank: 1)\n"
                  "the end"),
-      "5 collectives of rank 0 taken, 1 passed to the MPI (1 one rank)");
+      "5 collectives of rank 0 handled, 1 left to the MPI (single rank: 1)");
   EXPECT_EQ(taken_line("huddle: rank 0 called no collective\n"), "");
   EXPECT_EQ(taken_line(""), "");
 }

@@ -53,7 +53,7 @@ TEST(Schedule, ShowsOneRankOfMany) {
 TEST(Schedule, ChecksScheduleOnRequest) {
   const Ran ran = Program().run({"schedule", "allreduce:halving", "-n", "37", "--check"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_EQ(ran.out, "allreduce:halving among 37 ranks is proven, in place, too\n");
+  EXPECT_EQ(ran.out, "allreduce:halving among 37 ranks is correct, also in place\n");
 }
 
 TEST(Schedule, ListsAllAlgorithms) {
@@ -96,21 +96,21 @@ TEST(Schedule, ReportsInvalidArguments) {
   } calls[] = {
       {{"schedule", "allgather:neigbor"}, "did you mean 'allgather:neighbor'?"},
       {{"schedule", "algather:ring"}, "did you mean 'allgather'?"},
-      {{"schedule", "allgather"}, "there is no algorithm 'allgather'"},
-      {{"schedule", "allgather:ring", "-n", "0"}, "among 0 ranks? There has to be one at least"},
+      {{"schedule", "allgather"}, "unknown algorithm 'allgather'"},
+      {{"schedule", "allgather:ring", "-n", "0"}, "among 0 ranks: at least one rank is required"},
       {{"schedule", "bcast:chain", "-n", "4", "--root", "4"},
-       "there is no root 4 among 4 ranks; the last is 3"},
+       "there is no root 4 among 4 ranks; the last rank is 3"},
       {{"schedule", "bcast:chain", "-n", "4", "--rank", "x"}, "there is no rank x among 4"},
-      {{"schedule", "allgather:ring", "-n", "2000"}, "shown by --rank RANK"},
-      {{"distance", "allgather", "--ranks", "0"}, "0 ranks? There has to be one at least"},
-      {{"distance", "allgather", "--ranks", "5..2"}, "ends before it begins"},
-      {{"distance", "allgather", "--ranks", "4,,5"}, "is no number of ranks"},
-      {{"distance", "allgather"}, "among how many ranks?"},
-      {{"distance"}, "the distance of what?"},
-      {{"distance", "gossip", "--ranks", "4"}, "there is no operation 'gossip'"},
+      {{"schedule", "allgather:ring", "-n", "2000"}, "select one with --rank RANK"},
+      {{"distance", "allgather", "--ranks", "0"}, "0 ranks: at least one is required"},
+      {{"distance", "allgather", "--ranks", "5..2"}, "ends below its start"},
+      {{"distance", "allgather", "--ranks", "4,,5"}, "is not a number of ranks"},
+      {{"distance", "allgather"}, "the number of ranks is missing"},
+      {{"distance"}, "the collective is missing"},
+      {{"distance", "gossip", "--ranks", "4"}, "unknown operation 'gossip'"},
       {{"distance", "allgather", "--ranks", "4,8", "--svg", "-", "--fabric",
         HUDDLE_SOURCE_DIR "/machines/fabrics/dragonfly.toml"},
-       "is drawn for one number of ranks"},
+       "requires one number of ranks"},
   };
   for (const auto& call : calls) {
     const Ran ran = Program().run(call.arguments);
@@ -124,8 +124,8 @@ TEST(Distance, ShowsPrintedAndCountedValues) {
   const Ran ran = Program().run({"distance", "allgather:bruck", "--ranks", "10"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out,
-            "10 ranks                      D  counted  by formula  as printed\n"
-            "  allgather:bruck          3.25     13/4        13/4       -1.55\n");
+            "10 ranks                      D  counted  by formula  as published\n"
+            "  allgather:bruck          3.25     13/4        13/4         -1.55\n");
 }
 
 TEST(Distance, IsExactInJson) {

@@ -86,19 +86,20 @@ TEST_F(Hostile, WithoutPerfOneSentenceGivesTheReason) {
   for (const char* mode : {"watch", "move"}) {
     const Ran ran = run_without("perf", {"run", "--threads", mode, hostile, "threads"});
     EXPECT_EQ(ran.status, good);
-    EXPECT_THAT(ran.err, HasSubstr("threads are left alone: page faults are not seen here"));
+    EXPECT_THAT(ran.err,
+                HasSubstr("threads are not observed: page faults cannot be observed here"));
     EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
   }
   const Ran profile = run_without("perf", {"profile", hostile, "threads"});
   EXPECT_EQ(profile.status, 1);
-  EXPECT_THAT(profile.err, HasSubstr("page faults cannot be watched"));
+  EXPECT_THAT(profile.err, HasSubstr("page faults cannot be observed"));
 }
 
 TEST_F(Hostile, WithoutUserfaultfdOneSentenceGivesTheReason) {
   if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
   const Ran ran = run_without("userfaultfd", {"run", "--threads", "move", hostile, "threads"});
   EXPECT_EQ(ran.status, good);
-  EXPECT_THAT(ran.err, HasSubstr("threads are left alone: writes cannot be made visible"));
+  EXPECT_THAT(ran.err, HasSubstr("threads are not observed: writes cannot be observed"));
   EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
 }
 
@@ -120,7 +121,7 @@ TEST_F(Hostile, ForeignProcessIsRefusedInOneSentence) {
   const Ran ran = run("off", of_an_ordinary_user({"watch", "1", "--seconds", "1"}));
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, HasSubstr("cannot be watched"));
+  EXPECT_THAT(ran.err, HasSubstr("cannot be observed"));
   EXPECT_LE(lines_in(ran.err), 3) << ran.err;
 }
 

@@ -35,8 +35,9 @@ TEST(Watch, ReplaysDecisionsWithReasons) {
                                           two_small_sockets};
   const Ran ran = program.run(words);
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("8 threads at work"), HasSubstr("threads that share pages"),
-                             HasSubstr("too few to tell"), HasSubstr("seen twice in a row")));
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("8 threads at work"), HasSubstr("threads that share pages"),
+                    HasSubstr("too few to decide"), HasSubstr("confirmed by two decisions")));
   EXPECT_EQ(program.run(words).out, ran.out);
 }
 
@@ -57,7 +58,7 @@ TEST(Watch, JsonHasEveryDecision) {
 
 TEST(Watch, AsPrintedFindsFewerPairs) {
   const Ran ran = Program().run(
-      {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-printed", "--json"});
+      {"watch", "--replay", recording, "--machine", two_small_sockets, "--as-published", "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json document = json::parse(ran.out);
   for (const json& decision : document["decisions"]) {
@@ -72,7 +73,7 @@ TEST(Watch, ComparesPlacements) {
   const Ran ran = Program().run(words);
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("predicted communication time"), HasSubstr("spread"),
-                             HasSubstr("huddle: begins with spread, 1 move")));
+                             HasSubstr("huddle: starts with spread; 1 move")));
   std::vector<std::string> with_json = words;
   with_json.emplace_back("--json");
   const json compared = json::parse(Program().run(with_json).out)["compared"];
@@ -86,14 +87,14 @@ TEST(Watch, ReadsOutputOfPerfScript) {
       program.home().write("samples.txt",
                            "app 7/7 [000] 1.000000: cpu/mem-stores/P: 1000\n"
                            "app 7/8 [001] 1.100000: cpu/mem-stores/P: 1008\ncut o");
-  const Ran ran = program.run({"watch", "--from", file, "--machine", two_small_sockets});
+  const Ran ran = program.run({"watch", "--perf-script", file, "--machine", two_small_sockets});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads at work, 2 pages"),
-                             HasSubstr("cut off: 1 line, by number 3")));
+                             HasSubstr("ignored 1 line without a complete sample: 3")));
   const std::string empty = program.home().write("empty.txt", "nothing\n");
-  EXPECT_EQ(program.run({"watch", "--from", empty}).status, 3);
-  EXPECT_EQ(program.run({"watch", "--from", file, "--replay", file}).status, 2);
-  EXPECT_EQ(program.run({"watch", "--from", file, "--start", "parks"}).status, 2);
+  EXPECT_EQ(program.run({"watch", "--perf-script", empty}).status, 3);
+  EXPECT_EQ(program.run({"watch", "--perf-script", file, "--replay", file}).status, 2);
+  EXPECT_EQ(program.run({"watch", "--perf-script", file, "--start", "parks"}).status, 2);
   EXPECT_EQ(program.run({"watch", "1", "--compare"}).status, 2);
 }
 
@@ -103,7 +104,7 @@ TEST(Watch, ReportsInvalidInput) {
   const std::string damaged = program.home().write("damaged", "huddle-touches 1 page 4096\nx\n");
   const Ran ran = program.run({"watch", "--replay", damaged});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("damaged:2: a line begins with"));
+  EXPECT_THAT(ran.err, HasSubstr("damaged:2: a line must begin with"));
 }
 
 TEST(Watch, RequiresAnExistingProcess) {
@@ -119,7 +120,7 @@ TEST(Watch, ChangesNothingInAProcess) {
   if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
   const Ran ran = Program().run({"watch", fmt::format("{}", ::getpid()), "--seconds", "1"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("does not make its writes visible"));
+  EXPECT_THAT(ran.out, HasSubstr("did not start this process"));
 }
 
 // Uses a separate folder for the state that has to be restored.
@@ -174,7 +175,7 @@ TEST_F(RunThreads, ReportsObservationsAtTheEnd) {
   EXPECT_TRUE(test::comes_true([this] {
     const std::string said = text_of("stderr");
     return said.find("threads at work") != std::string::npos &&
-           said.find("would have been done") != std::string::npos;
+           said.find("would have been taken") != std::string::npos;
   })) << text_of("stderr");
   EXPECT_FALSE(is_left());
 }
@@ -236,10 +237,11 @@ TEST_F(RunThreads, OneSentenceGivesTheReasonIfNotPossible) {
                                 HUDDLE_PROGRAM});
   EXPECT_EQ(one.status, 5) << one.err;
   EXPECT_THAT(one.err,
-              HasSubstr("threads are left alone: this program may use only one processor"));
+              HasSubstr("threads are not observed: this program may use only one hardware thread"));
   const Ran other = run("move", {"sh", "-c", "exit 6"}, {"--machine", two_small_sockets});
   EXPECT_EQ(other.status, 6);
-  EXPECT_THAT(other.err, HasSubstr("threads are left alone: " + two_small_sockets + " describes"));
+  EXPECT_THAT(other.err,
+              HasSubstr("threads are not observed: " + two_small_sockets + " describes"));
   EXPECT_EQ(run("near", {"true"}).status, 2);
   EXPECT_EQ(run("move", {"true"}, {"--bind", "socket"}).status, 2);
   EXPECT_FALSE(is_left());
@@ -287,7 +289,7 @@ TEST(Profile, UsesBpfOrGivesTheReason) {
   EXPECT_EQ(ran.status, bpf.works ? 7 : 1) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr(bpf.works ? "thread" : bpf.why_not));
   EXPECT_EQ(Program().run({"profile", "--observer", "nobody", "true"}).status, 2);
-  EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--of", "ranks", "true"}).status, 2);
+  EXPECT_EQ(Program().run({"profile", "--observer", "bpf", "--mode", "ranks", "true"}).status, 2);
 }
 
 // The program ends before it has used one second of CPU time. It is not shorter because an agent

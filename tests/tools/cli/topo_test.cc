@@ -106,14 +106,14 @@ TEST_F(Topo, ShowsThisMachineWithTheAllowedHardwareThreads) {
   const std::string text = run();
   const int allowed = machine::discover_this_machine().allowed.count();
   EXPECT_THAT(text, HasSubstr("* " + std::to_string(allowed) + " of "));
-  EXPECT_THAT(text, HasSubstr("processors allowed"));
+  EXPECT_THAT(text, HasSubstr("hardware threads allowed"));
 }
 
 TEST_F(Topo, ShowsASyntheticMachine) {
   options_.give("--synthetic", "pack:2 core:2 pu:1");
   const std::string text = run();
   EXPECT_THAT(text, HasSubstr("package 1"));
-  EXPECT_THAT(text, HasSubstr("uncalibrated: generic constants\n"))
+  EXPECT_THAT(text, HasSubstr("uncalibrated: generic figures\n"))
       << "calibrate measures this machine, not that one";
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
@@ -186,7 +186,7 @@ TEST_F(Topo, ShowsAMachineFileWithoutAllowedSet) {
   const std::string text = run();
   EXPECT_THAT(text, HasSubstr("package 1"));
   EXPECT_THAT(text, HasSubstr(path));
-  EXPECT_THAT(text, Not(HasSubstr("processors allowed")));
+  EXPECT_THAT(text, Not(HasSubstr("hardware threads allowed")));
   EXPECT_EQ(contents(err_.get()), "") << "it was asked for";
 }
 

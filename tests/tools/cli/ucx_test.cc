@@ -44,56 +44,62 @@ TEST(Ucx, WithoutCalibrationWritesNoBandwidths) {
 }
 
 TEST(Ucx, RefusesUnknownVersionsAndMachines) {
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.8"}), 2,
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.8"}), 2,
                "not known before 1.9");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "new"}), 2,
-               "no version of UCX");
-  expect_error(here().run({"ucx", "--machine", "songshan"}), 2, "say which UCX it has");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.9", "--format", "yaml"}), 2,
-               "there are env");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--for", "1.16", "--format", "conf"}), 2,
-               "--format env");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--ucx-version", "new"}), 2,
+               "not a version of UCX");
+  expect_error(here().run({"ucx", "--machine", "songshan"}), 2,
+               "name the UCX of the other machine");
+  expect_error(
+      here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.9", "--format", "yaml"}), 2,
+      "use one of env");
+  expect_error(
+      here().run({"ucx", "--machine", calibrated, "--ucx-version", "1.16", "--format", "conf"}), 2,
+      "--format env");
   expect_error(here().run({"ucx", "--machine", calibrated, "--ppn", "0"}), 2, "--ppn");
-  expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--for", "1.9"}), 2, "--for");
+  expect_error(here().run({"ucx", "--machine", calibrated, "--check", "--ucx-version", "1.9"}), 2,
+               "--ucx-version");
   expect_error(here().run({"ucx", "--machine", calibrated, "--rank-counts", "2,4"}), 2, "--check");
   expect_error(here().run({"ucx", "--machine", calibrated, "mpirun", "./app"}), 2,
-               "belong to --check");
+               "require --check");
 }
 
 TEST(Ucx, WritesThePapersSettingsFromItsMachine) {
-  const Ran ran = here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32"});
+  const Ran ran =
+      here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", "32"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
-              AllOf(StartsWith("# UCX 1.9 on songshan, 32 ranks a node"), HasSubstr("unverified"),
-                    HasSubstr("\nexport UCX_CMA_BW="), HasSubstr("\nexport UCX_KNEM_BW=")));
+              AllOf(StartsWith("# Settings for UCX 1.9 on songshan with 32 ranks per node"),
+                    HasSubstr("unverified"), HasSubstr("\nexport UCX_CMA_BW="),
+                    HasSubstr("\nexport UCX_KNEM_BW=")));
 }
 
 // Rails would use more cards for messages inside the node, which is the problem that the paper
 // describes. The number of ranks per node differs between jobs.
 TEST(Ucx, SetsNeitherRanksNorRailsNorTheOrderOfWrites) {
   for (const char* ranks : {"2", "32"}) {
-    const Ran ran = here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", ranks});
+    const Ran ran =
+        here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", ranks});
     EXPECT_THAT(ran.out, AllOf(HasSubstr("\n# export UCX_MAX_RNDV_RAILS=4\n"),
                                HasSubstr("\n# export UCX_IB_PCI_RELAXED_ORDERING=on\n"),
                                Not(HasSubstr("\nexport UCX_MAX_RNDV")),
                                Not(HasSubstr("\nexport UCX_IB_PCI_RELAXED_ORDERING")),
                                Not(HasSubstr("\nexport UCX_MULTI_LANE_MAX_RATIO")),
                                Not(HasSubstr("UCX_NUM_PPN"))));
-    EXPECT_THAT(ran.err, HasSubstr("UCX_NUM_PPN is left out"));
+    EXPECT_THAT(ran.err, HasSubstr("UCX_NUM_PPN is omitted"));
   }
 }
 
 TEST(Ucx, LauncherOptionsNameOmittedUntestedSettings) {
-  const Ran ran = here().run(
-      {"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--format", "openmpi"});
+  const Ran ran = here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", "32",
+                              "--format", "openmpi"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("-x UCX_CMA_BW="), Not(HasSubstr("RAILS"))));
-  EXPECT_THAT(ran.err,
-              HasSubstr("UCX_MAX_RNDV_RAILS is left out, because nothing here has tested"));
+  EXPECT_THAT(ran.err, HasSubstr("UCX_MAX_RNDV_RAILS is omitted because it was not tested"));
 }
 
 TEST(Ucx, PrintsJson) {
   const Ran ran =
-      here().run({"ucx", "--machine", "songshan", "--for", "1.9", "--ppn", "32", "--json"});
+      here().run({"ucx", "--machine", "songshan", "--ucx-version", "1.9", "--ppn", "32", "--json"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["command"], "ucx");
@@ -116,8 +122,8 @@ UcxCheck sample_check(const std::string& device, ucx::DeviceKind kind) {
 
 TEST(UcxCheckText, NamesTheNetworkDeviceAndItsShare) {
   const std::string text = ucx_check_text(sample_check("lo", ucx::DeviceKind::network), 80);
-  EXPECT_THAT(text, AllOf(HasSubstr("37 % of messages from 256K on go through tcp/lo"),
-                          HasSubstr("With huddle's settings none does.")));
+  EXPECT_THAT(text, AllOf(HasSubstr("37 % of each message of at least 256K go through tcp/lo"),
+                          HasSubstr("With huddle's settings, no message does.")));
 }
 
 TEST(UcxCheckText, AcceptsTransportsThroughMemory) {
@@ -141,7 +147,7 @@ TEST(UcxCheckText, ShowsRunsAndDroppedSettings) {
   EXPECT_THAT(
       text, AllOf(HasSubstr("4 ranks"), HasSubstr("alltoall 4M"), HasSubstr("1.10 (1.04 to 1.17)"),
                   HasSubstr("2.50 (2.40 to 2.60)"), HasSubstr("lo 42M, 104"),
-                  HasSubstr("UCX_CMA_BW is dropped: it was slower")));
+                  HasSubstr("UCX_CMA_BW is omitted: it was slower")));
   const json document = json::parse(ucx_check_json(check));
   EXPECT_EQ(document["network_now"][0]["device"], "lo");
   EXPECT_EQ(document["runs"][0]["points"][0]["sent_with"]["lo"], 104);
@@ -155,8 +161,8 @@ TEST(UcxCheckText, ShowsAProgramWithAndWithoutSettings) {
   program.before = {{"eth0", 5}, {"lo", 44e6}};
   check.program_runs = program;
   EXPECT_THAT(ucx_check_text(check, 80),
-              AllOf(HasSubstr("1.000 s, 1.250 s; 0.800 (0.800 to 0.800): slower with them"),
-                    HasSubstr("network sent, each: lo 42M, 0")));
+              AllOf(HasSubstr("1.000 s, 1.250 s; ratio 0.800 (0.800 to 0.800): slower with them"),
+                    HasSubstr("network traffic without and with them: lo 42M, 0")));
   EXPECT_EQ(json::parse(ucx_check_json(check))["program"]["ratio"], 0.8);
 }
 
@@ -206,7 +212,7 @@ TEST(Paths, PrintsTextWithItsCrossingPoints) {
   const Ran ran = here().run({"paths", "-n", "32", "--machine", "songshan"});
   EXPECT_THAT(ran.out,
               AllOf(StartsWith("songshan, 32 ranks at once"),
-                    HasSubstr("The fastest is copied, from 16K on knem."), HasSubstr("estimated")));
+                    HasSubstr("Fastest path: copied; from 16K on: knem."), HasSubstr("estimated")));
 }
 
 }  // namespace

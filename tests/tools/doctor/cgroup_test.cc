@@ -115,7 +115,7 @@ TEST(CheckCgroup, ReportsTightLimits) {
       .file("/sys/fs/cgroup/job/pids.max", "20\n");
   const auto findings = check_cgroup(fake.system());
   EXPECT_EQ(count(findings, State::limited), 3);
-  EXPECT_EQ(named(findings, "cgroup-cpu").found, "2.5 of 8 processors' time (cgroup)");
+  EXPECT_EQ(named(findings, "cgroup-cpu").found, "the time of 2.5 of 8 hardware threads (cgroup)");
   EXPECT_THAT(named(findings, "cgroup-cpu").remedy, HasSubstr("at most 2 ranks"));
 }
 

@@ -62,7 +62,7 @@ TEST(Host, ReportsContainer) {
 
 TEST(Steal, IsFractionOfAllTime) {
   FakeSystem fake;
-  EXPECT_EQ(host_finding(fake, "steal").found, "not known");
+  EXPECT_EQ(host_finding(fake, "steal").found, "unknown");
   fake.file("/proc/stat", "cpu  100 0 100 700 0 0 50 50 7 0\ncpu0 1 1 1 1 1 1 1 99 0 0\n");
   EXPECT_EQ(host_finding(fake, "steal").state, State::limited);
   EXPECT_EQ(host_finding(fake, "steal").found, "5.0 % since boot");

@@ -75,7 +75,8 @@ TEST(Scheduler, ReportsIsolatedCpus) {
   fake.file("/sys/devices/system/cpu/isolated", "\n");
   EXPECT_THAT(kernel_finding(fake, "scheduler").found, Not(HasSubstr("isolated")));
   fake.file("/sys/devices/system/cpu/isolated", "2-3\n");
-  EXPECT_THAT(kernel_finding(fake, "scheduler").found, HasSubstr("processors 2-3 are isolated"));
+  EXPECT_THAT(kernel_finding(fake, "scheduler").found,
+              HasSubstr("hardware threads 2-3 are isolated"));
 }
 
 }  // namespace

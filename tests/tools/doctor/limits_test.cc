@@ -25,8 +25,8 @@ FakeSystem limits(std::string_view files, std::string_view locked,
 TEST(CheckLimits, HighLimitsWork) {
   const auto findings = check_limits(limits("1024", "8388608").system());
   EXPECT_EQ(count(findings, State::works), 2);
-  EXPECT_EQ(named(findings, "nofile").found, "1024 a process");
-  EXPECT_EQ(named(findings, "memlock").found, "8M a process; no network card here needs more");
+  EXPECT_EQ(named(findings, "nofile").found, "1024 per process");
+  EXPECT_EQ(named(findings, "memlock").found, "8M per process; no network card here requires more");
 }
 
 TEST(CheckLimits, FewDescriptorsAreLimited) {
@@ -59,7 +59,7 @@ TEST(CheckLimits, NetworkCardRequiresLockedMemory) {
 
 TEST(CheckLimits, UnknownLimitsAreReported) {
   const FakeSystem fake;
-  EXPECT_EQ(named(check_limits(fake.system()), "nofile").found, "not known");
+  EXPECT_EQ(named(check_limits(fake.system()), "nofile").found, "unknown");
 }
 
 }  // namespace

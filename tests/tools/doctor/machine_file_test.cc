@@ -28,7 +28,7 @@ machine::LoadedMachine measured() {
 TEST(JudgeMachine, GuessesAreLimited) {
   const Finding finding = judge_machine({}, here, searched);
   EXPECT_EQ(finding.state, State::limited);
-  EXPECT_EQ(finding.found, "not yet: /home/ada/x.toml is not there");
+  EXPECT_EQ(finding.found, "missing: /home/ada/x.toml does not exist");
   EXPECT_EQ(finding.command, "huddle calibrate");
 }
 
@@ -36,7 +36,7 @@ TEST(JudgeMachine, FileOfEstimatesIsLimited) {
   machine::LoadedMachine loaded;
   loaded.path = "/etc/huddle/machines/x.toml";
   EXPECT_THAT(judge_machine(loaded, here, searched).found,
-              HasSubstr("nothing in /etc/huddle/machines/x.toml"));
+              HasSubstr("/etc/huddle/machines/x.toml contains no measured figures"));
 }
 
 TEST(JudgeMachine, MeasuredFileWorks) {
@@ -50,7 +50,7 @@ TEST(JudgeMachine, QuickRunIsLimited) {
   loaded.machine.provenance.method = "quick calibration: 40 measurements";
   const Finding finding = judge_machine(loaded, here, searched);
   EXPECT_EQ(finding.state, State::limited);
-  EXPECT_EQ(finding.found, "/x.toml, measured 2026-11-20T10:00:00Z, quickly");
+  EXPECT_EQ(finding.found, "/x.toml, measured 2026-11-20T10:00:00Z quickly");
   EXPECT_THAT(finding.cost, HasSubstr("quick run"));
   EXPECT_EQ(finding.command, "huddle calibrate");
 }

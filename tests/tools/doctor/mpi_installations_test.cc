@@ -91,7 +91,7 @@ TEST(FindLaunchers, ReportsUnknownLauncher) {
   const auto found = launchers.find();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].version, std::nullopt);
-  EXPECT_THAT(named(judge_mpi(found, {}), "mpi").found, HasSubstr("does not say what it is"));
+  EXPECT_THAT(named(judge_mpi(found, {}), "mpi").found, HasSubstr("is of an unknown kind"));
   EXPECT_EQ(named(judge_mpi(found, {}), "mpi").state, State::limited);
 }
 

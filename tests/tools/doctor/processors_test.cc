@@ -50,9 +50,9 @@ TEST(CheckProcessors, CpusetHasNoCommand) {
 
 TEST(CheckProcessors, UnknownMasksAreReported) {
   const FakeSystem empty;
-  EXPECT_THAT(named(check_processors(empty.system()), "affinity").found, HasSubstr("does not say"));
+  EXPECT_THAT(named(check_processors(empty.system()), "affinity").found, HasSubstr("unknown"));
   EXPECT_THAT(named(check_processors(eight("damaged").system()), "affinity").found,
-              HasSubstr("does not say"));
+              HasSubstr("unknown"));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(JudgeSharedMemory, OneOfBothIsSufficient) {
   ShmFacts no_folder = roomy();
   no_folder.folder = no_folder.writable = false;
   EXPECT_EQ(named(judge_shared_memory(no_folder), "shm").state, State::limited);
-  EXPECT_EQ(named(judge_shared_memory(no_folder), "shm").found, "not there");
+  EXPECT_EQ(named(judge_shared_memory(no_folder), "shm").found, "missing");
   EXPECT_EQ(count(judge_shared_memory(no_folder), State::fails), 0);
 
   ShmFacts no_memfd = roomy();
@@ -58,12 +58,12 @@ TEST(JudgeSharedMemory, OneOfBothIsSufficient) {
 
   no_memfd.writable = false;
   EXPECT_EQ(named(judge_shared_memory(no_memfd), "memfd").state, State::fails);
-  EXPECT_EQ(named(judge_shared_memory(no_memfd), "shm").found, "may not be written");
+  EXPECT_EQ(named(judge_shared_memory(no_memfd), "shm").found, "not writable");
 }
 
 TEST(CheckSharedMemory, ExaminesTheFolder) {
   FakeSystem fake;
-  EXPECT_EQ(named(check_shared_memory(fake.system()), "shm").found, "not there");
+  EXPECT_EQ(named(check_shared_memory(fake.system()), "shm").found, "missing");
   fake.file("/dev/shm/somebodys", "");
   EXPECT_THAT(named(check_shared_memory(fake.system()), "shm").found, HasSubstr(" free"));
   EXPECT_EQ(named(check_shared_memory(fake.system()), "memfd").state, State::works);

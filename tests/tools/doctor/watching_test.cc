@@ -31,7 +31,7 @@ TEST(Watching, ReportsRequirements) {
   EXPECT_THAT(all[1].remedy, HasSubstr("6.7"));
   EXPECT_EQ(all[2].state, State::works);  // not needed
   EXPECT_EQ(all[4].state, State::works);
-  EXPECT_EQ(all[4].found, "it is too old: not needed");
+  EXPECT_EQ(all[4].found, "it is too old; not required");
 }
 
 // Based on what NUMA balancing has done so far; huddle changes nothing.

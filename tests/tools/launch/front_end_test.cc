@@ -59,7 +59,7 @@ TEST_F(FrontEndTest, PythonSearchesItselfIfNothingIsInstalled) {
 
 TEST_F(FrontEndTest, NamesTheMissingPackages) {
   EXPECT_THAT(refusal("/nowhere"),
-              ThrowsMessage<FailureError>(AllOf(HasSubstr("no python3 on the PATH"),
+              ThrowsMessage<FailureError>(AllOf(HasSubstr("python3 is not in PATH"),
                                                 HasSubstr("apt install python3-matplotlib"))));
   const std::string poor = folder_of_python("poor", "huddle-misses: matplotlib");
   EXPECT_THAT(refusal(poor), ThrowsMessage<FailureError>(

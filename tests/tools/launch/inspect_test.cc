@@ -56,7 +56,7 @@ TEST(ObstacleIn, ReportsAProgramForAnotherProcessor) {
   const std::string path = scratch.write("other", program);
   EXPECT_EQ(obstacle_in(path), Obstacle::other_machine);
   EXPECT_THAT(sentence(Obstacle::other_machine, path),
-              ::testing::StartsWith(path + " is built for"));
+              ::testing::StartsWith(path + " was built for"));
 }
 
 TEST(ObstacleIn, ReportsASetUserIdProgram) {

@@ -41,11 +41,11 @@ TEST_F(Programs, WithASlashAreNotSearched) {
 }
 
 TEST_F(Programs, GetAdviceIfMissing) {
-  EXPECT_THAT(why_not_found("tool"), HasSubstr("in the folders of PATH; check its name"));
+  EXPECT_THAT(why_not_found("tool"), HasSubstr("is not in PATH; check its name"));
   EXPECT_THAT(why_not_found(scratch_.path("a/tool")), HasSubstr("chmod +x"));
-  EXPECT_THAT(why_not_found(scratch_.path("a/folder")), HasSubstr("is a folder"));
-  EXPECT_THAT(why_not_found(scratch_.path("a/nothing")), HasSubstr("there is no file"));
-  EXPECT_THAT(why_not_found(""), HasSubstr("empty word"));
+  EXPECT_THAT(why_not_found(scratch_.path("a/folder")), HasSubstr("is a directory"));
+  EXPECT_THAT(why_not_found(scratch_.path("a/nothing")), HasSubstr("does not exist"));
+  EXPECT_THAT(why_not_found(""), HasSubstr("the command is empty"));
 }
 
 TEST(AlongLinks, EndsAtCyclicLinks) {

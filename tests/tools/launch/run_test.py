@@ -163,7 +163,7 @@ class Run(unittest.TestCase):
 
     def test_broken_machine_file_on_the_command_line_is_an_error(self):
         (self.folder / "empty.toml").touch()
-        for name, why in (("nowhere.toml", "nowhere.toml: cannot be read"),
+        for name, why in (("nowhere.toml", "cannot read nowhere.toml"),
                           ("empty.toml", "empty.toml:1: 'schema' is missing")):
             done = self.expect_note(why, "--machine", name, "./show", status=3)
             self.assertEqual(done.stdout, "")
@@ -242,7 +242,7 @@ class Run(unittest.TestCase):
         return self.shell_script("compared", """
             [ "$MARK" = here ] && way=huddle || way=native
             echo $way >> ways; echo a word
-            [ $way = huddle ] && echo "huddle: 7 collectives of rank 0 taken, 0 passed" >&2
+            [ $way = huddle ] && echo "huddle: 7 collectives of rank 0 handled, 0 left" >&2
             exit 0""")
 
     def shell_script(self, name, lines):
@@ -258,20 +258,20 @@ class Run(unittest.TestCase):
         self.assertEqual((self.folder / "ways").read_text(encoding="utf-8").split(),
                          ["native", *["huddle", "native", "native", "huddle"] * 3])
         self.assertNotIn("a word", done.stdout)
-        self.assertIn(" from 6 runs of each, in turns\n", done.stdout)
-        self.assertIn("huddle: 7 collectives of rank 0 taken", done.stderr)
+        self.assertIn(" from 6 runs of each, alternately\n", done.stdout)
+        self.assertIn("huddle: 7 collectives of rank 0 handled", done.stderr)
         told = json.loads(self.compare(2, program, "--json").stdout)
         self.assertEqual((told["schema"], told["command"]), (1, "run --compare"))
         self.assertEqual([len(told[side]["wall_seconds"]) for side in ("native", "huddle")], [2, 2])
         self.assertFalse(told["speedup"]["enough_runs"])
-        self.assertEqual(told["taken"], "7 collectives of rank 0 taken, 0 passed")
+        self.assertEqual(told["taken"], "7 collectives of rank 0 handled, 0 left")
 
     def test_failing_run_ends_the_comparison_with_its_output(self):
         for lines, side in (("echo broken >&2; exit 4", "without"),
                             ('[ "$MARK" = here ] && echo broken && exit 4; exit 0', "with")):
             done = self.compare(2, self.shell_script("fails", lines))
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn(f"a run {side} huddle ended with status 4", done.stderr)
+            self.assertIn(f"a run {side} huddle failed with exit status 4", done.stderr)
             self.assertIn("broken", done.stderr)
 
     def test_each_run_reads_the_same_input(self):
@@ -306,15 +306,15 @@ class Run(unittest.TestCase):
         done = self.compare(2, plain, "--threads", "move")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("MPI", done.stderr)
-        self.assertNotIn("taken", done.stderr)
+        self.assertNotIn("handled", done.stderr)
 
     def test_comparison_starts_an_agent_for_each_run_with_huddle(self):
         program = self.shell_script("fails_with", '[ "$MARK" = here ] && exit 4; exit 0')
         done = self.compare(2, program, "--threads", "move")
-        self.assertIn("a run with huddle ended with status 4", done.stderr)
+        self.assertIn("a run with huddle failed with exit status 4", done.stderr)
         # The copied program has no library for threads next to it, so the agent of that run reports
         # it.
-        self.assertIn("threads are left alone: libhuddle_threads.so is not there", done.stderr)
+        self.assertIn("threads are not observed: libhuddle_threads.so is missing", done.stderr)
 
     def test_comparison_refuses_conflicting_options(self):
         for words in (["--compare", "0"], ["--compare", "x"], ["--compare", "3", "--off"],
@@ -348,8 +348,8 @@ class Run(unittest.TestCase):
 
     def test_missing_command_is_a_usage_error(self):
         for words, advice in (([], "huddle run mpirun -n 4 ./app"), (["no-such"], "check its name"),
-                              (["./no-such"], "check the path"), (["show"], "say ./show"),
-                              (["topo"], "no program 'topo'"), (["--stat", "./show"], "--stats"),
+                              (["./no-such"], "check the path"), (["show"], "use ./show"),
+                              (["topo"], "'topo' is not in PATH"), (["--stat", "./show"], "--stats"),
                               (["--json", "./show"], "--dry-run"),
                               (["--ops", "bcst", "./show"], "'bcast'")):
             done = self.huddle(*words)
@@ -369,7 +369,7 @@ class Run(unittest.TestCase):
         plain = self.build(text, self.folder / "plain")
         self.expect_note("plain loads no MPI library", plain, status=3)
         static = self.build(text, self.folder / "static", "-static")
-        self.expect_note("static is linked statically", static, status=3)
+        self.expect_note("static is statically linked", static, status=3)
         later = self.huddle(plain, PMI_RANK="1")
         self.assertEqual((later.returncode, later.stderr), (3, ""), "the first rank has said it")
 
@@ -377,9 +377,9 @@ class Run(unittest.TestCase):
         mpi = "int PMPI_Init(void) { return 5; } "
         main = "int PMPI_Init(void); int main(void) { return PMPI_Init(); }"
         archive = self.build(mpi + main, self.folder / "inner")
-        self.expect_note("inner has its MPI linked into it", archive, status=5)
+        self.expect_note("inner contains its MPI", archive, status=5)
         shown = self.build(mpi + main, self.folder / "shown", "-rdynamic", "-s")
-        self.expect_note("shown has its MPI linked into it", shown, status=5)
+        self.expect_note("shown contains its MPI", shown, status=5)
         # A tool inside a program defines MPI_Init and calls the library's PMPI_Init.
         self.build(mpi, self.folder / "libmpi.so.78", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.78")
         tool = self.build(main + " int MPI_Init(void) { return PMPI_Init(); }", self.folder / "tool",
@@ -431,7 +431,7 @@ class Run(unittest.TestCase):
         launcher = self.folder / "mpirun"
         launcher.write_text('#!/bin/sh\n[ "$1" = --version ] || exec "$@"\n', encoding="utf-8")
         launcher.chmod(0o755)
-        done = self.expect_note("reaches other nodes if", "./mpirun", "./show", "a")
+        done = self.expect_note("unknown launcher", "./mpirun", "./show", "a")
         self.assertTrue(done.stdout.startswith("a mark=here"))
 
     # Tests with launchers.

@@ -32,7 +32,7 @@ TYPED = [
     ("huddle bench --ops reduce_scatter_\t -n 4", "bench --ops reduce_scatter_block -n 4"),
     ("huddle run --sta\tmylaun\tno\t", "run --stats mylauncher node.toml"),
     ("huddle run mylauncher --ver\t", "run mylauncher --ver"),  # its options are not huddle's
-    ("huddle config heap-c\t", "config heap-cap"),
+    ("huddle config heap-l\t", "config heap-limit"),
     ("huddle bench --peers fol\t", "bench --peers folder"),
     ("huddle bench eng\t--var\t", "bench engine --variants"),
     ("huddle --color never bench --color never comp\tno\tbe\t",

@@ -78,10 +78,14 @@ TEST(CommandPage, HasTheContentsOfHelp) {
 
 TEST(SettingsPage, DocumentsEverySourceOfASetting) {
   EXPECT_THAT(page_named("huddle-settings"),
-              AllOf(HasSubstr("Environment: HUDDLE_HEAP.\n.br\nFlag: \\-\\-heap of huddle draw.\n"),
-                    HasSubstr("Flag: \\-\\-color of every command.\n.br\nDefault: auto.\n"),
+              AllOf(HasSubstr("Environment: HUDDLE_HEAP.\n"
+                              ".br\n"
+                              "Option: \\-\\-heap of huddle draw.\n"),
+                    HasSubstr("Option: \\-\\-color of every command.\n"
+                              ".br\n"
+                              "Default: auto.\n"),
                     HasSubstr("Environment: HUDDLE.\n"), HasSubstr("OP: barrier, bcast,"),
-                    Not(HasSubstr("Flag: \\-\\-ops"))))
+                    Not(HasSubstr("Option: \\-\\-ops"))))
       << "--ops of draw is an option of its own, not the setting";
 }
 

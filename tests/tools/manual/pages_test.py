@@ -55,7 +55,7 @@ def page_of(command):
 
 def arguments_in(help_text):
     """Yields name and help of each option and positional argument."""
-    sections = re.findall(r"^(?:Arguments|Options|What output looks like):\n((?:  .*\n)+)", help_text,
+    sections = re.findall(r"^(?:Arguments|Options|Appearance of the output):\n((?:  .*\n)+)", help_text,
                           re.MULTILINE)
     for entry in re.split(r"\n(?=  \S)", "\n".join(section.rstrip("\n") for section in sections)):
         name, _, text = entry.strip().partition("  ")

@@ -119,7 +119,7 @@ TEST(Text, SurvivesAnExtremelyNarrowTerminal) {
 
 TEST(Text, ReportsTheOriginOfFigures) {
   Subject subject = synthetic("pack:2 core:2 pu:1");
-  EXPECT_THAT(as_text(subject, {}), HasSubstr("uncalibrated: generic constants; run 'huddle cal"));
+  EXPECT_THAT(as_text(subject, {}), HasSubstr("uncalibrated: generic figures; run 'huddle cal"));
   subject.path = "m.toml";
   EXPECT_THAT(as_text(subject, {}),
               HasSubstr("uncalibrated: every figure is an estimate (m.toml)"));
@@ -134,7 +134,8 @@ TEST(Text, ListsUnsteadyMeasurementsIfThereAreAny) {
   Subject subject = synthetic("core:2 pu:1");
   EXPECT_THAT(as_text(subject, {}), Not(HasSubstr("Doubtful")));
   subject.machine.doubts = {{"pair 0-1", "two humps"}};
-  EXPECT_THAT(as_text(subject, {}), HasSubstr("Doubtful:\n- pair 0-1: two humps\n"));
+  EXPECT_THAT(as_text(subject, {}), HasSubstr("Unsteady measurements:\n"
+                                              "- pair 0-1: two humps\n"));
 }
 
 }  // namespace

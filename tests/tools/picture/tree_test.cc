@@ -108,7 +108,7 @@ TEST(Legend, CountsAllowedHardwareThreads) {
   for (const LegendItem& item : legend_of(subject.machine.topology, subject.allowed, false)) {
     words.push_back(item.text);
   }
-  EXPECT_THAT(words, ElementsAre("4 of 8 processors allowed", "not allowed", "2 offline",
+  EXPECT_THAT(words, ElementsAre("4 of 8 hardware threads allowed", "not allowed", "2 offline",
                                  "E efficient (4-7)", "P performance (0-3)",
                                  "each performance core: L2 1M"));
 }

@@ -48,7 +48,7 @@ TEST(Published, RefusesInvalidFiguresWithTheirLine) {
   EXPECT_THAT(error_of(paper_with(figure("kind = \"rato\"\n"))),
               AllOf(HasSubstr("p.toml:8: "), HasSubstr("did you mean 'ratio'")));
   EXPECT_THAT(error_of(paper_with(figure("kind = \"ratio\"\n"))),
-              AllOf(HasSubstr("p.toml:4: "), HasSubstr("needs its value")));
+              AllOf(HasSubstr("p.toml:4: "), HasSubstr("requires value")));
   EXPECT_THAT(error_of(paper_with(figure("kind = \"ratio\"\nfrom = 2\nto = 1\n"))),
               HasSubstr("'from' is above 'to'"));
   EXPECT_THAT(error_of(paper_with(figure("kind = \"exact\"\nvalue = 0\n"))),
@@ -56,10 +56,10 @@ TEST(Published, RefusesInvalidFiguresWithTheirLine) {
   EXPECT_THAT(error_of(paper_with(figure("kind = \"direction\"\nvalue = 1\n"))),
               HasSubstr("a direction has no value"));
   EXPECT_THAT(error_of(paper_with(figure("kind = \"not comparable\"\nvalue = 1\n"))),
-              HasSubstr("say why"));
+              HasSubstr("give the reason"));
   const std::string sound = figure("kind = \"direction\"\n");
   EXPECT_EQ(error_of(paper_with(sound)), "");
-  EXPECT_THAT(error_of(paper_with(sound + sound)), HasSubstr("'one' is there twice"));
+  EXPECT_THAT(error_of(paper_with(sound + sound)), HasSubstr("'one' occurs twice"));
   EXPECT_THAT(error_of(paper_with(sound + "wy = \"\"\n")), HasSubstr("did you mean 'why'"));
 }
 

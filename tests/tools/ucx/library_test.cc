@@ -120,7 +120,7 @@ TEST(Library, UnknownLineIsReported) {
     return "";
   };
   EXPECT_THAT(refusal(read_version, "UCX of tomorrow\n"), HasSubstr("'UCX of tomorrow'"));
-  EXPECT_THAT(refusal(read_settings, ""), HasSubstr("does not know"));
+  EXPECT_THAT(refusal(read_settings, ""), HasSubstr("does not understand"));
   EXPECT_THAT(refusal(read_devices, "# Transport: rc\n# Device: mlx5_0:1\n# Type: quantum\n"),
               HasSubstr("quantum"));
   EXPECT_THAT(refusal(read_devices, "# Transport: rc\n# Device: a\n# bandwidth: fast\n"),

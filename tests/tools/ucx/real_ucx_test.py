@@ -26,7 +26,7 @@ PATIENCE_SECONDS = 120
 
 def ucx(tool, *words, **environment):
     own = {name: value for name, value in os.environ.items() if not name.startswith("UCX_")}
-    return subprocess.run([HUDDLE, "ucx", "--tool", tool, "--machine", "amd-epyc-2c-1b1d3050", *words],
+    return subprocess.run([HUDDLE, "ucx", "--ucx-info", tool, "--machine", "amd-epyc-2c-1b1d3050", *words],
                           env={**own, **RECORDED, **environment}, text=True, timeout=PATIENCE_SECONDS,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 

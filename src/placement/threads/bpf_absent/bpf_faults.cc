@@ -12,7 +12,7 @@ struct BpfFaults::Loaded {};
 
 BpfFaults::BpfFaults() {
   throw FailureError(
-      "this huddle was built without its BPF program: that takes libbpf, clang and bpftool");
+      "this huddle was built without its BPF program, which requires libbpf, clang and bpftool");
 }
 BpfFaults::~BpfFaults() = default;
 BpfFaults::BpfFaults(BpfFaults&&) noexcept = default;

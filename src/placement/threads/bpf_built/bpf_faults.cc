@@ -24,8 +24,9 @@ int say_nothing(libbpf_print_level, const char*, va_list) { return 0; }
 
 [[noreturn]] void refuse(const char* what, int error) {
   const bool forbidden = error == EPERM || error == EACCES;
-  throw FailureError(fmt::format("the kernel refuses {} ({}){}", what, std::strerror(error),
-                                 forbidden ? ": it takes root, or CAP_BPF and CAP_PERFMON" : ""));
+  throw FailureError(
+      fmt::format("the kernel refuses {} ({}){}", what, std::strerror(error),
+                  forbidden ? ": this requires root, or CAP_BPF and CAP_PERFMON" : ""));
 }
 
 int take(void* faults, void* data, std::size_t bytes) {

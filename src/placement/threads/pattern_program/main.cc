@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   const auto pattern = huddle::threads::pattern_named(argc > 2 ? argv[1] : "");
   const double seconds = argc > 2 ? std::atof(argv[2]) : 0;
   if (!pattern || seconds <= 0) {
-    std::fputs("arguments: PATTERN SECONDS\n", stderr);
+    std::fputs("usage: huddle-pattern PATTERN SECONDS\n", stderr);
     return 2;
   }
   const Half first = make_half(*pattern, false);

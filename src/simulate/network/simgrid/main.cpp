@@ -3,8 +3,8 @@
 //
 // huddle-judge-simgrid: runs the same schedule on the same links as `huddle sim` with SimGrid,
 // which has no rounds, or the algorithm of the same name in SMPI, SimGrid's own MPI. `huddle sim
-// --with JUDGE` calls it with arguments KEY=VALUE (question.h). It prints the nanoseconds until the
-// last rank has finished.
+// --reference JUDGE` calls it with arguments KEY=VALUE (question.h). It prints the nanoseconds
+// until the last rank has finished.
 //
 // Both simulators model CPU time, latencies, rates, the limit of a single message, and the
 // dependencies between ranks. Only huddle models the gap between two messages of a card.

@@ -266,8 +266,9 @@ void Figures::find_caches() {
       caches_.push_back(std::move(cache));
     }
     if (is_missed) {
-      not_derived_.push_back(
-          fmt::format("what an {} carries: no [[copy]] of several that fits", level.name));
+      not_derived_.push_back(fmt::format(
+          "the bandwidth of an {}: the machine file has no [[copy]] of several cores that fits",
+          level.name));
     }
     inner_bytes = static_cast<double>(level.bytes.front());
   }
@@ -277,7 +278,9 @@ void Figures::find_caches() {
     mine.push_back(static_cast<int>(caches_.size()));
     ns_per_byte_of_[static_cast<std::size_t>(rank)].push_back(0);
     caches_.push_back({std::numeric_limits<std::uint64_t>::max() / 2, {rank}, -1});
-    if (rank == 0) not_derived_.push_back("how much the caches hold: no level says so; all of it");
+    if (rank == 0)
+      not_derived_.push_back(
+          "the size of the caches: the machine file has no sizes, so everything fits");
   }
 }
 
@@ -302,8 +305,8 @@ void Figures::find_memory() {
         return copy.copiers > 1 && how_many_in(nodes, groups_of(topology, copy.level)) > 0;
       })) {
     not_derived_.push_back(
-        "what a node's memory carries: no [[copy]] of several of all its processors; as much as "
-        "the most that copied together");
+        "the bandwidth of a node's memory: the machine file has no [[copy]] of all its cores, so "
+        "the largest number of copying cores is used");
   }
   for (const machine::CpuSet& node : nodes) {
     int resource = -1;
@@ -335,7 +338,7 @@ void Figures::find_memory() {
     }
   }
   if (topology.numa.size() > 1) {
-    not_derived_.push_back("what the ways between nodes and packages carry: never full here");
+    not_derived_.push_back("the bandwidth between NUMA nodes and sockets: assumed to be unlimited");
   }
 }
 
@@ -347,7 +350,7 @@ void Figures::find_path() {
     gb_per_s = curve.copiers * bytes / path_ns_of(bytes, curve.copiers);
     path_copiers_ = curve.copiers;
   }
-  if (path_copiers_ > 1) path_resource_ = add_resource("the kernel's copies", gb_per_s);
+  if (path_copiers_ > 1) path_resource_ = add_resource("copies by the kernel", gb_per_s);
 }
 
 double Figures::path_ns_of(double bytes, int copiers) const {

@@ -402,8 +402,7 @@ void Run::copy_by_path(int rank, context::Address to, context::Address from, std
   if (bytes == 0) return;
   const double alone_ns = figures_.path_ns(bytes);
   if (!std::isfinite(alone_ns)) {
-    throw FailureError(
-        fmt::format("the machine file does not tell what a copy by '{}' takes", job_.path));
+    throw FailureError(fmt::format("the machine file has no figure for a copy by '{}'", job_.path));
   }
   find_read(rank, from, bytes, found_from_);
   find_written(rank, to, bytes, memory::CopyKernel::plain, found_to_);

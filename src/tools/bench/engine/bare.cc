@@ -98,7 +98,7 @@ void BareRead::open_peer(const RankContext& here) {
   if (here.heap == nullptr) return;
   const std::string path = fmt::format("/proc/{}/fd/{}", process, peer.heap.descriptor);
   const FileDescriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file.is_open()) throw FailureError("a rank cannot map the other's heap");
+  if (!file.is_open()) throw FailureError("a rank cannot map the heap of another");
   peer_ = std::make_unique<single_copy::HeapMemory>(
       std::make_shared<memory::ArenaView>(file.number(), peer.heap.cap_bytes),
       reinterpret_cast<std::uintptr_t>(peer.heap.base), std::move(peer_),
@@ -116,7 +116,8 @@ void BareRead::run(const RankContext& here, int calls) {
     }
     const auto error = peer_->read(here.target.data() + bytes, peer.source, bytes);
     if (error != single_copy::fine) {
-      throw FailureError("a rank cannot read the other's memory: " + single_copy::text_of(error));
+      throw FailureError("a rank cannot read the memory of another: " +
+                         single_copy::text_of(error));
     }
   }
 }

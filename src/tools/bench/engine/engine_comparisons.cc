@@ -75,13 +75,13 @@ Comparison flags_of_two(const std::vector<int>& pus, const Scale& scale) {
   Comparison comparison = of_two(pus, "flags of two ranks", 0);
   const Series series{calls_in_a_series, scale.stretches(series_in_a_round)};
   add(comparison, series, "barrier", barrier_implementation(2, TeamBarrier()), false);
-  add(comparison, series, "two flags in one line", barrier_implementation(2, OneLineExchange()),
-      true);
-  add(comparison, series, "two flags in two lines", barrier_implementation(2, TwoLineExchange()),
-      true);
+  add(comparison, series, "two flags in one cache line",
+      barrier_implementation(2, OneLineExchange()), true);
+  add(comparison, series, "two flags in two cache lines",
+      barrier_implementation(2, TwoLineExchange()), true);
   add(comparison, series, "broadcast of 8 bytes, roots in turn", std::make_unique<RotatingBcast>(),
       false);
-  add(comparison, series, "a line one way", std::make_unique<PingPong>(), true);
+  add(comparison, series, "a cache line one way", std::make_unique<PingPong>(), true);
   comparison.judgements = {
       {.what = "barrier, 2 ranks",
        .subject = 0,
@@ -165,9 +165,9 @@ Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, co
         std::make_unique<TeamOperation>(Calls{operation, bytes}, select::DirectExchangePlan{}),
         false);
   }
-  add(comparison, series, "process_vm_readv by both",
+  add(comparison, series, "process_vm_readv by both ranks",
       std::make_unique<BareRead>(BareRead::Readers::both), true);
-  add(comparison, series, "process_vm_readv by one",
+  add(comparison, series, "process_vm_readv by one rank",
       std::make_unique<BareRead>(BareRead::Readers::first), true);
   return comparison;
 }
@@ -209,9 +209,9 @@ Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
   }
   for (const auto kernel : {memory::CopyKernel::plain, memory::CopyKernel::interleaved}) {
     const std::string_view how = memory::name(kernel);
-    add(comparison, series, fmt::format("own and mapped memory copied by both, {}", how),
+    add(comparison, series, fmt::format("own and mapped memory copied by both ranks, {}", how),
         std::make_unique<BareRead>(BareRead::Readers::both, BareRead::Own::copied, kernel), true);
-    add(comparison, series, fmt::format("mapped memory copied by one, {}", how),
+    add(comparison, series, fmt::format("mapped memory copied by one rank, {}", how),
         std::make_unique<BareRead>(BareRead::Readers::first, BareRead::Own::left, kernel), true);
   }
   return comparison;
@@ -224,9 +224,9 @@ Comparison crowd(const std::vector<int>& pus, const Scale& scale) {
                         .judgements = {}};
   const Series series{crowded_calls_in_a_series, scale.stretches(crowded_series_in_a_round)};
   add(comparison, series, "barrier", barrier_implementation(crowded_ranks, TeamBarrier()), false);
-  add(comparison, series, "a counter, and sched_yield",
+  add(comparison, series, "a counter and sched_yield",
       barrier_implementation(crowded_ranks, YieldingCounter()), true);
-  add(comparison, series, "a flag each, and sched_yield",
+  add(comparison, series, "a flag per rank and sched_yield",
       barrier_implementation(crowded_ranks, YieldingFlags(crowded_ranks)), true);
   comparison.judgements = {{.what = fmt::format("barrier, {} on 2 cores", crowded_ranks),
                             .subject = 0,

@@ -44,10 +44,12 @@ std::vector<int> Binding::counted_for() const {
 std::string text(const Binding& binding) {
   const int used = std::min(binding.ranks, static_cast<int>(binding.pus.size()));
   if (binding.oversubscribed()) {
-    return fmt::format("{} ranks on {} cpu{}", binding.ranks, used, used == 1 ? "" : "s");
+    return fmt::format("{} ranks on {} hardware thread{}", binding.ranks, used,
+                       used == 1 ? "" : "s");
   }
   const std::vector<int> pus(binding.pus.begin(), binding.pus.begin() + used);
-  return fmt::format("{} ranks, one each on cpus {}", used, fmt::join(pus, ", "));
+  return fmt::format("{} ranks, one on each of the hardware threads {}", used,
+                     fmt::join(pus, ", "));
 }
 
 // Allocates the set for the largest number, so that the number of hardware threads is not limited.
@@ -59,14 +61,14 @@ void run_on(const std::vector<int>& pus) {
   CPU_ZERO_S(bytes, set.get());
   for (const int pu : pus) CPU_SET_S(static_cast<std::size_t>(pu), bytes, set.get());
   if (sched_setaffinity(0, bytes, set.get()) == 0) return;
-  throw FailureError(
-      fmt::format("cannot run on cpus {}: {}", fmt::join(pus, ", "), std::strerror(errno)));
+  throw FailureError(fmt::format("cannot run on hardware threads {}: {}", fmt::join(pus, ", "),
+                                 std::strerror(errno)));
 }
 
 SharedPages::SharedPages(std::size_t bytes) : bytes_(bytes) {
   void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
-    throw FailureError(fmt::format("cannot share {} of memory: {}",
+    throw FailureError(fmt::format("cannot allocate {} of shared memory: {}",
                                    size_text(static_cast<double>(bytes)), std::strerror(errno)));
   }
   data_ = static_cast<std::byte*>(mapped);
@@ -127,7 +129,7 @@ std::string death_of(std::size_t rank, int status) {
 RankProcesses::RankProcesses(const Binding& binding, const Work& work) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   complaints_ = FileDescriptor(ends[0]);
   const FileDescriptor write_end(ends[1]);

@@ -138,7 +138,8 @@ class Pages {
       data_ = own_.data();
     } else {
       data_ = static_cast<std::byte*>(heap->allocate(bytes, memory::page_bytes()));
-      if (data_ == nullptr) throw FailureError("the heap has no room for a comparison's buffers");
+      if (data_ == nullptr)
+        throw FailureError("the heap is too small for the buffers of a comparison");
     }
     std::fill_n(data_, bytes, std::byte{0});
   }

@@ -31,7 +31,7 @@ Forecast::Forecast(const machine::Machine& machine, const Binding& binding, bool
       locality(node::locality(machine.topology, binding.counted_for())),
       resources(select::team_resources(locality, model, team::ContextOptions().queue_bytes)),
       costs(model, locality) {
-  if (!may_read) resources.refuse_paths("no rank may read another one's memory here");
+  if (!may_read) resources.refuse_paths("ranks may not read each other's memory here");
 }
 
 Forecast::Forecast(const machine::Machine& machine, const Binding& binding)
@@ -65,7 +65,7 @@ constexpr std::uint64_t added_each_time = 0x9E3779B97F4A7C15;
 
 std::string chosen(const RankContext& here, const select::Request& request) {
   const select::Explanation explanation = here.team->explain(request);
-  if (explanation.candidates.empty()) return "alone";
+  if (explanation.candidates.empty()) return "single rank";
   const select::Candidate& best = select::chosen(explanation);
   return fmt::format("{}: {}", select::algorithm_name(best.plan), best.parameters);
 }

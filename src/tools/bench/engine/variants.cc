@@ -25,7 +25,7 @@ using node::Release;
 using node::SegmentedBcast;
 using node::Shape;
 
-constexpr const char* choice = "huddle's choice";
+constexpr const char* choice = "huddle's selection";
 
 // The paper's fragment: two pages.
 constexpr int paper_fragment_cells = 2;
@@ -48,11 +48,11 @@ std::vector<BarrierVariant> papers_barriers(bool has_levels) {
   const Shape flat{Shape::Kind::flat, 1};
   std::vector<BarrierVariant> variants = {
       {"flat, two queues, packed flags", {flat, {flags_of_a_line, Release::own_queue}}},
-      {"flat, one queue, a line a slot", {flat, {1, Release::same_line}}},
+      {"flat, one queue, a cache line per slot", {flat, {1, Release::same_line}}},
   };
   if (has_levels) {
-    variants.push_back(
-        {"levels, one queue, a line a slot", {{Shape::Kind::levels, 1}, {1, Release::same_line}}});
+    variants.push_back({"levels, one queue, a cache line per slot",
+                        {{Shape::Kind::levels, 1}, {1, Release::same_line}}});
   }
   return variants;
 }
@@ -96,7 +96,7 @@ class BcastVariants {
   void add_inline() {
     const int slots = forecast_.resources.inline_bcast.slots;
     each_shape([&](int number, const Shape& shape) {
-      add(fmt::format("in the flag's line, {}", node::name(shape)),
+      add(fmt::format("in the flag's cache line, {}", node::name(shape)),
           std::make_unique<TeamOperation>(calls(), select::InlineBcastPlan{number}),
           select::inline_bcast_ns(forecast_.costs, forecast_.tree(shape), slots,
                                   comparison_.bytes));

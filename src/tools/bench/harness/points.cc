@@ -47,20 +47,19 @@ Operation operation_from(const std::string& word) {
   const auto named = select::operation_named(word);
   const std::vector<Operation> all = timed();
   if (named && std::find(all.begin(), all.end(), *named) != all.end()) return *named;
-  if (named) throw UsageError(fmt::format("--ops: {} cannot be timed", name(*named)));
+  if (named) throw UsageError(fmt::format("--ops: huddle bench cannot time {}", name(*named)));
   std::vector<std::string> known;
   for (const Operation operation : all) known.emplace_back(name(operation));
   const std::string guess = did_you_mean(collective_word(word), known);
   throw UsageError(
       fmt::format("--ops: unknown word '{}'{}", word,
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : guess));
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(known, ", ")) : guess));
 }
 
 std::size_t size_of(const std::string& word) {
   const auto bytes = size_from(word);
   if (!bytes || *bytes == 0 || *bytes % element_bytes != 0 || *bytes > most_bytes) {
-    throw UsageError(fmt::format(
-        "--sizes: '{}' is no size that can be timed: take multiples of 8 bytes up to 1G", word));
+    throw UsageError(fmt::format("--sizes: '{}' is not a multiple of 8 bytes up to 1G", word));
   }
   return *bytes;
 }
@@ -69,14 +68,14 @@ std::size_t factor_of(const std::vector<std::string>& range) {
   if (range.size() < 3) return usual_factor;
   const auto factor = size_from(range[2]);
   if (factor && *factor > 1) return *factor;
-  throw UsageError(fmt::format("--sizes: '{}' is no factor above 1", range[2]));
+  throw UsageError(fmt::format("--sizes: '{}' is not a factor above 1", range[2]));
 }
 
 void add_range(const std::vector<std::string>& range, std::vector<std::size_t>& sizes) {
   const std::size_t last = size_of(range[1]);
   const std::size_t factor = factor_of(range);
   std::size_t size = size_of(range[0]);
-  if (size > last) throw UsageError("--sizes: a range goes from the smaller to the larger size");
+  if (size > last) throw UsageError("--sizes: a range must go from the smaller to the larger size");
   for (; size < last; size *= factor) sizes.push_back(size);
   sizes.push_back(last);
 }

@@ -88,8 +88,8 @@ std::string first_launcher(const std::string& search_path) {
     if (const auto path = launch::find_program(std::string(name), search_path)) return *path;
   }
   throw UsageError(
-      "no MPI was found: there is no mpirun on the PATH. Load or install one, name its launcher "
-      "with --mpi, or time huddle without an MPI: huddle bench engine");
+      "no MPI found: mpirun is not in PATH. Load or install an MPI, name its launcher with --mpi, "
+      "or run huddle bench engine, which needs no MPI");
 }
 
 Mpi mpi_behind(std::vector<std::string> command, const std::string& library,
@@ -99,7 +99,7 @@ Mpi mpi_behind(std::vector<std::string> command, const std::string& library,
   command.front() = *path;
   const auto version = version_of(*path);
   if (!version) {
-    throw UsageError(fmt::format("{} does not say that it is the launcher of an MPI", *path));
+    throw UsageError(fmt::format("{} is not a known MPI launcher", *path));
   }
   Mpi mpi{.name = fmt::format("{} {}", version->family, version->version),
           .launcher = command,
@@ -108,7 +108,8 @@ Mpi mpi_behind(std::vector<std::string> command, const std::string& library,
   if (library.empty()) mpi.library = library_of(*path, names_of_library(version->family));
   if (mpi.library.empty()) {
     throw UsageError(fmt::format(
-        "{} starts programs of any MPI: say with --mpi-library which one to measure", *path));
+        "{} starts programs of any MPI: name the library of the MPI to measure with --mpi-library",
+        *path));
   }
   mpi.abi = abi_of(mpi.library);
   return mpi;
@@ -132,7 +133,8 @@ std::vector<Mpi> find_peers(const std::string& folder) {
     peers.back().name = name;
   }
   if (!peers.empty()) return peers;
-  throw UsageError(fmt::format("{} holds no MPI; bench/peers {} sets them up", folder, folder));
+  throw UsageError(
+      fmt::format("{} contains no MPI; install MPIs there with bench/peers {}", folder, folder));
 }
 
 namespace {
@@ -163,7 +165,7 @@ struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-      throw FailureError(fmt::format("cannot make a socket: {}", std::strerror(errno)));
+      throw FailureError(fmt::format("cannot create a socket: {}", std::strerror(errno)));
     }
     out = ends[0];
     in = ends[1];
@@ -223,7 +225,8 @@ bool Job::has_ended(int milliseconds) {
 }
 
 void Job::fail(const std::string& why) {
-  std::string said = noise_.empty() ? "" : fmt::format("; it said: {}", fmt::join(noise_, " | "));
+  std::string said =
+      noise_.empty() ? "" : fmt::format("; its output: {}", fmt::join(noise_, " | "));
   throw FailureError(fmt::format("{}: {}{}", mpi_.name, why, said));
 }
 
@@ -268,7 +271,7 @@ std::string Job::next_word(std::string& rest) {
 
 void Job::wait_until_ready() {
   std::string rest;
-  if (next_word(rest) != word_ready) fail("the job does not answer as it should");
+  if (next_word(rest) != word_ready) fail("the job sent an unexpected answer");
   std::istringstream words(rest);
   int ranks = 0;
   words >> ranks >> oversubscribed_;
@@ -298,8 +301,8 @@ Answer Job::carry_out(const Order& order) {
     std::string side;
     words >> side;
     if (word == word_wrong) {
-      fail(fmt::format("{} of {} bytes by {} gave wrong data", name(order.operation), order.bytes,
-                       side == name(Side::huddle) ? "huddle" : "the MPI"));
+      fail(fmt::format("{} of {} bytes in {} returned wrong data", name(order.operation),
+                       order.bytes, side == name(Side::huddle) ? "huddle" : "the MPI"));
     }
     Answer::Batch batch{side == name(Side::huddle) ? Side::huddle : Side::native, {}};
     for (double ns = 0; words >> ns;) batch.ns.push_back(ns);

@@ -69,13 +69,13 @@ FileDescriptor fresh_input() {
   FileDescriptor fresh(::open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC));
   if (fresh.is_open()) return fresh;
   throw FailureError(
-      fmt::format("cannot open the input anew for each run: {}", std::strerror(errno)));
+      fmt::format("cannot reopen standard input for each run: {}", std::strerror(errno)));
 }
 
 std::array<int, 2> new_pipe() {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-    throw FailureError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    throw FailureError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   return ends;
 }
@@ -180,7 +180,7 @@ TimedRun good_run(const Spawned& command, Side side, const std::atomic<bool>& st
   TimedRun run = timed_run(command, stop);
   if (run.status == 0) return run;
   throw FailureError(
-      fmt::format("a run {} huddle ended with status {}, and no times are taken of what fails{}{}",
+      fmt::format("a run {} huddle failed with exit status {}, so there is nothing to compare{}{}",
                   side == Side::huddle ? "with" : "without", run.status,
                   run.output.empty() ? "" : ":\n", run.output));
 }

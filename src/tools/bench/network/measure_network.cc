@@ -110,14 +110,14 @@ void Reader::judge_both_ways() {
 Measured Reader::take() {
   if (!failure_.empty()) throw FailureError("the ranks failed: " + failure_);
   if (measured_.hosts == 1) {
-    throw FailureError(fmt::format(
-        "{} on one host: there is nothing between nodes to measure. Let the launcher start ranks "
-        "on two hosts or more, as in mpirun --host a:2,b:2 -n 4",
-        counted(measured_.ranks, "rank")));
+    throw FailureError(
+        fmt::format("all {} run on one host, so there is no network to measure; let the launcher "
+                    "start ranks on at least two hosts, for example mpirun --host a:2,b:2 -n 4",
+                    counted(measured_.ranks, "rank")));
   }
   if (!is_done_) {
-    throw FailureError(fmt::format("the ranks did not come to their end; the launcher said: {}",
-                                   last_lines_.empty() ? "nothing" : last_lines_));
+    throw FailureError(fmt::format("the ranks ended early; output of the launcher: {}",
+                                   last_lines_.empty() ? "none" : last_lines_));
   }
   machine::Network& network = measured_.network;
   network.name = measured_.mpi;

@@ -43,12 +43,12 @@ PredictionError prediction_error(std::vector<double> times_off) {
 std::string prediction_error_text(const PredictionError& error) {
   if (error.points == 0) return "";
   const std::string text =
-      fmt::format("the model's predictions are off by a factor of {:.2f} in the median of {}",
+      fmt::format("predicted and measured times differ by a factor of {:.2f} in the median of {}",
                   error.median_times_off, counted(static_cast<long long>(error.points), "point"));
   if (error.mispredicted == 0) {
-    return fmt::format("{}, and nowhere by more than {}", text, mispredicted_from);
+    return fmt::format("{}, and by at most {} everywhere", text, mispredicted_from);
   }
-  return fmt::format("{}; {} marked {}: by more than {}", text,
+  return fmt::format("{}; {} marked {} differ by more than {}", text,
                      counted(static_cast<long long>(error.mispredicted), "point"),
                      misprediction_mark, mispredicted_from);
 }
@@ -62,7 +62,7 @@ constexpr int quick_rounds = 3;
 machine::LoadedMachine file_of_here(const Context& context, const machine::Topology& here) {
   SelectedMachine machine = machine_in_question(context, here);
   if (machine.is_here()) return std::move(machine.loaded);
-  throw UsageError(machine.difference() + "; only what is here can be timed");
+  throw UsageError(machine.difference() + "; only this machine can be measured");
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ machine::LoadedMachine engine_machine(const Context& context, const EngineBenchO
     return {std::move(outcome.machine), measured_now};
   }
   context.console.note(
-      fmt::format("huddle: {} before anything was timed", interrupt.signal_name()));
+      fmt::format("huddle: {} before the first measurement", interrupt.signal_name()));
   interrupt.die();
 }
 
@@ -106,53 +106,57 @@ class BenchCommand : public Command {
     add_subcommand(make_bench_compare_command());
   }
   std::string name() const override { return "bench"; }
-  std::string summary() const override { return "time huddle against your MPI, side by side"; }
+  std::string summary() const override { return "compare huddle with your MPI"; }
   std::string description() const override {
-    return "Times an MPI's own collectives against huddle's in the same processes, with the same "
-           "buffers, in turns; data change from call to call and are checked. A time is that "
-           "from the last rank in to the last rank out. The ratio is the time of the MPI divided "
-           "by that of huddle, with a confidence interval; a point that is still uncertain when "
-           "its time is over is marked.";
+    return "Times the collectives of an MPI and of huddle alternately, in the same processes and "
+           "with the same buffers. Data change from call to call, and results are checked. A time "
+           "is measured from when the last rank enters a call until the last rank leaves it. The "
+           "ratio is the time of the MPI divided by the time of huddle, with a 95 % confidence "
+           "interval. Points whose interval is still wide at the end of their time are marked.";
   }
   std::string examples() const override {
-    return "  huddle bench                    the MPI whose mpirun is on the PATH, 2 ranks\n"
-           "  huddle bench --quick            a first idea, in less than a minute\n"
+    return "  huddle bench                    with the MPI of the mpirun in PATH, 2 ranks\n"
+           "  huddle bench --quick            a rough result in less than a minute\n"
            "  huddle bench -n 16 --ops bcast,allreduce --sizes 8:4M\n"
            "  huddle bench --mpi /opt/mpi/bin/mpiexec --json bench.json\n"
-           "  huddle bench --peers DIR        the best of all that bench/peers DIR set up\n"
-           "  huddle bench --loop osu         as OSU's programs time it\n"
+           "  huddle bench --peers DIR        with the best of several MPIs, which\n"
+           "                                  bench/peers DIR has installed\n"
+           "  huddle bench --loop osu         measure like the OSU micro-benchmarks\n"
            "  huddle bench --cold 10          the first 10 calls of a new program\n"
            "  huddle bench --json now.json && huddle report now.json\n"
-           "                                  every sample to a file, and that as a page\n\n"
-           "Exit status: 0 fine, 1 with --peers or --cold: at some point huddle's interval lies "
-           "below "
-           "0.9 of the best MPI's speed, six times in a row.";
+           "                                  write all samples, and draw a report\n\n"
+           "Exit status: 0 success; 1 with --peers or --cold, if at some point the interval of "
+           "huddle is below 0.9 of the speed of the best MPI in six consecutive attempts.";
   }
   void declare(Options& options) override {
-    options.text("--ops", given_.ops, "OP,...", "the collectives to time; all");
+    options.text("--ops", given_.ops, "OP,...", "the collectives to measure (default: all)");
     options.complete("--ops", Value::list,
                      {select::operation_names.begin(), select::operation_names.end()});
     options.text("--sizes", given_.sizes, "FROM:TO",
-                 "sizes, by factors of 4, or a list such as 8,64K; 8:4M");
-    options.number("-n,--ranks", given_.ranks, 2, most_bench_ranks, "N", "ranks in place of 2");
-    options.text("--loop", given_.loop, "WORD",
-                 "apart: each call behind a barrier, with new data, roots in turn; osu: nothing "
-                 "between calls, one root, the same data, the mean of all ranks; apart");
+                 "message sizes: a range in steps of a factor of 4, or a list such as 8,64K "
+                 "(default: 8:4M)");
+    options.number("-n,--ranks", given_.ranks, 2, most_bench_ranks, "N",
+                   "number of ranks (default: 2)");
+    options.text(
+        "--loop", given_.loop, "WORD",
+        "how calls are timed; apart: a barrier before each call, new data, changing roots; osu: "
+        "consecutive calls, one root, the same data, the mean of all ranks (default: apart)");
     options.complete("--loop", Value::word,
                      {bench::timing_names.begin(), bench::timing_names.begin() + bench::loops});
     options.optional_text("--cold", given_.cold, one_call, "N",
-                          "the first N calls (1) of processes just started, on a communicator just "
-                          "made and arrays never used, native and huddle in turns");
-    options.flag("--quick", given_.quick, "few sizes, wider intervals");
+                          "measure the first N calls (default: 1) of new processes, on a new "
+                          "communicator and with new arrays, alternately with and without huddle");
+    options.flag("--quick", given_.quick, "few sizes and wider intervals");
     options.number("--seconds", given_.seconds, 1, most_seconds, "N",
-                   "time for all points together, at most");
+                   "maximum time for all points together");
     options.optional_text("--json", given_.json, json_on_stdout, "FILE",
-                          "every sample as JSON, to a file or in place of the tables");
-    options.text("--mpi", given_.mpi, "LAUNCHER", "the MPI to time, by its launcher");
+                          "write all samples as JSON, to FILE or instead of the tables");
+    options.text("--mpi", given_.mpi, "LAUNCHER", "the launcher of the MPI to measure");
     options.text("--mpi-library", given_.mpi_library, "FILE",
-                 "its library, if the launcher does not show it");
-    options.text("--peers", given_.peers, "DIR", "the best of several MPIs, set up by bench/peers");
-    options.text("--under", given_.under, "NAME", "with --peers: the MPI that huddle runs under");
+                 "the library of the MPI, if the launcher does not identify it");
+    options.text("--peers", given_.peers, "DIR",
+                 "compare with the best of the MPIs that bench/peers has installed in DIR");
+    options.text("--under", given_.under, "NAME", "with --peers: the MPI under which huddle runs");
     options.setting("heap");
     options.setting("machine");
     options.exclude("--cold", "--loop");
@@ -162,7 +166,7 @@ class BenchCommand : public Command {
   }
   ExitCode run(const Context& context) override {
     if (!given_.under.empty() && given_.peers.empty()) {
-      throw UsageError("--under chooses one of the MPIs that --peers names");
+      throw UsageError("--under selects one of the MPIs of --peers: add --peers DIR");
     }
     return bench_mpi(context, given_);
   }

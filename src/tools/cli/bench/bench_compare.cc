@@ -43,16 +43,17 @@ std::string differences(const MeasuredRun& before, const MeasuredRun& after,
   const auto say = [&text, columns](const std::string& sentence) {
     text += wrap("", "note: " + sentence, 2, columns);
   };
-  if (before.machine != after.machine) say("the machines are not the same");
-  if (before.ranks != after.ranks) say("the ranks are not as many");
+  if (before.machine != after.machine) say("the results are from different machines");
+  if (before.ranks != after.ranks) say("the numbers of ranks differ");
   if (before.timing != after.timing) {
-    say(fmt::format("what is timed is not the same: {} and {}", printable(before.timing),
+    say(fmt::format("the ways of timing differ: {} and {}", printable(before.timing),
                     printable(after.timing)));
   }
-  if (before.mpis != after.mpis) say("the MPIs that huddle was held against are not the same");
+  if (before.mpis != after.mpis) say("huddle was compared with different MPIs");
   const std::size_t alone = before.points.size() + after.points.size() - 2 * all.size();
   if (alone > 0)
-    say(fmt::format("{} in one of the two only", counted(static_cast<long long>(alone), "point")));
+    say(fmt::format("{} in only one of the results",
+                    counted(static_cast<long long>(alone), "point")));
   return text;
 }
 
@@ -83,36 +84,35 @@ class BenchCompareCommand : public Command {
  public:
   std::string name() const override { return "compare"; }
   std::string summary() const override {
-    return "what has become faster or slower from one result to another";
+    return "show what became faster or slower between two results";
   }
   std::string description() const override {
-    return "Measures nothing: sets two results of 'huddle bench --json FILE' side by side, such as "
-           "from before and after an update. It compares their ratios, not their times, since the "
-           "machine itself may be faster or slower today.";
+    return "Compares two results of 'huddle bench --json FILE', for example from before and after "
+           "an update, without measuring anything. It compares their ratios instead of their "
+           "times, because the machine itself may have become faster or slower.";
   }
   std::string examples() const override {
-    return "  huddle bench compare then.json now.json\n\n"
-           "Exit status: 0 fine, 1 something has become slower than 0.9 of its speed for certain, "
-           "3 these are no results that this huddle knows, or have no point in common.";
+    return "  huddle bench compare before.json after.json\n\n"
+           "Exit status: 0 success, 1 a point became slower than 0.9 of its speed with 95 % "
+           "confidence, 3 a file does not contain such results, or the files have no point in "
+           "common.";
   }
   void declare(Options& options) override {
-    options.positional("BEFORE", before_, "what huddle bench --json has written");
-    options.positional("AFTER", after_, "the same, later");
+    options.positional("BEFORE", before_, "an earlier result of 'huddle bench --json FILE'");
+    options.positional("AFTER", after_, "a later one");
     options.complete("BEFORE", Value::file);
     options.complete("AFTER", Value::file);
   }
   ExitCode run(const Context& context) override {
     if (after_.empty()) {
-      throw UsageError(
-          "compare what with what? Two results are needed: huddle bench compare then.json "
-          "now.json");
+      throw UsageError("two results are required: huddle bench compare before.json after.json");
     }
     const Console& console = context.console;
     const MeasuredRun before = read_measured_run(before_);
     const MeasuredRun after = read_measured_run(after_);
     const std::vector<Change> all = changes(before, after);
     console.print(bench_compare_text(before, after, all, console.columns));
-    if (all.empty()) throw InputError("the two have no point in common");
+    if (all.empty()) throw InputError("the results have no operation and size in common");
     const bool is_fine = std::none_of(
         all.begin(), all.end(), [](const Change& change) { return change.is_slower_than_bar(); });
     return is_fine ? ExitCode::fine : ExitCode::failure;
@@ -159,11 +159,10 @@ std::string bench_compare_text(const MeasuredRun& before, const MeasuredRun& aft
   if (ratios.empty()) return text;
   return text + "\n" +
          wrap("",
-              fmt::format(
-                  "From a to b huddle has become {:.2f} times as fast, held against what was "
-                  "measured beside it: geometric mean of {}.",
-                  bench::geometric_mean(ratios),
-                  counted(static_cast<long long>(ratios.size()), "point")),
+              fmt::format("From a to b, huddle became {:.2f} times as fast relative to the MPI: "
+                          "geometric mean of {}.",
+                          bench::geometric_mean(ratios),
+                          counted(static_cast<long long>(ratios.size()), "point")),
               0, columns);
 }
 

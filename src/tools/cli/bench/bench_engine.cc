@@ -60,13 +60,13 @@ Sides sides(const bench::Verdict& verdict, const Result& result) {
 }
 
 std::string verdict_table(const EngineBenchReport& report, int columns) {
-  Table table({"What has to hold", "huddle", "bare", "ratio", "spread", "bar", ""}, engine_look);
+  Table table({"requirement", "huddle", "reference", "ratio", "spread", "limit", ""}, engine_look);
   bool is_empty = true;
   for (const Result& result : report.results) {
     for (const bench::Verdict& verdict : result.verdicts) {
       const Sides both = sides(verdict, result);
       table.add({verdict.what, both.subject, both.rival, fmt::format("{:.2f}", verdict.median),
-                 percent(verdict.spread), both.bar, verdict.holds ? "ok" : "misses"});
+                 percent(verdict.spread), both.bar, verdict.holds ? "ok" : "missed"});
       is_empty = false;
     }
   }
@@ -79,7 +79,8 @@ std::string circumstances(const Result& result) {
   std::string where = fmt::format("{}, {} round{}", text(result.binding), result.rounds,
                                   result.rounds == 1 ? "" : "s");
   if (result.switched_away == 0 || result.binding.oversubscribed()) return where;
-  return where + fmt::format("; others took their cores {} times", result.switched_away);
+  return where +
+         fmt::format("; other processes interrupted the ranks {} times", result.switched_away);
 }
 
 std::string prediction_text(const EntryResult& entry) {
@@ -93,7 +94,7 @@ std::string entry_table(const Result& result, int columns) {
   const bool predicted =
       std::any_of(result.entries.begin(), result.entries.end(),
                   [](const EntryResult& entry) { return entry.predicted_ns.has_value(); });
-  Table::Row heading = {result.name, "a call", "spread"};
+  Table::Row heading = {result.name, "per call", "spread"};
   if (predicted) heading.push_back("predicted");
   Table table(heading, engine_look);
   for (const EntryResult& entry : result.entries) {
@@ -126,7 +127,7 @@ std::vector<bench::Comparison> EngineBench::comparisons(const machine::Discovery
   const bench::Scale scale{options_.quick};
   const std::vector<int> pus = calibrate::measured_pus(discovery.topology, discovery.allowed);
   if (pus.size() < 2) {
-    report.notes.emplace_back("only one core may be used here: nothing to hold the bars against");
+    report.notes.emplace_back("this process may use only one core: no requirement can be checked");
   }
   std::vector<bench::Comparison> all = bench::engine_comparisons(pus, scale);
   if (!options_.variants) return all;
@@ -176,7 +177,7 @@ ExitCode EngineBench::run(const Context& context) {
   run_all(context, all, interrupt, report);
   print(console, report);
   if (report.interrupted) {
-    console.note(fmt::format("huddle: {}; what was measured until then stands above",
+    console.note(fmt::format("huddle: {}; results up to this point are shown above",
                              interrupt.signal_name()));
     interrupt.die();
   }
@@ -189,42 +190,43 @@ class BenchEngineCommand : public Command {
  public:
   std::string name() const override { return "engine"; }
   std::string summary() const override {
-    return "time huddle's collectives against bare code, without any MPI";
+    return "compare huddle's collectives with hand-written code, without an MPI";
   }
   std::string description() const override {
-    return "Times huddle's collectives inside a node against the best that one can write by hand "
-           "for just one case, in the same run, in turns, without any MPI; data are checked. What "
-           "has to hold is a ratio, its bar. With --variants: the algorithms of the papers side by "
-           "side. With --table: every algorithm of every operation, predicted and measured.";
+    return "Compares huddle's collectives inside a node with the best code that can be written by "
+           "hand for one special case, alternately in the same run and without an MPI; results are "
+           "checked. Each requirement is a limit for the ratio of both. --variants compares the "
+           "algorithms of the papers. --table shows the predicted and measured time of every "
+           "algorithm of every operation.";
   }
   std::string examples() const override {
-    return "  huddle bench engine             every bar (a minute, 2 cores)\n"
-           "  huddle bench engine --quick     a first idea: 3 short rounds in place of 10\n"
+    return "  huddle bench engine             all requirements (a minute on 2 cores)\n"
+           "  huddle bench engine --quick     a rough result: 3 short rounds instead of 10\n"
            "  huddle bench engine --variants -n 16\n"
-           "                                  the papers' variants as well, with 16 ranks\n"
-           "  huddle bench engine --table     every algorithm, what it needs and takes\n"
+           "                                  also the papers' variants, with 16 ranks\n"
+           "  huddle bench engine --table     all algorithms: requirements and times\n"
            "  huddle bench engine --table --dry-run -n 32 --machine node.toml\n"
-           "                                  as predicted, for a machine elsewhere\n\n"
-           "Exit status: 0 fine, 1 a bar is missed.";
+           "                                  predicted times for another machine\n\n"
+           "Exit status: 0 success, 1 a requirement is not met.";
   }
   void declare(Options& options) override {
-    options.flag("--quick", given_.quick, "few rounds, each of them short");
+    options.flag("--quick", given_.quick, "few and short rounds");
     options.number("--rounds", given_.rounds, 1, most_engine_rounds, "N",
-                   "rounds in place of 10, or of 3 with --quick");
-    options.flag("--variants", given_.variants, "the papers' variants, too");
+                   "number of rounds (default: 10, or 3 with --quick)");
+    options.flag("--variants", given_.variants, "also measure the papers' variants");
     options.flag("--table", given_.table,
-                 "every algorithm of every operation, what it needs, what it was predicted to take "
-                 "and what it takes, by size");
+                 "show what every algorithm of every operation requires, and its predicted and "
+                 "measured times by size");
     options.number("-n,--ranks", given_.ranks, 2, most_bench_ranks, "N",
-                   "with --table ranks in place of 2, with --variants of one a core");
-    options.flag("--markdown", given_.markdown, "with --table: as Markdown");
-    options.flag("--dry-run", given_.dry_run, "with --table: only what is predicted");
-    options.flag("--simulate", given_.simulate,
-                 "with --table: what each protocol takes in the modelled world as well");
+                   "number of ranks (default: 2 with --table, one per core with --variants)");
+    options.flag("--markdown", given_.markdown, "with --table: print Markdown");
+    options.flag("--dry-run", given_.dry_run,
+                 "with --table: print predicted times only, measure nothing");
+    options.flag("--simulate", given_.simulate, "with --table: also print simulated times");
     options.optional_text("--json", given_.json, json_on_stdout, "FILE",
-                          "every figure as JSON, to a file or in place of the tables");
-    options.flag("--as-is", given_.as_is,
-                 "choose by the machine file that is found; do not measure first");
+                          "write all figures as JSON, to FILE or instead of the tables");
+    options.flag("--no-calibrate", given_.as_is,
+                 "use the machine file as it is, instead of measuring this machine first");
     options.setting("machine");
     options.exclude("--table", "--variants");
   }
@@ -237,14 +239,14 @@ class BenchEngineCommand : public Command {
   void check_options() const {
     if (given_.ranks > 0 && !given_.variants && !given_.table) {
       throw UsageError(
-          "--ranks is how many the variants or the table get; the others have their number: add "
-          "--variants or --table");
+          "--ranks applies to the variants and the table only: add --variants or --table");
     }
     if (!given_.table && (given_.markdown || given_.dry_run || given_.simulate)) {
-      throw UsageError("--markdown, --dry-run and --simulate are for --table");
+      throw UsageError("--markdown, --dry-run and --simulate require --table");
     }
     if (given_.markdown && given_.json == json_on_stdout) {
-      throw UsageError("--json and --markdown both want standard output; name a file: --json FILE");
+      throw UsageError(
+          "--json and --markdown cannot both write to standard output; name a file: --json FILE");
     }
   }
 
@@ -255,7 +257,8 @@ class BenchEngineCommand : public Command {
 
 std::string machine_text(const machine::Machine& machine, const std::string& machine_file) {
   if (!calibrated(machine)) {
-    return machine.name + ", uncalibrated: choices rest on generic figures (huddle calibrate)";
+    return machine.name +
+           ", not calibrated: algorithms are selected by generic figures (run 'huddle calibrate')";
   }
   return fmt::format("{}, {}", machine.name,
                      machine_file == measured_now ? measured_now : "calibrated");

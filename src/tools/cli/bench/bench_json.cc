@@ -66,7 +66,7 @@ ordered_json result_json(const bench::Result& result) {
   ordered_json one = {{"name", result.name},
                       {"ranks", result.binding.ranks},
                       {"pus", result.binding.pus},
-                      {"crowded", result.binding.oversubscribed()},
+                      {"oversubscribed", result.binding.oversubscribed()},
                       {"bytes", result.bytes},
                       {"rounds", result.rounds},
                       {"switched_away", result.switched_away},
@@ -167,7 +167,7 @@ std::string bench_mpi_json(const MpiBenchReport& report) {
                        {"mpis", mpis_json(measured)},
                        {"under", measured.mpis[measured.under].name},
                        {"ranks", report.ranks},
-                       {"crowded", measured.oversubscribed},
+                       {"oversubscribed", measured.oversubscribed},
                        {"settings",
                         {{"heap", report.in_heap},
                          {"ops", report.ops},
@@ -250,7 +250,7 @@ std::string bench_table_json(const BenchTableReport& report) {
                        {"calibrated", calibrated(report.machine)},
                        {"ranks", report.binding.ranks},
                        {"pus", report.binding.pus},
-                       {"crowded", report.binding.oversubscribed()},
+                       {"oversubscribed", report.binding.oversubscribed()},
                        {"dry_run", report.dry_run},
                        {"quick", report.quick},
                        {"rounds", report.rounds},
@@ -278,12 +278,12 @@ using SortedJson = nlohmann::json;
 SortedJson parsed(const std::string& path) {
   const std::string text = read_text(path);
   if (text.find_first_not_of(" \n") == std::string::npos) {
-    throw InputError(path + ": there is nothing in it; was the benchmark stopped?");
+    throw InputError(path + ": the file is empty; was the benchmark interrupted?");
   }
   try {
     return SortedJson::parse(text);
   } catch (const SortedJson::parse_error& error) {
-    throw InputError(fmt::format("{}: this is not whole JSON, at byte {}", path, error.byte));
+    throw InputError(fmt::format("{}: invalid or incomplete JSON at byte {}", path, error.byte));
   }
 }
 
@@ -292,11 +292,12 @@ void refuse_others(const SortedJson& document, const std::string& path) {
     return document.is_object() && document.contains(key) && document[key] == value;
   };
   if (!is("command", "bench") || !is("what", "mpi")) {
-    throw InputError(path + ": this is not what 'huddle bench --json FILE' writes of an MPI");
+    throw InputError(path + ": this is not a result of 'huddle bench --json FILE'");
   }
   if (!is("schema", bench_mpi_json_schema)) {
-    throw InputError(fmt::format("{}: its schema is not {}, the one that is known here", path,
-                                 bench_mpi_json_schema));
+    throw InputError(
+        fmt::format("{}: its schema is not {}, the only one that this version of huddle reads",
+                    path, bench_mpi_json_schema));
   }
 }
 
@@ -306,7 +307,7 @@ bench::Estimate estimate_from(const SortedJson& json) {
                                  json.at("high").get<double>(),
                                  json.at("batches").get<std::size_t>()};
   if (!(estimate.low > 0 && estimate.low <= estimate.ratio && estimate.ratio <= estimate.high)) {
-    throw InputError("an estimate has no ratio between low and high");
+    throw InputError("the ratio of an estimate is not between low and high");
   }
   return estimate;
 }
@@ -342,7 +343,7 @@ MeasuredRun read_measured_run(const std::string& path) {
     return run_from(document, path);
   } catch (const SortedJson::exception& error) {
     throw InputError(
-        fmt::format("{}: something is missing or of another kind: {}", path, error.what()));
+        fmt::format("{}: a value is missing or has the wrong type: {}", path, error.what()));
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }

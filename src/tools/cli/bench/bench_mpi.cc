@@ -80,7 +80,7 @@ std::string operation_table(const MpiBenchReport& report, Operation operation, i
   if (results.empty()) return {};
   Table::Row heading = {std::string(name(operation)), report.has_peers() ? "best MPI" : "MPI",
                         "huddle", "ratio", "95 %"};
-  if (report.has_peers()) heading.emplace_back("best is");
+  if (report.has_peers()) heading.emplace_back("best MPI is");
   heading.emplace_back("");
   Table table(heading, mpi_look);
   for (const PointResult* one : results) {
@@ -100,12 +100,14 @@ std::string operation_table(const MpiBenchReport& report, Operation operation, i
 std::string timing_text(const MpiBenchReport& report) {
   switch (report.timing) {
     case bench::Timing::apart:
-      return "from the last rank in to the last out, roots in turns";
+      return "timed from when the last rank enters a call until the last rank leaves it, with "
+             "changing roots";
     case bench::Timing::osu:
-      return "call after call as in OSU's loop, one root, the same data, the mean of all ranks";
+      return "timed as consecutive calls like in the OSU micro-benchmarks: one root, the same "
+             "data, the mean of all ranks";
     case bench::Timing::cold:
       return fmt::format(
-          "the first {} of processes just started, new communicators and arrays",
+          "the first {} of new processes, with new communicators and arrays",
           report.cold_calls == 1 ? "call" : fmt::format("{} calls", report.cold_calls));
   }
   return {};
@@ -116,16 +118,16 @@ std::string heading(const MpiBenchReport& report, int columns) {
   std::string text =
       wrap("",
            fmt::format("{}, {}", report.machine.name,
-                       calibrated(report.machine)
-                           ? "calibrated"
-                           : "uncalibrated: choices rest on generic figures (huddle calibrate)"),
+                       calibrated(report.machine) ? "calibrated"
+                                                  : "not calibrated: algorithms are selected by "
+                                                    "generic figures (run 'huddle calibrate')"),
            0, columns);
   text += wrap("",
                fmt::format("{} ranks{}; huddle under {}{}; {}", report.ranks,
-                           measured.oversubscribed ? " that share cores" : "",
+                           measured.oversubscribed ? " (more than cores)" : "",
                            short_version(measured.versions[measured.under]),
-                           report.in_heap ? "; heap on: buffers in the shared heap"
-                                          : "; heap off: buffers in ordinary memory",
+                           report.in_heap ? "; buffers in the shared heap (heap on)"
+                                          : "; buffers in private memory (heap off)",
                            timing_text(report)),
                0, columns);
   if (!report.has_peers()) return text;
@@ -146,12 +148,12 @@ std::string legend(const MpiBenchReport& report, int columns) {
     text += wrap("", "~ unsteady: the interval was still wide when the time was over", 2, columns);
   }
   if (any([](const PointResult& one) { return one.passed > 0; })) {
-    text += wrap("", "= huddle left calls to the MPI", 2, columns);
+    text += wrap("", "= some calls fell back to the MPI", 2, columns);
   }
   if (any([](const PointResult& one) { return one.below_bar(); })) {
     text += wrap(
-        "", fmt::format("! slower than {} of the MPI's speed in every try", bench::least_ratio), 2,
-        columns);
+        "", fmt::format("! slower than {} of the MPI's speed in every attempt", bench::least_ratio),
+        2, columns);
   }
   const std::string error = prediction_error_text(report.prediction_error());
   if (!error.empty()) text += wrap("", error, 2, columns);
@@ -177,7 +179,8 @@ std::size_t place_of(const std::string& under, const std::vector<bench::Mpi>& mp
   for (const bench::Mpi& mpi : mpis) names.push_back(mpi.name);
   const auto found = std::find(names.begin(), names.end(), under);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw UsageError(fmt::format("--under: '{}' is none of {}", under, fmt::join(names, ", ")));
+  throw UsageError(
+      fmt::format("--under must be one of {1}, not '{0}'", under, fmt::join(names, ", ")));
 }
 
 // Returns the library next to the rank programs.
@@ -192,7 +195,7 @@ launch::Library own_library() {
 std::vector<std::string> preloading_heap(const launch::Library& library) {
   if (library.heap.empty()) {
     throw FailureError(
-        fmt::format("libhuddle_heap.so is not in {}: is the installation whole?", library.folder));
+        fmt::format("libhuddle_heap.so is not in {}; reinstall huddle", library.folder));
   }
   const std::string heap = "$ORIGIN/" + std::filesystem::path(library.heap).filename().string();
   const char* theirs = std::getenv(launch::preload_name.data());
@@ -211,8 +214,8 @@ void refuse_crowded_real_time(int ranks, int processors) {
   const int policy = sched_getscheduler(0);
   if ((policy != SCHED_FIFO && policy != SCHED_RR) || ranks <= processors) return;
   throw UsageError(
-      fmt::format("{} ranks on {} processors would wait for each other for ever under a real-time "
-                  "policy; use nice in place of chrt",
+      fmt::format("{} ranks on {} hardware threads would wait for each other forever under a "
+                  "real-time policy; use nice instead of chrt",
                   ranks, processors));
 }
 
@@ -225,7 +228,7 @@ bench::Timing timing_of(const MpiBenchOptions& options) {
   });
   if (found != end) return *found;
   throw UsageError(fmt::format(
-      "--loop: '{}' is none of {}", options.loop,
+      "--loop: '{}' is not one of {}", options.loop,
       fmt::join(bench::timing_names.begin(), bench::timing_names.begin() + bench::loops, ", ")));
 }
 
@@ -233,8 +236,8 @@ int cold_calls_of(const MpiBenchOptions& options) {
   if (options.cold.empty()) return 1;
   const auto calls = whole_number(options.cold);
   if (calls && *calls >= 1 && *calls <= most_cold_calls) return static_cast<int>(*calls);
-  throw UsageError(fmt::format("--cold: '{}' is no number of calls from 1 to {}", options.cold,
-                               most_cold_calls));
+  throw UsageError(fmt::format("--cold must be a number of calls from 1 to {1}, not '{0}'",
+                               options.cold, most_cold_calls));
 }
 
 bench::Effort effort_of(const MpiBenchOptions& options, std::size_t points) {
@@ -346,7 +349,7 @@ ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
   const machine::Discovery discovery = machine::discover_this_machine();
   const SelectedMachine machine = machine_in_question(context, discovery.topology);
   if (!machine.is_here()) {
-    throw UsageError(machine.difference() + "; only what is here can be timed");
+    throw UsageError(machine.difference() + "; only this machine can be measured");
   }
   const std::string sizes =
       !options.sizes.empty() ? options.sizes
@@ -377,7 +380,7 @@ ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options) {
   watcher.finish();
   print(console, options, report);
   if (report.measured.interrupted) {
-    console.note(fmt::format("huddle: {}; what was measured until then stands above",
+    console.note(fmt::format("huddle: {}; results up to this point are shown above",
                              interrupt.signal_name()));
     interrupt.die();
   }

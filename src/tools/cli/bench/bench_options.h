@@ -56,8 +56,8 @@ ExitCode bench_table(const Context& context, const EngineBenchOptions& options);
 void put_json(const Console& console, const std::string& text, const std::string& where);
 
 // Returns the machine model that huddle uses while its engine is timed: the named one, or with
-// --as-is the one that is found. Otherwise measures this machine quickly; an interrupt then ends
-// the program. Throws UsageError if the file describes another machine.
+// --no-calibrate the one that is found. Otherwise measures this machine quickly; an interrupt then
+// ends the program. Throws UsageError if the file describes another machine.
 machine::LoadedMachine engine_machine(const Context& context, const EngineBenchOptions& options,
                                       const machine::Discovery& discovery,
                                       const Interrupt& interrupt);

@@ -45,7 +45,7 @@ PredictionError prediction_error(std::vector<double> times_off);
 std::string prediction_error_text(const PredictionError& error);
 
 // Takes the place of a file name if the machine was measured at the beginning of the run.
-inline constexpr const char* measured_now = "measured at the beginning of this run";
+inline constexpr const char* measured_now = "measured at the start of this run";
 
 // The results of `huddle bench engine`.
 struct EngineBenchReport {

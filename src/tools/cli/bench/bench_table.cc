@@ -40,15 +40,16 @@ std::string figures_named(const BenchTableReport& report) {
 std::string simulation_text(const BenchTableReport& report) {
   const PredictionError error = report.simulation_error();
   if (error.points == 0) return "";
-  return fmt::format("; what was simulated by a factor of {:.2f} in the median of {}",
-                     error.median_times_off,
-                     counted(static_cast<long long>(error.points), "point"));
+  return fmt::format(
+      "; simulated and measured times differ by a factor of {:.2f} in the median of {}",
+      error.median_times_off, counted(static_cast<long long>(error.points), "point"));
 }
 
 std::string choices_text(const BenchTableReport::Choices& choices) {
   if (choices.points == 0) return "";
-  return fmt::format("; at {} of {} what is chosen is within a tenth of the fastest",
-                     choices.near_best, counted(static_cast<long long>(choices.points), "size"));
+  return fmt::format(
+      "; at {} of {}, the selected algorithm is at most 10 % slower than the fastest",
+      choices.near_best, counted(static_cast<long long>(choices.points), "size"));
 }
 
 // Returns microseconds with three significant digits and at most three decimals.
@@ -110,7 +111,7 @@ std::string table_text(const bench::OperationTable& one, int columns) {
     all += wrap(spaces(indent), words, 2 * indent, columns);
   };
   for (const bench::AlgorithmRow& row : one.rows) {
-    add(std::string(row.algorithm) + " needs: " + needs_text(row));
+    add(std::string(row.algorithm) + " requires: " + needs_text(row));
   }
   return all;
 }
@@ -188,8 +189,7 @@ void measure(const Context& context, const Interrupt& interrupt, BenchTableRepor
         bench::enter(bench::run_comparison(one, run_options, watcher, interrupt.requested()), table,
                      i);
       } else {
-        report.notes.push_back(
-            fmt::format("{} is not measured: there is too little memory", one.name));
+        report.notes.push_back(fmt::format("{} was not measured: too little memory", one.name));
       }
       watcher.end();
     }
@@ -203,10 +203,11 @@ void measure(const Context& context, const Interrupt& interrupt, BenchTableRepor
 std::string bench_table_ground(const BenchTableReport& report, std::string_view mark_of_choice) {
   const bench::Binding& binding = report.binding;
   const std::string error = prediction_error_text(report.prediction_error());
-  return fmt::format("{}; {}; microseconds, {}; {} is what huddle chooses{}{}",
-                     machine_text(report.machine, report.machine_file),
-                     report.dry_run ? counted(binding.ranks, "rank") : text(binding),
-                     figures_named(report), mark_of_choice, error.empty() ? "" : "; ", error) +
+  return fmt::format(
+             "{}; {}; {} times in microseconds; {} marks the algorithm that huddle selects{}{}",
+             machine_text(report.machine, report.machine_file),
+             report.dry_run ? counted(binding.ranks, "rank") : text(binding), figures_named(report),
+             mark_of_choice, error.empty() ? "" : "; ", error) +
          simulation_text(report) + choices_text(report.choices());
 }
 
@@ -257,7 +258,7 @@ std::string operation_text(const bench::OperationTable& table) {
   std::vector<std::string_view> relatives;
   for (const bench::Relative& one : table.relatives) relatives.push_back(name(one.operation));
   if (relatives.empty()) return std::string(name(table.operation));
-  return fmt::format("{} ({}: the same)", name(table.operation), fmt::join(relatives, ", "));
+  return fmt::format("{} (and {})", name(table.operation), fmt::join(relatives, ", "));
 }
 
 std::string bench_table_text(const BenchTableReport& report, int columns) {
@@ -268,14 +269,15 @@ std::string bench_table_text(const BenchTableReport& report, int columns) {
 }
 
 std::string bench_table_markdown(const BenchTableReport& report) {
-  MarkdownCells heading = {"operation", "by", "which needs"};
+  MarkdownCells heading = {"operation", "algorithm", "requires"};
   for (const std::size_t bytes : bench::table_sizes()) {
     heading.push_back(size_text(static_cast<double>(bytes)));
   }
-  std::string all =
-      fmt::format("{}. A barrier moves nothing: its figures stand in the first column.\n\n{}{}",
-                  bench_table_ground(report, "**bold**"), markdown_line(heading),
-                  markdown_line(MarkdownCells(heading.size(), "---")));
+  std::string all = fmt::format(
+      "{}. A barrier moves no data: its times are in the first column.\n\n"
+      "{}{}",
+      bench_table_ground(report, "**bold**"), markdown_line(heading),
+      markdown_line(MarkdownCells(heading.size(), "---")));
   for (const bench::OperationTable& table : report.tables) {
     std::string operation = operation_text(table);
     for (const bench::AlgorithmRow& row : table.rows) {
@@ -301,7 +303,7 @@ ExitCode bench_table(const Context& context, const EngineBenchOptions& options) 
   measure(context, interrupt, report);
   print(context.console, options, report);
   if (report.interrupted) {
-    context.console.note(fmt::format("huddle: {}; what was measured until then stands above",
+    context.console.note(fmt::format("huddle: {}; results up to this point are shown above",
                                      interrupt.signal_name()));
     interrupt.die();
   }

@@ -33,7 +33,7 @@ constexpr const char* standard_output = "-";
 
 [[noreturn]] void cannot_write(const std::string& folder, const std::string& why) {
   throw FailureError(
-      fmt::format("cannot write to {} ({}); name another place: --output FILE", folder, why));
+      fmt::format("cannot write to {} ({}); choose another file with --output FILE", folder, why));
 }
 
 // Does not create the folder of a file that the user names; the name may be a typing error.
@@ -41,15 +41,16 @@ void require_folder_of(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code why;
   if (fs::is_directory(file, why)) {
-    throw UsageError(fmt::format("--output {} is a folder; name a file in it", file));
+    throw UsageError(fmt::format("--output {} is a directory; name a file in it", file));
   }
   const fs::path folder = fs::absolute(file).parent_path();
   if (fs::is_directory(folder, why)) return;
   if (why && why != std::errc::no_such_file_or_directory) {
     cannot_write(folder.string(), why.message());
   }
-  throw UsageError(fmt::format("--output {}: there is no folder {}; make it, or name another file",
-                               file, folder.string()));
+  throw UsageError(
+      fmt::format("--output {}: directory {} does not exist; create it, or name another file", file,
+                  folder.string()));
 }
 
 // Checks write access before measuring for a minute. It creates a file to find out, because root
@@ -82,8 +83,10 @@ void require_no_fuller(const std::string& file, const calibrate::Plan& plan) {
   if (!std::filesystem::exists(file, none)) return;
   const auto there = sound_machine(file);
   if (!there || !calibrate::contains_more(*there, plan)) return;
-  throw UsageError(fmt::format(
-      "{} holds a fuller calibration; --force replaces it, --output FILE keeps both", file));
+  throw UsageError(
+      fmt::format("{} contains a more complete calibration; replace it with --force, or keep both "
+                  "with --output FILE",
+                  file));
 }
 
 void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
@@ -95,35 +98,38 @@ void warn_of_other_work(const Console& console, const std::vector<int>& pus) {
 void require_steady(const Console& console, const calibrate::Outcome& outcome) {
   if (!outcome.is_mostly_doubtful()) return;
   warn_of_doubts(console, outcome.machine);
-  throw FailureError(
-      fmt::format("{} of {} measurements are unsteady: nothing was written. Stop what else runs "
-                  "on these processors and measure again, or keep them as they are: --force",
-                  outcome.doubtful, outcome.measurements));
+  throw FailureError(fmt::format(
+      "{} of {} measurements are unsteady, and nothing was written. Stop other programs on these "
+      "hardware threads and measure again, or write the figures as they are with --force",
+      outcome.doubtful, outcome.measurements));
 }
 
 class CalibrateCommand : public Command {
  public:
   std::string name() const override { return "calibrate"; }
-  std::string summary() const override { return "measure this machine and keep the figures"; }
+  std::string summary() const override { return "measure this machine and save the figures"; }
   std::string description() const override {
-    return "Measures what communication costs between the processors that this process may "
-           "use: cache lines, copies, hand-offs, reading a peer's memory, system calls. Best on an "
-           "idle node; what others disturb is flagged, not hidden. The file goes where every "
-           "huddle command finds it. Ctrl-C at any time: nothing half-written stays.";
+    return "Measures the cost of communication between the hardware threads that this process may "
+           "use: cache lines, copies, hand-offs through shared memory, reading another process's "
+           "memory, system calls. Run it on an idle node; measurements that other programs disturb "
+           "are marked as unsteady. The result is a machine file in a place where every huddle "
+           "command finds it. Ctrl-C ends the measurement at any time and leaves no incomplete "
+           "file.";
   }
   std::string examples() const override {
-    return "  huddle calibrate              measure (a minute on 2 cores) and keep it\n"
-           "  huddle calibrate --quick      a first idea in 5 seconds\n"
-           "  huddle calibrate --dry-run    what would be measured, and how long it takes\n"
-           "  huddle calibrate -o x.toml    keep it here, for --machine x.toml\n"
+    return "  huddle calibrate              measure (a minute on 2 cores) and save\n"
+           "  huddle calibrate --quick      rough figures in 5 seconds\n"
+           "  huddle calibrate --dry-run    show the steps and how long they take\n"
+           "  huddle calibrate -o x.toml    save to this file, for --machine x.toml\n"
            "  huddle calibrate --network mpirun --host a:8,b:8 -n 16   between nodes\n"
            "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
-           "Only this machine can be measured: --xml and --synthetic need --dry-run.\n"
-           "For all users of a node: copy the file to /etc/huddle/machines under the name that "
-           "huddle calibrate gave it; under any other it is found by --machine NAME alone.\n\n"
-           "Exit status: 0 measured (doubts are in the file), 1 failed, most figures unsteady "
-           "(none "
-           "are written without --force), or any with --strict.";
+           "Only this machine can be measured: --xml and --synthetic require --dry-run.\n"
+           "To share the figures with all users of a node, copy the file to /etc/huddle/machines "
+           "and keep the name that huddle calibrate gave it; a file with another name is only used "
+           "with --machine NAME.\n\n"
+           "Exit status: 0 measured, and unsteady figures are marked in the file; 1 the "
+           "measurement failed, or most figures are unsteady (they are written only with --force), "
+           "or some are and --strict is given.";
   }
   void declare(Options& options) override;
   ExitCode run(const Context& context) override;
@@ -151,19 +157,23 @@ class CalibrateCommand : public Command {
 };
 
 void CalibrateCommand::declare(Options& options) {
-  options.flag("--quick", quick_, "a coarse run in under 5 seconds");
-  options.flag("--network", network_,
-               "measure between nodes, by ranks that LAUNCHER starts on several hosts");
+  options.flag("--quick", quick_, "measure roughly, in less than 5 seconds");
+  options.flag(
+      "--network", network_,
+      "measure the network between nodes, with ranks that LAUNCHER starts on several hosts");
   options.text("--mpi-library", mpi_library_, "FILE",
-               "with --network: the MPI's library, if the launcher does not show it");
-  options.text("-o,--output", output_, "FILE", "write there; - for standard output");
+               "with --network: the library of the MPI, if the launcher does not identify it");
+  options.text("-o,--output", output_, "FILE",
+               "write the machine file to FILE, or to standard output (-)");
   options.flag("--json", json_, "print everything as JSON");
-  options.flag("--dry-run", dry_run_, "show the steps and their times, measure nothing");
+  options.flag("--dry-run", dry_run_, "show the steps and their expected times, measure nothing");
   options.flag("--force", force_,
-               "replace a fuller calibration of yours, and write though most is unsteady");
-  options.flag("--strict", strict_, "exit with 1 when a measurement is doubtful");
+               "replace a more complete calibration, and write the file even if most measurements "
+               "are unsteady");
+  options.flag("--strict", strict_, "exit with status 1 if a measurement is unsteady");
   described_.declare(options);
-  options.rest("LAUNCHER", launcher_, "with --network: how ranks are started, as mpirun -n 8");
+  options.rest("LAUNCHER", launcher_,
+               "with --network: the launcher and its options, such as mpirun -n 8");
   for (const char* const of_node : {"--xml", "--synthetic", "--strict"}) {
     options.exclude("--network", of_node);
   }
@@ -172,15 +182,15 @@ void CalibrateCommand::declare(Options& options) {
 void CalibrateCommand::check_options() const {
   if (!launcher_.empty() && !network_) {
     throw UsageError(fmt::format(
-        "'{}' is none of calibrate's options; to measure between nodes: huddle calibrate --network "
-        "{}",
+        "unknown argument '{}'; to measure between nodes: huddle calibrate --network {}",
         launcher_.front(), fmt::join(launcher_, " ")));
   }
   if (described_.is_given() && !dry_run_) {
-    throw UsageError("only this machine can be measured; --xml and --synthetic need --dry-run");
+    throw UsageError("only this machine can be measured; --xml and --synthetic require --dry-run");
   }
   if (json_ && output_ == standard_output) {
-    throw UsageError("--json and --output - both want standard output; name a file to write");
+    throw UsageError(
+        "--json and --output - cannot both write to standard output; name a file: --output FILE");
   }
 }
 
@@ -241,7 +251,8 @@ ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
   try {
     machine::validate(machine);
   } catch (const InputError& error) {
-    throw FailureError(fmt::format("what was measured makes no sense: {}", error.what()));
+    throw FailureError(fmt::format(
+        "the measured figures are inconsistent: {}; run 'huddle calibrate' again", error.what()));
   }
   if (file == standard_output) {
     context.console.print(format_machine(machine));

@@ -68,7 +68,7 @@ std::string call_sizes(bool quick) {
 bench::Spawned network_command(const NetworkOptions& options) {
   if (options.launcher.empty()) {
     throw UsageError(
-        "measure between which nodes? Say how ranks are started on them: huddle calibrate "
+        "a launcher that starts ranks on several nodes is required, for example: huddle calibrate "
         "--network mpirun --host a:2,b:2 -n 4");
   }
   const char* path = std::getenv("PATH");
@@ -93,20 +93,22 @@ ExitCode show_network_plan(const Context& context, const NetworkOptions& options
     return ExitCode::fine;
   }
   const int columns = context.console.columns;
-  std::string text =
-      wrap("", "Between nodes would be measured, in half a minute or so:", 0, columns);
+  std::string text = wrap(
+      "", "Steps of the measurement between nodes, which takes about half a minute:", 0, columns);
   text += wrap("  ",
                "messages of " + sizes_text(network::message_bytes) +
-                   ", one rank sending: latency, rate, processor time",
+                   ", one rank sending: latency, rate, CPU time",
                4, columns);
-  text += wrap("  ", "messages, two ranks sending to each other: whole, or in which pieces", 4,
-               columns);
-  text += wrap("  ", "messages, all ranks of a node sending: gap, rate of the node", 4, columns);
+  text += wrap("  ", "messages, two ranks sending to each other: undivided, or the best piece size",
+               4, columns);
+  text +=
+      wrap("  ", "messages, all ranks of a node sending: gap between messages, rate of the node", 4,
+           columns);
   text += wrap("  ",
-               fmt::format("the MPI's own {}, of {}", fmt::join(machine::collective_names, ", "),
+               fmt::format("the MPI's own {}, with {}", fmt::join(machine::collective_names, ", "),
                            call_sizes(options.quick)),
                4, columns);
-  text += wrap("by ", fmt::format("{}", fmt::join(command.words, " ")), 2, columns);
+  text += wrap("command: ", fmt::format("{}", fmt::join(command.words, " ")), 2, columns);
   context.console.print(text);
   return ExitCode::fine;
 }
@@ -143,9 +145,9 @@ std::string network_text(const network::Measured& measured, int columns) {
       wrap("",
            fmt::format("{}, {} on {}{}", printable(measured.mpi), counted(measured.ranks, "rank"),
                        counted(measured.hosts, "host"),
-                       measured.in_order ? "" : ", the ranks of a host not in order"),
+                       measured.in_order ? "" : ", ranks of a host not consecutive"),
            2, columns);
-  Table messages({"a message", "one way", "GB/s"}, {});
+  Table messages({"message", "one way", "GB/s"}, {});
   for (std::size_t i = 0; i < network.curve.bytes.size(); ++i) {
     messages.add({size_text(network.curve.bytes[i]), time_text(network.curve.ns[i]),
                   fmt::format("{:.3g}", network.curve.bytes[i] / network.curve.ns[i])});
@@ -153,11 +155,11 @@ std::string network_text(const network::Measured& measured, int columns) {
   text += "\n" + messages.text(columns);
   text +=
       wrap("",
-           fmt::format("All ranks of a node sending: {} between messages, {:.3g} GB/s. A "
-                       "processor is busy with a message for {}.",
+           fmt::format("All ranks of a node sending: {} between messages, {:.3g} GB/s. A message "
+                       "takes {} of CPU time.",
                        time_text(network.gap_ns), network.node_gb_per_s, time_text(network.cpu_ns)),
            0, columns);
-  Table calls({"the MPI's own", "bytes", "takes"}, {});
+  Table calls({"the MPI's own", "bytes", "time"}, {});
   for (const machine::MpiCollective& one : measured.collectives) {
     for (std::size_t i = 0; i < one.curve.bytes.size(); ++i) {
       const bool moves = one.operation != machine::collective_names.front();

@@ -77,7 +77,8 @@ class RateTable {
 };
 
 std::string line_table(const Machine& machine, int columns) {
-  Table table({"Core-to-core latency, ns", "one way", "one line", "next reader", "next writer"},
+  Table table({"Core-to-core latency, ns", "one way", "one line", "per further reader",
+               "per further writer"},
               calibration_look);
   for (const auto& cost : machine.line) {
     table.add({cost.level, ns_text(cost.one_way_ns, cost.origin),
@@ -100,7 +101,7 @@ Sizes sizes_within_caches(const Machine& machine) {
 }
 
 std::string copy_table(const Machine& machine, int columns) {
-  RateTable table("Copy, GB/s each, in", sizes_within_caches(machine));
+  RateTable table("Copy, GB/s per core, in", sizes_within_caches(machine));
   for (const auto& copy : machine.copy) {
     const std::string name = copy.copiers == 1
                                  ? "1 core"
@@ -154,7 +155,7 @@ std::string path_table(const Machine& machine, int columns) {
 }
 
 std::string system_table(const Machine& machine, int columns) {
-  Table table({"One of each", ""}, calibration_look);
+  Table table({"Single operations", ""}, calibration_look);
   for (const auto& cost : machine.memory) {
     table.add({"load from memory, " + cost.level, marked(time_text(cost.load_ns), cost.origin)});
   }
@@ -178,13 +179,17 @@ std::string seconds_text(double seconds) { return fmt::format("{:.1f}", seconds)
 }  // namespace
 
 std::string plan_text(const Topology& topology, const Plan& plan, int columns) {
-  Table table({"step", "measurements", "seconds", "at most"}, {});
+  Table table({"step", "measurements", "seconds", "limit"}, {});
   for (const auto& step : plan.steps) {
     table.add({step.name, std::to_string(step.seconds.size()),
                seconds_text(step.expected_seconds()), seconds_text(step.limit_seconds)});
   }
-  table.add({"all", "", seconds_text(plan.expected_seconds()), seconds_text(plan.limit_seconds())});
-  return wrap("", fmt::format("{}: {} measured", heading(topology), plan.pus.size()), 0, columns) +
+  table.add(
+      {"total", "", seconds_text(plan.expected_seconds()), seconds_text(plan.limit_seconds())});
+  return wrap("",
+              fmt::format("{}: {} hardware threads are measured", heading(topology),
+                          plan.pus.size()),
+              0, columns) +
          "\n" + table.text(columns);
 }
 
@@ -193,9 +198,9 @@ std::string other_work_text(const std::vector<calibrate::OtherWork>& work, std::
       std::max_element(work.begin(), work.end(),
                        [](const auto& one, const auto& other) { return one.share < other.share; });
   return fmt::format(
-      "other work runs on {} of the {} that are measured (on cpu {} for {:.0f} % of the time): "
-      "figures will be unsteady. Better stop it first",
-      work.size(), counted(static_cast<long long>(measured), "processor"), most->pu,
+      "other programs run on {} of the {} to be measured (on hardware thread {} for {:.0f} % of "
+      "the time), so measurements will be unsteady; stop these programs first",
+      work.size(), counted(static_cast<long long>(measured), "hardware thread"), most->pu,
       100 * most->share);
 }
 
@@ -210,8 +215,9 @@ std::string summary_text(const Outcome& outcome, int columns) {
                        memory_copy_text(machine, columns) + handoff_table(machine, columns) +
                        path_table(machine, columns) + system_table(machine, columns);
   if (tables.find('~') != std::string::npos) {
-    tables +=
-        "\n" + wrap("", "~ estimated, not measured (a next reader takes three cores)", 2, columns);
+    tables += "\n" +
+              wrap("", "~ estimated, not measured (measuring further readers requires three cores)",
+                   2, columns);
   }
   return opening + tables;
 }

@@ -59,31 +59,35 @@ std::string config_text(std::span<const settings::Resolved> settings,
   const std::array<int, 3> widths = widths_of(rows, columns);
   std::string text;
   for (const ConfigRow& row : rows) text += row_text(row, widths, columns);
-  text += "\nFiles, the first one wins:\n";
+  text +=
+      "\n"
+      "Configuration files; the first one that contains a setting applies:\n";
   int path_width = 0;
   for (const settings::ConfigFile& file : files) {
     path_width = std::max(path_width, width_of(file.path));
   }
   for (const settings::ConfigFile& file : files) {
     text += fmt::format("  {}{}\n", padded(file.path, path_width + column_gap),
-                        file.found ? "found" : "not there");
+                        file.found ? "found" : "missing");
   }
   return text;
 }
 
-std::string setting_text(const settings::Resolved& resolved) {
+std::string setting_text(const settings::Resolved& resolved, int columns) {
   const settings::Setting& setting = resolved.setting;
   const std::string_view fallback = setting.fallback.empty() ? "none" : setting.fallback;
-  return fmt::format(
-      "{}: {}\n\n"
-      "  value        {} (from {})\n"
-      "  takes        {}\n"
-      "  default      {}\n"
-      "  environment  {}={}\n"
-      "  in a file    {} = \"{}\"\n",
-      setting.key, setting.help, shown_value(resolved), resolved.where, setting.placeholder,
-      fallback, settings::environment_name(setting.key), setting.placeholder, setting.key,
-      setting.placeholder);
+  const std::string head = fmt::format("{}: ", setting.key);
+  return wrap(head, setting.help, 2, columns) +
+         fmt::format(
+             "\n"
+             "  value        {} (from {})\n"
+             "  values       {}\n"
+             "  default      {}\n"
+             "  environment  {}={}\n"
+             "  in a file    {} = \"{}\"\n",
+             shown_value(resolved), resolved.where, setting.placeholder, fallback,
+             settings::environment_name(setting.key), setting.placeholder, setting.key,
+             setting.placeholder);
 }
 
 namespace {
@@ -92,33 +96,31 @@ class ConfigCommand : public Command {
  public:
   std::string name() const override { return "config"; }
   std::string summary() const override {
-    return "every setting, its value, and the source of the "
-           "value";
+    return "show every setting, its value, and where the value comes from";
   }
   std::string description() const override {
-    return "Shows every setting, its value, and the source of the value. " +
+    return "Shows every setting, its value, and where the value comes from. " +
            std::string(order_of_sources);
   }
   std::string examples() const override {
     return "  huddle config                 all settings\n"
-           "  huddle config machine         what one setting means and takes\n"
-           "  huddle config --json          for programs\n"
-           "\n"
-           "A configuration file holds lines such as\n"
+           "  huddle config machine         the meaning and values of one setting\n"
+           "  huddle config --json          for programs\n\n"
+           "A configuration file contains lines such as\n"
            "  machine = \"/shared/machines/node.toml\"\n"
-           "  color = \"never\"\n"
-           "\n"
-           "Exit status: 0 fine, 2 no such setting, 3 an unknown or wrong setting was read.";
+           "  color = \"never\"\n\n"
+           "Exit status: 0 success, 2 no such setting, 3 a setting that was read is unknown or "
+           "invalid.";
   }
   void declare(Options& options) override {
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
-    options.positional("SETTING", key_, "only this one, and what it means");
+    options.positional("SETTING", key_, "show only this setting, and its meaning");
     options.complete("SETTING", Value::word, settings::all_keys());
   }
   ExitCode run(const Context& context) override {
     if (!key_.empty() && !json_) {
-      context.console.print(setting_text(chosen(context.settings)));
+      context.console.print(setting_text(chosen(context.settings), context.console.columns));
       return ExitCode::fine;
     }
     const auto files = config_files(settings::process_sources());
@@ -136,7 +138,7 @@ class ConfigCommand : public Command {
       if (resolved.setting.key == key_) return resolved;
       keys.emplace_back(resolved.setting.key);
     }
-    throw UsageError(fmt::format("there is no setting '{}'{}", key_, did_you_mean(key_, keys)));
+    throw UsageError(fmt::format("unknown setting '{}'{}", key_, did_you_mean(key_, keys)));
   }
 
   std::string key_;

@@ -17,7 +17,7 @@ inline constexpr int config_json_schema = 1;
 std::string config_text(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files, int columns);
 // Returns all information about one setting.
-std::string setting_text(const settings::Resolved& setting);
+std::string setting_text(const settings::Resolved& setting, int columns);
 std::string config_json(std::span<const settings::Resolved> settings,
                         std::span<const settings::ConfigFile> files);
 

@@ -65,7 +65,7 @@ class Report {
     const std::string body = facts(finding, indent);
     text_ += "  " + painted(sign, mark.color, console_) +
              body.substr(static_cast<std::size_t>(indent - 1));
-    detail("Cost", finding.cost, indent + 2);
+    detail("Effect", finding.cost, indent + 2);
     detail("Remedy", finding.remedy, indent + 2);
     // Never broken, so that it can be copied.
     if (!finding.command.empty())
@@ -101,9 +101,9 @@ class Report {
 };
 
 std::string verdict(int limited, int failed) {
-  if (failed > 0) return "huddle cannot work here until what fails is mended.";
-  if (limited > 0) return "huddle works here; the remedies above make it work better.";
-  return "Everything that huddle can use is here.";
+  if (failed > 0) return "huddle cannot work here until the failed checks are fixed.";
+  if (limited > 0) return "huddle works here; the remedies above make it faster or complete.";
+  return "huddle works here without limitations.";
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::string doctor_text(const std::vector<Finding>& findings, const Console& con
   const int limited = count(findings, State::limited);
   const int failed = count(findings, State::fails);
   report.gap();
-  report.line(fmt::format("{} checks: {} fine, {} limited, {} failed. {}", findings.size(),
+  report.line(fmt::format("{} checks: {} passed, {} limited, {} failed. {}", findings.size(),
                           count(findings, State::works), limited, failed,
                           verdict(limited, failed)));
   return report.text();
@@ -130,22 +130,23 @@ namespace {
 class DoctorCommand : public Command {
  public:
   std::string name() const override { return "doctor"; }
-  std::string summary() const override { return "what huddle needs and whether it is here"; }
+  std::string summary() const override {
+    return "check whether huddle works on this machine, and how to fix it";
+  }
   std::string description() const override {
-    return "Tests everything that huddle needs from this machine, and shows what works, what "
-           "does not, what that costs, and how to get it. Changes nothing, except that it "
-           "restores the CPU affinity of threads that a killed huddle has left bound. Run it "
-           "where your programs run: inside the container, inside the job.";
+    return "Checks everything that huddle needs from this machine, and shows what works, what does "
+           "not, the consequence, and the remedy. It changes nothing, except that it restores the "
+           "CPU affinity of threads that a killed huddle left bound. Run it where your programs "
+           "run: inside the container, inside the job.";
   }
   std::string examples() const override {
-    return "  huddle doctor                 a report for people\n"
+    return "  huddle doctor                 a readable report\n"
            "  huddle doctor --json          the same for programs\n"
-           "  srun -N1 huddle doctor        as a job sees its node\n"
-           "\n"
+           "  srun -N1 huddle doctor        on a node of a job\n\n"
            "Exit status:\n"
-           "  0  huddle works here; checks marked '!' make it slower or take something away,\n"
-           "     a missing MPI among them (programs with threads only need none)\n"
-           "  1  something fails that huddle cannot do without";
+           "  0  huddle works here; checks marked '!' make it slower or limit it, such as a\n"
+           "     missing MPI, which multithreaded programs do not need\n"
+           "  1  a check failed that huddle depends on";
   }
   void declare(Options& options) override {
     options.setting("machine");

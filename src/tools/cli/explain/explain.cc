@@ -33,7 +33,7 @@ constexpr std::size_t shown = 10;  // enough to see the alternatives
 // `ways`: number of equivalent candidates, of which this one is the cheapest.
 std::string in_words(const select::Candidate& candidate, std::size_t ways = 1) {
   std::string text(algorithm_name(candidate.plan));
-  if (ways > 1) text += fmt::format(", {} ways", ways);
+  if (ways > 1) text += fmt::format(", {} variants", ways);
   return candidate.parameters.empty() ? text : text + ": " + candidate.parameters;
 }
 
@@ -56,9 +56,9 @@ std::string bold(std::string lines, const Console& console) {
 std::string where_buffers_are(const Explained& explained) {
   if (!explained.has_heap) return {};
   return explained.explanation.request.mapped
-             ? "The ranks' arrays lie in the shared heap."
-             : "The shared heap saves nothing here: arrays are too small for it, or moved as fast "
-               "without.";
+             ? "The ranks' arrays are in the shared heap."
+             : "The shared heap saves no time here: the arrays are too small for it, or the data "
+               "move as fast without it.";
 }
 
 // Names the machine of the figures and what they do not include.
@@ -72,8 +72,8 @@ std::string ground(const Explained& explained, int columns) {
   if (explained.explanation.ranks > cores) {
     text +=
         wrap("",
-             fmt::format("The machine has {} cores: ranks share them. Predictions are for ranks "
-                         "that do not, so take their order, not their times.",
+             fmt::format("The machine has {} cores, so ranks share them. Predicted times are for "
+                         "ranks that do not share cores: compare them with each other only.",
                          cores),
              0, columns);
   }
@@ -120,7 +120,7 @@ using SimulatedTime = std::function<double(const select::Candidate&)>;
 
 std::string table_of(const std::vector<Shown>& rows, const SimulatedTime& simulated_ns,
                      int columns) {
-  Table::Row heading = {"could run", "predicted", "ratio"};
+  Table::Row heading = {"algorithm", "predicted", "ratio"};
   if (simulated_ns) heading.emplace_back("simulated");
   Table table(heading, {});
   for (const Shown& row : rows) {
@@ -142,9 +142,10 @@ std::size_t candidates_in(const std::vector<Shown>& rows) {
 
 // Explains the marks and the accuracy of the figures.
 std::string trust(std::size_t ties, double error, int columns) {
-  const std::string error_text =
-      fmt::format("Half of all predictions are off by more than {}", percent(error));
-  return wrap("", error_text + (ties > 1 ? ": those marked ~ are ties." : "."), 0, columns);
+  const std::string error_text = fmt::format(
+      "Half of all predictions differ from the measured time by more than {}", percent(error));
+  return wrap("", error_text + (ties > 1 ? ": consider those marked ~ as equal." : "."), 0,
+              columns);
 }
 
 }  // namespace
@@ -160,8 +161,8 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
   const std::size_t ties = near_ties(candidates, explained.error);
   const std::string answer =
       fmt::format("{}: predicted {}", question(explained.explanation), time_text(chosen.ns));
-  std::string text =
-      bold(wrap("", answer, 0, columns) + wrap("  by ", in_words(chosen), 5, columns), console);
+  std::string text = bold(
+      wrap("", answer, 0, columns) + wrap("  algorithm ", in_words(chosen), 4, columns), console);
   text += ground(explained, columns);
   const std::string forcing = select::forcing_text(explained.explanation);
   if (!forcing.empty()) text += wrap("", forcing + ".", 0, columns);
@@ -173,7 +174,7 @@ std::string explain_text(const Explained& explained, bool all, const Console& co
   const std::size_t in_rows = candidates_in(rows);
   if (in_rows < candidates.size()) {
     text += wrap("",
-                 fmt::format("{} more, up to {}: --all", candidates.size() - in_rows,
+                 fmt::format("{} more, up to {}; show them with --all", candidates.size() - in_rows,
                              time_text(candidates.back().ns)),
                  0, columns);
   }
@@ -188,30 +189,31 @@ constexpr int most_explained_ranks = 4096;
 class ExplainCommand : public Command {
  public:
   std::string name() const override { return "explain"; }
-  std::string summary() const override { return "what a collective would do here, and why"; }
+  std::string summary() const override {
+    return "show which algorithm a collective would run, and why";
+  }
   std::string description() const override {
-    return "Shows which algorithm a collective would run, which others could, and what each is "
-           "predicted to cost: all from the machine model, so it works for a machine that is not "
-           "here. OPERATION is a collective of MPI, such as bcast or MPI_Bcast; SIZE is the data "
-           "of one rank, or one block of an exchange, such as 64, 8K or 1.5M; elements of "
-           "reductions are doubles. 'huddle run' makes the same choice with the same --machine "
-           "and --heap under a launcher that binds ranks as given by --bind: each rank to one "
-           "core, in order.";
+    return "Shows which algorithm huddle would run for a collective, which others are possible, "
+           "and their predicted times. Everything follows from the machine model, so it also works "
+           "for other machines. OPERATION is an MPI collective, such as bcast or MPI_Bcast. SIZE "
+           "is the amount of data of one rank, or of one block of an allgather, alltoall, gather "
+           "or scatter, such as 64, 8K or 1.5M; reductions have elements of type double. 'huddle "
+           "run' makes the same choice with the same --machine and --heap, if the launcher binds "
+           "the ranks in order as --bind describes; by default each rank to one core.";
   }
   std::string examples() const override {
-    return "  huddle explain allreduce 64K        one rank on every core of this machine\n"
+    return "  huddle explain allreduce 64K        one rank per core of this machine\n"
            "  huddle explain barrier -n 16        on the first 16 cores\n"
            "  huddle explain bcast 4M -n 32 --machine songshan\n"
-           "  huddle explain allgather 1M --heap on --bind package\n"
-           "  huddle explain reduce 8 --all       everything that could run\n"
-           "  huddle explain bcast 64K -n 8 --algo bcast:segmented   if that were forced\n"
+           "  huddle explain allgather 1M --heap on --bind socket\n"
+           "  huddle explain reduce 8 --all       all possible algorithms\n"
+           "  huddle explain bcast 64K -n 8 --algo bcast:segmented   with this algorithm\n"
            "  huddle explain bcast 1K --json | jq .chosen\n"
            "  huddle explain allreduce 64K --nodes 16 --ranks-per-node 32\n"
-           "  huddle explain allgather 8K --map 3,1,2,1   three ranks on the first node\n"
-           "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   if that were forced\n"
-           "\n"
-           "A time counts from the first rank's call until the last rank returns, on a machine "
-           "without other load on which each rank has its own core.";
+           "  huddle explain allgather 8K --map 3,1,2,1   3 ranks on the first node\n"
+           "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   with this algorithm\n\n"
+           "A time counts from the call of the first rank until the return of the last rank, on an "
+           "otherwise idle machine on which each rank has its own core.";
   }
 
   void declare(Options& options) override {
@@ -219,8 +221,9 @@ class ExplainCommand : public Command {
                        fmt::format("{}", fmt::join(select::operation_names, ", ")));
     options.complete("OPERATION", Value::word,
                      {select::operation_names.begin(), select::operation_names.end()});
-    options.positional("SIZE", size_, "bytes of one rank: 64, 8K, 1.5M; not for a barrier");
-    options.number("-n,--ranks", ranks_, 1, most_explained_ranks, "N", "how many; else one a core");
+    options.positional("SIZE", size_, "bytes per rank, such as 64, 8K or 1.5M; not for a barrier");
+    options.number("-n,--ranks", ranks_, 1, most_explained_ranks, "N",
+                   "number of ranks (default: one per core)");
     nodes_.declare(options);
     options.setting("machine");
     described_.declare(options);
@@ -231,12 +234,11 @@ class ExplainCommand : public Command {
     options.setting("net-algo");
     options.setting("net-leaders");
     options.text("--bind", bind_, "WORD",
-                 fmt::format("to what the launcher binds ranks: {}; core",
+                 fmt::format("what the launcher binds each rank to: {} (default: core)",
                              fmt::join(binding_words(), ", ")));
     options.complete("--bind", Value::word, binding_words());
-    options.flag("--simulate", simulate_,
-                 "beside each what its protocol takes in a modelled world");
-    options.flag("--all", all_, "show every candidate, not the ten cheapest");
+    options.flag("--simulate", simulate_, "also show the simulated time of each algorithm");
+    options.flag("--all", all_, "show all possible algorithms instead of the ten fastest");
     options.flag("--json", json_, "print everything as JSON");
     for (const char* const ours : {"--nodes", "--ranks-per-node", "--map"}) {
       for (const char* const of_one_node : {"--ranks", "--simulate", "--all"}) {

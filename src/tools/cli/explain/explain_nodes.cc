@@ -34,8 +34,10 @@ std::vector<int> counts_from(const std::string& text) {
     if (*next != ',') break;
     at = next + 1;
   }
-  throw UsageError(fmt::format(
-      "--map {}: say block, round-robin, or how many ranks each node has, as in 3,1,2,1", text));
+  throw UsageError(
+      fmt::format("--map {}: use block, round-robin, or the number of ranks on each node, "
+                  "such as 3,1,2,1",
+                  text));
 }
 
 internode::NodeMap blocks_of(const std::vector<int>& counts) {
@@ -50,11 +52,12 @@ internode::NodeMap blocks_of(const std::vector<int>& counts) {
 
 void NodesOptions::declare(Options& options) {
   options.number("--nodes", nodes_, 1, most_explained_nodes, "N",
-                 "over so many nodes like this one");
+                 "number of nodes, each like this machine");
   options.number("--ranks-per-node", ranks_per_node_, 1, most_ranks_per_node, "N",
-                 "on each of them; else one a core");
+                 "ranks on each node (default: one per core)");
   options.text("--map", map_, "WORD",
-               "placement of the ranks: block, round-robin, or ranks by node: 3,1,2,1; block");
+               "placement of the ranks: block, round-robin, or the number of ranks on each node, "
+               "such as 3,1,2,1 (default: block)");
   options.complete("--map", Value::word, {"block", "round-robin"});
 }
 
@@ -63,13 +66,15 @@ internode::NodeMap NodesOptions::map(int cores) const {
   if (!is_word) {
     const std::vector<int> counts = counts_from(map_);
     if (ranks_per_node_ > 0 || (nodes_ > 0 && static_cast<std::size_t>(nodes_) != counts.size())) {
-      throw UsageError(fmt::format("--map {} gives the numbers of nodes and ranks: leave {} out",
-                                   map_, ranks_per_node_ > 0 ? "--ranks-per-node" : "--nodes"));
+      throw UsageError(
+          fmt::format("--map {} already contains the numbers of nodes and ranks: remove {}", map_,
+                      ranks_per_node_ > 0 ? "--ranks-per-node" : "--nodes"));
     }
-    if (counts.size() < 2) throw UsageError("of one node alone: leave --map out, and say -n");
+    if (counts.size() < 2)
+      throw UsageError("--map requires at least two nodes; for one node, use -n instead");
     return blocks_of(counts);
   }
-  if (nodes_ < 2) throw UsageError("over how many nodes? Say it: --nodes 16");
+  if (nodes_ < 2) throw UsageError("the number of nodes is missing: add for example --nodes 16");
   const int ranks_per_node = ranks_per_node_ > 0 ? ranks_per_node_ : cores;
   if (!is_round_robin()) {
     return blocks_of(std::vector<int>(static_cast<std::size_t>(nodes_), ranks_per_node));
@@ -82,7 +87,7 @@ internode::NodeMap NodesOptions::map(int cores) const {
 }
 
 std::string NodesOptions::placement() const {
-  if (is_round_robin()) return "round robin";
+  if (is_round_robin()) return "round-robin";
   const bool is_block = map_.empty() || map_ == "block";
   return is_block ? "in blocks" : map_;
 }
@@ -96,7 +101,7 @@ std::int64_t whole_ns(const std::optional<select::Candidate>& candidate) {
 std::string algorithm_in(const InNode& in_node, const std::optional<internode::NodePhase>& phase) {
   if (!phase) return {};
   const auto candidate = in_node(phase->request());
-  return candidate ? std::string(algorithm_name(candidate->plan)) : "one rank";
+  return candidate ? std::string(algorithm_name(candidate->plan)) : "single rank";
 }
 
 }  // namespace
@@ -107,8 +112,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
                                std::optional<internode::Sharing> sharing) {
   if (internode::way_between_nodes(request.operation) != internode::Way::schedule) {
     throw UsageError(
-        fmt::format("what {} takes over several nodes is not predicted: only what goes between "
-                    "them by a schedule is",
+        fmt::format("the time of {} over several nodes cannot be predicted: huddle predicts only "
+                    "collectives that run a schedule between nodes",
                     name(request.operation)));
   }
   NodesExplained explained;
@@ -164,7 +169,7 @@ std::string question(const NodesExplained& explained) {
 // Returns the origin of the network figures for the predictions between nodes.
 std::string origin_text(const machine::Machine& machine) {
   if (machine.networks.empty()) {
-    return "not measured: generic constants; huddle calibrate --network measures it";
+    return "not measured: generic figures; 'huddle calibrate --network' measures it";
   }
   const machine::Origin origin = machine.networks.front().origin;
   return std::string(machine::origin_names[static_cast<std::size_t>(origin)]);
@@ -173,28 +178,29 @@ std::string origin_text(const machine::Machine& machine) {
 std::string network_text(const NodesExplained& explained) {
   const internode::Network& network = explained.network;
   const double gb_per_s = static_cast<double>(1 << 20) / static_cast<double>(network.ns_per_mib);
-  return fmt::format("The network: {} a message, {:.3g} GB/s, {}.",
+  return fmt::format("Network: {} per message, {:.3g} GB/s, {}.",
                      time_text(static_cast<double>(network.message_ns)), gb_per_s,
                      origin_text(explained.subject.machine));
 }
 
 std::string forcing_text(const NodesExplained& explained) {
   if (explained.forced == explained.prediction.between.algorithm) {
-    return fmt::format("{} is forced.", explained.forced);
+    return fmt::format("{} was requested.", explained.forced);
   }
-  return fmt::format("{} is to be forced, and cannot serve this: {} is the cheapest.",
-                     explained.forced, explained.prediction.between.algorithm);
+  return fmt::format(
+      "{} was requested but cannot run this call: {} has the shortest predicted time.",
+      explained.forced, explained.prediction.between.algorithm);
 }
 
 std::string mpi_text(const NodesExplained& explained, const MpiAnswer& answer) {
   std::string text =
       fmt::format("{}: measured {}. ", answer.mpi, time_text(static_cast<double>(answer.ns)));
-  if (answer.is_left_to_it) return text + "The call is left to it.";
+  if (answer.is_left_to_it) return text + "The call falls back to it.";
   const bool is_slower = answer.ns >= explained.prediction.ns();
-  if (is_slower || !explained.forced.empty()) return text + "huddle takes the call.";
+  if (is_slower || !explained.forced.empty()) return text + "huddle handles the call.";
   return text +
-         "huddle takes the call: sums of floats keep their bits. A reduction of integers is left "
-         "to the MPI.";
+         "huddle handles the call, because sums of floating-point numbers must have the same bits "
+         "on every path. A reduction of integers falls back to the MPI.";
 }
 
 std::string phase_name(const internode::NodePhase& phase) {
@@ -209,7 +215,7 @@ void add_part(Table& table, const std::string& where,
               int segments) {
   if (!phase) return;
   const double bytes = static_cast<double>(phase->bytes) * segments;
-  table.add({fmt::format("{}: {} by {}", where, phase_name(*phase), algorithm),
+  table.add({fmt::format("{}: {} ({})", where, phase_name(*phase), algorithm),
              phase->bytes > 0 ? size_text(bytes) : "-",
              time_text(static_cast<double>(phase->ns) * segments)});
 }
@@ -232,28 +238,28 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
   add_part(table, "in each node", prediction.before, explained.before, segments);
   const int leaders = prediction.sharing.leaders;
   table.add({fmt::format("between nodes: {}{}", prediction.between.algorithm,
-                         leaders > 1 ? fmt::format(" by {} leaders of each", leaders) : ""),
+                         leaders > 1 ? fmt::format(" by {} leaders per node", leaders) : ""),
              size_text(static_cast<double>(explained.sent.bytes)),
              time_text(static_cast<double>(prediction.between.ns) * segments)});
   add_part(table, "in each node", prediction.after, explained.after, segments);
   text += "\n" + table.text(columns);
-  text += wrap(
-      "",
-      fmt::format("Between nodes {} with {} in all.", counted(explained.sent.messages, "message"),
-                  counted(explained.sent.bytes, "byte")),
-      0, columns);
+  text += wrap("",
+               fmt::format("{} with {} in total are sent between nodes.",
+                           counted(explained.sent.messages, "message"),
+                           counted(explained.sent.bytes, "byte")),
+               0, columns);
   if (!explained.forced.empty()) text += wrap("", forcing_text(explained), 0, columns);
   if (segments > 1) {
-    text += wrap("",
-                 fmt::format("In {} segments: while one is between nodes, the nodes do their parts "
-                             "of others.",
-                             segments),
-                 0, columns);
+    text += wrap(
+        "",
+        fmt::format(
+            "In {} segments: while one segment is sent between nodes, the nodes work on others.",
+            segments),
+        0, columns);
   }
   if (prediction.sharing != internode::Sharing{}) {
     text += wrap("",
-                 fmt::format("With one leader per node, and one part after the other: predicted "
-                             "{}.",
+                 fmt::format("With one leader per node and without overlap: predicted {}.",
                              time_text(static_cast<double>(explained.by_one_leader_ns))),
                  0, columns);
   }
@@ -262,11 +268,11 @@ std::string explain_nodes_text(const NodesExplained& explained, const Console& c
     text += wrap("", printable(mpi_text(explained, answer)), 0, columns);
   }
   if (!explained.left_unmeasured.empty()) {
-    text += wrap("", fmt::format("The call is left to the MPI: {}.", explained.left_unmeasured), 0,
-                 columns);
+    text += wrap("", fmt::format("The call falls back to the MPI: {}.", explained.left_unmeasured),
+                 0, columns);
   } else if (explained.mpis.empty()) {
     text +=
-        wrap("", "The MPI's own: not measured for ranks that sit so, so that it is no candidate.",
+        wrap("", "The MPI's own time is not known for this placement, so huddle handles the call.",
              0, columns);
   }
   return text;

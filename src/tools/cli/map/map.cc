@@ -49,7 +49,7 @@ std::string emission_list() {
 mapping::Rows rows_named(const std::string& word) {
   if (word.empty() || word == "first") return mapping::Rows::first;
   if (word == "last") return mapping::Rows::last;
-  throw UsageError(fmt::format("--rows is first or last, not '{}'{}", printable(word),
+  throw UsageError(fmt::format("--rows must be first or last, not '{}'{}", printable(word),
                                did_you_mean(word, std::vector<std::string>{"first", "last"})));
 }
 
@@ -71,15 +71,15 @@ class MapCommand : public Command {
     return "place ranks or threads by how much they communicate";
   }
   std::string description() const override {
-    return "Reads how much each rank or thread sends to each other one, and places them on a "
-           "machine so that those that communicate most are near each other: it minimizes the "
-           "bytes of each pair times the time that a cache line takes between the two. Nodes, "
-           "sockets and NUMA nodes get equal numbers, unless --pack fills one socket before the "
-           "next. Shows the figures before and after, among them the memory bandwidth that the "
-           "placement can use, the place of each element, and the reason; recommends to leave "
-           "things as they are if the gain is small or if a profile of threads rests on too few "
-           "events. Before is what --present contains, else the hosts of a profile, else the "
-           "order of numbers on the cores that are used.";
+    return "Reads how much data each rank or thread sends to every other one, and places ranks or "
+           "threads that communicate most close to each other: it minimizes the sum of the bytes "
+           "of each pair times the latency of a cache line between the two. Nodes, sockets and "
+           "NUMA nodes get equal numbers, unless --pack fills one socket before the next. It shows "
+           "the figures before and after, among them the memory bandwidth that the placement can "
+           "use, the place of each rank or thread, and the reason. It recommends to change nothing "
+           "if the gain is small, or if a profile of threads contains too few events. The "
+           "placement before is that of --current, else the hosts in a profile, else the order of "
+           "numbers on the cores that are used.";
   }
   std::string examples() const override {
     return "  huddle map huddle-comm.json\n"
@@ -88,64 +88,65 @@ class MapCommand : public Command {
            "  huddle map app.json --nodes 4 --hosts n1,n2,n3,n4 --emit openmpi4 > rankfile\n"
            "  huddle map app.json --fixed 0=0 --compare\n"
            "  huddle map app.json --pack      for programs that need little memory bandwidth\n"
-           "  huddle map --compare      the methods on how programs talk, as a table\n"
-           "\n"
-           "MATRIX is what huddle profile writes, CSV (a row of numbers for each element), Matrix "
-           "Market, "
-           "lines "
-           "of 'from to bytes', or what Open MPI's monitoring has written. Pairs are added up from "
-           "both directions.\n"
-           "\n"
-           "Methods: order, compact, scatter and random do not look at the matrix; lh forms groups "
-           "from the innermost objects up, in no time; tree, the default, cuts from the root down, "
-           "improves that, lh and the present places by moves and swaps, and keeps the best; exact "
-           "looks at every placement.\n"
-           "\n"
-           "Each core takes one element until there are more elements than cores.\n"
-           "\n"
-           "--emit writes the placement for:\n" +
+           "  huddle map --compare      the methods on typical patterns, as a table\n\n"
+           "MATRIX is a file of huddle profile, CSV (a row of numbers for each rank or thread), "
+           "Matrix Market, lines of 'from to bytes', or the output of Open MPI's monitoring. The "
+           "two directions of each pair are added up.\n\n"
+           "Methods: order, compact, scatter and random ignore the matrix. lh forms groups from "
+           "the innermost level of the machine outwards, and is the fastest. tree, the default, "
+           "divides from the whole machine inwards; it improves the result, that of lh and the "
+           "current placement by moves and swaps, and keeps the best. exact tries every "
+           "placement.\n\n"
+           "Each core gets one rank or thread until there are more of them than cores.\n\n"
+           "Formats of --emit:\n" +
            emission_list() +
-           "Those with a * were read back from the real launcher; the others follow its "
-           "documentation.\n"
-           "\n"
-           "Exit status: 0 fine, 2 wrong usage, 3 the matrix or a file is damaged.";
+           "Formats marked * were tested by reading the placement back from the real launcher; the "
+           "others follow its documentation.\n\n"
+           "Exit status: 0 success, 2 wrong usage, 3 the matrix or another file is invalid.";
   }
 
   void declare(Options& options) override {
     options.positional("MATRIX", matrix_,
-                       "the file with the communication matrix; - for standard input");
+                       "the file with the communication matrix, or - for standard input");
     options.complete("MATRIX", Value::file);
     options.setting("machine");
-    options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
-    options.number("--nodes", nodes_, 1, most_mapped_nodes, "N",
-                   "use N nodes of that machine; the smallest sufficient number if --machine is "
-                   "given");
+    options.flag("--list-machines", list_machines_,
+                 "list the machines that --machine accepts by name");
+    options.number(
+        "--nodes", nodes_, 1, most_mapped_nodes, "N",
+        "number of nodes (default: one, or with --machine the smallest sufficient number)");
     options.flag("--pack", packs_,
                  "fill one socket before the next, for programs that are not limited by memory "
-                 "bandwidth; otherwise sockets and NUMA nodes get equal numbers");
-    options.text("--allowed", allowed_, "LIST", "the processors of a node to use, such as 0-15");
+                 "bandwidth (default: equal numbers on sockets and NUMA nodes)");
+    options.text("--cpus", allowed_, "LIST",
+                 "the hardware threads of each node to use, such as 0-15");
     options.text("--method", method_, "METHOD",
-                 "order, compact, scatter, random, lh, tree or exact; tree");
+                 "order, compact, scatter, random, lh, tree or exact (default: tree)");
     options.complete("--method", Value::word, method_words());
-    options.flag("--as-printed", as_printed_, "lh as it was published: spreads few elements");
-    options.text("--rows", rows_, "first|last", "the row that a CSV file begins with; first");
+    options.flag("--as-published", as_printed_,
+                 "with --method lh: spread few ranks evenly, as in the publication");
+    options.text(
+        "--rows", rows_, "first|last",
+        "whether the first line of a CSV file contains the first or the last row (default: first)");
     options.complete("--rows", Value::word, {"first", "last"});
-    options.text("--phase", phase_, "NAME", "of a profile: only what was sent in that phase");
+    options.text("--phase", phase_, "NAME", "for a profile: use only this phase");
     options.flag("--collectives", collectives_,
-                 "of a profile: what collectives mean is added to what was sent");
+                 "for a profile: also count the data that collectives move");
     options.text("--fixed", fixed_, "LIST",
-                 "ranks or threads that may not move: 3=12, or 3=1:12 "
-                 "for node 1");
-    options.text("--present", present_, "FILE", "present placement, one 3=12 per line");
-    options.number("--least-gain", least_gain_percent_, 0, 100, "PERCENT",
-                   "what has to be saved to be worth a move; 3");
-    options.number("--seed", seed_, 0, 1'000'000'000, "N", "of random choices; 1");
-    options.text("--emit", emit_, "FORMAT", "write the placement for a launcher or runtime");
+                 "ranks or threads that must not move: 3=12, or 3=1:12 for node 1");
+    options.text("--current", present_, "FILE",
+                 "the current placement, with one line such as 3=12 per rank or thread");
+    options.number("--min-gain", least_gain_percent_, 0, 100, "PERCENT",
+                   "minimum saving that justifies a move (default: 3)");
+    options.number("--seed", seed_, 0, 1'000'000'000, "N", "seed of random choices (default: 1)");
+    options.text("--emit", emit_, "FORMAT",
+                 "print the placement for a launcher or runtime in this format");
     options.complete("--emit", Value::word, emission_words());
     options.text("--hosts", hosts_, "LIST",
-                 "names of the nodes, for --emit; as a profile has them");
-    options.flag("--compare", compare_, "all methods side by side");
-    options.flag("--dry-run", dry_run_, "of --compare without a matrix: only which rows it has");
+                 "names of the nodes for --emit (default: the hosts in the profile)");
+    options.flag("--compare", compare_, "compare all methods");
+    options.flag("--dry-run", dry_run_,
+                 "with --compare and no matrix: only show the rows of the table");
     options.flag("--json", json_, "print everything as JSON");
     options.exclude("--emit", "--json");
     options.exclude("--emit", "--compare");
@@ -161,7 +162,8 @@ class MapCommand : public Command {
     if (!emit_.empty())
       mapping::emission_named(emit_);  // check the name before anything takes time
     if (matrix_.empty() && !compare_) {
-      throw UsageError("map what? Give a communication matrix");
+      throw UsageError(
+          "a communication matrix is required, for example: huddle map huddle-comm.json");
     }
     if (matrix_.empty() && dry_run_) {
       print_map_corpus(nullptr, context.console);
@@ -221,7 +223,7 @@ class MapCommand : public Command {
     const mapping::MethodOptions options{
         method_.empty() ? mapping::Method::tree : mapping::method_named(method_), as_printed_};
     if (as_printed_ && options.method != mapping::Method::lh) {
-      throw UsageError("--as-printed goes with --method lh");
+      throw UsageError("--as-published requires --method lh");
     }
     return options;
   }
@@ -251,8 +253,8 @@ class MapCommand : public Command {
     std::vector<std::string> names = hosts_.empty() ? profiled : split_hosts(hosts_);
     const int hosts = static_cast<int>(names.size());
     if (hosts > 0 && hosts != tree.nodes()) {
-      throw UsageError(
-          fmt::format("--hosts names {}, and there are {}", counted(hosts, "node"), tree.nodes()));
+      throw UsageError(fmt::format("--hosts contains {}, but there are {}", counted(hosts, "node"),
+                                   tree.nodes()));
     }
     return names;
   }
@@ -261,7 +263,7 @@ class MapCommand : public Command {
     try {
       return machine::CpuSet::parse(allowed_);
     } catch (const InputError& error) {
-      throw UsageError(fmt::format("--allowed: {}", error.what()));
+      throw UsageError(fmt::format("--cpus: {}", error.what()));
     }
   }
 
@@ -273,16 +275,18 @@ class MapCommand : public Command {
     all.insert(all.end(), matrix.unobserved.begin(), matrix.unobserved.end());
     if (matrix.kind == mapping::Kind::threads && !matrix.events) {
       all.emplace_back(
-          "this profile does not contain its numbers of events: whether they suffice cannot be "
-          "checked; profile again to know");
+          "this profile does not contain its numbers of events, so whether they suffice cannot be "
+          "checked; profile the program again");
     }
     if (!calibrated(machine.loaded.machine)) {
       all.emplace_back(
-          "this machine has not been measured: distances are published, estimated or generic");
+          "this machine has not been measured: its latencies are published, estimated or generic "
+          "figures");
     }
     if (tree.nodes() > 1 && model.machine().networks.empty()) {
-      all.push_back(fmt::format("the machine file has no network: {} between nodes is assumed",
-                                time_text(usual_network_ns)));
+      all.push_back(
+          fmt::format("the machine file has no network: a latency of {} between nodes is assumed",
+                      time_text(usual_network_ns)));
     }
     return all;
   }
@@ -307,7 +311,7 @@ class MapCommand : public Command {
                       const machine::CostModel& model, const Console& console) const {
     const MapDecision verdict = decision_for(subject, placed);
     if (!verdict.moves) {
-      console.note(fmt::format("this is the present placement; {}", verdict.text));
+      console.note(fmt::format("this is the current placement; {}", verdict.text));
     }
     const std::string warning = bandwidth_warning(subject, placed);
     if (verdict.moves && !warning.empty()) console.note(warning);

@@ -21,7 +21,7 @@ namespace huddle::cli {
 // Reports of `huddle map` as text, and the decision whether it recommends its placement.
 namespace {
 
-constexpr std::string_view leave = "leave it as it is: ";
+constexpr std::string_view leave = "keep the current placement: ";
 
 std::string elements_text(const MapReport& subject) {
   return counted(subject.matrix.size(), mapping::element_word(subject.matrix.kind));
@@ -47,11 +47,12 @@ std::string evidence_text(const MapReport& subject) {
     case mapping::Finding::sufficient:
       return "";
     case mapping::Finding::too_few_events:
-      return fmt::format("{} cannot place {}: at least {:g} are needed; profile a longer run",
-                         events_text(*subject.matrix.events), elements_text(subject),
-                         mapping::EvidenceLimits().least_events_an_element * subject.matrix.size());
+      return fmt::format(
+          "{} are too few to place {}: at least {:g} are required; profile a longer run",
+          events_text(*subject.matrix.events), elements_text(subject),
+          mapping::EvidenceLimits().least_events_an_element * subject.matrix.size());
     case mapping::Finding::all_alike:
-      return fmt::format("all pairs of {} share about equally, as far as {} can show",
+      return fmt::format("all pairs of {} share about the same amount, as far as {} can show",
                          elements_text(subject), events_text(*subject.matrix.events));
   }
   return "";
@@ -70,13 +71,14 @@ double certain_gain(const MapReport& subject, const MethodResult& placed) {
 }
 
 MapDecision decision_for(const MapReport& subject, const MethodResult& placed) {
-  if (subject.before.hop_bytes == 0) return {false, "nothing to gain: no two elements communicate"};
+  if (subject.before.hop_bytes == 0)
+    return {false, "nothing to gain: no two ranks or threads communicate"};
   if (finding_of(subject) != mapping::Finding::sufficient) return staying(evidence_text(subject));
   const double saved = gain(subject, placed);
   if (saved <= 0) return staying("no better placement was found");
   const std::string saved_text = percent_text(saved) + " of the hop-bytes saved";
   const std::string too_little =
-      fmt::format("less than --least-gain {:g} %", 100 * subject.least_gain);
+      fmt::format("less than --min-gain {:g} %", 100 * subject.least_gain);
   if (saved < subject.least_gain) return staying(saved_text + " is " + too_little);
   const double certain = certain_gain(subject, placed);
   if (certain <= 0 || certain < subject.least_gain) {
@@ -95,8 +97,8 @@ std::string bandwidth_warning(const MapReport& subject, const MethodResult& plac
   // Smaller losses are within the measurement error of copies.
   if (*placed.memory_gb_per_s >= mapping::least_bandwidth_kept * *balanced) return "";
   return fmt::format(
-      "this placement can use {} of memory bandwidth; shared out over all sockets and NUMA nodes, "
-      "the {} could use {}",
+      "this placement can use a memory bandwidth of {}; distributed over all sockets and NUMA "
+      "nodes, the {} could use {}",
       bandwidth_text(*placed.memory_gb_per_s), elements_text(subject), bandwidth_text(*balanced));
 }
 
@@ -107,10 +109,11 @@ using mapping::Object;
 // Returns for example "16 ranks, 32 pairs that talk, 1.5M".
 std::string matrix_line(const MapReport& subject) {
   const mapping::CommMatrix& matrix = subject.matrix;
-  return fmt::format("{}: {}, {}, {} bytes", subject.path,
-                     counted(matrix.size(), mapping::element_word(matrix.kind)),
-                     counted(static_cast<long long>(matrix.graph.edges()), "pair") + " that talk",
-                     size_text(total_bytes(matrix.graph)));
+  return fmt::format(
+      "{}: {}, {}, {} bytes", subject.path,
+      counted(matrix.size(), mapping::element_word(matrix.kind)),
+      counted(static_cast<long long>(matrix.graph.edges()), "pair") + " that communicate",
+      size_text(total_bytes(matrix.graph)));
 }
 
 std::string slots_line(const MapReport& subject) {
@@ -142,14 +145,15 @@ Table figures(const MapReport& subject, const MethodResult& placed) {
   }
   for (std::size_t level = levels.size(); level-- > 0;) {
     if (before.largest_load[level] == 0 && after.largest_load[level] == 0) continue;
-    table.add({fmt::format("largest load, parts of one {}", levels[level].name),
+    table.add({fmt::format("largest load of a part of one {}", levels[level].name),
                size_text(before.largest_load[level]), size_text(after.largest_load[level])});
     break;
   }
   const std::optional<double>& memory = subject.bandwidth.before;
   if (memory && placed.memory_gb_per_s && subject.bandwidth.all) {
-    table.add({fmt::format("memory bandwidth, of {}", bandwidth_text(*subject.bandwidth.all)),
-               bandwidth_text(*memory), bandwidth_text(*placed.memory_gb_per_s)});
+    table.add(
+        {fmt::format("memory bandwidth (all cores: {})", bandwidth_text(*subject.bandwidth.all)),
+         bandwidth_text(*memory), bandwidth_text(*placed.memory_gb_per_s)});
   }
   table.add({"moved", "", fmt::format("{} of {}", after.moved, subject.matrix.size())});
   return table;
@@ -225,9 +229,9 @@ class EmittedPlacement {
     columns_ = console.columns;
     draw(0, 0);
     if (left_out_ > 0) {
-      text_ += fmt::format("  ... and {} more; --json has all\n", left_out_);
+      text_ += fmt::format("  ... and {} more; --json prints all\n", left_out_);
     }
-    return "placement (. is free)\n" + text_;
+    return "placement (.: free)\n" + text_;
   }
 
  private:
@@ -260,7 +264,7 @@ class EmittedPlacement {
   // Returns for example "l3, processors 0-7", "node 1", "core, processor 3".
   std::string title(const Object& object) const {
     const mapping::Slot& first = tree_.slots()[at(object.first)];
-    if (object.is_leaf()) return fmt::format("processor {}", slot_text(first, tree_.nodes()));
+    if (object.is_leaf()) return fmt::format("hardware thread {}", slot_text(first, tree_.nodes()));
     const std::string& name = tree_.levels()[at(object.level)].name;
     if (name == "network") return name;
     std::vector<int> pus;
@@ -326,7 +330,7 @@ std::string map_text(const MapReport& subject, const MethodResult& placed, const
 
 std::string map_compare_text(const MapReport& subject, const std::vector<MethodResult>& all,
                              const Console& console) {
-  Table table({"method", "hop-bytes", "of before", "accuracy", "memory", "moved", "time"}, {0, 0});
+  Table table({"method", "hop-bytes", "relative", "accuracy", "memory", "moved", "time"}, {0, 0});
   for (const MethodResult& placed : all) {
     const double before = subject.before.hop_bytes;
     table.add({placed.method, fmt::format("{:.4g}", placed.quality.hop_bytes),

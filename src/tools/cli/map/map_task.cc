@@ -29,21 +29,23 @@ mapping::Mapping mapping_of(const std::vector<mapping::Assignment>& assignments,
   for (const mapping::Assignment& one : assignments) {
     const std::string where = slot_text(one.slot, tree.nodes());
     if (one.element >= elements) {
-      throw UsageError(fmt::format("there is no element {}: they are numbered from 0 to {}",
+      throw UsageError(fmt::format("there is no element {}: elements are numbered from 0 to {}",
                                    one.element, elements - 1));
     }
     const int slot = tree.slot_of(one.slot);
     if (slot < 0) {
-      throw UsageError(fmt::format("element {} cannot sit on {}: no such processor is allowed here",
-                                   one.element, where));
+      throw UsageError(
+          fmt::format("element {} cannot be placed on {}: this hardware thread does not exist, or "
+                      "is not in --cpus",
+                      one.element, where));
     }
     int& taken = taken_by[at(slot)];
     if (taken >= 0 && taken != one.element) {
       throw UsageError(
-          fmt::format("elements {} and {} cannot both sit on {}", taken, one.element, where));
+          fmt::format("elements {} and {} cannot both be placed on {}", taken, one.element, where));
     }
     if (mapping[at(one.element)] != mapping::no_slot && mapping[at(one.element)] != slot) {
-      throw UsageError(fmt::format("element {} is said to sit in two places", one.element));
+      throw UsageError(fmt::format("element {} has two places", one.element));
     }
     taken = one.element;
     mapping[at(one.element)] = slot;
@@ -53,7 +55,7 @@ mapping::Mapping mapping_of(const std::vector<mapping::Assignment>& assignments,
 
 std::string name_of(const mapping::MethodOptions& options) {
   std::string name(mapping::method_names[static_cast<std::size_t>(options.method)]);
-  return options.as_printed ? name + " --as-printed" : name;
+  return options.as_printed ? name + " --as-published" : name;
 }
 
 // Returns the CPU time of this thread, which is not affected by other programs.
@@ -74,7 +76,7 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& 
   const machine::Topology& topology = model.machine().topology;
   const machine::CpuSet allowed = common(question.allowed.value_or(topology.pus), topology.pus);
   if (allowed.empty()) {
-    throw UsageError(fmt::format("none of the allowed processors is one of this machine's ({})",
+    throw UsageError(fmt::format("--cpus contains no hardware thread of this machine ({})",
                                  topology.pus.text()));
   }
   std::vector<int> named;
@@ -86,8 +88,8 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& 
   const long long slots = static_cast<long long>(pus.size()) * nodes;
   if (slots < question.elements) {
     throw UsageError(fmt::format(
-        "{} and {}: give more nodes (--nodes {}) or more processors (--allowed)",
-        counted(question.elements, "element"), counted(slots, "processor"),
+        "{} do not fit on {}: use more nodes (--nodes {}) or more hardware threads (--cpus)",
+        counted(question.elements, "element"), counted(slots, "hardware thread"),
         (question.elements + static_cast<int>(pus.size()) - 1) / static_cast<int>(pus.size())));
   }
   if (!question.packs) {
@@ -112,11 +114,11 @@ mapping::MappingProblem problem_of(const mapping::Graph& graph, const mapping::S
   for (int v = 0; v < graph.size(); ++v) {
     const int now = problem.present[at(v)];
     if (now == mapping::no_slot) {
-      throw UsageError(fmt::format("--present does not say where element {} sits", v));
+      throw UsageError(fmt::format("--current contains no place for element {}", v));
     }
     const int fixed = problem.fixed[at(v)];
     if (fixed != mapping::no_slot && fixed != now) {
-      throw UsageError(fmt::format("--fixed puts element {} on {}, --present on {}", v,
+      throw UsageError(fmt::format("--fixed places element {} on {}, --current on {}", v,
                                    slot_text(tree.slots()[at(fixed)], tree.nodes()),
                                    slot_text(tree.slots()[at(now)], tree.nodes())));
     }
@@ -163,7 +165,7 @@ MethodResult place_by(const mapping::MappingProblem& problem,
 MethodResult left_alone(const mapping::MappingProblem& problem,
                         const mapping::MethodOptions& options) {
   return {name_of(options),
-          {problem.present, "not run, because the evidence is too thin"},
+          {problem.present, "not run, because there are too few events"},
           quality_of(problem, problem.present)};
 }
 

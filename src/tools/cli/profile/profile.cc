@@ -82,15 +82,15 @@ launch::Ended run_command(const Console& console, const std::vector<std::string>
 
 void note_gaps(const Console& console, const profile::Profile& profile) {
   if (!profile.missing.empty()) {
-    console.note(fmt::format("huddle: incomplete: nothing is known of rank {}",
+    console.note(fmt::format("huddle: incomplete profile: no data from rank {}",
                              fmt::join(profile.missing, ", ")));
   }
   if (!profile.unfinished.empty()) {
-    console.note(fmt::format("huddle: incomplete: rank {} ended before MPI_Finalize",
+    console.note(fmt::format("huddle: incomplete profile: rank {} ended before MPI_Finalize",
                              fmt::join(profile.unfinished, ", ")));
   }
   if (profile.jobs > 1) {
-    console.note(fmt::format("huddle: {} programs called MPI, and this is the one that sent most",
+    console.note(fmt::format("huddle: {} programs called MPI; this is the one that sent most",
                              profile.jobs));
   }
 }
@@ -130,7 +130,7 @@ ExitCode profile_ranks(const Context& context, const RankProfile& profile) {
   error.clear();  // if the folder is missing, creating one in it reports why
   const TemporaryFolder folder(output.parent_path() / ".huddle-profile", error);
   if (error) {
-    throw FailureError(fmt::format("{}: cannot be written: {}", output.string(), error.message()));
+    throw FailureError(fmt::format("cannot write {}: {}", output.string(), error.message()));
   }
   const launch::Ended ended = run_command(console, profile.command, folder.path().string());
   const bool is_written = write_down(console, folder, output);
@@ -151,85 +151,85 @@ class ProfileCommand : public Command {
  public:
   std::string name() const override { return "profile"; }
   std::string summary() const override {
-    return "record how much the ranks or threads of a "
-           "program communicate";
+    return "record how much the ranks or threads of a program communicate";
   }
   std::string description() const override {
-    return "Runs COMMAND to its end and records how much its ranks or threads communicate, for "
+    return "Runs COMMAND and records how much its ranks or threads communicate, as input for "
            "huddle map.\n"
-           "If COMMAND begins with an MPI launcher, a preloaded library counts the bytes that "
-           "each rank sends to each other rank: point to point in every mode, one-sided, and "
-           "what collectives imply. Nothing is rebuilt; huddle run counts none of this.\n"
-           "In any other program it observes which threads write to the same memory, one after "
-           "the other. The program is not changed and needs no root: some of its pages are "
-           "write-protected repeatedly, and the kernel's page faults show which thread wrote "
-           "next. This takes about 2 % of the processor time that the program uses. Reads are "
-           "not observed, unless --allow-sysctl lets the kernel's NUMA balancing cause page "
-           "faults for them.";
+           "If COMMAND begins with an MPI launcher, a preloaded library counts the bytes that each "
+           "rank sends to each other rank: by point-to-point calls of every mode, by one-sided "
+           "calls, and by what collectives imply. The program need not be rebuilt. huddle's own "
+           "collectives are not active.\n"
+           "For any other program, it observes which threads write to the same memory one after "
+           "the other. The program is not changed, and root is not required: some of its pages are "
+           "write-protected repeatedly, and the kernel's page faults show which thread writes "
+           "next. This takes about 2 % of the program's CPU time. Reads are not observed, unless "
+           "--allow-sysctl lets the kernel's NUMA balancing cause page faults for them.";
   }
   std::string examples() const override {
-    return "  huddle profile mpirun -n 16 ./app    of ranks: huddle-comm.json\n"
+    return "  huddle profile mpirun -n 16 ./app    ranks: huddle-comm.json\n"
            "  huddle map huddle-comm.json          find a placement for them\n"
            "  huddle profile -o halo.json srun -n 64 ./app\n"
-           "  huddle profile --of ranks ./start.sh a script that starts the launcher\n"
+           "  huddle profile --mode ranks ./start.sh\n"
+           "                                       a script that starts the launcher\n"
            "  huddle profile --dry-run mpirun -n 2 ./app\n"
-           "                                       only show what would be executed\n"
-           "  huddle profile -o app.json ./app     of threads\n"
+           "                                       print the command, do not run it\n"
+           "  huddle profile -o app.json ./app     threads\n"
            "  huddle profile --record app.touches ./app\n"
            "                                       for huddle watch --replay app.touches\n"
-           "  huddle profile --accuracy            how well threads are seen, on patterns\n"
-           "\n"
-           "An MPI program marks its phases by MPI_Pcontrol(N): from there on it is in phase N, "
-           "and in 1 when it begins; with 0 nothing is counted.\n"
-           "Exit status: COMMAND's own; 1 if no rank called MPI, 2 if there is none to execute. "
-           "With --accuracy 0, or 1 if a pattern was not seen as it is.";
+           "  huddle profile --accuracy            test how well threads are observed\n\n"
+           "An MPI program can mark its phases: MPI_Pcontrol(N) starts phase N, and "
+           "MPI_Pcontrol(0) stops counting. Programs start in phase 1.\n"
+           "Exit status: that of COMMAND; 1 no rank called MPI, 2 COMMAND cannot be executed. With "
+           "--accuracy: 0, or 1 if a pattern was not observed correctly.";
   }
   void declare(Options& options) override {
     options.text("-o,--output", output_, "FILE",
-                 "write the matrix there; of ranks huddle-comm.json, of threads only where this is "
-                 "given");
-    options.text("--of", of_, "ranks|threads",
-                 "what talks in it; ranks where COMMAND begins with a launcher that huddle knows");
-    options.complete("--of", Value::word, {"ranks", "threads"});
+                 "write the communication matrix to FILE (default: huddle-comm.json for ranks, no "
+                 "file for threads)");
+    options.text(
+        "--mode", of_, "ranks|threads",
+        "what to profile (default: ranks if COMMAND begins with a known launcher, else threads)");
+    options.complete("--mode", Value::word, {"ranks", "threads"});
     options.flag("--dry-run", dry_run_,
-                 "of ranks: print the command that would be executed, for a shell");
+                 "for ranks: print the command that would be executed, in shell syntax");
     options.text("--record", record_, "FILE",
-                 "of threads: write all that was seen there, for huddle watch --replay");
-    options.flag(
-        "--accuracy", accuracy_,
-        "watch programs whose sharing is known, and compare; COMMAND may name one pattern");
-    options.number("--seconds", seconds_, 1, 3600, "N", "of each pattern; 3");
+                 "for threads: write all observations to FILE, for huddle watch --replay");
+    options.flag("--accuracy", accuracy_,
+                 "profile test programs whose communication is known, and compare; COMMAND may "
+                 "name one pattern");
+    options.number("--seconds", seconds_, 1, 3600, "N", "run time of each pattern (default: 3)");
     options.text("--observer", observer_, "perf|bpf",
-                 "of threads: what notes page faults in the kernel: its own rings (perf, taken "
-                 "otherwise), or a BPF program, which takes root");
+                 "for threads: how page faults are recorded: by the kernel's perf ring buffers, or "
+                 "by a BPF program, which requires root (default: perf)");
     options.complete("--observer", Value::word,
                      {threads::observer_names.begin(), threads::observer_names.end()});
-    declare_split_huge(options, split_huge_, "of threads");
-    declare_allow_sysctl(options, allow_sysctl_, "of threads");
+    declare_split_huge(options, split_huge_, "for threads");
+    declare_allow_sysctl(options, allow_sysctl_, "for threads");
     options.setting("machine");
-    options.flag("--json", json_, "of threads: print everything as JSON");
-    options.rest("COMMAND", command_, "the launcher or program, and all its words");
+    options.flag("--json", json_, "for threads: print everything as JSON");
+    options.rest("COMMAND", command_, "the launcher or program, with all its arguments");
   }
   ExitCode run(const Context& context) override {
     if (accuracy_) {
       if (command_.size() > 1) {
-        throw UsageError("--accuracy takes the name of one pattern, or none");
+        throw UsageError("--accuracy accepts the name of at most one pattern");
       }
       return profile_accuracy(context, {command_.empty() ? "" : command_.front(), seconds_,
                                         observer(), allow_sysctl_, json_});
     }
     if (command_.empty()) {
       throw UsageError(
-          "profile what? Say it behind huddle's own options: huddle profile mpirun -n 4 ./app, or "
+          "the command to profile is missing, for example: huddle profile mpirun -n 4 ./app, or "
           "huddle profile ./app");
     }
     if (!of_.empty() && of_ != "ranks" && of_ != "threads") {
-      throw UsageError("--of: '" + of_ + "' is neither ranks nor threads");
+      throw UsageError("--mode must be ranks or threads, not '" + of_ + "'");
     }
     if (of_ == "ranks" || (of_.empty() && starts_ranks(command_.front()))) return ranks(context);
     if (dry_run_) {
-      throw UsageError("--dry-run shows how ranks are started, and " + command_.front() +
-                       " is no launcher that huddle knows: say --of ranks where it starts some");
+      throw UsageError("--dry-run shows how ranks are started, but " + command_.front() +
+                       " is not a known launcher: add --mode ranks if it starts one");
     }
     return profile_threads(
         context, {command_, output_, record_, observer(), split_huge_, allow_sysctl_, json_});
@@ -239,9 +239,9 @@ class ProfileCommand : public Command {
   ExitCode ranks(const Context& context) const {
     if (json_ || !record_.empty() || !observer_.empty() || split_huge_ || allow_sysctl_) {
       throw UsageError(
-          "--json, --record, --observer, --split-huge and --allow-sysctl are of threads, and " +
-          command_.front() +
-          " starts ranks; what they send is written to a file (--output), which is JSON");
+          "--json, --record, --observer, --split-huge-pages and --allow-sysctl apply to threads, "
+          "but " +
+          command_.front() + " starts ranks, whose matrix is written to a JSON file (--output)");
     }
     return profile_ranks(context, {command_, output_, dry_run_});
   }
@@ -252,7 +252,7 @@ class ProfileCommand : public Command {
       if (observer_ == threads::observer_names[i]) return static_cast<threads::Observer>(i);
     }
     if (observer_.empty()) return threads::Observer::perf;
-    throw UsageError("--observer: '" + printable(observer_) + "' is neither perf nor bpf");
+    throw UsageError("--observer must be perf or bpf, not '" + printable(observer_) + "'");
   }
 
   std::string output_, record_, of_, observer_;

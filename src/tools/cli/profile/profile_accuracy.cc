@@ -26,7 +26,7 @@ std::vector<Pattern> patterns_in_question(const std::string& named) {
                                        threads::known_patterns.end());
   if (!named.empty() && !threads::pattern_named(named)) {
     throw UsageError(
-        fmt::format("there is no pattern '{}'{}", printable(named), did_you_mean(named, names)));
+        fmt::format("unknown pattern '{}'{}", printable(named), did_you_mean(named, names)));
   }
   for (const std::string& name : names) {
     if (named.empty() || named == name) patterns.push_back(*threads::pattern_named(name));
@@ -40,8 +40,7 @@ threads::WatchedProgram pattern_program() {
   const launch::Library library = launch::find_library(own.string());
   const std::filesystem::path program = std::filesystem::path(library.folder) / "huddle-pattern";
   if (!std::filesystem::exists(program, ignored)) {
-    throw FailureError(
-        fmt::format("{} is not there: build or install huddle as a whole", program.string()));
+    throw FailureError(fmt::format("{} is missing: reinstall huddle", program.string()));
   }
   return {program.string(), {}, settings::process_sources().environment, library.threads};
 }
@@ -54,10 +53,10 @@ std::string number(const std::optional<double>& value, int digits) {
 
 std::string seen_text(const Accuracy& accuracy) {
   if (accuracy.pattern == Pattern::read_mostly && !accuracy.sees_reads) {
-    return "nothing: reads are not seen";
+    return "none: reads are not observed";
   }
-  if (accuracy.moved_after_s) return fmt::format("moves after {:.1f} s", *accuracy.moved_after_s);
-  return fmt::format("nothing: {}", name_of(accuracy.verdict));
+  if (accuracy.moved_after_s) return fmt::format("move after {:.1f} s", *accuracy.moved_after_s);
+  return fmt::format("none: {}", name_of(accuracy.verdict));
 }
 
 double cost_share(const Accuracy& accuracy) {
@@ -68,13 +67,15 @@ double cost_share(const Accuracy& accuracy) {
 }  // namespace
 
 std::string shortfall(const Accuracy& accuracy) {
-  std::string unlike = accuracy.cosine.value_or(0) >= threads::good_cosine
-                           ? ""
-                           : fmt::format("less than {} like what it is", threads::good_cosine);
+  std::string unlike =
+      accuracy.cosine.value_or(0) >= threads::good_cosine
+          ? ""
+          : fmt::format("the observed matrix resembles the known one by less than {}",
+                        threads::good_cosine);
   switch (accuracy.pattern) {
     case Pattern::none:
     case Pattern::all_to_all:
-      return accuracy.moved_after_s ? "threads were to be moved, and there is no reason to" : "";
+      return accuracy.moved_after_s ? "threads would be moved without a reason" : "";
     case Pattern::read_mostly:  // without threads that make writes visible
       return accuracy.sees_reads ? unlike : "";
     case Pattern::pairs:
@@ -89,7 +90,8 @@ std::string shortfall(const Accuracy& accuracy) {
 }
 
 std::string accuracy_text(const std::vector<Accuracy>& all, const Console& console) {
-  Table table({"pattern", "cosine", "rank", "0.9 after", "cost", "what it would do"}, {0, 0});
+  Table table({"pattern", "cosine", "rank correlation", "cosine 0.9 after", "cost", "decision"},
+              {0, 0});
   for (const Accuracy& one : all) {
     const bool has_truth = !has_nothing_to_see(one.pattern);
     table.add({std::string(threads::known_patterns[static_cast<std::size_t>(one.pattern)]),

@@ -90,7 +90,7 @@ bool has_simulated(const reproduce::Reproduction& one) {
 
 std::string table_of(const reproduce::Reproduction& one, int columns) {
   const bool is_simulated = has_simulated(one);
-  Table::Row heading = {"figure", "published", "ours", "band"};
+  Table::Row heading = {"figure", "published", "huddle", "band"};
   if (is_simulated) heading.emplace_back("simulated");
   heading.emplace_back("verdict");
   Table table(heading, {.indent = 2});
@@ -112,7 +112,7 @@ std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::st
   const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
     if (row.verdict != verdict) continue;
-    const std::string why = row.figure.why.empty() ? "Nobody knows why." : row.figure.why;
+    const std::string why = row.figure.why.empty() ? "The cause is unknown." : row.figure.why;
     text += wrap("  ", name_of(row, with_machine) + ": " + printable(why), 4, columns);
   }
   return text.empty() ? text : fmt::format("{}\n{}", heading, text);
@@ -124,17 +124,18 @@ std::string tally_text(const Tally& tally, std::string_view what) {
 
 std::string simulation_text(const Summary& summary) {
   if (summary.simulated.rows == 0) return "";
-  return fmt::format(" With simulated protocols, {} hold, and {} are right.",
+  return fmt::format(" With simulated protocols, {} hold, and {} are correct.",
                      tally_text(summary.simulated, "rows"),
                      tally_text(summary.simulated_direction, "directions"));
 }
 
 std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
   const Summary summary = reproduce::summary_of(papers);
-  return fmt::format("{} within {:g} %; {} within {:g} %; {} the right way round; {} not compared.",
-                     tally_text(summary.exact, "exact figures"), 100 * reproduce::exact_within,
-                     tally_text(summary.priced, "priced ones"), 100 * reproduce::price_within,
-                     tally_text(summary.direction, "directions"), summary.not_compared) +
+  return fmt::format(
+             "{} within {:g} %; {} within {:g} %; {} in the same direction; {} not compared.",
+             tally_text(summary.exact, "exact figures"), 100 * reproduce::exact_within,
+             tally_text(summary.priced, "predicted figures"), 100 * reproduce::price_within,
+             tally_text(summary.direction, "directions"), summary.not_compared) +
          simulation_text(summary);
 }
 
@@ -149,15 +150,15 @@ std::string reproduce_text(const Reproductions& all, int columns) {
             reasons(one, Verdict::not_compared, "Not compared:", width) + "\n";
   }
   text += wrap("", summary_text(all.papers), 0, width);
-  text += wrap(
-      "",
-      fmt::format("Figures without a unit are ratios of times, or counts; below 1 the "
-                  "first is the faster. band: nine tenths of {} answers with all "
-                  "estimates of the machine drawn anew within {:g} %, seed {}. simulated: by the "
-                  "protocol in the modelled world; + where that holds and the price "
-                  "does not, - where it is the other way round.",
-                  reproduce::draws, 100 * reproduce::estimates_spread, all.seed),
-      0, width);
+  text +=
+      wrap("",
+           fmt::format(
+               "Figures without a unit are ratios of times, or counts; below 1, the first one is "
+               "faster. band: range of 90 % of {} results in which all estimates of the machine "
+               "were varied by {:g} % (seed {}). simulated: result of the simulated protocol; + it "
+               "holds although the prediction does not, - it has the opposite direction.",
+               reproduce::draws, 100 * reproduce::estimates_spread, all.seed),
+           0, width);
   return text;
 }
 
@@ -166,35 +167,35 @@ namespace {
 class ReproduceCommand : public Command {
  public:
   std::string name() const override { return "reproduce"; }
-  std::string summary() const override { return "the papers' figures, each beside huddle's own"; }
+  std::string summary() const override { return "compare figures of papers with huddle's own"; }
   std::string description() const override {
-    return "Holds the figures of the papers that huddle grew out of against its own: those that "
-           "are arithmetic computed again, ratios by the prices of the paper's machine, between "
-           "nodes simulated. Figures of those machines are estimates for the most part: the band "
-           "is where nine tenths of the answers lie when all estimates are drawn anew, 25 % up "
-           "or down. A row that cannot be compared shows the reason. Nothing is fitted.";
+    return "Compares figures from the papers that huddle builds on with huddle's own results. "
+           "Arithmetic figures are computed again, ratios are predicted for the paper's machine, "
+           "and communication between nodes is simulated. Most figures of these machines are "
+           "estimates: the band is the range of 90 % of the results if all estimates are varied "
+           "randomly by 25 %. Rows that cannot be compared show the reason. Nothing is fitted.";
   }
   std::string examples() const override {
     return "  huddle reproduce                     all papers\n"
            "  huddle reproduce kurnosov\n"
-           "  huddle reproduce kurnosov --measure  two of its rows on this machine, too\n"
-           "  huddle reproduce zhang --seed 7      other draws of the estimates\n"
+           "  huddle reproduce kurnosov --measure  also measure two rows on this machine\n"
+           "  huddle reproduce zhang --seed 7      other random variations\n"
            "  huddle reproduce --json | jq '.papers[].figures[] | [.name, .verdict]'";
   }
 
   void declare(Options& options) override {
-    options.positional("PAPER", paper_, "one of them; else all");
+    options.positional("PAPER", paper_, "name of a paper (default: all)");
     options.complete("PAPER", Value::word, reproduce::paper_names());
     options.number("--seed", seed_, 0, std::numeric_limits<int>::max(), "N",
-                   "of the draws of what is estimated");
+                   "seed of the random variations");
     options.flag("--measure", measure_,
-                 "time kurnosov's broadcast through one, two and four buffers here");
+                 "measure kurnosov's broadcast through one, two and four buffers on this machine");
     options.flag("--json", json_, "print everything as JSON");
   }
 
   ExitCode run(const Context& context) override {
     if (measure_ && !paper_.empty() && paper_ != measured_paper) {
-      throw UsageError(fmt::format("there is nothing to measure for '{}': --measure is for {}",
+      throw UsageError(fmt::format("--measure is not possible for '{}', only for {}",
                                    printable(paper_), measured_paper));
     }
     const reproduce::Measurements measured =
@@ -217,7 +218,8 @@ class ReproduceCommand : public Command {
     constexpr int rounds = 20;
     const machine::Discovery here = machine::discover_this_machine();
     const std::vector<int> pus = calibrate::measured_pus(here.topology, here.allowed);
-    if (pus.size() < 2) throw FailureError("two cores are needed to measure, and one may be used");
+    if (pus.size() < 2)
+      throw FailureError("measuring requires two cores, but this process may use only one");
     const bench::Comparison comparison = reproduce::few_buffers(here.topology, pus);
     const Interrupt interrupt;
     ComparisonProgress watcher(console, 1);
@@ -230,8 +232,8 @@ class ReproduceCommand : public Command {
     if (interrupt.requested()) interrupt.die();
     if (result.switched_away > 0) {
       console.note(
-          fmt::format("note: something else took a rank's processor {} times; on a busy "
-                      "machine what is measured says little",
+          fmt::format("note: other processes interrupted the ranks {} times; on a busy machine the "
+                      "measured figures are not reliable",
                       result.switched_away));
     }
     return reproduce::measurements_of(result);

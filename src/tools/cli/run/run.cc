@@ -62,7 +62,7 @@ bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) 
     lines.push_back(agent.variable);
   }
   ::execvpe(plan.program.c_str(), pointers(words).data(), pointers(lines).data());
-  throw FailureError(fmt::format("{} cannot be executed: {}", plan.program, std::strerror(errno)));
+  throw FailureError(fmt::format("cannot execute {}: {}", plan.program, std::strerror(errno)));
 }
 
 constexpr int most_compared_rounds = 10000;
@@ -70,58 +70,60 @@ constexpr int most_compared_rounds = 10000;
 class RunCommand : public Command {
  public:
   std::string name() const override { return "run"; }
-  std::string summary() const override {
-    return "run a program of ranks or of threads with huddle, as it is";
-  }
+  std::string summary() const override { return "run an MPI or multithreaded program with huddle"; }
   std::string description() const override {
-    return "Runs COMMAND with huddle's library preloaded: collectives of its MPI that huddle does "
-           "better are taken over, everything else goes on as before. Nothing is rebuilt. Put it "
-           "before the launcher: huddle finds out whose it is and what passes variables on to "
-           "other nodes. Below a launcher, or without one, it works as well. Options of huddle "
-           "stand before COMMAND.\n"
-           "With --threads move, a process beside the program finds out which of its threads write "
-           "to the same memory, for about 2 % of its processor time, and binds them near each "
-           "other while that pays; threads that the program binds itself are left alone. When it "
-           "ends, or is killed, each thread gets back the processors that it had.";
+    return "Runs COMMAND with huddle's library preloaded. huddle then handles the collectives that "
+           "it expects to run faster than the MPI; all other calls go to the MPI as before. The "
+           "program need not be rebuilt. COMMAND usually begins with the launcher: huddle detects "
+           "which MPI it belongs to, and passes its settings on to other nodes. It also works "
+           "under a launcher or without one. Options of huddle must precede COMMAND.\n"
+           "With --threads move, a separate process observes which threads of the program write to "
+           "the same memory, for about 2 % of the program's CPU time, and binds them close to each "
+           "other while this pays off. Threads that the program binds itself are not moved. When "
+           "this process ends or is killed, each thread gets its previous CPU affinity back.";
   }
   std::string examples() const override {
     return "  huddle run mpirun -n 16 ./app\n"
-           "  huddle run --stats mpirun -n 16 ./app    say at the end what was taken\n"
-           "  huddle run --off -v mpirun -n 16 ./app   its share of collectives\n"
-           "  huddle run --compare 6 mpirun -n 16 ./app   what do I gain? 6 runs each way\n"
-           "  huddle run --ops ^bcast srun -n 64 ./app all collectives but one\n"
-           "  huddle run --dry-run mpirun -n 2 ./app   only show what would be executed\n"
-           "  srun -n 64 huddle run ./app              below a launcher\n"
+           "  huddle run --stats mpirun -n 16 ./app    print a table of the collectives\n"
+           "  huddle run --off -v mpirun -n 16 ./app   share of time in collectives\n"
+           "  huddle run --compare 6 mpirun -n 16 ./app   compare 6 runs each way\n"
+           "  huddle run --ops ^bcast srun -n 64 ./app all collectives except one\n"
+           "  huddle run --dry-run mpirun -n 2 ./app   print the command, do not run it\n"
+           "  srun -n 64 huddle run ./app              under a launcher\n"
            "  huddle run mpirun -n 4 python3 app.py    with mpi4py\n"
-           "  huddle run --threads move ./app          threads that share sit together\n"
-           "\n"
-           "Exit status: COMMAND's own, which huddle becomes; 2 if there is none to execute, 3 if "
-           "the file of --machine is broken. With --compare 0, or 1 if a run failed. Wrong "
-           "settings in the environment or a configuration file are reported and ignored.";
+           "  huddle run --threads move ./app          move threads that share memory\n\n"
+           "Exit status: that of COMMAND, which replaces the huddle process; 2 COMMAND cannot be "
+           "executed, 3 the file of --machine is invalid. With --compare: 0, or 1 if a run failed. "
+           "Invalid settings in the environment or in a configuration file are reported and "
+           "ignored.";
   }
   void declare(Options& options) override {
-    options.flag("--stats", stats_, "say at the end what was taken, and how long it took");
+    options.flag("--stats", stats_,
+                 "print a table of the handled collectives, their times and the fallback reasons "
+                 "when the program ends");
     options.flag("-v,--verbose", verbose_,
-                 "say at the end which side ran, what was taken, and how much of the run was spent "
-                 "in collectives; also where no terminal is");
+                 "print whether huddle was on, the number of handled collectives, and their share "
+                 "of the run time when the program ends, even if standard error is not a terminal");
     options.number("--compare", rounds_, 1, most_compared_rounds, "N",
-                   "run COMMAND N times with huddle and N times without, in turns, and compare the "
-                   "wall times; its output is not shown");
-    options.flag("--verify", verify_, "run each collective in the MPI as well, and compare");
+                   "run COMMAND N times with huddle and N times without, alternately, and compare "
+                   "the wall times; the output of COMMAND is not shown");
+    options.flag("--verify", verify_,
+                 "also run each collective in the MPI, and compare the results");
     options.setting("ops");
     options.setting("algo");
     options.setting("net-algo");
     options.setting("net-leaders");
-    options.flag("--off", off_, "everything goes to the MPI, as without huddle");
+    options.flag("--off", off_, "run every collective in the MPI");
     options.setting("heap");
     options.setting("threads");
     declare_binding(options, bind_, "--threads move");
     declare_split_huge(options, split_huge_, "with --threads");
     declare_allow_sysctl(options, allow_sysctl_, "with --threads");
     options.setting("machine");
-    options.flag("--dry-run", dry_run_, "print the command that would be executed, for a shell");
+    options.flag("--dry-run", dry_run_,
+                 "print the command that would be executed, in shell syntax");
     options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
-    options.rest("COMMAND", command_, "the program or launcher, and all its words");
+    options.rest("COMMAND", command_, "the program or launcher, with all its arguments");
     for (const char* other : {"--off", "--dry-run", "--stats", "--verify"}) {
       options.exclude("--compare", other);
     }
@@ -152,12 +154,10 @@ class RunCommand : public Command {
  private:
   void check_usage() const {
     if (command_.empty()) {
-      throw UsageError(
-          "run what? Say it behind huddle's own options: huddle run mpirun -n 4 ./app");
+      throw UsageError("the command to run is missing, for example: huddle run mpirun -n 4 ./app");
     }
     if (json_ && !dry_run_ && rounds_ == 0) {
-      throw UsageError(
-          "--json shows what --dry-run or --compare has to say, and needs one of them");
+      throw UsageError("--json requires --dry-run or --compare");
     }
   }
 
@@ -197,7 +197,7 @@ class RunCommand : public Command {
                                       settings::find(context.settings, "threads").value,
                                       "--bind",
                                       bind_};
-    if (split_huge_) words.emplace_back("--split-huge");
+    if (split_huge_) words.emplace_back("--split-huge-pages");
     if (allow_sysctl_) words.emplace_back("--allow-sysctl");
     words.emplace_back("--");
     return words;
@@ -210,8 +210,8 @@ class RunCommand : public Command {
     threads::repair_what_was_left();
     StartedAgent agent;
     if (plan.launcher) {
-      agent.note = "threads are left alone: " + plan.launcher->path +
-                   " starts other programs; put huddle run --threads behind it, before yours";
+      agent.note = "threads are not observed: " + plan.launcher->path +
+                   " starts other programs; put 'huddle run --threads' between it and your program";
     } else if (const auto obstacle = launch::obstacle_in(plan.program); is_refused(obstacle)) {
       agent.note = launch::sentence(obstacle, plan.program);
     } else {
@@ -226,7 +226,7 @@ class RunCommand : public Command {
                                   .title = command_.front(),
                                   .library = launch::find_library(request.own_program).threads});
       } catch (const Error& error) {
-        agent.note = fmt::format("threads are left alone: {}", error.what());
+        agent.note = fmt::format("threads are not observed: {}", error.what());
       }
     }
     const bool is_said =

@@ -21,7 +21,7 @@ class RunProgress : public bench::RunWatcher {
       : runs_(static_cast<std::size_t>(rounds) * 2 + 1), progress_(console, runs_) {}
 
   void begin(Side side, std::size_t runs_done) override {
-    progress_.begin_step(runs_done == 0         ? "a run that does not count"
+    progress_.begin_step(runs_done == 0         ? "warm-up run"
                          : side == Side::huddle ? "with huddle"
                                                 : "without huddle");
     progress_.update(static_cast<double>(runs_done) / static_cast<double>(runs_));
@@ -67,7 +67,7 @@ Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
 // Returns the conclusion in words, so that noise is not mistaken for a gain.
 std::string verdict(const bench::Estimate& speedup) {
   if (!speedup.sure) {
-    return "So few runs give no interval that holds with 95 % confidence: 6 do, or more";
+    return "Too few runs for a 95 % confidence interval: use at least --compare 6";
   }
   if (speedup.low > 1) return "Faster with huddle";
   if (speedup.high < 1) return "Slower with huddle";
@@ -78,7 +78,7 @@ std::string verdict(const bench::Estimate& speedup) {
 
 std::string taken_line(const std::string& output) {
   constexpr std::string_view mark = "huddle: ";
-  constexpr std::string_view words = " collectives of rank 0 taken";
+  constexpr std::string_view words = " collectives of rank 0 handled";
   const std::size_t at = output.rfind(words);
   const std::size_t begin = at == std::string::npos ? at : output.rfind(mark, at);
   if (begin == std::string::npos) return {};
@@ -88,13 +88,15 @@ std::string taken_line(const std::string& output) {
 
 std::string compared_text(const bench::WholeRuns& runs) {
   const bench::Estimate speedup = runs.speedup();
-  Table table({"wall time of a run", "median", "least", "most", "CPU time"}, {.indent = 2});
+  Table table({"wall time per run", "median", "minimum", "maximum", "CPU time"}, {.indent = 2});
   table.add(row_of("without huddle", runs.of(Side::native)));
   table.add(row_of("with huddle", runs.of(Side::huddle)));
   constexpr int columns = 80;
   return table.text(columns) +
-         fmt::format("\nwithout / with: {:.3f} ({:.3f} to {:.3f}) from {} runs of each, in turns\n",
-                     speedup.ratio, speedup.low, speedup.high, runs.rounds()) +
+         fmt::format(
+             "\n"
+             "without / with huddle: {:.3f} ({:.3f} to {:.3f}) from {} runs of each, alternately\n",
+             speedup.ratio, speedup.low, speedup.high, runs.rounds()) +
          verdict(speedup) + ".\n";
 }
 
@@ -115,12 +117,12 @@ ExitCode compare_runs(const Context& context, const launch::Request& request,
     if (!taken.empty()) {
       console.note("huddle: " + taken);
     } else if (!request.with_threads) {
-      console.note("huddle: nothing is known of what was taken");
+      console.note("huddle: the program reported no handled collectives");
     }
   }
   if (runs.interrupted) {
-    console.note(fmt::format("huddle: {}; {} of {} runs of each were made", interrupt.signal_name(),
-                             runs.rounds(), rounds));
+    console.note(fmt::format("huddle: {}; {} of {} runs of each were completed",
+                             interrupt.signal_name(), runs.rounds(), rounds));
     interrupt.die();
   }
   return ExitCode::fine;

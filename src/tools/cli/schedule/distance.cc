@@ -44,12 +44,12 @@ bool any_form(const std::vector<DistancePoint>& points) {
 // Shows the switch levels that messages pass and the load of the fullest link.
 std::string travel_text(const DistancePoint& point, int columns) {
   std::string text;
-  Table::Row heading = {"messages that meet", "one switch"};
+  Table::Row heading = {"highest switch", "leaf"};
   const std::size_t heights = point.rows.front().travel->by_height.size();
   for (std::size_t height = 1; height < heights; ++height) {
-    heading.push_back(fmt::format("{} higher", height));
+    heading.push_back(fmt::format("leaf + {}", height));
   }
-  heading.push_back("fullest link");
+  heading.push_back("busiest link");
   Table table(heading, {2, name_columns});
   for (const DistanceRow& row : point.rows) {
     Table::Row cells = {row.algorithm};
@@ -70,7 +70,7 @@ std::string distance_text(const std::vector<DistancePoint>& points, int columns)
   std::string text;
   for (const DistancePoint& point : points) {
     Table::Row heading = {counted(point.ranks, "rank"), "D", "counted"};
-    if (with_forms) heading.insert(heading.end(), {"by formula", "as printed"});
+    if (with_forms) heading.insert(heading.end(), {"by formula", "as published"});
     Table table(heading, {2, name_columns});
     std::vector<DistanceRow> rows = point.rows;
     std::stable_sort(rows.begin(), rows.end(), [](const DistanceRow& a, const DistanceRow& b) {
@@ -124,10 +124,10 @@ BarChart::Group distances(const DistancePoint& point) {
 // Returns the switch levels that messages pass.
 // Requires: all rows were simulated on the same fabric.
 BarChart::Group travels(const DistancePoint& point) {
-  BarChart::Group group{"where sender and receiver of a message meet", {"one switch"}, {}};
+  BarChart::Group group{"highest switch on the path of a message", {"leaf"}, {}};
   const std::size_t heights = point.rows.front().travel->by_height.size();
   for (std::size_t height = 1; height < heights; ++height) {
-    group.part_names.push_back(fmt::format("{} higher", height));
+    group.part_names.push_back(fmt::format("leaf + {}", height));
   }
   for (const DistanceRow& row : point.rows) {
     BarChart::Bar bar{row.algorithm, {}, ""};
@@ -140,7 +140,7 @@ BarChart::Group travels(const DistancePoint& point) {
 }
 
 BarChart::Group fullest_links(const DistancePoint& point) {
-  BarChart::Group group{"blocks over the fullest link", {}, {}};
+  BarChart::Group group{"blocks over the busiest link", {}, {}};
   for (const DistanceRow& row : point.rows) {
     const double blocks = row.travel->fullest_link_bytes;
     group.bars.push_back({row.algorithm, {blocks}, fmt::format("{}", blocks)});
@@ -172,17 +172,16 @@ class DistanceCommand : public Command {
  public:
   std::string name() const override { return "distance"; }
   std::string summary() const override {
-    return "how far a collective between nodes sends, by algorithm";
+    return "show how far the messages of a collective between nodes travel";
   }
   std::string description() const override {
-    return "Shows how far messages travel in each algorithm of a collective between nodes: D, "
-           "the average of |i - j| over all messages from rank i to rank j. If neighbouring "
-           "ranks are near each other, a small D means few messages over long distances. D is "
-           "counted exactly, from the schedules that the checker has proven; beside it are the "
-           "value of a formula, if there is one, and the value that the paper that defines D "
-           "printed, if it differs. With --fabric, and one rank per node, it also shows how many "
-           "messages stay below one switch, how many cross one level more and so on, and how "
-           "many blocks the busiest link carries.";
+    return "Shows how far messages travel in each algorithm of a collective between nodes: D, the "
+           "average of |i - j| over all messages from rank i to rank j. If ranks with similar "
+           "numbers are near each other, a small D means few messages over long distances. D is "
+           "counted exactly, from the checked schedules. Beside it are the value of a formula, if "
+           "there is one, and the value in the paper that defines D, if it differs. With --fabric, "
+           "and one rank per node, it also shows how many messages stay below one switch, how many "
+           "cross one more level and so on, and how many blocks the busiest link carries.";
   }
   std::string examples() const override {
     return "  huddle distance allgather --ranks 8,10,16\n"
@@ -194,29 +193,30 @@ class DistanceCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
+    options.positional("OPERATION", operation_, "a collective, or one of its algorithms");
     options.complete("OPERATION", Value::word, algorithm_words());
-    options.text("-n,--ranks", ranks_, "N", "how many: 8, 2..64 or 8,16,32");
+    options.text("-n,--ranks", ranks_, "N", "numbers of ranks: 8, 2..64 or 8,16,32");
     call_.declare(options);
     fabric_.declare(options);
-    options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
+    options.text("--svg", svg_, "FILE", "write an SVG picture to FILE, or to standard output (-)");
     options.flag("--json", json_, "print everything as JSON");
     options.exclude("--svg", "--json");
   }
 
   ExitCode run(const Context& context) override {
     if (operation_.empty()) {
-      throw UsageError("the distance of what? Say it: huddle distance allgather --ranks 16");
+      throw UsageError(
+          "the collective is missing, for example: huddle distance allgather --ranks 16");
     }
     const auto algorithms = algorithms_from(operation_);
     if (ranks_.empty()) {
-      throw UsageError("among how many ranks? Say it: huddle distance " + operation_ +
-                       " --ranks 16");
+      throw UsageError("the number of ranks is missing, for example: huddle distance " +
+                       operation_ + " --ranks 16");
     }
     const std::vector<int> counts = rank_counts_from(ranks_);
     if (!svg_.empty() && fabric_.given() && counts.size() > 1) {
       throw UsageError(
-          "where messages go on a fabric is drawn for one number of ranks, as --ranks 64");
+          "a picture of messages on a fabric requires one number of ranks, such as --ranks 64");
     }
     std::optional<fabric::Cluster> cluster;
     if (fabric_.given()) cluster = fabric_.cluster(context);

@@ -123,7 +123,7 @@ std::string title(const ShownSchedule& shown) {
 }
 
 std::string most_text(const ShownSchedule& shown) {
-  const std::string who = shown.rank ? fmt::format("Rank {}", *shown.rank) : "A rank at most";
+  const std::string who = shown.rank ? fmt::format("Rank {}", *shown.rank) : "Maximum of a rank";
   const schedules::RankTraffic& most = shown.most;
   return fmt::format("{}: {} with messages, {} sent with {}, {} received with {}", who,
                      counted(most.rounds, "round"), most.sends, counted(most.blocks_sent, "block"),
@@ -190,15 +190,14 @@ class ScheduleCommand : public Command {
  public:
   std::string name() const override { return "schedule"; }
   std::string summary() const override {
-    return "show the messages of a collective between "
-           "nodes, by rounds";
+    return "show the messages of a collective between nodes, by rounds";
   }
   std::string description() const override {
     return "Shows an algorithm of a collective between nodes, round by round: which rank sends "
-           "which blocks to which rank. A block is what one rank contributes to an allgather, a "
-           "segment of a broadcast, a slice of a reduction. In a round a rank posts all its "
-           "receives and sends, and waits for all of them. Without an algorithm's name all names "
-           "are listed.";
+           "which blocks to which rank. A block is the contribution of one rank to an allgather, a "
+           "segment of a broadcast, or a slice of a reduction. In each round, a rank posts all its "
+           "receives and sends, and waits for all of them. Without ALGORITHM, all algorithms are "
+           "listed.";
   }
   std::string examples() const override {
     return "  huddle schedule allgather:neighbor -n 7\n"
@@ -210,13 +209,14 @@ class ScheduleCommand : public Command {
   }
 
   void declare(Options& options) override {
-    options.positional("ALGORITHM", algorithm_, "such as allgather:neighbor");
+    options.positional("ALGORITHM", algorithm_, "the algorithm, such as allgather:neighbor");
     options.complete("ALGORITHM", Value::word, algorithm_words());
-    options.number("-n,--ranks", ranks_, 0, most_ranks, "N", "how many; else 8");
+    options.number("-n,--ranks", ranks_, 0, most_ranks, "N", "number of ranks (default: 8)");
     call_.declare(options);
-    options.text("--rank", rank_, "RANK", "what this one does, and nobody else");
-    options.flag("--check", check_, "prove it, and say what is wrong with it if anything is");
-    options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
+    options.text("--rank", rank_, "RANK", "show only what this rank does");
+    options.flag("--check", check_,
+                 "check that the schedule is correct, and print the first error if it is not");
+    options.text("--svg", svg_, "FILE", "write an SVG picture to FILE, or to standard output (-)");
     options.flag("--json", json_, "print everything as JSON");
     options.exclude("--rank", "--check");
     options.exclude("--check", "--json");
@@ -227,7 +227,7 @@ class ScheduleCommand : public Command {
 
   ExitCode run(const Context& context) override {
     if (algorithm_.empty()) {
-      context.console.print(list());
+      context.console.print(list(context.console.columns));
       return ExitCode::fine;
     }
     const schedules::Algorithm& algorithm = schedules::algorithm_named(algorithm_);
@@ -236,9 +236,7 @@ class ScheduleCommand : public Command {
     const std::optional<int> rank = rank_asked();
     if (!rank && ranks_ > most_shown) {
       throw UsageError(
-          fmt::format("{} ranks are too many to look at: one of them is shown by "
-                      "--rank RANK",
-                      ranks_));
+          fmt::format("{} ranks are too many to show; select one with --rank RANK", ranks_));
     }
     if (!svg_.empty()) {
       context.console.deliver(svg_, schedule_svg(algorithm, *schedule));
@@ -250,10 +248,12 @@ class ScheduleCommand : public Command {
   }
 
  private:
-  static std::string list() {
+  static std::string list(int columns) {
+    constexpr int name_columns = 26;
     std::string text;
     for (const schedules::Algorithm& algorithm : schedules::algorithms()) {
-      text += fmt::format("{:<24}  {}\n", algorithm.full_name(), algorithm.summary);
+      text += wrap(padded(algorithm.full_name(), name_columns), algorithm.summary, name_columns,
+                   columns);
     }
     return text;
   }
@@ -263,8 +263,8 @@ class ScheduleCommand : public Command {
     for (int rank = 0; rank < ranks_; ++rank) {
       if (fmt::format("{}", rank) == rank_) return rank;
     }
-    throw UsageError(
-        fmt::format("there is no rank {} among {}; the last is {}", rank_, ranks_, ranks_ - 1));
+    throw UsageError(fmt::format("there is no rank {} among {} ranks; the last one is {}", rank_,
+                                 ranks_, ranks_ - 1));
   }
 
   static ExitCode prove(const schedules::Algorithm& algorithm, const schedules::Schedule& schedule,
@@ -278,8 +278,8 @@ class ScheduleCommand : public Command {
           fmt::format("{}{}: {}\n", algorithm.full_name(), in_place ? ", in place" : "", *flaw));
       return ExitCode::failure;
     }
-    console.print(fmt::format("{} among {} ranks is proven{}\n", algorithm.full_name(),
-                              schedule.ranks(), algorithm.in_place ? ", in place, too" : ""));
+    console.print(fmt::format("{} among {} ranks is correct{}\n", algorithm.full_name(),
+                              schedule.ranks(), algorithm.in_place ? ", also in place" : ""));
     return ExitCode::fine;
   }
 

@@ -33,19 +33,20 @@ std::vector<int> seated(const std::string& bind, int ranks, const Topology& topo
   const bool is_list = !bind.empty() && bind.find_first_not_of("0123456789,-") == std::string::npos;
   const CpuSet listed = is_list ? CpuSet::parse(bind) : CpuSet();
   if (const CpuSet gone = without(listed, topology.pus); !gone.empty()) {
-    throw InputError(fmt::format("--bind: this machine has no processor {}", gone.text()));
+    throw InputError(fmt::format("--bind: this machine has no hardware thread {}", gone.text()));
   }
   const int places = is_list ? listed.count() : cores;
   const int all = ranks > 0 ? ranks : places;
   if (all > std::min(places, cores)) {
-    throw UsageError(fmt::format("{} ranks on {} cores: ranks that share a core are not simulated",
-                                 all, std::min(places, cores)));
+    throw UsageError(
+        fmt::format("{} ranks on {} cores: ranks that share a core cannot be simulated", all,
+                    std::min(places, cores)));
   }
   if (is_list) return {listed.begin(), listed.begin() + all};
   std::vector<int> pus =
       bound_processors(all, binding_groups(bind.empty() ? "core" : bind, topology, topology.pus));
   if (share_a_processor(pus)) {
-    throw UsageError(fmt::format("--bind {}: ranks that share a core are not simulated", bind));
+    throw UsageError(fmt::format("--bind {}: ranks that share a core cannot be simulated", bind));
   }
   return pus;
 }
@@ -65,12 +66,12 @@ select::Candidate candidate_of(const NodeChoice& choice, const std::string& algo
   }
   const std::string_view operation = name(explanation.request.operation);
   if (std::find(names.begin(), names.end(), algorithm) != names.end()) {
-    throw UsageError(fmt::format("{} cannot serve this {}", algorithm, operation));
+    throw UsageError(fmt::format("{} cannot run this {}", algorithm, operation));
   }
   const std::string guess = did_you_mean(algorithm, names);
   throw UsageError(
-      fmt::format("{} knows no algorithm '{}'{}", operation, printable(algorithm),
-                  guess.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : guess));
+      fmt::format("{} has no algorithm '{}'{}", operation, printable(algorithm),
+                  guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
 // Points with a longer predicted time are left out because their simulation would take too long.
@@ -87,7 +88,7 @@ bool has_root(select::Operation operation) {
 
 void check_root(select::Operation operation, int root) {
   if (root == 0 || has_root(operation)) return;
-  throw UsageError(fmt::format("{} has no root: leave --root out", name(operation)));
+  throw UsageError(fmt::format("{} has no root: remove --root", name(operation)));
 }
 
 std::string question(const select::Request& request, int ranks) {
@@ -120,7 +121,7 @@ class SimulationProgress {
     const std::chrono::duration<double> gone = Clock::now() - start_;
     if (gone < patience || share <= 0) return;
     has_noted_ = true;
-    console_.note(fmt::format("huddle: {}: {:.0f} % simulated after {:.0f} s, about {:.0f} s to go",
+    console_.note(fmt::format("huddle: {}: {:.0f} % simulated after {:.0f} s, about {:.0f} s left",
                               what_, 100 * share, gone.count(),
                               gone.count() * (1 - share) / share));
   }
@@ -147,24 +148,26 @@ double ModelComparison::agreeing() const {
 
 void NodeSim::declare(Options& options) {
   options.text("--bind", bind_, "WORD",
-               fmt::format("inside a node: processors of the ranks, 0-3,8; or {}; core",
+               fmt::format("inside a node: hardware threads of the ranks such as 0-3,8, or what "
+                           "each rank is bound to: {} (default: core)",
                            fmt::join(binding_words(), ", ")));
   options.complete("--bind", Value::word, binding_words());
-  options.text("--algorithm", algorithm_, "NAME", "inside a node: in place of what is chosen");
-  options.text("--trace", trace_, "FILE", "inside a node: a trace for Perfetto");
-  options.flag("--against-prices", against_prices_,
-               "inside a node: every operation beside its predicted time");
-  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--against-prices"}) {
+  options.text("--algorithm", algorithm_, "NAME",
+               "inside a node: simulate this algorithm instead of the selected one");
+  options.text("--trace", trace_, "FILE", "inside a node: write a trace for Perfetto");
+  options.flag("--compare-predictions", against_prices_,
+               "inside a node: compare simulated with predicted times, for every operation");
+  for (const char* const mine : {"--bind", "--algorithm", "--trace", "--compare-predictions"}) {
     options.exclude("--fabric", mine);
   }
-  options.exclude("--against-prices", "--root");
+  options.exclude("--compare-predictions", "--root");
 }
 
 void NodeSim::run(const Context& context, const Words& words) const {
   const Console& console = context.console;
   if (against_prices_) {
     if (!words.operation.empty()) {
-      throw UsageError("--against-prices is of every operation: leave OPERATION and SIZE out");
+      throw UsageError("--compare-predictions covers every operation: remove OPERATION and SIZE");
     }
     const ModelComparison compared = against_prices(context, words.ranks);
     console.print(words.json ? against_prices_json(compared)
@@ -251,26 +254,26 @@ std::string node_sim_text(const NodeSimulated& simulated, const Console& console
                        simulated.root > 0 ? fmt::format(", root {}", simulated.root) : "",
                        time_text(outcome.all_ns()), time_text(simulated.candidate.ns)),
            0, columns);
-  text += wrap("  by ",
+  text += wrap("  algorithm ",
                std::string(algorithm_name(simulated.candidate.plan)) +
                    (simulated.candidate.parameters.empty() ? "" : ": ") +
                    simulated.candidate.parameters,
                5, columns);
-  text += wrap("  on ", printable(simulated.machine), 5, columns) + "\n";
+  text += wrap("  machine ", printable(simulated.machine), 5, columns) + "\n";
   const auto [first, last] = std::minmax_element(outcome.ns.begin(), outcome.ns.end());
-  text += wrap("",
-               fmt::format("The first rank is through after {} (rank {}), the last after {} (rank "
-                           "{}).",
-                           time_text(*first), first - outcome.ns.begin(), time_text(*last),
-                           last - outcome.ns.begin()),
-               0, columns);
+  text +=
+      wrap("",
+           fmt::format("The first rank finishes after {} (rank {}), the last after {} (rank {}).",
+                       time_text(*first), first - outcome.ns.begin(), time_text(*last),
+                       last - outcome.ns.begin()),
+           0, columns);
   if (const auto* busiest = outcome.busiest()) {
     text += wrap("",
-                 fmt::format("The busiest: {}, {} of the time.", busiest->name,
+                 fmt::format("Busiest resource: {}, for {} of the time.", busiest->name,
                              percent(outcome.busy_share(*busiest))),
                  0, columns);
   }
-  Table lines({"lines between ranks", "number"}, {});
+  Table lines({"cache lines between ranks", "number"}, {});
   for (std::size_t level = 0; level < outcome.levels.size(); ++level) {
     if (outcome.lines_by_level[level] > 0) {
       lines.add({"inside one " + outcome.levels[level],
@@ -288,15 +291,16 @@ std::string node_sim_text(const NodeSimulated& simulated, const Console& console
   }
   if (is_any) text += "\n" + controllers.text(columns);
   for (const std::string& one : outcome.not_derived) {
-    text += wrap("", "Not known: " + one + ".", 0, columns);
+    text += wrap("", "Not simulated: " + one + ".", 0, columns);
   }
   return text;
 }
 
 std::string against_prices_text(const ModelComparison& compared, const Console& console) {
   const int columns = std::min(console.columns, most_table_columns);
-  Table table(
-      {fmt::format("further apart than {}", agree_within), "predicted", "simulated", "ratio"}, {});
+  Table table({fmt::format("differing by a factor above {}", agree_within), "predicted",
+               "simulated", "ratio"},
+              {});
   std::vector<Compared> rows = compared.points;
   std::stable_sort(rows.begin(), rows.end(), [](const Compared& a, const Compared& b) {
     return std::max(a.ratio(), 1 / a.ratio()) > std::max(b.ratio(), 1 / b.ratio());
@@ -307,12 +311,14 @@ std::string against_prices_text(const ModelComparison& compared, const Console& 
                time_text(one.simulated_ns), fmt::format("{:.2f}", one.ratio())});
   }
   std::string text = table.text(columns);
-  text += wrap("",
-               fmt::format("{}: {} of {} within {} times; {} left out, of more than {}.",
-                           printable(compared.machine), percent(compared.agreeing()),
-                           counted(static_cast<int>(compared.points.size()), "prediction"),
-                           agree_within, compared.left_out, time_text(longest_compared_ns)),
-               0, columns);
+  text += wrap(
+      "",
+      fmt::format(
+          "{}: {} of {} differ by at most a factor of {}; {} with a time above {} were left out.",
+          printable(compared.machine), percent(compared.agreeing()),
+          counted(static_cast<int>(compared.points.size()), "prediction"), agree_within,
+          compared.left_out, time_text(longest_compared_ns)),
+      0, columns);
   return text;
 }
 

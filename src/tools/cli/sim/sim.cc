@@ -35,12 +35,12 @@ std::string question(const Simulated& simulated) {
 }
 
 std::string ground(const fabric::Cluster& cluster, int columns) {
-  std::string text = wrap(
-      "",
-      printable(fmt::format("{}: {}", cluster.fabric.name,
-                            cluster.fabric.method.empty() ? "no word of where its figures are from"
-                                                          : cluster.fabric.method)),
-      2, columns);
+  std::string text = wrap("",
+                          printable(fmt::format("{}: {}", cluster.fabric.name,
+                                                cluster.fabric.method.empty()
+                                                    ? "no information on the source of its figures"
+                                                    : cluster.fabric.method)),
+                          2, columns);
   text += wrap("", printable("nodes: " + cluster.machine.name + ", " + cluster.network.name), 2,
                columns);
   for (const std::string& doubt : cluster.fabric.doubts) text += wrap("", doubt, 2, columns);
@@ -67,7 +67,7 @@ std::string causes(const network::Clock& end) {
 
 std::string all_of_them(const Simulated& simulated, int columns) {
   const bool judged = !simulated.judge.empty();
-  Table::Row heading = {"algorithm", "time", "ratio", "rounds", "fullest link", "goes into"};
+  Table::Row heading = {"algorithm", "time", "ratio", "rounds", "busiest link", "spent on"};
   if (judged) heading.insert(heading.begin() + 3, simulated.judge);
   Table table(heading, {});
   for (const SimulatedRow& row : simulated.rows) {
@@ -97,20 +97,20 @@ std::string one_of_them(const Simulated& simulated, int columns) {
   }
   if (!outcome.fullest_link.empty()) {
     text += wrap("",
-                 fmt::format("fullest link: {}, {}", printable(outcome.fullest_link),
+                 fmt::format("busiest link: {}, {}", printable(outcome.fullest_link),
                              size_text(outcome.fullest_link_bytes)),
                  2, columns);
   }
-  Table time({"time goes into", "time", "share"}, {2, 24});
+  Table time({"time is spent on", "time", "share"}, {2, 24});
   for (std::size_t cause = 0; cause < network::cause_names.size(); ++cause) {
     const double ns = outcome.end.by_cause[cause];
     time.add(
         {std::string(network::cause_names[cause]), time_text(ns), percent_of(outcome.end.ns, ns)});
   }
-  Table levels({"messages that meet", "messages", "share", "bytes", "share"}, {2, 24});
+  Table levels({"highest switch", "messages", "share", "bytes", "share"}, {2, 24});
   for (std::size_t height = 0; height < outcome.by_height.size(); ++height) {
     const network::LevelTraffic& level = outcome.by_height[height];
-    levels.add({height == 0 ? std::string("beneath one switch") : fmt::format("{} higher", height),
+    levels.add({height == 0 ? std::string("leaf") : fmt::format("leaf + {}", height),
                 fmt::format("{}", level.messages), percent_of(outcome.messages, level.messages),
                 size_text(level.bytes), percent_of(outcome.bytes, level.bytes)});
   }
@@ -156,55 +156,56 @@ class SimCommand : public Command {
  public:
   std::string name() const override { return "sim"; }
   std::string summary() const override {
-    return "what a collective would take, inside a node or between nodes";
+    return "simulate a collective inside a node or between nodes";
   }
   std::string description() const override {
-    return "Without --fabric: runs the protocol that 'explain' chooses inside a node, on a model "
-           "of the machine that a file describes, and shows how long each rank takes, how far "
-           "cache lines travel, and what is busy. With --fabric: simulates the algorithms of a "
-           "collective between nodes, with one rank per node: how long each takes and where the "
-           "time goes, how many rounds it has, and how much the busiest link carries. Neither "
-           "the machine nor the fabric need be here. SIZE is the data of one rank, or one block "
-           "of an exchange (allgather, alltoall, gather, scatter), such as 64, 8K or 1.5M.";
+    return "Without --fabric: simulates the algorithm that 'huddle explain' selects inside a node, "
+           "on a model of the machine, and shows how long each rank takes, how far cache lines "
+           "travel, and which resources are busy. With --fabric: simulates the algorithms of a "
+           "collective between nodes, with one rank per node: how long each takes and what the "
+           "time is spent on, how many rounds it has, and how much the busiest link carries. Both "
+           "work for any machine and fabric that a file describes. SIZE is the amount of data of "
+           "one rank, or of one block of an allgather, alltoall, gather or scatter, such as 64, 8K "
+           "or 1.5M.";
   }
   std::string examples() const override {
     return "  huddle sim allreduce 4M -n 64 --machine epyc-2x64-estimate\n"
            "  huddle sim bcast 64K -n 16 --algorithm segmented --trace bcast.json\n"
-           "  huddle sim --against-prices --machine songshan\n"
+           "  huddle sim --compare-predictions --machine songshan\n"
            "  huddle sim --fabric dragonfly allgather 8K -n 256\n"
            "  huddle sim --fabric fat-tree-2to1 allgather:ring 120K -n 1024 \\\n"
            "             --placement random:1\n"
            "  huddle sim --list-fabrics\n"
            "  huddle sim --fabric /etc/slurm/topology.conf --machine FILE allgather 64K\n"
-           "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n"
-           "\n"
-           "A fabric is a TOML file of huddle's or Slurm's topology.conf, given by its path, - "
-           "for standard input, or by a name from --list-fabrics. docs/model.md and "
-           "docs/design/simulation-and-paper-comparison.md describe what the simulators model "
-           "and what they leave out.";
+           "  huddle sim --fabric FILE allgather 8 --json | jq '.algorithms[0].algorithm'\n\n"
+           "A fabric is a TOML file of huddle or the topology.conf of Slurm: the path of a file, - "
+           "for standard input, or a name from --list-fabrics. docs/model.md and "
+           "docs/design/simulation-and-paper-comparison.md describe what the simulators model and "
+           "what they leave out.";
   }
 
   void declare(Options& options) override {
-    options.positional("OPERATION", operation_, "a collective, or one algorithm of it");
+    options.positional("OPERATION", operation_, "a collective, or one of its algorithms");
     options.complete("OPERATION", Value::word, algorithm_words());
-    options.positional("SIZE", size_, "bytes: 64, 8K, 1.5M; not for a barrier");
+    options.positional("SIZE", size_, "bytes, such as 64, 8K or 1.5M; not for a barrier");
     fabric_.declare(options);
     options.number("-n,--ranks", ranks_, 1, fabric::most_nodes, "N",
-                   "how many; else one a core, or with --fabric one a node");
+                   "number of ranks (default: one per core, or with --fabric one per node)");
     call_.declare(options);
-    options.text(
-        "--with", judge_, "JUDGE",
-        "have SimGrid run the same, too (slow): simgrid; simgrid-in-order, whose cards send "
-        "one round after the other; smpi, with the algorithms of its own MPI");
-    options.complete("--with", Value::word,
+    options.text("--reference", judge_, "SIMULATOR",
+                 "also simulate with SimGrid, which is slow: simgrid; simgrid-in-order, in which "
+                 "network cards send the rounds one after the other; smpi, with the algorithms of "
+                 "SimGrid's own MPI");
+    options.complete("--reference", Value::word,
                      {network::judge_names.begin(), network::judge_names.end()});
     node_.declare(options);
     for (const char* const between_nodes :
-         {"--placement", "--radix", "--segments", "--message-blocks", "--with"}) {
+         {"--placement", "--radix", "--segments", "--message-blocks", "--reference"}) {
       options.need(between_nodes, "--fabric");
     }
-    options.flag("--list-machines", list_machines_, "the machines that --machine takes by name");
-    options.flag("--list-fabrics", list_fabrics_, "the fabrics that --fabric takes by name");
+    options.flag("--list-machines", list_machines_,
+                 "list the machines that --machine accepts by name");
+    options.flag("--list-fabrics", list_fabrics_, "list the fabrics that --fabric accepts by name");
     options.flag("--json", json_, "print everything as JSON");
   }
 
@@ -218,7 +219,7 @@ class SimCommand : public Command {
     Simulated simulated;
     const std::vector<schedules::Algorithm> algorithms = algorithms_from(operation_);
     if (algorithms.empty()) {
-      throw UsageError(fmt::format("there is no algorithm of {} between nodes yet", operation_));
+      throw UsageError(fmt::format("huddle has no algorithm of {} between nodes", operation_));
     }
     const schedules::Operation operation = algorithms.front().operation;
     simulated.operation = schedules::name(operation);
@@ -247,14 +248,17 @@ class SimCommand : public Command {
  private:
   void check_words() const {
     if (operation_.empty()) {
-      throw UsageError("simulate what? Say it: huddle sim --fabric dragonfly allgather 8K");
+      throw UsageError(
+          "the collective to simulate is missing, for example: huddle sim --fabric dragonfly "
+          "allgather 8K");
     }
     if (!judge_.empty() && !network::judge_named(judge_)) {
-      throw UsageError(fmt::format("there is no judge '{}'; there are {}", judge_,
+      throw UsageError(fmt::format("--reference must be one of {1}, not '{0}'", judge_,
                                    fmt::join(network::judge_names, ", ")));
     }
     if (!judge_.empty() && fabric_.is_standard_input()) {
-      throw UsageError("--with needs a fabric in a file: another program reads it as well");
+      throw UsageError(
+          "--reference requires a fabric in a file, because another program also reads it");
     }
   }
 
@@ -292,8 +296,9 @@ class SimCommand : public Command {
   }
 
   double bytes_of(schedules::Operation operation) const {
-    const std::string ask = fmt::format("{0} of how much? Say it: huddle sim --fabric {1} {0} 8K",
-                                        operation_, fabric_.file());
+    const std::string ask =
+        fmt::format("the size of {0} is missing, for example: huddle sim --fabric {1} {0} 8K",
+                    operation_, fabric_.file());
     return static_cast<double>(size_given(operation == schedules::Operation::barrier, size_, ask));
   }
 
@@ -301,10 +306,9 @@ class SimCommand : public Command {
     const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
     const std::string program = (own.parent_path() / judge_program).string();
     if (!std::filesystem::exists(program)) {
-      throw FailureError(
-          fmt::format("{} is not there: install SimGrid (Debian: libsimgrid-dev) and "
-                      "build huddle again",
-                      program));
+      throw FailureError(fmt::format(
+          "{} is missing: install SimGrid (Debian: libsimgrid-dev) and build huddle again",
+          program));
     }
     std::vector<std::string> words = {program};
     for (std::string& word : network::words_of(question)) words.push_back(std::move(word));
@@ -313,7 +317,7 @@ class SimCommand : public Command {
     double ns = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
     if (error != std::errc() || stop == text.data()) {
-      throw FailureError(fmt::format("{} says: {}", program, printable(text)));
+      throw FailureError(fmt::format("{} failed: {}", program, printable(text)));
     }
     return ns;
   }

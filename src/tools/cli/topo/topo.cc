@@ -41,9 +41,10 @@ std::string converter() {
   const auto program =
       launch::find_program("rsvg-convert", search_path == nullptr ? "" : search_path);
   if (!program) {
-    throw FailureError(fmt::format(
-        "a PNG needs rsvg-convert, which is not on PATH: install it (Debian: librsvg2-bin), or {}",
-        way_out));
+    throw FailureError(
+        fmt::format("--png requires rsvg-convert, which is not in PATH: install it (Debian: "
+                    "librsvg2-bin), or {}",
+                    way_out));
   }
   return *program;
 }
@@ -78,7 +79,7 @@ std::string png_from(const std::string& svg) {
   write_text(svg, from);
   const auto output =
       run_program({program, "--format", "png", "--zoom", zoom, "--output", to, from}, patience);
-  if (!output) throw FailureError(fmt::format("{} cannot be started; {}", program, way_out));
+  if (!output) throw FailureError(fmt::format("cannot start {}; {}", program, way_out));
   if (output->too_slow) {
     throw FailureError(
         fmt::format("{} did not finish within {} s; {}", program, patience.count(), way_out));
@@ -137,19 +138,19 @@ class TopoCommand : public Command {
  public:
   std::string name() const override { return "topo"; }
   std::string summary() const override {
-    return "show a machine: its tree and its core-to-core latencies";
+    return "show a machine: its topology and core-to-core latencies";
   }
   std::string description() const override {
-    return "Draws what the processors share, marks those that this process may use, and below "
-           "that the latency of a cache line between any two cores: as measured (huddle "
-           "calibrate), as given by a machine file, or generic if not measured. Without options: "
+    return "Draws what the hardware threads of a machine share, marks those that this process may "
+           "use, and shows the latency of a cache line between any two cores. Latencies are "
+           "measured (huddle calibrate), given by a machine file, or else generic. The default is "
            "this machine.";
   }
   std::string examples() const override {
     return "  huddle topo\n"
            "  huddle topo --svg machine.svg\n"
            "  huddle topo --machine songshan\n"
-           "  huddle topo --list-machines   all that have a name\n"
+           "  huddle topo --list-machines   all machines with a name\n"
            "  huddle topo --synthetic \"pack:2 l3:4 core:8 pu:2\"\n"
            "  huddle topo --json | jq .line";
   }
@@ -157,10 +158,11 @@ class TopoCommand : public Command {
   void declare(Options& options) override {
     options.setting("machine");
     described_.declare(options);
-    options.text("--svg", svg_, "FILE", "draw into this file; - is stdout");
+    options.text("--svg", svg_, "FILE", "write an SVG picture to FILE, or to standard output (-)");
     options.text("--png", png_, "FILE",
-                 "the same as PNG, which needs rsvg-convert (Debian: librsvg2-bin)");
-    options.flag("--list-machines", list_, "the machines that --machine takes by name");
+                 "write a PNG picture to FILE, or to standard output (-); requires rsvg-convert "
+                 "(Debian: librsvg2-bin)");
+    options.flag("--list-machines", list_, "list the machines that --machine accepts by name");
     options.flag("--json", json_, "print everything as JSON");
     for (const char* const other : {"--machine", "--xml", "--synthetic", "--svg", "--png"}) {
       options.exclude("--list-machines", other);
@@ -177,7 +179,8 @@ class TopoCommand : public Command {
       return ExitCode::fine;
     }
     const int on_stdout = (svg_ == "-" ? 1 : 0) + (png_ == "-" ? 1 : 0) + (json_ ? 1 : 0);
-    if (on_stdout > 1) throw UsageError("only one of --svg -, --png - and --json fits on stdout");
+    if (on_stdout > 1)
+      throw UsageError("only one of --svg -, --png - and --json can write to standard output");
     const Subject subject = chosen(context);
     if (!svg_.empty() || !png_.empty()) draw(console, subject);
     if (json_) {

@@ -37,9 +37,9 @@ std::string crossings_text(const Paths& paths) {
   for (const PathPoint& point : paths.points) {
     const std::string& fastest = point.ways[point.fastest].name;
     if (before == nullptr) {
-      text = fmt::format("The fastest is {}", fastest);
+      text = fmt::format("Fastest path: {}", fastest);
     } else if (fastest != before->ways[before->fastest].name) {
-      text += fmt::format(", from {} on {}", size_text(point.bytes), fastest);
+      text += fmt::format("; from {} on: {}", size_text(point.bytes), fastest);
     }
     before = &point;
   }
@@ -49,7 +49,7 @@ std::string crossings_text(const Paths& paths) {
 }  // namespace
 
 std::string paths_text(const Paths& paths, int columns) {
-  std::string text = fmt::format("{}, {}{}: GB/s of a rank\n", paths.machine,
+  std::string text = fmt::format("{}, {}{}: GB/s per rank\n", paths.machine,
                                  counted(paths.ranks, "rank"), paths.ranks > 1 ? " at once" : "");
   Table::Row heading = {"message"};
   for (const Way& way : paths.points.front().ways) heading.push_back(way.name);
@@ -66,14 +66,13 @@ std::string paths_text(const Paths& paths, int columns) {
   }
   text += table.text(columns) + crossings_text(paths);
   if (!paths.points.front().ucx.empty()) {
-    text += wrap(
-        "",
-        "copied: into shared memory and out again. UCX, from that version on: the way that it "
-        "selects by its constants, and how many times the fastest way's time that takes. It copies "
-        "messages below about 8K ('eager'), and up to 256K those that a blocking send should "
-        "complete soon; the others the receiver reads. 'huddle ucx' writes settings with these "
-        "figures in place of the constants.",
-        0, columns);
+    text += wrap("",
+                 "copied: into shared memory and out again. UCX columns: the path that UCX selects "
+                 "by its constants from that version on, and its time relative to the fastest "
+                 "path. UCX copies messages below about 8K ('eager'), and up to 256K those of "
+                 "blocking sends; the receiver reads the others. 'huddle ucx' prints settings that "
+                 "replace the constants by these figures.",
+                 0, columns);
   }
   if (!paths.is_measured) text += "Some of these figures are estimated, not measured.\n";
   return text;
@@ -95,23 +94,24 @@ constexpr std::array constants = {Constants{ucx::oldest_known, "1.9"},
 class PathsCommand : public Command {
  public:
   std::string name() const override { return "paths"; }
-  std::string summary() const override { return "the fastest way of a message inside a node"; }
+  std::string summary() const override { return "show the fastest path of messages inside a node"; }
   std::string description() const override {
-    return "Shows how fast a message gets from one rank of a node to another by each way that this "
-           "machine has, while that many ranks do the same: copied in and out of shared memory, or "
-           "read from the sender's memory with the kernel's help (cma, knem, xpmem). All figures "
-           "are from the machine file, where calibration measured them under load. Beside them is "
-           "what UCX selects by its constants.";
+    return "Shows how fast a message moves from one rank of a node to another on each path of this "
+           "machine, while all ranks send: copied in and out of shared memory, or read from the "
+           "sender's memory by the kernel (cma, knem, xpmem). All figures are from the machine "
+           "file, whose calibration measured them under load. Beside them is the path that UCX "
+           "selects by its constants.";
   }
   std::string examples() const override {
-    return "  huddle paths                         one rank on every core of this machine\n"
+    return "  huddle paths                         one rank per core of this machine\n"
            "  huddle paths -n 2\n"
            "  huddle paths -n 32 --machine songshan\n"
            "  huddle paths --json | jq '.points[] | [.bytes, .fastest]'";
   }
 
   void declare(Options& options) override {
-    options.number("-n,--ranks", ranks_, 1, most_path_ranks, "N", "how many; else one a core");
+    options.number("-n,--ranks", ranks_, 1, most_path_ranks, "N",
+                   "number of ranks (default: one per core)");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
   }
@@ -143,7 +143,8 @@ class PathsCommand : public Command {
       if (std::isfinite(ns)) point.ways.push_back({way, ns});
     }
     if (point.ways.empty()) {
-      throw InputError("the machine file has no figures of two cores, and no paths");
+      throw InputError(
+          "the machine file has no figures of two cores and no paths; run 'huddle calibrate'");
     }
     for (std::size_t i = 1; i < point.ways.size(); ++i) {
       if (point.ways[i].ns < point.ways[point.fastest].ns) point.fastest = i;

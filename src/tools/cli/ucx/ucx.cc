@@ -50,73 +50,77 @@ std::vector<std::string> users_own() {
 ucx::Version version_named(const std::string& word) {
   const auto version = ucx::version_from(word);
   if (!version)
-    throw UsageError(fmt::format("'{}' is no version of UCX; they are written 1.13", word));
+    throw UsageError(fmt::format("'{}' is not a version of UCX; write for example 1.13", word));
   return *version;
 }
 
 class UcxCommand : public Command {
  public:
   std::string name() const override { return "ucx"; }
-  std::string summary() const override { return "settings that tell UCX what this node can do"; }
+  std::string summary() const override { return "print UCX settings that fit this node"; }
   std::string description() const override {
-    return "UCX, which carries the messages of many MPIs, chooses its paths inside a node by "
-           "constants: what one rank can copy, whatever the machine and however many ranks copy "
-           "at once. If they are wrong, UCX uses a slower path, or sends part of a large message "
-           "through a network card to a rank of the same node. This command writes settings that "
-           "replace the constants by rates measured on this machine with that many ranks at "
-           "work, each with the figure that it follows from. It writes no rate for one path "
-           "while another path that UCX has here was not measured, only settings that this UCX "
-           "has, and none that you have made yourself. Settings that nothing here has tested are "
-           "written as comments. All of it is for jobs with this many ranks of a node: set it "
-           "per job, not for all users. huddle changes nothing by itself.";
+    return "Many MPIs send their messages with UCX, which selects its paths inside a node by "
+           "constants: rates that do not depend on the machine, or on the number of ranks that "
+           "copy at once. If they are wrong, UCX uses a slower path, or sends part of a large "
+           "message through a network card to a rank of the same node. This command prints "
+           "settings that replace the constants by rates measured on this machine with this number "
+           "of ranks, each with the figure from which it follows. It omits the rate of a path if "
+           "UCX could use another path that was not measured, settings that this UCX does not "
+           "have, and settings that you have made yourself. Settings that nothing here has tested "
+           "are printed as comments. All settings are for jobs with this number of ranks per node: "
+           "set them per job, not for all users. huddle changes nothing by itself.";
   }
   std::string examples() const override {
-    return "  huddle ucx                     for one rank on every core of this machine\n"
+    return "  huddle ucx                     for one rank per core of this machine\n"
            "  huddle ucx --ppn 32 > ucx.sh   for a job script to source: . ./ucx.sh\n"
            "  mpirun $(huddle ucx --format openmpi) -n 4 ./app\n"
-           "  huddle ucx --check             over what messages go, without and with them\n"
+           "  huddle ucx --check             show and time UCX without and with the settings\n"
            "  huddle ucx --check --rank-counts 2,4,8 --json > ucx.json\n"
-           "  huddle ucx --check mpirun -n 4 ./app   the same of a program, six times each\n"
-           "  huddle ucx --machine songshan --for 1.9 --ppn 32\n"
-           "\n"
-           "Exit status: 0 fine; 1 there is no UCX, no calibration, or, with --check, a network "
-           "device carries messages inside the node; 2 wrong usage; 3 the machine file is wrong.";
+           "  huddle ucx --check mpirun -n 4 ./app   the same for a program, six runs each\n"
+           "  huddle ucx --machine songshan --ucx-version 1.9 --ppn 32\n\n"
+           "Exit status: 0 success; 1 UCX or a calibration is missing, or, with --check, a network "
+           "device carries messages inside the node; 2 wrong usage; 3 the machine file is invalid.";
   }
 
   void declare(Options& options) override {
-    options.number("--ppn", ranks_, 1, most_ucx_ranks, "N", "ranks of a node; one a core");
-    options.text("--for", for_, "VERSION", "of this UCX, such as 1.13; the one that is found");
+    options.number("--ppn", ranks_, 1, most_ucx_ranks, "N",
+                   "ranks per node (default: one per core)");
+    options.text("--ucx-version", for_, "VERSION",
+                 "the version of UCX, such as 1.13 (default: the installed one)");
     options.text("--format", format_, "FORMAT",
-                 "env: shell; conf: ucx.conf; openmpi, mpich: words for mpirun; slurm: for srun "
-                 "--task-prolog; default: env");
+                 "env: shell; conf: ucx.conf; openmpi, mpich: options of mpirun; slurm: for srun "
+                 "--task-prolog (default: env)");
     options.complete("--format", Value::word, format_words());
-    options.flag("--check", check_,
-                 "ask UCX what it makes of them and over what messages go now; time alltoall and "
-                 "gather without and with them, and by huddle, and see what network devices carry");
-    options.text("--mpi", mpi_, "LAUNCHER", "with --check: of the MPI to time; the first in PATH");
+    options.flag(
+        "--check", check_,
+        "show which paths UCX selects without and with the settings; time alltoall and gather "
+        "without them, with them and with huddle; and show the traffic of network devices");
+    options.text("--mpi", mpi_, "LAUNCHER",
+                 "with --check: the launcher of the MPI to time (default: the first in PATH)");
     options.text("--rank-counts", rank_counts_, "LIST",
-                 "with --check: numbers of ranks of the jobs, such as 2,4,8; otherwise --ppn");
-    options.flag("--dry-run", dry_run_, "with --check: only ask UCX, time nothing");
-    options.text("--tool", tool_, "FILE", "the ucx_info to ask; the first in PATH");
+                 "with --check: numbers of ranks to time, such as 2,4,8 (default: that of --ppn)");
+    options.flag("--dry-run", dry_run_, "with --check: only show the paths, time nothing");
+    options.text("--ucx-info", tool_, "FILE",
+                 "the ucx_info program to query (default: the first in PATH)");
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
     options.rest("COMMAND", command_,
-                 "with --check: an MPI program, timed without and with them instead");
+                 "with --check: an MPI program to time instead, without and with the settings");
     options.exclude("--format", "--json");
     options.exclude("--format", "--check");
-    options.exclude("--for", "--check");
+    options.exclude("--ucx-version", "--check");
   }
 
   ExitCode run(const Context& context) override {
     const ucx::Format format = format_.empty() ? ucx::Format::env : ucx::format_named(format_);
     if (!for_.empty()) version_named(for_);
     if (!check_ && (!command_.empty() || !mpi_.empty() || !rank_counts_.empty() || dry_run_)) {
-      throw UsageError("a program, --mpi, --rank-counts and --dry-run belong to --check");
+      throw UsageError("a program, --mpi, --rank-counts and --dry-run require --check");
     }
     const machine::Discovery here = machine::discover_this_machine();
     const SelectedMachine machine = machine_in_question(context, here.topology);
     if (machine.loaded.path.empty()) {
-      throw FailureError("nothing was measured on this machine: run 'huddle calibrate' first");
+      throw FailureError("this machine has not been measured; run 'huddle calibrate' first");
     }
     const std::optional<ucx::Tool> tool = tool_for(machine);
     const std::optional<ucx::Library> library =
@@ -136,8 +140,9 @@ class UcxCommand : public Command {
   std::optional<ucx::Tool> tool_for(const SelectedMachine& machine) const {
     if (!machine.is_here()) {
       if (for_.empty()) {
-        throw UsageError(machine.difference() +
-                         "; say which UCX it has: huddle ucx --for 1.13 --machine ...");
+        throw UsageError(
+            machine.difference() +
+            "; name the UCX of the other machine: huddle ucx --ucx-version 1.13 --machine ...");
       }
       return known_without_tool();
     }
@@ -149,8 +154,8 @@ class UcxCommand : public Command {
     if (path.empty()) {
       if (!for_.empty()) return known_without_tool();
       throw FailureError(
-          "there is no ucx_info in PATH: install UCX's programs (Debian: ucx-utils), or name one "
-          "by --tool");
+          "ucx_info is not in PATH: install the programs of UCX (Debian: ucx-utils), or name one "
+          "with --ucx-info");
     }
     ucx::Tool tool(path);
     if (!for_.empty() && tool.library().version != version_named(for_)) return known_without_tool();
@@ -159,9 +164,9 @@ class UcxCommand : public Command {
 
   std::optional<ucx::Tool> known_without_tool() const {
     if (version_named(for_) < ucx::oldest_known) {
-      throw UsageError(
-          fmt::format("how UCX {} chooses is not known before {}: name its ucx_info by --tool",
-                      for_, ucx::text_of(ucx::oldest_known)));
+      throw UsageError(fmt::format(
+          "how UCX {} selects paths is not known before {}: name its ucx_info with --ucx-info",
+          for_, ucx::text_of(ucx::oldest_known)));
     }
     return std::nullopt;
   }
@@ -178,8 +183,8 @@ class UcxCommand : public Command {
                    : static_cast<int>(machine::first_pu_of_cores(described.topology).size());
     if (!library)
       given.heading.doubt =
-          "From the machine file and what is published of this UCX; unverified. If "
-          "its nodes have a path (KNEM, XPMEM) that the file lacks, set no rates";
+          "From the machine file and published facts about this UCX, unverified. If its nodes have "
+          "a path (KNEM, XPMEM) that the file lacks, set no rates";
     given.advice =
         ucx::advise(model, {.ranks = given.heading.ranks,
                             .version = given.heading.version,
@@ -190,14 +195,13 @@ class UcxCommand : public Command {
 
   static void note_omitted(const Console& console, const UcxAdvice& given, ucx::Format format) {
     for (const ucx::Omitted& one : given.advice.omitted) {
-      console.note(fmt::format("{} is left out: {}", one.name, one.why));
+      console.note(fmt::format("{} is omitted: {}", one.name, one.why));
     }
     if (!ucx::leaves_out_untested(format)) return;
     for (const ucx::Setting& one : given.advice.untested) {
-      console.note(
-          fmt::format("{} is left out, because nothing here has tested it: --format env "
-                      "writes it as a comment",
-                      one.name));
+      console.note(fmt::format(
+          "{} is omitted because it was not tested; --format env prints it as a comment",
+          one.name));
     }
   }
 
@@ -230,10 +234,9 @@ class UcxCommand : public Command {
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
       if (error != std::errc() || end != word.data() + word.size() || count < 2 ||
           count > most_ucx_ranks) {
-        throw UsageError(
-            fmt::format("--rank-counts is a list of numbers from 2 to {}, such as 2,4,8; "
-                        "'{}' is none",
-                        most_ucx_ranks, word));
+        throw UsageError(fmt::format(
+            "--rank-counts must be a list of numbers from 2 to {}, such as 2,4,8, not '{}'",
+            most_ucx_ranks, word));
       }
       counts.push_back(count);
     }

@@ -99,7 +99,7 @@ ordered_json json_of(const UcxRuns& runs) {
   return {{"mpi", runs.mpi},
           {"mpi_version", runs.version},
           {"ranks", runs.ranks},
-          {"crowded", runs.oversubscribed},
+          {"oversubscribed", runs.oversubscribed},
           {"points", std::move(points)},
           {"dropped", std::move(dropped)}};
 }

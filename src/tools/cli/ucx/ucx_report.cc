@@ -52,10 +52,11 @@ std::string traffic_text(const ucx::Traffic& before, const ucx::Traffic& after) 
 
 std::string runs_text(const UcxRuns& runs, int columns) {
   std::string text = fmt::format(
-      "{}, {}{}: without and with huddle's settings, and by huddle's own collectives, in turns:\n",
+      "{}, {}{}: without huddle's settings, with them, and with huddle's own collectives, "
+      "alternately:\n",
       runs.version, counted(runs.ranks, "rank"), runs.oversubscribed ? ", more than cores" : "");
   Table table(
-      {"", "without", "with", "without / with", "network sent, each", "huddle", "without / huddle"},
+      {"", "without", "with", "without / with", "network traffic", "huddle", "without / huddle"},
       {.indent = 2});
   for (const UcxRun& run : runs.runs) {
     table.add({fmt::format("{} {}", name(run.point.operation),
@@ -69,7 +70,7 @@ std::string runs_text(const UcxRuns& runs, int columns) {
   }
   text += table.text(columns);
   for (const ucx::Omitted& one : runs.dropped) {
-    text += fmt::format("{} is dropped: {}\n", one.name, one.why);
+    text += fmt::format("{} is omitted: {}\n", one.name, one.why);
   }
   return text + "\n";
 }
@@ -77,9 +78,9 @@ std::string runs_text(const UcxRuns& runs, int columns) {
 std::string program_text(const UcxProgramRuns& program) {
   const bench::Estimate ratio = program.runs.speedup();
   return fmt::format(
-      "The program without and with huddle's settings, {} runs of each, in turns: {:.3f} s, {:.3f} "
-      "s; "
-      "{:.3f} ({:.3f} to {:.3f}){}\nnetwork sent, each: {}\n\n",
+      "The program without and with huddle's settings, {} runs of each, alternately: {:.3f} s, "
+      "{:.3f} s; ratio {:.3f} ({:.3f} to {:.3f}){}\n"
+      "network traffic without and with them: {}\n\n",
       program.runs.rounds(), median_of(program.runs.of(bench::Side::native).wall_seconds),
       median_of(program.runs.of(bench::Side::huddle).wall_seconds), ratio.ratio, ratio.low,
       ratio.high, ratio.sure && ratio.high < least_ratio ? ": slower with them" : "",
@@ -103,23 +104,24 @@ std::vector<Stray> strays_of(const std::vector<ucx::Selection>& selections,
 
 std::string ucx_check_text(const UcxCheck& check, int columns) {
   std::string text =
-      selections_text("Messages inside the node, as things are:", check.now) + "\n" +
-      selections_text("With huddle's settings (huddle ucx prints them):", check.advised) + "\n";
+      selections_text("Messages inside the node without huddle's settings:", check.now) + "\n" +
+      selections_text("With huddle's settings ('huddle ucx' prints them):", check.advised) + "\n";
   for (const std::string& complaint : check.complaints) {
-    text += fmt::format("UCX about huddle's settings: {}\n", complaint);
+    text += fmt::format("Message of UCX about huddle's settings: {}\n", complaint);
   }
   for (const UcxRuns& runs : check.runs) text += runs_text(runs, columns);
   if (check.program_runs) text += program_text(*check.program_runs);
   const auto strays = strays_of(check.now, check.devices);
   for (const Stray& stray : strays) {
-    text += fmt::format("{:.0f} % of messages from {} on go through {}/{}, a network device: {}\n",
-                        stray.lane.share * 100, size_text(stray.from_bytes), stray.lane.transport,
-                        stray.lane.device, stray.call);
+    text += fmt::format(
+        "{:.0f} % of each message of at least {} go through {}/{}, a network device: {}\n",
+        stray.lane.share * 100, size_text(stray.from_bytes), stray.lane.transport,
+        stray.lane.device, stray.call);
   }
   if (strays.empty()) return text + "No message inside the node goes through a network device.\n";
   const bool helps = strays_of(check.advised, check.devices).empty();
-  return text + (helps ? "With huddle's settings none does.\n"
-                       : "huddle's settings do not keep them in the node either.\n");
+  return text + (helps ? "With huddle's settings, no message does.\n"
+                       : "huddle's settings do not change this.\n");
 }
 
 }  // namespace huddle::cli

@@ -87,7 +87,7 @@ class BothWays {
 bool is_slower(const UcxRun& run) { return run.estimate.sure && run.estimate.high < least_ratio; }
 
 std::string slower_text(const UcxRun& run) {
-  return fmt::format("with it {} of {} has {:.2f} of its speed without ({:.2f} to {:.2f})",
+  return fmt::format("with it, {} of {} has {:.2f} of its speed without it ({:.2f} to {:.2f})",
                      select::name(run.point.operation),
                      size_text(static_cast<double>(run.point.bytes)), run.estimate.ratio,
                      run.estimate.low, run.estimate.high);

@@ -17,8 +17,8 @@ LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
 CC = sys.argv[2].split()
 SOURCE = pathlib.Path(__file__).with_name("watched_memory.c")
 # With this cap the heap has to merge free parts, and the program's fork exceeds the copy limit.
-ON = {"LD_PRELOAD": LIBRARY, "TEST_HUDDLE_HEAP": "at-once", "HUDDLE_HEAP_CAP": "512M",
-      "HUDDLE_HEAP_FORK": "32M"}
+ON = {"LD_PRELOAD": LIBRARY, "TEST_HUDDLE_HEAP": "at-once", "HUDDLE_HEAP_LIMIT": "512M",
+      "HUDDLE_HEAP_FORK_LIMIT": "32M"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 NOT_TO_BE_HAD = 77
 PATIENCE_SECONDS = 120

@@ -31,10 +31,10 @@ namespace {
 
 constexpr std::size_t kibibyte = std::size_t{1} << 10;
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t large_bytes = 100 * kibibyte;  // HUDDLE_HEAP_BLOCK is 64K
+constexpr std::size_t large_bytes = 100 * kibibyte;  // HUDDLE_HEAP_THRESHOLD is 64K
 constexpr std::size_t small_bytes = 10 * kibibyte;
-constexpr std::size_t over_cap_bytes = 2048 * mebibyte;  // HUDDLE_HEAP_CAP is 1G
-constexpr std::size_t over_fork_bytes = 80 * mebibyte;   // HUDDLE_HEAP_FORK is 64M
+constexpr std::size_t over_cap_bytes = 2048 * mebibyte;  // HUDDLE_HEAP_LIMIT is 1G
+constexpr std::size_t over_fork_bytes = 80 * mebibyte;   // HUDDLE_HEAP_FORK_LIMIT is 64M
 
 const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 

@@ -21,7 +21,7 @@ THOROUGH = "--thorough" in sys.argv
 SOURCES = pathlib.Path(__file__).resolve().parents[4] / "src"
 PATIENCE_SECONDS = 3600 if THOROUGH else 120
 # The smallest block size, so that most blocks are in the heap.
-ON = {"LD_PRELOAD": LIBRARY, "TEST_HUDDLE_HEAP": "at-once", "HUDDLE_HEAP_BLOCK": "4K"}
+ON = {"LD_PRELOAD": LIBRARY, "TEST_HUDDLE_HEAP": "at-once", "HUDDLE_HEAP_THRESHOLD": "4K"}
 
 # Python's tests that allocate, fork, or start programs and threads, without those that also fail
 # without the heap on some machines.

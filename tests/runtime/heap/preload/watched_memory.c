@@ -155,7 +155,7 @@ static void drop(int advice, const char* how) {
   free(block.data);
 }
 
-/* Makes the heap merge scattered free parts, because HUDDLE_HEAP_CAP leaves no other space. */
+/* Makes the heap merge scattered free parts, because HUDDLE_HEAP_LIMIT leaves no other space. */
 static void make_room(void) {
   enum { many = 16 };
   struct block blocks[many];

@@ -17,7 +17,7 @@ TEST(BenchBinding, GivesEachRankItsOwnHardwareThreadIfPossible) {
   EXPECT_FALSE(binding.oversubscribed());
   EXPECT_THAT(binding.pus_of(1), ElementsAre(6));
   EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6));
-  EXPECT_EQ(text(binding), "2 ranks, one each on cpus 4, 6");
+  EXPECT_EQ(text(binding), "2 ranks, one on each of the hardware threads 4, 6");
 }
 
 TEST(BenchBinding, LetsAllRanksRunEverywhereIfOversubscribed) {
@@ -25,8 +25,8 @@ TEST(BenchBinding, LetsAllRanksRunEverywhereIfOversubscribed) {
   EXPECT_TRUE(binding.oversubscribed());
   EXPECT_THAT(binding.pus_of(2), ElementsAre(4, 6));
   EXPECT_THAT(binding.counted_for(), ElementsAre(4, 6, 4));
-  EXPECT_EQ(text(binding), "3 ranks on 2 cpus");
-  EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 cpu");
+  EXPECT_EQ(text(binding), "3 ranks on 2 hardware threads");
+  EXPECT_EQ(text(Binding{2, {0}}), "2 ranks on 1 hardware thread");
 }
 
 TEST(BenchBinding, NamesForbiddenHardwareThreads) {

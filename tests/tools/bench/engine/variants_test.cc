@@ -36,10 +36,10 @@ Binding sixteen() {
 
 TEST(Variants, AreThePapersBarriersAndTheChoice) {
   const Comparison comparison = barrier_variants(layered(), sixteen(), {});
-  EXPECT_THAT(
-      names(comparison),
-      testing::ElementsAre("huddle's choice", "flat, two queues, packed flags",
-                           "flat, one queue, a line a slot", "levels, one queue, a line a slot"));
+  EXPECT_THAT(names(comparison),
+              testing::ElementsAre("huddle's selection", "flat, two queues, packed flags",
+                                   "flat, one queue, a cache line per slot",
+                                   "levels, one queue, a cache line per slot"));
   for (const Entry& entry : comparison.entries) EXPECT_GT(entry.predicted_ns.value_or(0), 0);
 }
 
@@ -47,7 +47,7 @@ TEST(Variants, AreThePapersBroadcastsAndTheChoice) {
   const auto comparisons = bcast_variants(layered(), sixteen(), {});
   ASSERT_EQ(comparisons.size(), 6U);
   EXPECT_EQ(comparisons.front().bytes, 8U);
-  EXPECT_THAT(names(comparisons.front()), Contains(HasSubstr("in the flag's line")));
+  EXPECT_THAT(names(comparisons.front()), Contains(HasSubstr("in the flag's cache line")));
   EXPECT_EQ(comparisons.back().bytes, std::size_t{16} << 20);
   const auto large = names(comparisons.back());
   EXPECT_THAT(large, Contains(HasSubstr("1 buffer of 8K")));
@@ -62,7 +62,7 @@ TEST(Variants, ContainEachAllreduceAlgorithmOnce) {
   const auto comparisons = allreduce_variants(layered(), sixteen(), {});
   ASSERT_EQ(comparisons.size(), 5U);
   std::vector<testing::Matcher<std::string>> wanted = {
-      "huddle's choice", testing::StartsWith("exchange: "), testing::StartsWith("blocks: "),
+      "huddle's selection", testing::StartsWith("exchange: "), testing::StartsWith("blocks: "),
       testing::StartsWith("slices: ")};
   if (ranks_may_read()) wanted.push_back(testing::StartsWith("direct: cma, "));
   EXPECT_THAT(names(comparisons[2]), testing::ElementsAreArray(wanted));

@@ -36,11 +36,11 @@ std::string complaint_about(const std::string& operations) {
 }
 
 TEST(Points, NamesTheUnknownOperation) {
-  EXPECT_EQ(complaint_about("MPI_Alltoallw"), "--ops: alltoallw cannot be timed");
+  EXPECT_EQ(complaint_about("MPI_Alltoallw"), "--ops: huddle bench cannot time alltoallw");
   EXPECT_EQ(complaint_about("bcast,MPI_Bcst"),
             "--ops: unknown word 'MPI_Bcst'; did you mean 'bcast'?");
   EXPECT_THAT(complaint_about("gossip"),
-              StartsWith("--ops: unknown word 'gossip'; there are barrier, "));
+              StartsWith("--ops: unknown word 'gossip'; use one of barrier, "));
 }
 
 TEST(Points, RangeIncludesBothEnds) {

@@ -48,7 +48,7 @@ TEST(FindMpi, SuggestsARemedyIfThereIsNone) {
   EXPECT_THAT([&] { find_mpi("", "", files.folder()); },
               ThrowsMessage<UsageError>(HasSubstr("huddle bench engine")));
   EXPECT_THAT([&] { find_mpi(files.script("hello", "echo hello\n"), "", ""); },
-              ThrowsMessage<UsageError>(HasSubstr("does not say that it is")));
+              ThrowsMessage<UsageError>(HasSubstr("is not a known MPI launcher")));
   EXPECT_THROW(find_mpi(files.folder() + "/nothing", "", ""), UsageError);
   EXPECT_THAT([&] { find_mpi(files.script("srun", "echo 'slurm-wlm 22.05'\n"), "", ""); },
               ThrowsMessage<UsageError>(HasSubstr("--mpi-library")));

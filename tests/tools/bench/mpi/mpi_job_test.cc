@@ -59,8 +59,9 @@ TEST_F(JobTest, ReadsHuddlesChoiceAndItsAlternatives) {
 
 TEST_F(JobTest, WrongDataIsAFailureThatNamesTheSide) {
   Job job(stand_in_.job("mpi", "echo 'huddle-bench: wrong huddle'"), job_options_, stop_);
-  EXPECT_THAT(([&] { job.carry_out({.operation = Operation::bcast, .bytes = 8}); }),
-              ThrowsMessage<FailureError>(HasSubstr("bcast of 8 bytes by huddle gave wrong data")));
+  EXPECT_THAT(
+      ([&] { job.carry_out({.operation = Operation::bcast, .bytes = 8}); }),
+      ThrowsMessage<FailureError>(HasSubstr("bcast of 8 bytes in huddle returned wrong data")));
 }
 
 TEST_F(JobTest, EarlyEndIsAFailureWithTheLastOutput) {

@@ -109,9 +109,9 @@ void expect_failure(const std::string& said, const std::string& why) {
 }
 
 TEST(NetworkReader, ReportsWhyNothingWasMeasured) {
-  expect_failure("huddle-network: hosts 1 4 1 An MPI\n", "4 ranks on one host");
+  expect_failure("huddle-network: hosts 1 4 1 An MPI\n", "all 4 ranks run on one host");
   expect_failure("there are not enough slots\n", "not enough slots");
-  expect_failure(hosts + figures, "did not come to their end");
+  expect_failure(hosts + figures, "the ranks ended early");
   expect_failure(hosts + "huddle-network: failed no such library\n", "no such library");
 }
 

@@ -104,7 +104,7 @@ CallFunction* call_function_of(Operation operation) {
     case Operation::alltoallw:
       break;
   }
-  throw std::runtime_error("this operation cannot be timed");
+  throw std::runtime_error("huddle bench cannot time this operation");
 }
 
 }  // namespace huddle::bench::ranks

@@ -279,7 +279,7 @@ void measure(Sides& sides) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   if (words.size() < 3) {
-    std::cerr << "this is a part of huddle bench, which starts it\n";
+    std::cerr << "this program is a part of huddle bench; run 'huddle bench' instead\n";
     return 2;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);

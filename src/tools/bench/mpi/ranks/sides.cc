@@ -46,7 +46,8 @@ void* find_counted(const char* name) {
 template <class Function>
 void look_up(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
-  if (function == nullptr) throw std::runtime_error(std::string("there is no ") + name + " in it");
+  if (function == nullptr)
+    throw std::runtime_error(std::string("the MPI library has no function ") + name + "");
 }
 
 void look_up_all(void* library, const std::string& prefix, Functions& functions) {
@@ -64,7 +65,7 @@ void* open_library(const std::string& path, int mode) {
 // Opens the first of the colon-separated files and names that the loader accepts.
 void* open_first(const std::string& candidates, int mode) {
   std::istringstream in(candidates);
-  std::string why = "there is no library to open";
+  std::string why = "no library was named";
   for (std::string path; std::getline(in, path, ':');) {
     void* library = dlopen(path.c_str(), mode);
     if (library != nullptr) return library;

@@ -65,7 +65,7 @@ SharedState::SharedState(const Sides& sides) {
   const int descriptor = rank_ == 0 ? place.descriptor : open_at(place);
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   insist_all(sides, descriptor >= 0 && memory_ != MAP_FAILED,
-             "the ranks cannot share memory: huddle bench measures on one node");
+             "the ranks cannot share memory: huddle bench measures on one node only");
   close(descriptor);
   head_ = static_cast<Head*>(memory_);
   slots_ = reinterpret_cast<Slot*>(static_cast<std::byte*>(memory_) + sizeof(Head));

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   using namespace huddle::bench;
   const std::vector<std::string> words(argv, argv + argc);
   if (words.size() < 2) {
-    std::cerr << "this is a part of huddle calibrate --network, which starts it\n";
+    std::cerr << "this program is a part of huddle calibrate --network; run that instead\n";
     return 2;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -165,7 +165,7 @@ void Ranks::meet() const {
   constexpr double nap_ns = 2e5;
   mpi::Request request{};
   if (sides_.service.ibarrier(sides_.world, &request) != mpi::success) {
-    throw std::runtime_error("the MPI has no MPI_Ibarrier that works");
+    throw std::runtime_error("the MPI has no working MPI_Ibarrier");
   }
   int all_here = 0;
   while (sides_.service.test(&request, &all_here, mpi::status_ignore()) == mpi::success &&
