@@ -18,7 +18,7 @@ namespace huddle::example {
 class RelayScanImplementation final : public bench::Implementation {
  public:
   explicit RelayScanImplementation(const bench::Binding& binding)
-      : alone_(binding.ranks, binding.crowded(),
+      : alone_(binding.ranks, binding.oversubscribed(),
                [](int) { return RelayScan(context::first_sequence); }) {}
 
   void set_up(const bench::RankContext& here) override { alone_.set_up(here); }

@@ -56,7 +56,7 @@ TEST(MessagePassing, TwoReadersTakingOwnershipRace) {
         ctx.store(line(0, 0), 1);
       } else {
         ctx.wait(line(0, 0), context::until_reached(1));
-        ctx.take(output_of(ctx.rank()), line(0, 1), 8);
+        ctx.copy_and_own(output_of(ctx.rank()), line(0, 1), 8);
       }
     });
   };

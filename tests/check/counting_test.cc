@@ -135,7 +135,7 @@ TEST(Counting, CountsLinesWhoseOwnershipIsTaken) {
       ctx.copy(line(0, 1), {context::Region::input, 0, 0}, 256, plain);
     } else {
       ctx.wait(line(0, 0), context::until_reached(round_at(0)));
-      ctx.take({context::Region::output, 1, 0}, line(0, 1), 256);
+      ctx.copy_and_own({context::Region::output, 1, 0}, line(0, 1), 256);
       ctx.store(line(1, 0), round_at(0));
     }
   }));

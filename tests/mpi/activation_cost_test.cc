@@ -7,19 +7,19 @@
 namespace huddle::mpi {
 namespace {
 
-constexpr std::uint64_t reduce_ns = 2'000'000;
+constexpr std::uint64_t team_set_up_ns = 2'000'000;
 constexpr std::uint64_t call_ns = 1000;
 // If a third of each call is saved.
-constexpr std::uint64_t required_calls = 3 * reduce_ns / call_ns;
+constexpr std::uint64_t required_calls = 3 * team_set_up_ns / call_ns;
 
 // Returns the verdict after a number of small calls.
 ActivationDecision judge_small(std::size_t calls, std::uint64_t past_use = 0) {
-  return decide_activation(calls, {calls, past_use, call_ns, reduce_ns});
+  return decide_activation(calls, {calls, past_use, call_ns, team_set_up_ns});
 }
 
 TEST(ActivationCost, IsUnknownBeforeACallWasTimed) {
   const ActivationDecision verdict =
-      decide_activation(first_vote, {first_vote, 1'000'000, 0, reduce_ns});
+      decide_activation(first_vote, {first_vote, 1'000'000, 0, team_set_up_ns});
   EXPECT_FALSE(verdict.is_due);
   EXPECT_EQ(verdict.next_vote, 2 * first_vote);
 }
@@ -47,9 +47,9 @@ TEST(ActivationCost, VotesAreRareAndInTime) {
 
 TEST(ActivationCost, IsReachedSoonByLargeCalls) {
   constexpr std::size_t use_per_call = 100;
-  const ActivationTerms unknown{use_per_call * first_vote, 0, 0, reduce_ns};
+  const ActivationTerms unknown{use_per_call * first_vote, 0, 0, team_set_up_ns};
   EXPECT_EQ(decide_activation(first_vote, unknown).next_vote, first_vote + 1);
-  const ActivationTerms known{use_per_call * first_vote, 0, call_ns, reduce_ns};
+  const ActivationTerms known{use_per_call * first_vote, 0, call_ns, team_set_up_ns};
   const ActivationDecision verdict = decide_activation(first_vote, known);
   EXPECT_TRUE(verdict.is_near);
   EXPECT_EQ(verdict.next_vote, first_vote + 1);
@@ -61,18 +61,18 @@ TEST(ActivationCost, CombinesTheTermsOfAllRanks) {
   EXPECT_EQ(of_all.use, 50U);
   EXPECT_EQ(of_all.past_use, 90U);
   EXPECT_EQ(of_all.call_ns, 700U);
-  EXPECT_EQ(of_all.reduce_ns, 60U);
-  EXPECT_EQ(of_all.nodes_team_ns, 400U);
+  EXPECT_EQ(of_all.team_set_up_ns, 60U);
+  EXPECT_EQ(of_all.nodes_set_up_ns, 400U);
   of_all.combine({1000, 1000, 0, 0});
   EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
 }
 
 // In a loop that creates communicators, each would pay for a new set-up.
 TEST(ActivationCost, OverSeveralNodesCountsCallsOfOneCommunicator) {
-  const ActivationTerms few{first_vote, 1'000'000, call_ns, 1, reduce_ns};
+  const ActivationTerms few{first_vote, 1'000'000, call_ns, 1, team_set_up_ns};
   EXPECT_TRUE(decide_activation(first_vote, few).is_due);
   EXPECT_FALSE(decide_activation(first_vote, few.over_nodes()).is_due);
-  const ActivationTerms many{required_calls, 0, call_ns, 1, reduce_ns};
+  const ActivationTerms many{required_calls, 0, call_ns, 1, team_set_up_ns};
   EXPECT_TRUE(decide_activation(required_calls, many.over_nodes()).is_due);
 }
 

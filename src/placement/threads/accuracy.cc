@@ -102,7 +102,7 @@ class Examiner : public TouchObserver {
   }
 
   void take(const Touch& touch) override { agent_.take(touch); }
-  Wish take(const Look& look) override {
+  Actions take(const Look& look) override {
     const std::optional<Decision> decision = agent_.take(spread(look));
     if (decision) ++verdicts_[decision->reason];
     if (decision && decision->reason == Reason::move && !moved_ns_) moved_ns_ = look.time_ns;

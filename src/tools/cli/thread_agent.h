@@ -46,13 +46,13 @@ class AgentClient : public threads::TouchObserver {
     agent_.take(touch);
     if (keeps_ == Keeps::everything) events_.emplace_back(touch);
   }
-  Wish take(const threads::Look& look) override {
+  Actions take(const threads::Look& look) override {
     if (keeps_ == Keeps::latest) events_.clear();
     events_.emplace_back(look);
     if (mover_ != nullptr) agent_.take(mover_->standing());
-    Wish wish;
+    Actions actions;
     if (std::optional<threads::Decision> decision = agent_.take(look)) {
-      wish = wish_of(*decision);
+      actions = actions_for(*decision);
       if (keeps_ == Keeps::latest) decision->sharing = {};
       decisions_.push_back(std::move(*decision));
     }
@@ -61,9 +61,9 @@ class AgentClient : public threads::TouchObserver {
       decisions_.erase(decisions_.begin());
     }
     // The number of active threads is unknown until the second snapshot.
-    wish.touches = decisions_.empty() || decisions_.back().threads.size() > 1;
-    wish.next_look_ms = agent_.interval_ms();
-    return wish;
+    actions.touches = decisions_.empty() || decisions_.back().threads.size() > 1;
+    actions.next_look_ms = agent_.interval_ms();
+    return actions;
   }
 
   const threads::Events& events() const { return events_; }
@@ -72,13 +72,13 @@ class AgentClient : public threads::TouchObserver {
 
  private:
   // Also binds the active threads that stay, because the system could move them away.
-  static Wish wish_of(const threads::Decision& decision) {
-    Wish wish{.restores = decision.restores};
-    if (decision.reason != threads::Reason::move) return wish;
+  static Actions actions_for(const threads::Decision& decision) {
+    Actions actions{.restores = decision.restores};
+    if (decision.reason != threads::Reason::move) return actions;
     for (std::size_t i = 0; i < decision.threads.size(); ++i) {
-      wish.assignments.push_back({decision.threads[i], decision.wanted[i]});
+      actions.assignments.push_back({decision.threads[i], decision.wanted[i]});
     }
-    return wish;
+    return actions;
   }
 
   threads::Agent& agent_;

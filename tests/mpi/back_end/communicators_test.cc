@@ -25,7 +25,7 @@ void live_once(Communicators& communicators, int thread) {
   found->use = static_cast<std::size_t>(thread) + 1;
   EXPECT_EQ(communicators.find(comm), found);
   EXPECT_EQ(found->use, static_cast<std::size_t>(thread) + 1) << "somebody else's";
-  ++found->shares.taken;
+  ++found->shares.handled;
   stand_in::free_communicator(comm);
 }
 
@@ -37,7 +37,7 @@ TEST(CommunicatorsOfThreads, FindTheEntryOfTheirHandle) {
     at_once([&](int thread) {
       for (int life = 0; life < lives; ++life) live_once(communicators, thread);
     });
-    EXPECT_EQ(communicators.shares().taken, static_cast<std::size_t>(threads_at_once * lives));
+    EXPECT_EQ(communicators.shares().handled, static_cast<std::size_t>(threads_at_once * lives));
   }
 }
 

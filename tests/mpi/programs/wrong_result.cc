@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Replaces src/mpi/back_end/note_ours.cc: flips a bit of huddle's result for HUDDLE_VERIFY to find.
+// Replaces src/mpi/back_end/save_huddle_result.cc: flips a bit of huddle's result for HUDDLE_VERIFY to find.
 #include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {
 
-void ReferenceResult::note_ours() {
+void ReferenceResult::save_huddle_result() {
   for (const Part& part : written_.parts) {
     if (part.bytes() == 0) continue;
     Dense view(real_, comm_, part);

@@ -90,7 +90,7 @@ TEST_F(Watching, SeesNoSharingInPatternNone) {
 class Silent : public TouchObserver {
  public:
   void take(const Touch&) override {}
-  Wish take(const Look&) override { return {true, 50}; }
+  Actions take(const Look&) override { return {true, 50}; }
 };
 
 Watched watch_shell(const std::string& command) {

@@ -260,7 +260,7 @@ TEST_F(MoverTest, BindsThreadsOfWatchedProcess) {
     explicit Wishful(int processor, const Sleepers& sleepers)
         : processor_(processor), sleepers_(sleepers) {}
     void take(const Touch&) override {}
-    Wish take(const Look&) override {
+    Actions take(const Look&) override {
       ++looks_;
       if (looks_ == 3) sleepers_.start_another();
       return {.touches = false, .next_look_ms = 50, .assignments = {{0, processor_}}};
@@ -409,16 +409,16 @@ class SharedAgentTest : public MoverTest {
     FirstThreads(CpuSet processors, std::function<void()> at_look)
         : processors_(std::move(processors)), at_look_(std::move(at_look)) {}
     void take(const Touch&) override {}
-    Wish take(const Look& look) override {
+    Actions take(const Look& look) override {
       at_look_();
-      Wish wish{.touches = false, .next_look_ms = 20};
+      Actions actions{.touches = false, .next_look_ms = 20};
       for (const ThreadUse& use : look.threads) {
         const int program = use.thread / program_threads;
         if (use.thread % program_threads != 0 || program >= processors_.count()) continue;
-        wish.assignments.push_back(
+        actions.assignments.push_back(
             {use.thread, processors_.cpus()[static_cast<std::size_t>(program)]});
       }
-      return wish;
+      return actions;
     }
 
    private:

@@ -99,10 +99,10 @@ class LeavingContext {
     w_.copy(to, from, n, kernel, where);
   }
   void copy_and_own(Address to, Address from, std::size_t n, Where where = Where::current()) {
-    w_.take(to, from, n, where);
+    w_.copy_and_own(to, from, n, where);
   }
   void own(Address place, std::size_t n, Where where = Where::current()) {
-    w_.keep(place, n, where);
+    w_.own(place, n, where);
   }
   void reduce(Address to, Address left, Address right, std::size_t count,
               const memory::Reduction& reduction, Where where = Where::current()) {

@@ -321,7 +321,7 @@ class MapCommand : public Command {
     const mapping::Mapping mapping =
         verdict.moves ? in_order_within(problem, placed.mapped.mapping) : problem.present;
     for (const int slot : mapping) {
-      seating.constraints.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
+      seating.seats.push_back(tree.slots()[static_cast<std::size_t>(slot)]);
     }
     return mapping::emit(mapping::emission_named(emit_), seating);
   }
