@@ -88,7 +88,8 @@ int Routes::parallel(int number) const {
 void Routes::add_up_links(int number, double node_gb_per_s) {
   const Links& links = at_switch(number).links;
   const int count = parallel(number);
-  // Adaptive routing merges all links into one. A missing bandwidth is enough for all nodes below.
+  // Adaptive routing merges all links into one. A missing bandwidth stands for that of all nodes
+  // below.
   double gb_per_s = links.gb_per_s * links.count / count;
   if (links.gb_per_s == 0) {
     gb_per_s = node_gb_per_s * nodes_below_[static_cast<std::size_t>(number)] / count;
