@@ -107,8 +107,8 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
   if (model.machine().pairs) measure_pairs(model);
 }
 
-// Numbers the levels that split objects from 0, which are few of the topology's levels, and assigns
-// to each the code bits that distinguish the children of its objects.
+// Numbers the levels at which objects are split from 0, which are few of the topology's levels, and
+// assigns to each the code bits that distinguish the children of its objects.
 void SlotTree::find_levels(const machine::CostModel& model, double network_ns) {
   const Topology& topology = model.machine().topology;
   const int network = static_cast<int>(topology.levels.size());

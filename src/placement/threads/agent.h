@@ -31,8 +31,8 @@ std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Map
 double communication_cost_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
                              const std::vector<int>& processors);
 
-// Decides whether a placement may leave threads fewer NUMA nodes or less memory bandwidth than they
-// have. The agent knows what threads share, but not how much bandwidth they need.
+// Specifies whether a placement must leave threads as many NUMA nodes and about as much memory
+// bandwidth as they have. The agent knows what threads share, but not how much bandwidth they need.
 enum class Memory { kept, ignored };
 
 struct AgentOptions {
@@ -85,7 +85,7 @@ struct Decision {
   std::vector<int> wanted = {};
   double counts = 0;  // between threads at work
   double saved = 0;   // fraction of the communication cost
-  double gain_s = 0;  // lower end of the gain within must_pay_within_s
+  double gain_s = 0;  // lower confidence bound of the gain within must_pay_within_s
   double cost_s = 0;  // cost of moving
   int moved = 0;      // number of threads that change their hardware thread
   // Memory that the threads use now and with the best placement, if that was rejected because it

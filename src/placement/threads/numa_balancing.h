@@ -37,8 +37,8 @@ class NumaBalancing {
   NumaBalancing(const NumaBalancing&) = delete;
   NumaBalancing& operator=(const NumaBalancing&) = delete;
 
-  // Adds the faults since the last call to `spent`, at most `seen`, which are the page faults of
-  // the watched programs for any reason. Pauses NUMA balancing if it uses more than half of the
+  // Adds the hinting faults since the last call to `spent`, but at most `seen`, the number of all
+  // page faults of the watched programs. Pauses NUMA balancing if it uses more than half of the
   // budget, because the number of faults cannot be reduced otherwise.
   void account(std::uint64_t seen, const Budget& budget, Spent& spent);
 

@@ -69,8 +69,8 @@ std::span<const int> TouchTable::take(const Touch& touch) {
       partners_[count++] = visitor.thread;
     }
   }
-  // Moves the thread to the front; a new one replaces the least recent. In the published method
-  // this is a queue: a thread that is in it keeps its position.
+  // Moves the thread to the front; a new one replaces the least recent. With Counting::newcomers, a
+  // thread that is already in the list keeps its position.
   if (counting_ == Counting::every_change || counts) {
     const auto last = known == visitors.end() ? visitors.end() - 1 : known;
     std::move_backward(visitors.begin(), last, last + 1);
