@@ -27,8 +27,9 @@ class WithoutSignals {
   sigset_t before_{};
 };
 
-// The exception by which glibc unwinds a stack on thread cancellation and pthread_exit(). A handler
-// that catches everything must rethrow it; otherwise the process is terminated.
+// libstdc++'s name of the exception by which glibc unwinds a stack on thread cancellation and
+// pthread_exit(). A handler that catches everything must rethrow it; otherwise the process is
+// terminated.
 #if defined(__GLIBCXX__)
 using ThreadEnd = abi::__forced_unwind;
 #else

@@ -76,9 +76,10 @@ std::span<const Setting> table();
 // Requires: the key is in the table.
 const Setting& setting_named(std::string_view key);
 std::vector<std::string> all_keys();
-// "machine" -> "HUDDLE_MACHINE"; the main switch, "huddle", is HUDDLE.
+// Returns the environment variable of a setting: HUDDLE_MACHINE for "machine", and HUDDLE for the
+// main switch, "huddle".
 std::string environment_name(std::string_view key);
-// "machine" -> "--machine".
+// Returns the flag of a setting: "--machine" for "machine".
 std::string flag_name(std::string_view key);
 
 // Throws an InputError that starts with `where` if the value is invalid for the setting.
