@@ -138,8 +138,9 @@ void Routes::pass(int link, std::vector<int>& links, double& ns) const {
   ns += at(link).latency_ns;
 }
 
-// Appends the links from the leaf `from` up to, but not including, switch `to`, or the same path
-// downwards. The switches of a directly wired group share the links that lead out of it equally.
+// Appends the links from the leaf `from` up to, but not including, switch `to` or, if `upwards` is
+// false, those of the reverse path. The switches of a directly wired group share the links that
+// lead out of it equally.
 void Routes::climb(int from, int to, bool upwards, int destination, std::vector<int>& links,
                    double& ns) const {
   const std::size_t start = links.size();

@@ -22,9 +22,10 @@ struct CrowdPoint {
 };
 
 // Returns the time of one copy while `copiers` cores copy at the same time, itself included.
-// Interpolates linearly between the measured numbers of copiers and never falls with their number:
-// measurements that do so are noise. Beyond the largest measured number, all copiers share its
-// total bandwidth, because extrapolation from two noisy curves could fall with size.
+// Interpolates linearly between the measured numbers of copiers. Treats measured times that fall
+// with the number of copiers as noise, so that the result never does. Beyond the largest measured
+// number, all copiers share its total bandwidth, because extrapolation from two noisy curves could
+// fall with size.
 // Requires: there is at least one point.
 double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers);
 

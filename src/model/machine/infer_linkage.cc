@@ -155,7 +155,7 @@ double spread_of(const std::vector<double>& sorted) {
 
 struct Node {
   std::optional<std::size_t> parent;
-  std::vector<std::size_t> parts;  // nodes; cores are nodes below the number of cores
+  std::vector<std::size_t> parts;  // nodes; the first ones are the cores
   std::size_t cores = 0;
   std::vector<double> across;  // ascending
   double middle = 0;

@@ -26,7 +26,7 @@ Machine generic_machine(const Topology& topology);
 // Returns the paths where a file for this topology is searched for, in order:
 // $XDG_CONFIG_HOME/huddle/machines/<fingerprint>.toml, /etc/huddle/machines/<fingerprint>.toml.
 std::vector<std::string> machine_file_candidates(const Topology& topology);
-// Returns the first of them, to which `huddle calibrate` writes.
+// Returns the first of these paths, to which `huddle calibrate` writes.
 std::string user_machine_file(const Topology& topology);
 
 // Returns the folder of data that is installed with huddle, such as "machines" or "papers", with a

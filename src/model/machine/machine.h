@@ -180,7 +180,7 @@ struct HandoffCurve {
 struct MemoryCost {
   std::string level;
   double load_ns = 0;      // one dependent load that misses all caches
-  double copy_factor = 1;  // ratio of the time of a copy from there to one from local memory
+  double copy_factor = 1;  // ratio of the time of a copy from there to that of a local copy
   Origin origin = Origin::estimated;
 
   bool operator==(const MemoryCost&) const = default;
@@ -302,7 +302,7 @@ struct Machine {
 // have, a joining level without a latency, a matrix of the wrong size, sizes that do not ascend.
 void validate(const Machine& machine);
 
-// Returns whether any latency of lines, copy rate or system call was measured.
+// Returns whether any cache-line latency, copy or system call was measured.
 bool calibrated(const Machine& machine);
 
 // The extent of a calibration.

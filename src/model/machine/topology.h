@@ -109,7 +109,8 @@ class Flaw : public InputError {
   std::size_t index_;
 };
 
-// More than any shared-memory machine has. Prevents invalid files from exhausting memory.
+// Larger than on any shared-memory machine. These limits prevent invalid files from exhausting
+// memory.
 inline constexpr int most_processors = 8192;
 inline constexpr int most_levels = 64;
 
