@@ -69,10 +69,9 @@ class Platform {
 };
 
 // Both simulations return the time in nanoseconds until the last rank has finished.
-// // Requires: a simgrid::s4u::Engine exists, and the process has not called either function
-// before.
+// Requires: a simgrid::s4u::Engine exists, and the process has not called either function before.
 //
-// // Simulates huddle's schedule; each rank is an actor that sends and receives. Link rates are
+// Simulates huddle's schedule; each rank is an actor that sends and receives. Link rates are
 // recomputed whenever a message begins or ends. Messages of one NIC share it evenly or, if
 // cards_in_order is true, those of later rounds wait for those of earlier rounds, as in huddle's
 // model.

@@ -81,7 +81,7 @@ class Sharing {
 struct Side {
   enum class Where : std::uint8_t {
     own_cache,   // of the copier; `which` counts its caches from the innermost
-    peer_cache,  // of rank `which`, which lines or their ownership move from
+    peer_cache,  // of rank `which`, from which lines or their ownership move
     memory,      // of rank `which`, which owns the place
   };
   Where where = Where::own_cache;
@@ -178,7 +178,7 @@ class Figures {
   double shortest_way_ns_ = 0;
   std::vector<Cache> caches_;
   std::vector<std::vector<int>> caches_of_;
-  std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, cache: a copy inside it
+  std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, cache: of a copy inside it
   std::vector<Resource> resources_;
   std::vector<int> controller_of_;                // by rank: controller of its memory; -1: unknown
   std::vector<std::vector<int>> memory_ways_of_;  // by rank: between caches and memory
