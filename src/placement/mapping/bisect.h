@@ -147,7 +147,7 @@ struct Cut {
 };
 
 // Returns the best cut that was found.
-// // Requires: least <= most, and the fixed vertices permit a cut within these bounds.
+// Requires: least <= most, and the fixed vertices permit a cut within these bounds.
 Cut bisect(const Bisection& request);
 
 // Improves an existing cut by moves. The result is never worse than `start`.

@@ -23,8 +23,8 @@ struct Events {
 struct EvidenceLimits {
   // With fewer events, the strongest pairs of a placement are mostly due to chance.
   double least_events_an_element = 10;
-  // Minimum of the standard deviation of the counts of all pairs, without the part due to chance,
-  // divided by their mean. Below it, all pairs are considered alike. It is 1.0 for two halves
+  // Lower limit of the standard deviation of the counts of all pairs, without the part due to
+  // chance, divided by their mean. Below it, all pairs count as alike. It is 1.0 for two halves
   // without traffic between them.
   double least_variation = 0.5;
   // This multiple of the variance due to chance is subtracted, because that variance is an

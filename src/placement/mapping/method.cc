@@ -170,7 +170,7 @@ MappingResult tree_mapping(const MappingProblem& problem) {
   constexpr double within_reach = 1.1;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     best.offer(starts[i]);
-    // Starts with equal costs usually differ only by identical objects.
+    // Starts with equal costs usually differ only by an exchange of identical objects.
     const bool seen = std::find(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(i),
                                 costs[i]) != costs.begin() + static_cast<std::ptrdiff_t>(i);
     if (seen || costs[i] > within_reach * least) continue;

@@ -78,8 +78,8 @@ class OwnPart {
   OwnPart(const OwnPart&) = delete;
   OwnPart& operator=(const OwnPart&) = delete;
 
-  // Appends a copy of `flow`. The result stays valid as long as this object. Returns null if there
-  // is no memory.
+  // Appends a copy of `flow` and returns a pointer to it, which is valid as long as this object
+  // exists. Returns null if there is no memory.
   Flow* add(const Flow& flow);
   void leave_out(std::uint64_t collectives) { header().left_out += collectives; }
   // Marks the part as complete and flushes the file. Counting must have stopped.

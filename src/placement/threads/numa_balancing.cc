@@ -135,8 +135,8 @@ bool NumaBalancing::is_needed_by_others() const {
   });
 }
 
-// Leaves a setting that another program has changed in the meantime. If NUMA balancing was on
-// before, only the length of its rounds is restored.
+// Does not change a setting that another program has changed in the meantime. If NUMA balancing was
+// on before, only the length of its rounds is restored.
 void NumaBalancing::set_paused(bool paused) {
   // Another agent may have turned it on again and ended.
   if (!file_ || (!paused && !is_paused_)) return;

@@ -25,14 +25,15 @@ class NumaBalancing {
     // Minimum time between two rounds. Only root can access it, and only if debugfs is mounted.
     std::string scan_period_ms = "/sys/kernel/debug/sched/numa_balancing/scan_period_min_ms";
     std::string counters = "/proc/vmstat";
-    // Identifies the PID namespace: the end of any but the first one ends the guardian as well.
+    // Identifies the PID namespace. If a namespace other than the initial one ends, the kernel ends
+    // the guardian, too.
     std::string pid_namespace = "/proc/self/ns/pid";
   };
   // Turns NUMA balancing on, unless it is on, and shortens its rounds if possible. Throws
   // FailureError if it cannot be turned on.
   explicit NumaBalancing(const std::string& folder) : NumaBalancing(folder, Files()) {}
   NumaBalancing(const std::string& folder, Files files);
-  // Restores it, unless another agent still needs it.
+  // Restores the previous setting, unless another agent still needs NUMA balancing.
   ~NumaBalancing();
   NumaBalancing(const NumaBalancing&) = delete;
   NumaBalancing& operator=(const NumaBalancing&) = delete;

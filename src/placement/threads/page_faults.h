@@ -50,9 +50,10 @@ class BpfFaults {
   bool attach(int event) const;
   // Appends the faults since the last call.
   void drain(std::vector<PageFault>& faults);
-  // Number of faults that the kernel counted, including those that did not fit into the ring.
+  // Returns the number of faults that the kernel counted, including those that did not fit into the
+  // ring.
   std::uint64_t seen() const;
-  // Number of faults that did not fit into the ring.
+  // Returns the number of faults that did not fit into the ring.
   std::uint64_t lost() const;
 
  private:
@@ -92,10 +93,10 @@ class PageFaults {
   void drain(std::vector<PageFault>& faults);
   // Returns the new threads found by drain() since the last call.
   std::vector<Birth> take_births() { return std::exchange(births_, {}); }
-  // number of faults for which a ring had no room
+  // Returns the number of faults for which a ring had no room.
   std::uint64_t lost() const { return lost_ + (bpf_ ? bpf_->lost() : 0); }
-  // Number of faults that the kernel counted; nothing for Observer::perf, which does not count
-  // separately.
+  // Returns the number of faults that the kernel counted; nothing for Observer::perf, which does
+  // not count separately.
   std::optional<std::uint64_t> counted() const {
     return bpf_ ? std::optional(bpf_->seen()) : std::nullopt;
   }

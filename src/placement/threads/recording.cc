@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view head = "huddle-touches 1 page";
 
-// Room for ten seconds at the maximum rate of a hundred hardware threads.
+// Room for ten seconds at the maximum event rate of a hundred hardware threads.
 constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
 // Larger than any OS index.
 constexpr std::uint64_t most_recorded_processor = 1'000'000;

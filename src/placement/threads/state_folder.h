@@ -23,7 +23,7 @@ std::string usual_state_folder();
 // Kernel settings apply to the whole machine: agents that may change them, as root, share a folder.
 inline constexpr const char* machine_state_folder = "/run/huddle";
 
-// Number of settings that were restored for agents that were killed together with their guardians.
+// Numbers of masks and settings restored for agents that were killed together with their guardians.
 struct Repaired {
   int threads = 0;  // threads with a changed mask
   int values = 0;   // kernel settings

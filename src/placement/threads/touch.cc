@@ -38,7 +38,7 @@ TouchTable::Entry& TouchTable::entry_of(std::uint64_t page) {
 
 bool TouchTable::is_recent(const Entry& entry, const Visitor& visitor) const {
   if (visitor.thread < 0) return false;
-  // The published method never forgets a thread.
+  // The published method (newcomers) never forgets a thread.
   return counting_ == Counting::newcomers ||
          static_cast<std::uint16_t>(entry.round - visitor.round) < rounds_remembered;
 }

@@ -67,7 +67,8 @@ enum class Rounds {
   of_decisions,  // from one decision to the next
   // the page's own: rounds between decisions in which the page was touched. For observers that see
   // a page only every few seconds, as NUMA balancing does. The first touch of a page is left out,
-  // because it fills the page and would be counted with the next one, however much later that is.
+  // because it allocates the page and would be counted with the next touch, however much later that
+  // is.
   of_pages,
 };
 

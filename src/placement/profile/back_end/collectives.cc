@@ -81,11 +81,11 @@ struct Scene {
   std::uint64_t bytes(int count, int type) const {
     return static_cast<std::uint64_t>(call.count(count)) * sizes.bytes_of(call.type(type));
   }
-  // Bytes of block `rank` in an array of counts.
+  // Returns the bytes of block `rank` in an array of counts.
   std::uint64_t bytes_of(int rank, int counts, int type) const {
     return static_cast<std::uint64_t>(call.count(counts, rank)) * sizes.bytes_of(call.type(type));
   }
-  // Bytes of block `rank` if each block also has a type of its own.
+  // Returns the bytes of block `rank` if each block also has a type of its own.
   std::uint64_t bytes_by_types(int rank, int counts, int types) const {
     return static_cast<std::uint64_t>(call.count(counts, rank)) *
            sizes.bytes_of(call.type(types, rank));

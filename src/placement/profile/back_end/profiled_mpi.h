@@ -183,7 +183,7 @@ class CollectiveForms {
     const auto found = forms_.find(call);
     return found != forms_.end() ? found->second : forms_.emplace(call, parsed(call)).first->second;
   }
-  // "MPI_Ibcast_c" -> Bcast, large
+  // Parses the name of a call: "MPI_Ibcast_c" is a Bcast with large counts.
   static CollectiveForm parsed(std::string_view call);
 
  private:

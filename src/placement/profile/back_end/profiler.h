@@ -75,7 +75,7 @@ struct World {
 enum class Way { to_other, from_other };
 
 // The ranks that this rank reaches through one communicator or window, with a cache of the flows to
-// them. Contains only flows that have been used.
+// them. The cache contains only flows that have been used.
 class Peers {
  public:
   // `group` contains the peers in the order of their ranks in the communicator or window. Takes
@@ -182,7 +182,7 @@ class Profiler {
 
   void set_phase(int phase);
 
-  // Start and end counting with MPI. A session's world is its process set mpi://WORLD.
+  // Start and end counting. The world of a session is its process set mpi://WORLD.
   void begin();
   void begin(Session session);
   void end();
