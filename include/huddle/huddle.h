@@ -55,7 +55,7 @@ const char* huddle_status_text(huddle_status status);
 /** Returns the version of the loaded library as "major.minor.patch". The string is static. */
 const char* huddle_version(void);
 
-/** Receives the reason why a call failed, in one sentence; "" if the call succeeded. Callers that do
+/** Receives the reason why a call failed, in one sentence; "" if it succeeded. Callers that do
  *  not need it pass null. */
 typedef struct huddle_message {
   char text[512];
@@ -116,9 +116,9 @@ void huddle_free(huddle_context* context, void* block);
  *  at all + r * bytes. Returns 0 on success and any other value on failure. */
 typedef int (*huddle_gather_function)(void* arg, const void* mine, size_t bytes, void* all);
 
-/** How ranks communicate while they create a team: by an allgather that the caller implements (over
- *  MPI, PMIx, sockets, ...) or by that of a rendezvous. `allgather` is called a few times while a
- *  team is created, and never afterwards. */
+/** The allgather by which ranks communicate while they create a team. The caller implements it (over
+ *  MPI, PMIx, sockets, ...) or uses that of a rendezvous. It is called a few times while a team is
+ *  created, and never afterwards. */
 typedef struct huddle_bootstrap {
   int rank;
   int ranks;
