@@ -82,7 +82,7 @@ class Engine {
   // Sets the peers' memories and the heap in the instance's contexts, of which there is one per
   // path.
   void set_peers(Instance& instance) const;
-  // The parameters from which this rank's protocols are constructed.
+  // Returns the parameters from which this rank's protocols are constructed.
   select::ProtocolInputs setting() const {
     return {locality_, resources_, reduction_order_, team_memory_.rank()};
   }

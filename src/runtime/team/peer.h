@@ -18,10 +18,10 @@
 
 namespace huddle::team {
 
-// Shows peers whether a rank is still in a team: for each of its teams a word of its arena contains
-// a ticket that is unique to the team. Peers check the word with a single load. The words are in
-// pages that are not freed while the arena exists, so that a late check reads a different ticket
-// and never other data.
+// Shows the peers of a rank whether it is still in a team. Its arena has one word per team, which
+// contains a ticket that is unique to the team. Peers check the word with a single load. The words
+// are in pages that are not freed while the arena exists, so that a late check reads a different
+// ticket and never other data.
 class PresenceTable {
  public:
   struct Entry {

@@ -49,7 +49,7 @@ class Team {
   //   CallsDiffer   on a rank that detects that a peer makes another call or passes other
   //                 arguments. The other ranks throw PeerLost, and so do all later calls;
   //   FailureError  on all ranks, if memory for the first use of a protocol is exhausted;
-  //   PeerLost      if a rank has died or given up, and in every later call;
+  //   PeerLost      if a rank has died or abandoned the team, and in every later call;
   //   PathFailed    on all ranks, if a rank can no longer access a peer's memory. The output is
   //                 undefined; later calls use other paths;
   //   SizesDiffer   on a rank that is sent a block of an unexpected size, if sizes may differ
