@@ -112,7 +112,7 @@ class TeamMemory {
   // Maximum size of a value for gather(). It must have space for a RankError.
   static constexpr std::size_t most_notice_bytes = 512;
 
-  // Collective. All ranks throw the same FailureError or none does.
+  // Collective. Sets up the team. Either all ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
       : TeamMemory(peers, bootstrap, TeamSetUp(peers, bootstrap)) {}
   // The same with a set-up that has already begun. `prepare` may throw: the ranks agree on whether
