@@ -102,7 +102,8 @@ class Costs {
   // The same if the block was written by this method. A block written by non-temporal stores is
   // read from memory.
   double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyMethod method) const;
-  // The same for a block that is one of several read one after the other, of of_bytes in total.
+  // The same for one of several blocks that are read one after the other and have a total size of
+  // of_bytes.
   double read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
                        memory::CopyMethod method) const;
   // Returns the time to write a block into buffers with a total size of buffers_bytes, after other
