@@ -317,9 +317,10 @@ namespace {
 // rank at offset `o` with the lowest bit cleared.
 //
 // If the number of blocks per message is bounded, the first rounds are the same, until messages
-// have reached that size. The rest is done depth first, as in PAT (NCCL): round t brings the blocks
-// at offset t and at multiples of a unit from there, from the rank at offset t with the lowest bit
-// cleared. Blocks are forwarded within few rounds, so that little data is in transit.
+// have reached that size. The rest is done depth first, as in PAT (NCCL): in round t a rank
+// receives the blocks at offset t, and at multiples of a unit from there, that the rank at offset t
+// with the lowest bit cleared already has. Blocks are forwarded within few rounds, so that little
+// data is in transit.
 class FarFirst : public Schedule {
  public:
   FarFirst(const Call& call, std::int64_t message_blocks) : Schedule(call) {
