@@ -47,7 +47,8 @@ struct Network {
 // Returns the figures of the machine file, or generic ones if it has no network.
 Network network_of(const machine::Machine& machine);
 
-// A call from the point of view of a schedule: a number of elements, or one block per node.
+// The properties of a call that determine the choice of a schedule. The data are a number of
+// elements, or one block per node.
 struct Demand {
   schedules::Operation operation = schedules::Operation::barrier;
   int nodes = 1;

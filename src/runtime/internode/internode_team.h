@@ -189,7 +189,7 @@ class Team {
 
  private:
   struct Plan;
-  // The predictions for one kind of call, kept for the next one.
+  // The result of the predictions for one kind of call, cached for later calls.
   struct Verdict {
     select::Operation operation;
     std::size_t bytes;

@@ -132,8 +132,8 @@ class Leaders {
   int count_;
 };
 
-// Limits the number of leaders to the ranks of the smallest node. There is at least one leader and
-// one segment.
+// Returns the valid sharing that is closest to `wanted`: at least one leader and one segment, and
+// no more leaders than the smallest node has ranks.
 inline Sharing shared_on(const NodeMap& map, Sharing wanted) {
   return {std::clamp(wanted.leaders, 1, Leaders::most(map)), std::max(wanted.segments, 1)};
 }
