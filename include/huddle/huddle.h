@@ -116,7 +116,7 @@ void huddle_free(huddle_context* context, void* block);
  *  at all + r * bytes. Returns 0 on success and any other value on failure. */
 typedef int (*huddle_gather_function)(void* arg, const void* mine, size_t bytes, void* all);
 
-/** The allgather by which ranks communicate while they create a team: one that the caller implements
+/** The allgather by which ranks communicate while they create a team: one that the caller provides
  *  (over MPI, PMIx, sockets, ...) or that of a rendezvous. It is called a few times while a team is
  *  created, and never afterwards. */
 typedef struct huddle_bootstrap {
