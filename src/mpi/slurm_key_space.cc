@@ -47,7 +47,7 @@ class PmiRelay {
   PmiRelay(const PmiRelay&) = delete;
   PmiRelay& operator=(const PmiRelay&) = delete;
 
-  // Starts the relay. Returns false if it could not start; nothing has changed then.
+  // Starts the relay. Returns false if it could not start; the socket is then unchanged.
   bool begin() {
     std::array<int, 2> ends{};
     launcher_ = FileDescriptor(fcntl(number_, F_DUPFD_CLOEXEC, 0));

@@ -33,7 +33,8 @@ concept CollectiveCall = requires(Call& own, const Call& call, const Process& pr
   // Determines the properties of the datatypes. Must be called before the other functions, except
   // run_by_mpi(). Does not examine arguments that are not significant on this rank.
   own.inspect(process, communicator);
-  // Returns the fallback reason that the arguments give, or FallbackReason::none.
+  // Returns the fallback reason if the arguments prevent handling by huddle, else
+  // FallbackReason::none.
   { call.check_arguments(process, same) } -> std::same_as<FallbackReason>;
   // Returns the size of this rank's data.
   { call.bytes(same) } -> std::same_as<std::size_t>;

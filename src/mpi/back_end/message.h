@@ -27,7 +27,7 @@ struct TypedBuffer {
 inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max();
 
 // Pack and unpack data through the MPI, which alone knows their layout. Return false if the MPI
-// fails or the size differs from `bytes`. Local to this rank. A single element may be larger than
+// fails or the size differs from `bytes`. Do not communicate. A single element may be larger than
 // MPI_Pack supports.
 // Requires: the data are one element, or at most most_packed_bytes.
 bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,

@@ -228,7 +228,7 @@ void Process::print_reports(bool speaks) {
   if (speaks || verification_.has_differences()) report_verification();
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
-  // The line about times follows the table, so that it is the last one.
+  // The line about times follows the table, so that it is the last line.
   const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(stub_),
                                                         inter_node_.report(), times(shares, run()))
                                           : summary(shares, stub_, run()) + stats_.remarks();

@@ -124,7 +124,7 @@ inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 1;
 inline constexpr int error_aliased_allreduce = error_buffer;
 inline constexpr int error_aliased_reduce = error_buffer;
-// All other collectives reject it as well.
+// All other collectives reject equal buffers as well.
 inline constexpr bool aliases_are_refused = true;
 
 inline void* in_place() { return pointer_of<void*>(1); }
