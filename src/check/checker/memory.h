@@ -141,7 +141,7 @@ class Memory {
   std::array<Part, 4> parts_;  // in the order of Region
 };
 
-// Encodes the region and offset of an address, which expose() stores because there are no pointers.
+// Encodes the region and offset of an address, which expose() stores instead of a pointer.
 std::array<std::byte, context::exposure_bytes> encoded(context::Address what);
 // Decodes an address of `owner`. Returns nullopt if the bytes were not written by encoded().
 std::optional<context::Address> exposed_address(int owner, std::span<const std::byte> bytes);
