@@ -4,11 +4,11 @@
  * The C interface of huddle: collectives for any group of processes, or threads, on one machine.
  * For C99 and later, and for C++11 and later. docs/api.md describes how to use it.
  *
- *     context    the resources of a process: a machine model, memory to share
- *     rendezvous    a rendezvous for ranks that have no other means to communicate
- *     team       a group of ranks that call collectives together
+ *     context      the resources of a process: a machine model and shared memory
+ *     rendezvous   a bootstrap for ranks that have no other means to communicate
+ *     team         a group of ranks that call collectives together
  *
- * Every call that can fail returns a status, and describes the reason in one sentence. Calls marked
+ * Every call that can fail returns a status, and describes a failure in one sentence. Calls marked
  * "collective" are made by all ranks of a team, in the same order, with equal counts, types,
  * operators and roots.
  *
@@ -23,8 +23,8 @@
 
 #include <stddef.h>
 
-/* The version of this header; huddle_version() returns that of the library. Programs need no
- * recompilation as long as the major version (before 1.0 also the minor version) stays the same. */
+/* The version of this header; huddle_version() returns that of the library. Programs need not be
+ * recompiled as long as the major version (before 1.0 also the minor version) stays the same. */
 #define HUDDLE_VERSION_MAJOR 0
 #define HUDDLE_VERSION_MINOR 1
 #define HUDDLE_VERSION_PATCH 0
@@ -42,10 +42,10 @@ extern "C" {
 /** The result of a call. Zero is success. Values never change their meaning. */
 typedef enum huddle_status HUDDLE_AS_INT {
   HUDDLE_OK = 0,
-  HUDDLE_FAILED = 1,    /**< the operation failed: memory, a limit, the machine */
+  HUDDLE_FAILED = 1,    /**< the operation failed, for example for lack of memory */
   HUDDLE_MISUSED = 2,   /**< the call is invalid: an argument out of range, a null handle, a
                              size that differs from another rank's */
-  HUDDLE_BAD_INPUT = 3, /**< external input is invalid: a file, a setting */
+  HUDDLE_BAD_INPUT = 3, /**< a file or an environment variable is invalid */
   HUDDLE_PEER_LOST = 4, /**< a rank of the team has died; the team is unusable */
 } huddle_status;
 
@@ -55,8 +55,8 @@ const char* huddle_status_text(huddle_status status);
 /** Returns the version of the loaded library as "major.minor.patch". The string is static. */
 const char* huddle_version(void);
 
-/** The reason why a call failed, in one sentence; "" if it succeeded. Pass null if it is not
- *  needed. */
+/** Receives the reason why a call failed, in one sentence; "" if it succeeded. Callers that do
+ *  not need it pass null. */
 typedef struct huddle_message {
   char text[512];
 } huddle_message;
@@ -65,27 +65,28 @@ typedef struct huddle_message {
 
 typedef struct huddle_context huddle_context;
 
-/** Options of huddle_context_create(). Zero-initialize it, set `size`, and then set the fields that
- *  should not have their defaults.
+/** Options of huddle_context_create(). Zero-initialize the structure, set `size`, and then set the
+ *  fields that should not have their defaults.
  *      huddle_settings settings = {0};
  *      settings.size = sizeof settings; */
 typedef struct huddle_settings {
-  /** Must be sizeof(huddle_settings): shows the library which fields the caller knows. */
+  /** Must be sizeof(huddle_settings), from which the library infers the fields that exist. */
   size_t size;
-  /** The machine file from which algorithms are chosen. Null: HUDDLE_MACHINE, the configuration
-   *  files, the file that `huddle calibrate` saved for this kind of machine, or else documented
-   *  generic figures. */
+  /** Path of the machine file, whose measurements determine the choice of algorithms. Null: the
+   *  environment variable HUDDLE_MACHINE, else the configuration files, else the file that
+   *  `huddle calibrate` saved for this kind of machine, else generic figures. */
   const char* machine_file;
-  /** The maximum memory that this process shares with its peers, allocated as needed. 0: 1 GiB. */
+  /** Maximum size of the memory that this process shares with its peers. The memory is allocated as
+   *  needed. 0: 1 GiB. */
   size_t cap_bytes;
-  /** The memory that a rank provides to each algorithm for large data. The value of rank 0 applies
-   *  to the team. 0: 1 MiB. At most 1 GiB and at most cap_bytes. */
+  /** Size of the shared memory that a rank allocates for each large-message algorithm it uses. Rank
+   *  0's value applies to the whole team. 0: 1 MiB. At most 1 GiB and at most cap_bytes. */
   size_t queue_bytes;
   /** Called about once per microsecond by a rank that waits for others. Null: no callback. */
   void (*progress)(void* arg);
   void* progress_arg;
-  /** The maximum total size of the blocks that huddle_alloc() has allocated at a time. Reserves
-   *  addresses, not memory. 0: the size of the machine's memory. */
+  /** Maximum total size of the blocks that huddle_alloc() provides at the same time. Reserves only
+   *  address space. 0: the size of the machine's memory. */
   size_t heap_bytes;
 } huddle_settings;
 
@@ -93,29 +94,31 @@ typedef struct huddle_settings {
  *  share any memory yet. */
 huddle_status huddle_context_create(const huddle_settings* settings, huddle_context** context,
                                     huddle_message* message);
-/** Frees a context. Its teams remain usable: the resources they need are released with the last of
- *  them. `context` may be null. */
+/** Frees a context. Its teams remain usable: the resources that they need are released when the
+ *  last of them is freed. `context` may be null. */
 void huddle_context_free(huddle_context* context);
 
-/** Allocates a block of memory that the process's peers can map. If large data of all ranks lie in
- *  such blocks, collectives read and reduce them in place. The block is aligned for any type and
- *  does not share cache lines with other data; its pages are placed on the NUMA node of the thread
- *  that touches them first; its contents are undefined. It is not available in a child of fork().
- *  Sets `block` to null on failure. */
+/** Allocates a block of memory that the process's peers can map. If the large buffers of all ranks
+ *  are in such blocks, collectives access the peers' buffers directly. The block is aligned for any
+ *  type and does not share cache lines with other data; its pages are placed on the NUMA node of
+ *  the thread that touches them first; its contents are undefined. A child of fork() must not use
+ *  it. Sets `*block` to null on failure. */
 huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
                            huddle_message* message);
 /** Frees a block. The context must still exist, and no collective may be using the block. Remaining
- *  blocks are released with the context and the last of its teams. `block` may be null. */
+ *  blocks are released when the context and all of its teams have been freed. `block` may be
+ *  null. */
 void huddle_free(huddle_context* context, void* block);
 
 /* ---- rendezvous ----------------------------------------------------------------------------- */
 
-/** Gathers `bytes` bytes from each rank on all ranks, in rank order: those of rank r are stored at
- *  all + r * bytes. Returns 0 on success and any other value on failure. */
+/** Gathers `bytes` bytes from each rank on all ranks, in rank order: the bytes of rank r are stored
+ *  at all + r * bytes. Returns 0 on success and any other value on failure. */
 typedef int (*huddle_gather_function)(void* arg, const void* mine, size_t bytes, void* all);
 
-/** The means to create a team: the caller's own (over MPI, PMIx, sockets, ...) or that of a
- *  rendezvous. `allgather` is called a few times while a team is created, and never afterwards. */
+/** The allgather by which ranks communicate while they create a team: one that the caller provides
+ *  (over MPI, PMIx, sockets, ...) or that of a rendezvous. It is called a few times while a team is
+ *  created, and never afterwards. */
 typedef struct huddle_bootstrap {
   int rank;
   int ranks;
@@ -125,8 +128,8 @@ typedef struct huddle_bootstrap {
 
 typedef struct huddle_rendezvous huddle_rendezvous;
 
-/** Creates a rendezvous for processes that are forked afterwards. The parent frees it after the
- * forks; until then it counts as a rank that has not arrived yet. */
+/** Creates a rendezvous for processes that are forked afterwards. A parent that is not a rank frees
+ *  it after the forks: until then the ranks cannot notice the death of a rank. */
 huddle_status huddle_rendezvous_before_fork(int ranks, huddle_rendezvous** rendezvous,
                                             huddle_message* message);
 /** Attaches this process as `rank`. Each child calls it once. */
@@ -134,24 +137,24 @@ huddle_status huddle_rendezvous_attach(huddle_rendezvous* rendezvous, int rank,
                                        huddle_message* message);
 
 /** Creates a rendezvous of threads, or of processes of one user that were started independently.
- * All ranks pass the same path. It is only a name: no file is created. Waits at most timeout_ms
+ *  All ranks pass the same path, which is only a name: no file is created. Waits at most timeout_ms
  *  milliseconds for all ranks. Collective. */
 huddle_status huddle_rendezvous_at_path(const char* path, int rank, int ranks, int timeout_ms,
                                         huddle_rendezvous** rendezvous, huddle_message* message);
 
-/** Returns the bootstrap of a rendezvous. It is valid as long as the rendezvous, for any number of
- * teams created one after the other. If this process is not attached, the result cannot create a
- *  team. */
+/** Returns the bootstrap of a rendezvous. It is valid as long as the rendezvous exists, and can
+ *  create any number of teams, one after the other. If this process is not attached, the result
+ *  cannot create a team. */
 huddle_bootstrap huddle_rendezvous_bootstrap(huddle_rendezvous* rendezvous);
 
-/** Frees a rendezvous. Teams that were created from it do not need it. `rendezvous` may be null. */
+/** Frees a rendezvous. Teams that were created with it do not need it. `rendezvous` may be null. */
 void huddle_rendezvous_free(huddle_rendezvous* rendezvous);
 
 /* ---- team -------------------------------------------------------------------------------- */
 
 typedef struct huddle_team huddle_team;
 
-/** Creates a team. Collective. Either all ranks get a team or all get the same failure. Ranks with
+/** Creates a team. Collective. Either all ranks get a team or all return the same error. Ranks with
  *  different builds of this library, on different machines or of different users cannot form a
  *  team. (A null argument or an invalid rank is detected before any communication: only that rank
  *  gets the error.) */
@@ -189,7 +192,7 @@ typedef enum huddle_type HUDDLE_AS_INT {
   HUDDLE_COMPLEX_FLOAT,
   HUDDLE_COMPLEX_DOUBLE,
   HUDDLE_COMPLEX_LONG_DOUBLE,
-  HUDDLE_FLOAT_INT, /**< struct { float value; int where; } etc., for locations */
+  HUDDLE_FLOAT_INT, /**< struct { float value; int where; }, as MPI_FLOAT_INT */
   HUDDLE_DOUBLE_INT,
   HUDDLE_SHORT_INT,
   HUDDLE_INT_INT,
@@ -224,37 +227,37 @@ typedef struct huddle_reduction {
   void* arg;
 } huddle_reduction;
 
-/** All following functions are collective. If memory is lacking in the first call of a kind, all
- *  ranks return HUDDLE_FAILED and the team remains usable. HUDDLE_PEER_LOST may differ between
- *  ranks: a rank that has already completed its part returns HUDDLE_OK, and reports the loss in its
- *  next call. HUDDLE_MISUSED is detected before any communication, except for blocks whose size
- *  only two ranks know. If there are no data to move, buffers may be null and no rank waits. */
+/** All following functions are collective. If there is no memory for an algorithm that is used for
+ *  the first time, all ranks return HUDDLE_FAILED and the team remains usable. If a rank dies, the
+ *  others may return HUDDLE_PEER_LOST from different calls: a rank that has already completed its
+ *  part of a call returns HUDDLE_OK, and HUDDLE_PEER_LOST from its next call. Invalid arguments
+ *  (HUDDLE_MISUSED) are detected before any communication, except for arguments that differ between
+ *  ranks. If there are no data to move, buffers may be null and no rank waits. */
 
 /** Returns after all ranks have called it. */
 huddle_status huddle_barrier(huddle_team* team);
 /** Broadcasts `bytes` bytes from the root. Does not write to the root's buffer. */
 huddle_status huddle_bcast(huddle_team* team, void* buffer, size_t bytes, int root);
 
-/** Reduces `count` elements from each rank. `input` may be `output`; they must not overlap
- *  otherwise. huddle_reduce() writes only the root's output; on other ranks it may be null.
+/** Reduces `count` elements from each rank. `input` may be `output`; otherwise they must not
+ *  overlap. huddle_reduce() writes only the root's output; on other ranks it may be null.
  *
  *  Sum and product are defined for all types except pairs and HUDDLE_BOOL; min and max for real
  *  numbers; logical operators for integers and HUDDLE_BOOL; bitwise operators for integers;
  *  locations for pairs. The bits of a result depend only on the operation, the type, the count and
- *  the team (its size, and the placement of its ranks): every algorithm combines contributions in
- *  the same order. */
+ *  the team (its size and the placement of its ranks), because every algorithm combines
+ *  contributions in the same order. */
 huddle_status huddle_reduce(huddle_team* team, const void* input, void* output, size_t count,
                             huddle_type type, huddle_operator op, int root);
 huddle_status huddle_allreduce(huddle_team* team, const void* input, void* output, size_t count,
                                huddle_type type, huddle_operator op);
-/** The same with a user-defined operator. */
+/** The same with user-defined operators. */
 huddle_status huddle_reduce_by(huddle_team* team, const void* input, void* output, size_t count,
                                const huddle_reduction* reduction, int root);
 huddle_status huddle_allreduce_by(huddle_team* team, const void* input, void* output, size_t count,
                                   const huddle_reduction* reduction);
 
-/** The position of a block in its buffer: its distance from the beginning of the buffer, in bytes,
- *  and its size. */
+/** A block of a buffer: its offset from the beginning of the buffer, and its size. */
 typedef struct huddle_block {
   ptrdiff_t offset;
   size_t bytes;
@@ -263,7 +266,7 @@ typedef struct huddle_block {
 /** Gathers a block from each rank on all ranks, in rank order. `input` may be this rank's own block
  *  of `output`. */
 huddle_status huddle_allgather(huddle_team* team, const void* input, void* output, size_t bytes);
-/** The same with blocks of any sizes at any places in the output. `blocks` has one entry per rank;
+/** The same with blocks of any sizes at any offsets in the output. `blocks` has one entry per rank;
  *  all ranks must pass the same sizes. */
 huddle_status huddle_allgatherv(huddle_team* team, const void* input, void* output,
                                 const huddle_block* blocks);
@@ -278,8 +281,8 @@ huddle_status huddle_alltoall(huddle_team* team, const void* input, void* output
  *  A rank that receives a block of an unexpected size returns HUDDLE_MISUSED and gets no data of
  *  that block. All other blocks arrive, on all ranks, and the team remains usable. Two errors are
  *  not detected: sizes that differ by a multiple of 4 GiB, and a block that is empty according to
- *  only one of its two ranks. In the second case the other rank may wait forever, or the block may
- *  be received in a later call. */
+ *  either its sender or its receiver, but not to both. In the second case the other rank may wait
+ *  forever, or a later call may receive the block. */
 huddle_status huddle_alltoallv(huddle_team* team, const void* input, const huddle_block* outgoing,
                                void* output, const huddle_block* incoming);
 /** Gathers a block from each rank on the root, in rank order. Only the root uses `output` and
@@ -305,7 +308,7 @@ huddle_status huddle_reduce_scatter(huddle_team* team, const void* input, void* 
 huddle_status huddle_reduce_scatter_by(huddle_team* team, const void* input, void* output,
                                        const size_t* counts, const huddle_reduction* reduction);
 
-/** Reduces the inputs of all ranks up to this one (scan) or before it (exscan), in rank order.
+/** Reduces the inputs of the ranks up to and including this one (scan) or before it (exscan).
  *  huddle_exscan() leaves the output of rank 0 unchanged. `input` may be `output`. */
 huddle_status huddle_scan(huddle_team* team, const void* input, void* output, size_t count,
                           huddle_type type, huddle_operator op);
@@ -347,8 +350,8 @@ typedef enum huddle_format HUDDLE_AS_INT {
  *  which others could, and the predicted time of each. `count` includes all elements of a rank in a
  *  reduction, and those of one block otherwise. If the operation does not reduce, elements are
  *  bytes and element_bytes is 1. A barrier ignores both. Not collective. Writes at most `capacity`
- *  bytes, including the terminating 0. If `needed` is not null, it receives the size of the whole
- *  text. Returns HUDDLE_OK also if the text was truncated. */
+ *  bytes to `buffer`, including the terminating 0. If `needed` is not null, it receives the size of
+ *  the whole text. Returns HUDDLE_OK even if the text is truncated. */
 huddle_status huddle_explain(huddle_team* team, huddle_operation operation, size_t count,
                              size_t element_bytes, huddle_format format, char* buffer,
                              size_t capacity, size_t* needed);

@@ -14,7 +14,7 @@ inline constexpr double ns_per_s = 1e9;
 inline constexpr std::size_t KiB = 1024;
 inline constexpr std::size_t MiB = 1024 * KiB;
 
-// Returns the number of a rank, vertex or processor as an index. Requires: number >= 0.
+// Converts the number of a rank, vertex or hardware thread to an index. Requires: number >= 0.
 constexpr std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {

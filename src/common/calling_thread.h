@@ -10,8 +10,8 @@
 
 namespace huddle {
 
-// Blocks all signals in the calling thread, and in threads that it starts, during its lifetime. It
-// leaves the application's signals to the application's own threads.
+// Blocks all signals in the calling thread, and in threads that it starts, during its lifetime, so
+// that the application's own threads handle the application's signals.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -27,12 +27,13 @@ class WithoutSignals {
   sigset_t before_{};
 };
 
-// Cancellation of a thread and pthread_exit() unwind the stack as an exception does. A handler that
-// catches everything must rethrow it; otherwise the process is terminated.
+// libstdc++'s name of the exception by which glibc unwinds a stack on thread cancellation and
+// pthread_exit(). A handler that catches everything must rethrow it; otherwise the process is
+// terminated.
 #if defined(__GLIBCXX__)
 using ThreadEnd = abi::__forced_unwind;
 #else
-class ThreadEnd {};  // this library has no type for it, so it is never caught
+class ThreadEnd {};  // other standard libraries have no such type
 #endif
 
 }  // namespace huddle

@@ -17,8 +17,7 @@ enum class ExitCode : int { fine = 0, failure = 1, usage = 2, bad_input = 3 };
 
 class Error : public std::exception {
  public:
-  // Never throws, so that the intended exception is the one thrown. If memory for the message is
-  // exhausted, what() states that instead.
+  // Does not throw: if there is no memory for the message, what() returns a text that states so.
   Error(ExitCode code, std::string_view message) noexcept;
   ExitCode code() const { return code_; }
   const char* what() const noexcept override;
@@ -28,7 +27,7 @@ class Error : public std::exception {
   std::shared_ptr<const std::string> message_;  // null if its allocation failed
 };
 
-// An operation of the machine, a file system or another process failed.
+// An operation of the operating system, a file system or another process failed.
 class FailureError : public Error {
  public:
   explicit FailureError(std::string_view message) noexcept : Error(ExitCode::failure, message) {}

@@ -38,7 +38,8 @@ class FileDescriptor {
     if (number_ >= 0) ::close(number_);
   }
 
-  // Closes it now. Returns whether that succeeded: network file systems report a full disk here.
+  // Closes the descriptor now. Returns whether that succeeded: a network file system may report a
+  // full disk only here.
   bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
   // Gives up ownership without closing it.
@@ -55,7 +56,8 @@ class FileDescriptor {
 // other word is a name that is searched for in known folders.
 bool is_toml_path(std::string_view word);
 
-// Limit for huddle's own files. The largest (1,024 cores, every pair) has about 10 MB.
+// Limit for huddle's own files. The largest, a machine file with every pair of 1,024 cores, has
+// about 10 MB.
 inline constexpr std::size_t most_file_bytes = std::size_t{64} << 20;
 
 // The path that stands for standard input.

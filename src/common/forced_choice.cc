@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-// Returns the size that `word` denotes, or `otherwise` if it is empty. Throws InputError.
+// Returns the size that `word` denotes, or `otherwise` if it is empty. Throws an InputError that
+// quotes `range`.
 std::size_t limit_from(std::string_view word, std::size_t otherwise, std::string_view range) {
   if (word.empty()) return otherwise;
   if (const auto bytes = size_from(word)) return *bytes;

@@ -15,7 +15,7 @@ namespace huddle {
 struct ForcedChoice {
   std::string operation;  // in lower case, without the prefix MPI_
   std::string algorithm;  // in lower case
-  // The range of sizes, inclusive; by default all sizes.
+  // Inclusive range of sizes in bytes; by default all sizes.
   std::size_t least_bytes = 0;
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
 

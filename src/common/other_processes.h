@@ -21,18 +21,19 @@ inline std::vector<char*> pointers(std::vector<std::string>& words) {
 
 struct ProgramOutput {
   std::string text;       // stdout and stderr combined, about the first 64 KiB
-  bool too_slow = false;  // the program was killed because the time was over
+  bool too_slow = false;  // the program exceeded the time limit and was killed
 };
 
 // Runs a program without input and returns its output, or nothing if it cannot be started. The
-// first element of `arguments` is the program's path. The program leads a process group, which is
-// killed when the program ends or after `wait`.
+// first element of `arguments` is the program's path. The program leads a new process group, which
+// is killed when the program ends or after `wait`.
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                          std::chrono::milliseconds wait);
 
 // A pidfd always refers to the same process, but the id of a reaped process may be reused.
 
-// Returns whether the process of a pidfd is dead; false for -1 and descriptors that are no pidfds.
+// Returns whether the process of a pidfd is dead; false for -1 and for descriptors that are not
+// pidfds.
 bool is_dead(int pidfd);
 
 // Returns whether the id of the pidfd's process may have been reused, which is impossible while the

@@ -33,8 +33,8 @@ bool System::exists(std::string_view path) const {
   return std::filesystem::exists(at(path), ignored);
 }
 
-// Ranks read dozens of such files at start-up, and streams are several times slower than these
-// calls.
+// Uses system calls because C++ streams are several times slower, and each rank reads dozens of
+// files at start-up.
 std::optional<std::string> System::read(std::string_view path) const {
   const int file = open(at(path).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -132,7 +132,7 @@ bool lists(std::string_view words, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
 }
 
-// The kernel's lists of all hierarchies, read once.
+// The kernel's lists of cgroups and mounts, read once.
 struct Proc {
   explicit Proc(const System& system)
       : groups(system.lines("/proc/self/cgroup")), mounts(system.lines("/proc/self/mountinfo")) {}
@@ -198,7 +198,7 @@ std::optional<double> memory_limit(const System& system, const std::string& file
   return static_cast<double>(*bytes);
 }
 
-// Returns the quota in processors, for "200000 100000": CPU time per period, in microseconds.
+// Returns a CPU quota in hardware threads: CPU time per period, such as 2 for "200000 100000".
 // Returns nothing for "max" or -1, which mean no limit.
 std::optional<double> quota(std::optional<long long> quota_us, std::optional<long long> period_us) {
   if (!quota_us || !period_us || *quota_us <= 0 || *period_us <= 0) return std::nullopt;

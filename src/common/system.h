@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Access to the operating system's files. huddle reads all of /proc, /sys and /dev through System,
-// so that tests can present another machine.
+// so that tests can substitute the files of another machine.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace huddle {
 
 class System {
  public:
-  // This machine, or one whose files are in the folder `root`.
+  // Reads this machine's files or, for tests, those below the folder `root`.
   explicit System(std::string root = "") : root_(std::move(root)) {}
 
   // `path` is always absolute, as in the kernel's documentation: "/proc/sys/kernel/numa_balancing".
@@ -23,7 +23,7 @@ class System {
   std::optional<std::string> read(std::string_view path) const;
   // Returns the lines of a file; none if it cannot be read.
   std::vector<std::string> lines(std::string_view path) const;
-  // Returns the integer in a file that contains only that.
+  // Returns the integer in a file that contains nothing else.
   std::optional<long long> number(std::string_view path) const;
   // Returns the value of `key` in a file of "key: value" lines, such as /proc/meminfo.
   std::optional<std::string> field(std::string_view path, std::string_view key) const;
@@ -41,7 +41,7 @@ class System {
 std::optional<long long> whole_number(std::string_view text);
 // Splits a line at white space.
 std::vector<std::string> words(std::string_view line);
-// "always [madvise] never" -> "madvise": sysfs marks the current choice with brackets.
+// Returns the choice that a sysfs file marks with brackets: "always [madvise] never" -> "madvise".
 std::string chosen_word(std::string_view line);
 
 // The tightest limits of the cgroups (version 1 and 2) that this process is in, from its own group
@@ -49,7 +49,7 @@ std::string chosen_word(std::string_view line);
 struct CgroupLimits {
   bool found = false;  // the process is in a cgroup that can be read
   std::optional<double> memory_bytes;
-  std::optional<double> processors;  // CPU quota: 2.5 means the time of 2.5 processors
+  std::optional<double> processors;  // CPU quota: 2.5 means the CPU time of 2.5 hardware threads
   std::optional<long long> tasks;
   std::string cpuset;  // "0-3"; empty if there is none
 };

@@ -46,7 +46,7 @@ std::string short_number(double value) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  // Any single character is one edit away from any other, so a one-character word has no near one.
+  // A one-character word has no near candidate: every other character is only one edit away.
   const std::size_t most_edits = word.size() < 2 ? 0 : std::max<std::size_t>(1, word.size() / 3);
   std::size_t best_distance = most_edits + 1;
   for (const std::string& candidate : candidates) {
@@ -97,7 +97,7 @@ std::optional<std::size_t> size_from(std::string_view text) {
     number *= 1024;
     if (unit == units.substr(power, 1)) unit.clear();
   }
-  // Far beyond any memory size, and representable in both types.
+  // Larger than any memory, and representable as double and as std::size_t.
   constexpr double most = 1e18;
   if (!unit.empty() || number > most || number != std::floor(number)) return std::nullopt;
   return static_cast<std::size_t>(number);

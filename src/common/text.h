@@ -15,7 +15,8 @@
 namespace huddle {
 
 // Returns the candidate with the smallest edit distance to `word`, or an empty string if none is
-// near enough to be a typing error: at most one edit per three characters. A swap is one edit.
+// close enough to be a typing error: at most one edit per three characters. A swap of adjacent
+// characters is one edit.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 // Returns "; did you mean 'machine'?" or an empty string, to end an error about an unknown name.
@@ -33,7 +34,7 @@ std::optional<std::size_t> size_from(std::string_view text);
 // Splits the text at each separator. An empty text has one empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// Formats a number of things: 1 segment, 4 segments.
+// Formats a number with a noun in the singular or plural: 1 segment, 4 segments.
 std::string counted(long long number, std::string_view thing);
 
 // Formats a time with three significant digits and its unit: 47.2 ns, 1.63 us, 12 ms, 2.5 s.

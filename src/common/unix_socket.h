@@ -18,7 +18,8 @@
 
 namespace huddle {
 
-// An abstract socket name, which vanishes with its last socket. Truncated to 107 bytes.
+// A socket address in Linux's abstract namespace, which needs no file (unix(7)). Truncates names to
+// 107 bytes.
 struct AbstractAddress {
   explicit AbstractAddress(std::string_view name);
 
@@ -28,7 +29,7 @@ struct AbstractAddress {
   socklen_t length = 0;
 };
 
-// Returns the process at the other end of a connection if it belongs to this user.
+// Returns the process id of the peer of a connection, or nothing if the peer runs as another user.
 std::optional<pid_t> peer_of_same_user(const FileDescriptor& socket);
 
 inline constexpr std::size_t most_descriptors_per_message = 8;

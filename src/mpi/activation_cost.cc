@@ -9,8 +9,8 @@
 namespace huddle::mpi {
 namespace {
 
-// huddle is assumed to save 1/saved_part of an MPI's time: the saving that `huddle bench` shows
-// over the best of five MPIs (README).
+// huddle is assumed to save 1/saved_part of the time that the MPI's collectives take: the saving
+// that `huddle bench` shows over the best of five MPIs (README).
 constexpr std::uint64_t saved_part = 3;
 
 constexpr std::size_t most_accounts = 64;
@@ -31,8 +31,9 @@ void ActivationTerms::combine(const ActivationTerms& other) {
 }
 
 ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& of_all) {
-  // A vote takes as long as a small call, so the next one follows after a quarter of the calls so
-  // far at the earliest, and after their number has doubled at the latest, as calls may grow.
+  // A vote takes about as long as a small call. So the use until the next vote is at least a
+  // quarter of the number of calls so far, and at most that number, because later calls may move
+  // more data.
   const std::size_t use_per_call = std::max<std::size_t>(1, of_all.use / calls);
   const auto next_vote = [&](std::uint64_t missing_use) {
     const std::uint64_t use = std::clamp<std::uint64_t>(missing_use, calls / 4, calls);

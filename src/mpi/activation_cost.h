@@ -15,7 +15,8 @@
 
 namespace huddle::mpi {
 
-// Calls after which ranks first exchange their terms, which takes about as long as a call.
+// Number of calls after which the ranks first vote on activation. A vote exchanges their terms,
+// which takes about as long as a small call.
 inline constexpr std::size_t first_vote = 32;
 
 // The data that a rank contributes to the decision.
@@ -23,10 +24,10 @@ struct ActivationTerms {
   // Calls on this communicator; a call that moves much data counts as several. Ranks may count
   // differently in an erroneous program.
   std::uint64_t use = 0;
-  std::uint64_t past_use = 0;  // the same, for freed communicators of the same ranks
+  std::uint64_t past_use = 0;  // on freed communicators of the same ranks
   std::uint64_t call_ns = 0;   // time of a small collective of the MPI on this rank; 0: unknown
   std::uint64_t team_set_up_ns = 0;   // predicted set-up time on one node
-  std::uint64_t nodes_set_up_ns = 0;  // the same over several nodes
+  std::uint64_t nodes_set_up_ns = 0;  // predicted set-up time on several nodes
 
   // Returns the terms for a communicator over several nodes. Inter-node teams are not kept for
   // later communicators, so each has to repay its set-up by its own calls, without past_use.
@@ -45,16 +46,17 @@ struct ActivationDecision {
   bool is_near = false;       // half of the set-up cost is reached
   std::size_t next_vote = 0;  // the call count at which to vote again if `is_due` is false
 };
-// `calls` counts the calls on this communicator. It alone determines when to vote, because it is
-// equal on all ranks even if the program passes different counts. `of_all` holds all ranks' terms.
+// Returns whether to activate now and, if not, at which call to vote again. `calls` is the number
+// of calls on this communicator, which is equal on all ranks even if the program passes different
+// counts. `of_all` contains the combined terms of all ranks.
 ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& of_all);
 
-// Statistics of freed communicators that never had a team, by their ranks. Thread-safe.
+// Statistics of freed communicators that never had a team, by their list of ranks. Thread-safe.
 class PastCalls {
  public:
   struct Past {
-    std::uint64_t use = 0;      // sum over all of them
-    std::uint64_t call_ns = 0;  // the shortest; 0: unknown
+    std::uint64_t use = 0;      // sum over these communicators
+    std::uint64_t call_ns = 0;  // the shortest time; 0: unknown
   };
   Past of(std::span<const int> members) const;
   void add(std::vector<int> members, const Past& more) noexcept;

@@ -233,8 +233,8 @@ bool Devices::hold(const void* address) const {
   });
 }
 
-// A library that is loaded after the first step is detected at the next call; one that was loaded
-// before it is found by the second step.
+// Calls catch_up() first: a library that is loaded after it is detected at the next call, and one
+// that was loaded before it is found by look_for_drivers().
 void Devices::look_again(LibraryLoadMonitor::Looking& looking) {
   const std::lock_guard lock(mutex_);
   if (!watch_.has_news(looking)) return;  // another thread was faster

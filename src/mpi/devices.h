@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Detects device memory in this process, whose program may load a device driver at any time.
+// Detects device memory in this process. The program may load a device driver at any time.
 #pragma once
 
 #include <link.h>
@@ -81,7 +81,7 @@ std::unique_ptr<DeviceDriver> cuda_driver(void* handle);
 std::unique_ptr<DeviceDriver> hip_driver(void* handle);
 std::unique_ptr<DeviceDriver> level_zero_driver(void* handle);
 
-// Finds device memory by asking the drivers that are loaded. Thread-safe.
+// Finds device memory by querying the drivers that are loaded. Thread-safe.
 class Devices {
  public:
   // The arguments are those of LibraryLoadMonitor and its catch_up().

@@ -17,7 +17,7 @@ enum class FallbackReason {
   between_groups,  // an intercommunicator
   several_worlds,  // the processes were not all started together
   several_nodes,
-  quicker_by_mpi,     // predicted for several nodes
+  quicker_by_mpi,     // according to the prediction for several nodes
   without_huddle,     // ranks of this node run without huddle
   unknown_ranks,      // several sessions are open, so the ranks cannot be identified
   unlike_settings,    // ranks with another version or other settings of huddle

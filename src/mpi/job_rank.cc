@@ -14,8 +14,8 @@
 namespace huddle::mpi {
 namespace {
 
-// Variables that contain the rank. If another launcher started MPICH's launcher, both set one; the
-// inner launcher is the one that passes a socket to the process.
+// Variables that contain the rank. If another launcher started MPICH's launcher, each sets a
+// variable; the inner launcher also passes a socket to the process.
 constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                                         "PMI_RANK", "SLURM_PROCID"};
 constexpr std::string_view socket_name = "PMI_FD";
@@ -50,9 +50,9 @@ std::optional<int> first_number(const Environment& environment,
   return std::nullopt;
 }
 
-// Returns the process that created the socket to the launcher, or 0 if there is no socket or its
-// credentials are not visible. MPICH's launcher does not name jobs, but its proxy process on each
-// node creates the sockets of all its ranks.
+// Returns the PID of the process that created the socket to the launcher, or 0 if there is no
+// socket or its credentials are not visible. MPICH's launcher does not name jobs, but its proxy
+// process on each node creates the sockets of all its ranks.
 pid_t maker_of_socket(const Environment& environment) {
   ucred maker{};
   socklen_t bytes = sizeof maker;
@@ -72,7 +72,7 @@ std::string job_of(const Environment& environment) {
   return job;
 }
 
-// The innermost launcher comes first: below srun, the other launchers are started once per node.
+// Launchers, the innermost one first: srun may start the other launchers, once per node.
 struct Sayer {
   std::string_view size_name;
   std::string_view words;

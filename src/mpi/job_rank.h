@@ -12,14 +12,14 @@
 namespace huddle::mpi {
 
 struct JobRank {
-  std::string job = {};   // equal on the job's ranks on this node, and unique there
+  std::string job = {};   // identifies the job; equal on its ranks on this node
   int rank = 0;           // in MPI_COMM_WORLD
   int ranks_here = 0;     // on this node; 0: unknown
   bool all_here = false;  // the launcher reports that the whole job is on this node
 };
 
-// Finds the rank in an environment of "NAME=value" lines. Returns nullopt if that does not identify
-// both rank and job: without a launcher, or with an unsupported one.
+// Finds the rank in an environment of "NAME=value" lines. Returns nullopt if the environment does
+// not identify both rank and job, because there is no launcher or an unsupported one.
 std::optional<JobRank> rank_in_job(const std::vector<std::string>& environment);
 
 // The number of ranks that a launcher has started, and the launcher's description for messages. An

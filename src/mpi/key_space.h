@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Data exchange between ranks on different nodes through the launcher's key-value space (PMI or
-// PMIx). Values that are put before MPI_Init are visible everywhere after it, because the MPI
+// PMIx). Values that are put before MPI_Init are visible on all ranks after it, because the MPI
 // exchanges its own addresses in the same way.
 #pragma once
 
@@ -47,7 +47,7 @@ enum class PmiVersion { one, two };
 // Returns the key under which a rank publishes its value.
 std::string pmi_key_of(std::string_view rank);
 
-// Returns the value of a word: of "rc" in "cmd=get_result rc=0 value=abc\n" it is "0".
+// Returns the value of the word `name`: "0" for "rc" in "cmd=get_result rc=0 value=abc\n".
 std::string pmi_word(PmiVersion version, std::string_view message, std::string_view name);
 
 // Sends the whole message. Returns false if the peer has closed the connection.
@@ -65,9 +65,10 @@ class PmiClient {
  public:
   PmiClient(int socket, PmiVersion version) : socket_(socket), version_(version) {}
 
-  // Sends the introduction that begins a PMI-1 session.
+  // Sends the init request that begins a PMI-1 session.
   bool introduce();
-  // Puts a value of arbitrary bytes, which is visible after the next barrier or fence of all.
+  // Puts a value of arbitrary bytes, which becomes visible with the next barrier or fence of all
+  // ranks.
   bool put(std::string_view key, std::string_view value);
   // Returns whether exactly `value` was put under `key` and has become visible.
   bool has(std::string_view key, std::string_view value);

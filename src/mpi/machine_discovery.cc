@@ -26,7 +26,7 @@
 namespace huddle::mpi {
 namespace {
 
-// Returns the environment without LD_PRELOAD, which is only for programs that use MPI.
+// Returns the environment without LD_PRELOAD, because huddle-look must not load huddle's libraries.
 std::vector<char*> own_environment() {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -45,7 +45,7 @@ struct Start {
   sigset_t signals = {};  // the child's signal mask
 };
 
-// A handler of the program must not run in the child, which shares the program's memory.
+// Resets signal handlers: those of the program must not run in the child, which shares its memory.
 void forget_handlers() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
@@ -66,8 +66,9 @@ int start(void* of) {
   _exit(127);
 }
 
-// Starts the child as posix_spawn() does, but without a signal when it ends: neither a handler nor
-// a wait() of the program sees such a child. Returns -1 on failure and sets errno.
+// Starts the child as posix_spawn() does, but without an exit signal, so that the program's
+// handlers and wait() do not see a child that ends before its execve(). Returns -1 on failure and
+// sets errno.
 pid_t start_unheard(Start it) {
   constexpr std::size_t stack_bytes = std::size_t{64} << 10;
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
@@ -133,7 +134,8 @@ std::string MachineDiscovery::text() {
 bool MachineDiscovery::ended_well() {
   if (child_ <= 0) return true;
   int status = 0;
-  // The child is an ordinary one only after its execve(); __WALL finds it before and after.
+  // Before its execve() the child has no exit signal, after it SIGCHLD; __WALL waits for both
+  // kinds.
   while (waitpid(child_, &status, __WALL) < 0) {
     if (errno != EINTR) break;
   }

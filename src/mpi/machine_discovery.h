@@ -13,18 +13,19 @@
 namespace huddle::mpi {
 
 // One run of huddle-look. It takes a few milliseconds, so a run that is started early has ended
-// when its result is needed. The rest of the process does not notice the child: no signal is sent
-// when it ends, and wait() does not return it.
+// when its result is needed.
 class MachineDiscovery {
  public:
-  // `machine_file` is the file that the user named; empty: search. Throws FailureError.
+  // Starts huddle-look. `machine_file` is the file that the user named; if it is empty, huddle-look
+  // searches for one. Throws FailureError.
   explicit MachineDiscovery(const std::string& machine_file);
   // Blocks until the child has ended.
   ~MachineDiscovery();
   MachineDiscovery(const MachineDiscovery&) = delete;
   MachineDiscovery& operator=(const MachineDiscovery&) = delete;
 
-  // Returns a machine file's text. Call once. Throws FailureError with huddle-look's output.
+  // Blocks until huddle-look has ended and returns its machine file. Call once. Throws FailureError
+  // with huddle-look's output if it failed.
   std::string text();
 
  private:

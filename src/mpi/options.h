@@ -19,7 +19,7 @@ namespace huddle::mpi {
 
 struct Options {
   std::string machine_file;
-  bool off = false;  // all calls go to the MPI, but may be counted
+  bool off = false;  // all calls fall back to the MPI, but may be counted
   bool stats = false;
   bool summary = false;
   bool times = false;  // include times in the summary
@@ -44,7 +44,7 @@ struct Options {
   std::uint64_t digest() const;
 };
 
-// Reads the options. Reports invalid settings to `complain`; the others apply.
+// Reads the options. Calls `warn` for each invalid setting; the others apply.
 using Warn = std::function<void(const std::string& sentence)>;
 Options options_from(const settings::Sources& sources, const Warn& warn);
 

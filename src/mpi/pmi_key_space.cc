@@ -19,7 +19,7 @@ namespace huddle::mpi {
 namespace {
 
 constexpr std::size_t most_message = 4096;
-constexpr std::size_t length_letters = 6;  // in PMI-2
+constexpr std::size_t length_letters = 6;  // of the length that begins a PMI-2 message
 
 // Encodes a value in hexadecimal, because it must not contain spaces, semicolons or line ends.
 std::string as_word(std::string_view value) {
@@ -30,8 +30,8 @@ std::string as_word(std::string_view value) {
   return word;
 }
 
-// Waits without a timeout, because the MPI would read an answer that is left unread. Returns false
-// if `stop` is readable.
+// Waits until `socket` is ready for `event`. There is no timeout, because the MPI would later read
+// an answer that huddle left unread. Returns false if only `stop` is readable.
 bool wait_for(int socket, short event, int stop) {
   std::array<pollfd, 2> waits = {pollfd{socket, event, 0}, pollfd{stop, POLLIN, 0}};
   while (poll(waits.data(), waits.size(), -1) < 0) {
@@ -144,8 +144,8 @@ bool PmiClient::has(std::string_view key, std::string_view value) {
 }
 
 // PMI-1 on the socket that Hydra passes to each process. The MPI uses the same socket in MPI_Init
-// and MPI_Finalize. Requests that huddle sends before do not disturb it: Hydra accepts a second
-// introduction, and the MPI's own barrier distributes the value.
+// and MPI_Finalize. Requests that huddle sends before MPI_Init do not disturb it: Hydra accepts a
+// second init request, and the MPI's own barrier distributes the value.
 namespace {
 
 class HydraKeySpace : public KeySpace {
@@ -153,7 +153,7 @@ class HydraKeySpace : public KeySpace {
   HydraKeySpace(int socket, std::string rank)
       : client_(socket, PmiVersion::one), rank_(std::move(rank)) {}
 
-  // Hydra drops values that are put before the introduction.
+  // Sends an init request first, because Hydra drops values that are put before it.
   bool tell(const std::string& value) override {
     return client_.introduce() && client_.put(pmi_key_of(rank_), value);
   }
@@ -171,7 +171,7 @@ class HydraKeySpace : public KeySpace {
 
 }  // namespace
 
-// Other launchers pass such a socket as well, but may accept only one introduction.
+// Other launchers pass such a socket as well, but may accept only one init request.
 std::unique_ptr<KeySpace> hydra_key_space(const std::vector<std::string>& environment) {
   const auto socket = whole_number(settings::value_of(environment, "PMI_FD"));
   std::string rank = settings::value_of(environment, "PMI_RANK");

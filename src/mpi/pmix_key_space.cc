@@ -33,7 +33,7 @@ struct Process {
   std::uint32_t rank;
 };
 
-// A union of about thirty types, of which the largest takes three words.
+// pmix_value_t, whose union has about thirty members; the largest takes three words.
 struct Value {
   std::uint16_t type;
   union {
@@ -91,8 +91,9 @@ class PmixKeySpace : public KeySpace {
   // `version` is the version of the launcher's PMIx.
   explicit PmixKeySpace(std::string version) : version_(std::move(version)) {}
 
-  // A process must not connect to its launcher by two libraries. An MPI with a bundled PMIx has the
-  // launcher's version, and this library has another one.
+  // A process must not connect to its launcher through two PMIx libraries. An MPI with a bundled
+  // PMIx has the launcher's version. So this returns false if the installed library has another
+  // version.
   bool tell(const std::string& value) override {
     if (functions_ || version_.empty()) return false;
     void* const library = open_library();
@@ -132,14 +133,14 @@ class PmixKeySpace : public KeySpace {
     return is_same;
   }
 
-  // PMIx counts the initializations of a process.
+  // Does not end the MPI's use of PMIx, which counts the initializations of a process.
   void close() override {
     if (functions_) functions_->finalize(nullptr, 0);
     functions_.reset();
   }
 
  private:
-  // Returns the ranks of this node's server, or an empty list if the server does not provide it.
+  // Returns the job's ranks on this node, or an empty list if the server does not provide them.
   std::vector<std::string> peers_here() const {
     constexpr std::uint32_t of_the_job = 0xFFFFFFFE;  // PMIX_RANK_WILDCARD
     Process job = functions_->self;
@@ -166,7 +167,7 @@ class PmixKeySpace : public KeySpace {
 
 }  // namespace
 
-// Without a rank, the environment was not set for this process.
+// Without PMIX_RANK, the launcher has not set these variables for this process.
 std::unique_ptr<KeySpace> pmix_key_space(const std::vector<std::string>& environment) {
   if (settings::value_of(environment, "PMIX_RANK").empty() ||
       settings::value_of(environment, "PMIX_NAMESPACE").empty()) {

@@ -37,11 +37,12 @@ void Presence::announce_presence() {
   if (!place_ || own_.is_open()) return;
   FileDescriptor probe(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   FileDescriptor own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  // A process that cannot look for others must not be visible either.
+  // A process that cannot look for other ranks must not be visible to them either.
   if (!probe.is_open() || !own.is_open()) return;
   const AbstractAddress address(name_of(place_->rank));
   const int yes = 1;
-  // A name in use makes this rank visible as well; all that matters is that all ranks agree.
+  // If another process has bound the name, this rank is visible as well. It is sufficient that all
+  // ranks see the same.
   can_hear_ = setsockopt(own.number(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
               bind(own.number(), address.generic(), address.length) == 0;
   probe_ = std::move(probe);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Detects which ranks of the job on this node run huddle, without a call that all ranks would have
-// to make. Each process signs in before its MPI_Init, and no MPI_Init returns before all ranks have
-// entered theirs, so all ranks see the same afterwards.
+// Detects which of the job's ranks on this node run huddle, without a collective call. Each process
+// announces itself before its MPI_Init, and no MPI_Init returns before all ranks have entered
+// theirs, so all ranks see the same afterwards.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ namespace huddle::mpi {
 // Each present rank binds an abstract socket name, which disappears with the process. Thread-safe.
 class Presence {
  public:
-  // Only ranks with the same `kind` see each other. Without a place this rank cannot sign in, and
-  // all ranks are assumed to be present.
+  // Only ranks with the same `kind` see each other. If `place` is empty, this rank cannot announce
+  // itself, and all ranks are assumed to be present.
   Presence(std::optional<JobRank> place, const std::string& kind);
 
   void announce_presence();
@@ -29,15 +29,16 @@ class Presence {
   void confirm(int rank);
 
   bool is_here(int rank);
-  // Returns the lowest rank that is present, which determines a result for all. Returns nullopt if
-  // that is unknown or if this rank could not receive messages from it.
+  // Returns the lowest of `ranks` ranks that is present, which determines a result for all. Returns
+  // nullopt if there is none, or if this rank cannot receive messages.
   std::optional<int> first_here(int ranks);
-  // Sends the result of the lowest rank to the other present ranks, of `ranks` in total. Call once.
+  // Sends the result of the lowest rank to the other present ones among `ranks` ranks. Call once,
+  // on the lowest rank.
   void tell_others(int ranks, bool answer);
-  // Returns the result of the lowest rank, or nullopt after `limit`: the process that has bound its
-  // name is not necessarily the one that sends.
+  // Receives the result of the lowest rank. Returns nullopt if none arrives within `limit`, for
+  // example because another process has bound the lowest rank's name.
   std::optional<bool> hear(std::chrono::milliseconds limit);
-  // Ranks of the job on this node; 0: unknown.
+  // Returns the number of the job's ranks on this node; 0: unknown.
   int ranks_here() const { return place_ ? place_->ranks_here : 0; }
   std::optional<int> own_rank() const {
     return place_ ? std::optional(place_->rank) : std::nullopt;

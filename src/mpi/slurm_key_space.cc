@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// PMI on the socket that `srun --mpi=pmi2` passes to each process. Slurm accepts only one
-// introduction per process, and the MPI decides on the version of PMI. So the MPI introduces itself
-// through a relay, which puts huddle's value between the MPI's first and second request; the MPI's
-// own barrier or fence distributes it. After MPI_Init the MPI uses the socket directly again.
+// PMI on the socket that `srun --mpi=pmi2` passes to each process. Slurm accepts only one init
+// request per process, and the MPI chooses the version of PMI. So huddle relays the MPI's init
+// request, and puts its own value before it forwards the answer; the MPI's own barrier or fence
+// distributes the value. After MPI_Init the MPI uses the socket directly again.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -37,8 +37,8 @@ std::optional<ino_t> inode_of(int descriptor) {
   return what.st_ino;
 }
 
-// Relays between the MPI, which keeps its descriptor number, and the launcher. When it ends, which
-// happens once, the descriptor is the launcher's socket again.
+// Relays messages between the MPI, whose descriptor number stays the same, and the launcher. When
+// the relay ends, which happens once, the number denotes the launcher's socket again.
 class PmiRelay {
  public:
   PmiRelay(int socket, std::string key, std::string value)
@@ -47,7 +47,7 @@ class PmiRelay {
   PmiRelay(const PmiRelay&) = delete;
   PmiRelay& operator=(const PmiRelay&) = delete;
 
-  // Returns false if the relay could not start; nothing has changed then.
+  // Starts the relay. Returns false if it could not start; the socket is then unchanged.
   bool begin() {
     std::array<int, 2> ends{};
     launcher_ = FileDescriptor(fcntl(number_, F_DUPFD_CLOEXEC, 0));
@@ -70,7 +70,7 @@ class PmiRelay {
     return false;
   }
 
-  // Ends the relay after all data received so far have been forwarded.
+  // Ends the relay after it has forwarded all data received so far.
   void end() {
     if (!thread_.joinable()) return;
     if (getpid() != process_) {
@@ -85,7 +85,7 @@ class PmiRelay {
     mpi_ = FileDescriptor();
   }
 
-  // Returns the PMI version that the MPI uses, or nullopt if it did not introduce itself.
+  // Returns the PMI version that the MPI uses, or nullopt if it has not sent a valid init request.
   // Requires: end() was called.
   std::optional<PmiVersion> version() const { return version_; }
 
@@ -95,7 +95,7 @@ class PmiRelay {
     pass();
   }
 
-  // Puts the value while the MPI waits for the answer to its introduction.
+  // Puts the value while the MPI waits for the answer to its init request.
   void introduce() {
     PmiMessage answer;
     const PmiMessage request = forward(PmiVersion::one, answer);
@@ -124,7 +124,8 @@ class PmiRelay {
     return request;
   }
 
-  // Forwards in both directions, until the MPI closes its end or all is quiet after a stop.
+  // Forwards in both directions, until the MPI closes its end, or until `stop_` is readable and no
+  // data are left.
   void pass() {
     const int stop = stop_.number();
     std::array<pollfd, 3> waits = {pollfd{mpi_.number(), POLLIN, 0},
@@ -193,7 +194,8 @@ class SlurmKeySpace : public KeySpace {
 
 }  // namespace
 
-// PMI_JOBID must match the step, because other launchers in a step inherit its variables.
+// PMI_JOBID must match the step, because processes of other launchers in a step inherit its
+// variables.
 std::unique_ptr<KeySpace> slurm_key_space(const std::vector<std::string>& environment) {
   const auto value = [&](std::string_view name) { return settings::value_of(environment, name); };
   const auto socket = whole_number(value("PMI_FD"));

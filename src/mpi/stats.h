@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Statistics of a process's collectives: the calls that huddle handled, with algorithm and time,
-// and the calls that fell back to the MPI, with the reason.
+// Statistics of a process's collectives: the calls that huddle handled, by algorithm, and the calls
+// that fell back to the MPI, by reason.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ std::vector<Reason> reasons_of(const std::array<std::size_t, fallback_reason_cou
 void sort_by_calls(std::vector<Reason>& reasons);
 
 std::size_t calls_of(const std::vector<Reason>& reasons);
-// Returns " (12 one rank, 3 nonblocking)", or nothing if there are no reasons.
+// Returns text such as " (12 one rank, 3 nonblocking)", or an empty string if there are no reasons.
 std::string listed(const std::vector<Reason>& reasons);
 // Returns a number with a comma after each group of three digits.
 std::string grouped(std::size_t number);
@@ -50,7 +50,7 @@ class Stats {
     std::string_view unserved = {};  // the forced algorithm that could not run the call
   };
   void handled(select::Operation operation, const Taken& how, std::size_t bytes, double seconds);
-  // `more` describes the part of the call that the reason refers to; may be empty.
+  // `more` contains details of the reason and may be empty.
   void fell_back(select::Operation operation, FallbackReason why, std::string_view more,
                  std::size_t bytes, double seconds);
   // Adds a sentence to the end of the report. Repeated sentences are printed once.
@@ -97,10 +97,12 @@ struct Run {
   std::optional<double> seconds = {};  // from MPI_Init to MPI_Finalize; nullopt: not timed
 };
 
-// Returns a sentence with the share of the run spent in collectives; empty if it was not timed.
+// Returns a sentence with the share of the run spent in collectives, or an empty string if the run
+// was not timed.
 std::string times(const Shares& shares, const Run& run);
 
-// Returns a one-line summary, and times() if timed. The stub's calls count as fallbacks.
+// Returns a one-line summary, and times() if the run was timed. The calls that the stub counts are
+// fallbacks.
 std::string summary(const Shares& shares, const huddle_stub_interface& stub, const Run& run);
 
 }  // namespace huddle::mpi

@@ -17,7 +17,7 @@
 namespace huddle::mpi {
 namespace {
 
-// A factor of a complex product adds the rounding of four products and two sums.
+// Each factor of a complex product adds the rounding errors of four products and two sums.
 constexpr double roundings_of_a_complex_product = 4;
 
 // Calls `use` with a null pointer to the C++ type.

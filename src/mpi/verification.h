@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Compares results of huddle and of the MPI, and counts what `--verify` found in one process.
+// Compares results of huddle and of the MPI, and counts the outcomes of `--verify` in one process.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ std::optional<Difference> compare_rounded(memory::Type type, const void* ours, c
                                           std::size_t count, int ranks,
                                           const std::vector<double>& scale);
 
-// Returns the first number whose value differs. Zeros of either sign are equal, and so is a NaN to
-// any number.
+// Returns the first number whose value differs. Zeros of either sign are equal, and a NaN equals
+// every number.
 // Requires: a real type.
 std::optional<Difference> compare_values(memory::Type type, const void* ours, const void* theirs,
                                          std::size_t count);
@@ -76,8 +76,8 @@ class Verification {
   void note_skipped(Incomparable why) { count(incomparable_[static_cast<std::size_t>(why)]); }
 
   bool has_differences() const { return differences_.load(std::memory_order_relaxed) > 0; }
-  // Returns "6,300 calls compared, 0 differ, 12 not comparable (10 one rank, 2 nonblocking)".
-  // Includes the calls that the stub forwards to the MPI.
+  // Returns text such as "6,300 calls compared, 0 differ, 12 not comparable (10 one rank, 2
+  // nonblocking)". Includes the calls that the stub forwards to the MPI.
   std::string report(const huddle_stub_interface& stub) const;
 
  private:

@@ -45,7 +45,7 @@ TEST(Explore, TriesEveryOrderOfTwoRanks) {
   };
   // Every order counts here, so this uses sample(), which does not stop at known states.
   for (std::uint64_t seed = 0; seed < 100; ++seed) EXPECT_TRUE(sample(job, seed, 1).passed());
-  EXPECT_EQ(orders.size(), 6U);  // 4 over 2
+  EXPECT_EQ(orders.size(), 6U);  // 4 choose 2
 }
 
 TEST(Explore, LargerBudgetFindsMore) {

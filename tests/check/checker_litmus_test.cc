@@ -13,7 +13,7 @@
 namespace huddle::check::checker {
 namespace {
 
-// Options that weaken one operation of the job, to test what its ordering is needed for.
+// Returns options that weaken one operation of the job, to test that its ordering is needed.
 Options with(const Job& job, Operation operation, Fault fault) {
   Options options;
   for (const Mutation& mutation : mutations_of(job)) {
@@ -120,7 +120,7 @@ TEST(MessagePassing, IsTransitive) {
   EXPECT_TRUE(fails_with(explore(job, with(job, Operation::wait, Fault::relaxed)), "a race at"));
 }
 
-// Reuses a buffer before its reader has released it.
+// Reuses a buffer, which its reader must have released before.
 TEST(MessagePassing, BufferReuseNeedsReleaseAndAcquire) {
   const Job job = litmus(2, [](CheckedContext& ctx) {
     for (context::Sequence i = 1; i <= 2; ++i) {

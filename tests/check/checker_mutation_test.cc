@@ -30,7 +30,7 @@ void combine_bytes(void* to, const void* left, const void* right, std::size_t co
 }
 constexpr memory::Reduction combine{combine_bytes, nullptr, 1, false};
 
-// A small reduction that uses everything: non-temporal copies of contributions, flags with one
+// A small reduction that uses most operations: non-temporal copies of contributions, flags with one
 // writer each, a root that waits for any or all of them, a counter of the ranks that have read the
 // result, and a control word that is cleared for the next call.
 void collective(CheckedContext& ctx, std::size_t call) {

@@ -78,7 +78,7 @@ struct Moment {
     auto operator<=>(const Core&) const = default;
   };
   std::vector<Core> cores;
-  // two flags of each rank, then the one that all ranks update
+  // two flags per rank, then the flag that all ranks update
   std::vector<context::Sequence> memory;
   Ending ending;
   auto operator<=>(const Moment&) const = default;

@@ -125,7 +125,7 @@ TEST(Counting, CountsBytesAndComputesResults) {
   }
 }
 
-// Lines that a reader has taken come back from one place: one transfer per line.
+// Lines whose ownership a reader has taken come back from the reader, by one transfer per line.
 TEST(Counting, CountsLinesWhoseOwnershipIsTaken) {
   const Counts counts = count(job_of(2, [](CountedContext& ctx) {
     if (ctx.rank() == 0) {

@@ -38,7 +38,7 @@ inline Job litmus(int ranks, std::function<void(CheckedContext&)> body) {
   return job;
 }
 
-// Gives every input byte a different value, as far as the range of bytes allows.
+// Gives the input bytes values that differ as far as possible.
 inline void fill_inputs(Memory& memory) {
   for (int rank = 0; rank < memory.ranks(); ++rank) {
     const auto input = memory.bytes(context::Region::input, rank);
@@ -48,7 +48,7 @@ inline void fill_inputs(Memory& memory) {
   }
 }
 
-// Values that a rank saw, for litmus tests on values. Kept outside the simulated memory.
+// Two values that a rank saw, for litmus tests on values. Stored outside the simulated memory.
 struct Seen2 {
   context::Sequence first = 0;
   context::Sequence second = 0;

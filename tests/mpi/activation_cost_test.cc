@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint64_t team_set_up_ns = 2'000'000;
 constexpr std::uint64_t call_ns = 1000;
-// If a third of each call is saved.
+// The calls that repay the set-up if huddle saves a third of each call.
 constexpr std::uint64_t required_calls = 3 * team_set_up_ns / call_ns;
 
-// Returns the verdict after a number of small calls.
+// Returns the decision after a number of small calls.
 ActivationDecision judge_small(std::size_t calls, std::uint64_t past_use = 0) {
   return decide_activation(calls, {calls, past_use, call_ns, team_set_up_ns});
 }
@@ -30,7 +30,8 @@ TEST(ActivationCost, IsReachedOnceTheCallsWouldHaveSavedIt) {
   EXPECT_TRUE(judge_small(first_vote, required_calls - first_vote).is_due);
 }
 
-// Each vote costs a call, so votes are rare, and the last one is expected to reach the cost.
+// A vote takes as long as a call, so votes are rare, and the last one is made when the calls are
+// expected to have repaid the cost.
 TEST(ActivationCost, VotesAreRareAndInTime) {
   EXPECT_EQ(judge_small(64).next_vote, 128U) << "the calls to come may move more";
   const ActivationDecision far = judge_small(required_calls / 3);
@@ -67,7 +68,8 @@ TEST(ActivationCost, CombinesTheTermsOfAllRanks) {
   EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
 }
 
-// In a loop that creates communicators, each would pay for a new set-up.
+// In a loop that creates communicators, each one would pay for a new set-up, so calls on freed
+// communicators do not count.
 TEST(ActivationCost, OverSeveralNodesCountsCallsOfOneCommunicator) {
   const ActivationTerms few{first_vote, 1'000'000, call_ns, 1, team_set_up_ns};
   EXPECT_TRUE(decide_activation(first_vote, few).is_due);

@@ -58,7 +58,7 @@ TEST(Launched, CountsTheRanksOfTheInnermostLauncher) {
   EXPECT_EQ(launched({"OMPI_COMM_WORLD_SIZE=3"})->by, "Open MPI's launcher");
 }
 
-// The two ends of a socket pair represent ranks whose launcher created it.
+// The two ends of a socket pair stand for the sockets that a launcher created for two ranks.
 TEST(PlaceInJob, IsReadFromMpichsLauncher) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);

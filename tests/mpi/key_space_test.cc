@@ -48,8 +48,8 @@ TEST(HydraKeySpace, NeedsASocketOfHydra) {
   EXPECT_EQ(hydra_key_space(Environment{}), nullptr);
 }
 
-// The launcher's end of a process's socket. Sends the given answers one after the other; an empty
-// string stands for no answer.
+// Simulates the launcher on the other end of a process's socket. Sends the given answers one after
+// the other; an empty string stands for no answer.
 class Launcher {
  public:
   explicit Launcher(std::vector<std::string> answers) {
@@ -77,7 +77,7 @@ class Launcher {
   }
 
  private:
-  // Messages are in version 2 after the first answer that contains pmi_version=2.
+  // Messages are PMI-2 messages after the first answer that contains pmi_version=2.
   void answer(const std::vector<std::string>& answers) {
     PmiVersion version = PmiVersion::one;
     for (const std::string& one : answers) {
@@ -226,7 +226,8 @@ TEST(SlurmKeySpace, ReturnsTheSocketOfAnMpiThatSendsNothing) {
   launcher.end();
 }
 
-// As in a failing MPI_Init: the other ranks wait for this rank until the launcher ends them.
+// As in a failing MPI_Init. If the message were lost, the launcher would not end the other ranks,
+// which wait for this rank.
 TEST(SlurmKeySpace, ForwardsTheLastMessageOfAProcess) {
   Launcher launcher({accepted_1, "cmd=my_kvsname rc=0 kvsname=7.0\n", "cmd=put_result rc=0\n", ""});
   const auto space = launcher.of_slurm();

@@ -78,8 +78,8 @@ void Machine::store(int rank, context::Address flag, context::Sequence value, St
   }
 }
 
-// An update is both a load and a store: others see every earlier store before it, and it continues
-// to carry what the flag carried before.
+// An update is both a load and a store. Other ranks see all earlier stores of this rank before it,
+// and its value carries everything that the flag's previous value carried (a release sequence).
 context::Sequence Machine::update(int rank, context::Address flag, context::Sequence add,
                                   Strength strength, bool hold) {
   drain(rank);
@@ -251,7 +251,8 @@ void Machine::learn(int rank, const Clock& carried, Strength strength) {
   (strength == Strength::ordered ? core(rank).known : core(rank).unacquired).combine(carried);
 }
 
-// Advances the rank's time: peers that have acquired what it published do not know later accesses.
+// Advances the rank's time if it has published since its last access: peers that have acquired that
+// time do not know of the accesses that follow.
 void Machine::touch(int rank) {
   Core& mine = core(rank);
   if (std::exchange(mine.has_published, false)) mine.known.set(rank, mine.known.at(rank) + 1);
@@ -265,7 +266,8 @@ void Machine::commit(const PendingStore& store) {
   state.carried = store.carried;
 }
 
-// No other store may separate the two halves of a read-modify-write.
+// Commits pending updates of this flag, because no other update may come between the load and the
+// store of a read-modify-write.
 void Machine::finish_updates(std::size_t byte) {
   for (int rank = 0; rank < memory_.ranks(); ++rank) {
     const auto store = core(rank).buffer.take_update(byte);
@@ -308,8 +310,8 @@ void Machine::write(int rank, context::Address place, std::vector<std::byte> byt
   store.place = place;
   store.first = first;
   store.bytes = std::move(bytes);
-  // Queues only behind the rank's own held stores: a reader that is ordered after these bytes
-  // cannot tell otherwise when they became visible.
+  // Queues the store only behind the rank's own pending stores. A reader is ordered after this
+  // store (otherwise it races), so it cannot observe when exactly the bytes became visible.
   if (mine.buffer.must_queue(first, store.bytes.size(), false)) {
     mine.buffer.push(std::move(store));
   } else {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The simulated machine: memory, the store buffer of each rank, and what each rank knows. Every
-// operation takes effect immediately; the scheduler (execution.h) decides when to call it.
+// The simulated machine: memory, the store buffer of each rank, and a vector clock of the accesses
+// that each rank knows of. Every operation takes effect immediately; the scheduler
+// (checked_execution.h) decides when to call it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@
 
 namespace huddle::check::checker {
 
-// Memory order of an operation on a flag: release for stores and acquire for loads, or neither.
+// Memory order of an operation on a flag. `ordered` is acquire for loads, release for stores, and
+// both for updates; `relaxed` is neither.
 enum class Strength : std::uint8_t { ordered, relaxed };
 
 // Receives a protocol's errors. fail() does not return.
@@ -36,29 +38,35 @@ class Machine {
 
   void begin_execution();
 
-  // Returns what the rank would see, without side effects.
+  // Returns the value that the rank would load, without side effects.
   context::Sequence peek(int rank, context::Address flag) const;
   context::Sequence load(int rank, context::Address flag, Strength strength);
-  // If `hold`, others see the store only after let_go(), or when the rank fences.
+  // If `hold` is true, the store stays in the store buffer, where other ranks do not see it, until
+  // let_go() or the rank's next fence or update.
   void store(int rank, context::Address flag, context::Sequence value, Strength strength,
              bool hold);
-  // If `hold`, later loads of this rank may pass its store, as on Arm; other updates may not.
+  // Adds `add` and returns the previous value. If `hold` is true, the store of the update stays in
+  // the store buffer, so that later loads of this rank overtake it, as on Arm. Other updates of the
+  // flag do not overtake it.
   context::Sequence update(int rank, context::Address flag, context::Sequence add,
                            Strength strength, bool hold);
   void fence(int rank);
-  // `unfenced`: by non-temporal stores that no fence has ordered yet.
+  // If `unfenced` is true, the copy uses non-temporal stores that no fence has ordered yet.
   void copy(int rank, context::Address to, context::Address from, std::size_t n, bool unfenced);
   void copy_and_own(int rank, context::Address to, context::Address from, std::size_t n);
   void own(int rank, context::Address place, std::size_t n);
   // Orders the rank's earlier non-temporal stores before everything that follows.
   void order_callers_stores(int rank);
-  // Stores the same bytes again, non-temporally. Accesses to that region are recorded from then on.
+  // Stores the bytes at `place` again by unfenced non-temporal stores, as a protocol's caller may
+  // have done. From then on, accesses to that region are recorded.
   void store_as_caller(int rank, context::Address place, std::size_t n);
   void reduce(int rank, context::Address to, context::Address left, context::Address right,
               std::size_t count, const memory::Reduction& reduction);
-  // Accesses to the exposed region are recorded from then on, as in shared memory.
+  // Stores the address `what` at `at`. From then on, accesses to the exposed region are recorded,
+  // as in shared memory.
   void expose(int rank, context::Address at, context::Address what);
-  // From then on the rank may address the exposed region of that owner.
+  // Returns the address that is exposed at `at`. From then on, the rank may access that region of
+  // its owner directly.
   context::Address map_exposed(int rank, context::Address at);
   void pull(int rank, context::Address to, context::Address at, std::size_t offset, std::size_t n);
   void push(int rank, context::Address at, std::size_t offset, context::Address from,
@@ -74,9 +82,10 @@ class Machine {
   void let_go(int rank, std::size_t index);
   void drain(int rank);
 
-  // Returns a digest of everything that determines the future, besides the ranks themselves. The
-  // recorded accesses are not part of it: they follow from the ranks' progress, and of two ordered
-  // accesses only the later one matters, because a rank that knows it knows both.
+  // Returns a digest of the state that determines the rest of the execution, except for the ranks'
+  // own state. The recorded accesses are not part of it: they follow from the ranks' progress, and
+  // of two ordered accesses only the later one matters, because a rank that knows of it knows of
+  // both.
   std::uint64_t digest() const;
   bool take_news() { return flags_.take_news(); }
 
@@ -87,8 +96,8 @@ class Machine {
     Clock known;
     Clock fenced;      // known at the last fence; carried by later relaxed stores
     Clock unacquired;  // seen by relaxed loads; known after the next fence
-    // A time advances with the first access after the previous one was published, so that accesses
-    // without effect on others do not create new states.
+    // A rank's time advances at its first access after it has published, and not at every access,
+    // so that accesses that no other rank can observe do not create new states.
     bool has_published = true;
     bool has_fenced = true;
     Time nontemporal_time = 0;
@@ -127,8 +136,8 @@ class Machine {
   Flags flags_;
   Accesses accesses_;
   std::vector<Core> cores_;
-  std::vector<bool> watched_;               // by region and rank: accesses are recorded
-  std::vector<std::vector<bool>> reached_;  // by rank, then like watched_
+  std::vector<bool> watched_;               // by region and rank: whether accesses are recorded
+  std::vector<std::vector<bool>> reached_;  // by rank, then as watched_: whether it was mapped
 };
 
 }  // namespace huddle::check::checker

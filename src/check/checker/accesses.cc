@@ -13,7 +13,7 @@ void Accesses::forget() {
   dirty_.clean_all([this](std::size_t first, std::size_t n) {
     for (std::size_t byte = first; byte < first + n; ++byte) cells_[byte] = Cell{};
   });
-  crowds_.assign(static_cast<std::size_t>(ranks_), 0);  // part 0 means none
+  crowds_.assign(static_cast<std::size_t>(ranks_), 0);  // index 0 means none
 }
 
 std::optional<Conflict> Accesses::read(int rank, std::size_t first, std::size_t n,
@@ -105,7 +105,8 @@ std::optional<int> Accesses::unknown(int rank, const std::vector<Time>& times,
   return std::nullopt;
 }
 
-// Checks plain accesses to bytes that other ranks use as flags.
+// Returns a conflict of a plain (not atomic) access with another rank's use of these bytes as
+// flags.
 std::optional<Conflict> Accesses::flag_conflict(int rank, std::size_t first, std::size_t n,
                                                 const Clock& clock, bool loads_too) const {
   std::optional<Conflict> found;

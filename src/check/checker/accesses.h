@@ -2,8 +2,9 @@
 // Copyright the huddle contributors
 //
 // Race detection: records which rank accessed each byte of reachable memory, and when. Two ranks
-// race if they access the same byte, one of them writes, and the later one does not know of the
-// earlier access. Flags may be accessed by many ranks, but stored by one at a time.
+// race if they access the same byte, one of them writes, and the earlier access does not happen
+// before the later one (as in the C++ memory model). Flags may be accessed concurrently, but two
+// stores to a flag must be ordered.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +18,11 @@
 
 namespace huddle::check::checker {
 
-// Counts what one agent has published; 0 means never.
+// Logical time of an agent, which advances after the agent has published; 0 means never.
 using Time = std::uint32_t;
 
-// Vector clock: what a rank knows of the actions of the others. Each rank is two agents: the rank
-// itself, and its non-temporal stores, which are unordered until a fence.
+// Vector clock: the latest time of each agent that a rank knows of. Each rank has two agents: the
+// rank itself, and its non-temporal stores, which are unordered until a fence.
 class Clock {
  public:
   Clock() = default;
@@ -31,7 +32,7 @@ class Clock {
   bool knows(int agent, Time time) const { return at(agent) >= time; }
   void set(int agent, Time time) { times_[static_cast<std::size_t>(agent)] = time; }
   void clear() { std::fill(times_.begin(), times_.end(), 0); }
-  // Adds everything that `other` knows.
+  // Adds everything that `other` knows of.
   // Requires: both clocks have the same agents.
   void combine(const Clock& other) {
     for (std::size_t i = 0; i < times_.size(); ++i) {
@@ -50,10 +51,11 @@ class Clock {
 
 inline constexpr std::size_t flag_bytes = 4;
 
-// State of a word that is used as a flag: what its value carries, and which ranks accessed it.
+// State of a word that is used as a flag: the knowledge that its value carries, and the ranks'
+// accesses.
 struct Flag {
   bool is_stored = false;
-  // Known to a rank that acquires the value.
+  // The knowledge that a rank gains when it acquires the value.
   Clock carried;
   // Time of each rank's last access of this kind, 0 for never.
   std::vector<Time> loads;
@@ -71,12 +73,12 @@ class Flags {
         slots_((bytes + flag_bytes - 1) / flag_bytes, no_slot),
         uses_(slots_.size()) {}
 
-  // Begins a new execution. Keeps how each word is used, which is a property of the job.
+  // Begins a new execution. Keeps the recorded uses of the words, which are a property of the job.
   void forget() { ++execution_; }
 
-  // Most flags are stored by one rank and are never accessed as data; which of their stores a rank
-  // knows of does not matter. The other flags are contested. Each of these functions records a use
-  // and returns whether the word is a contested flag.
+  // Most flags are stored by one rank only and never accessed as data. Accesses to them cannot
+  // conflict, so they need not advance a rank's time. All other flags are contested. Each of these
+  // functions records a use and returns whether the word is a contested flag.
   bool note_load(std::size_t byte) {
     return note(byte, [](Use& use) { use.is_flag = true; });
   }
@@ -93,8 +95,8 @@ class Flags {
       note(word * flag_bytes, [](Use& use) { use.is_data = true; });
     }
   }
-  // Returns whether a word has turned out to be contested since the last call. Results found
-  // without knowing this must be computed again.
+  // Returns whether a word has turned out to be contested since the last call. Earlier results must
+  // then be computed again.
   bool take_news() { return std::exchange(news_, false); }
 
   // Requires: `byte` is a multiple of flag_bytes.
@@ -136,7 +138,7 @@ class Flags {
   struct Use {
     bool is_flag = false;
     bool is_data = false;
-    bool has_writers = false;  // by more than one rank
+    bool has_writers = false;  // stored by more than one rank
     int writer = nobody;
 
     bool is_contested() const { return is_flag && (is_data || has_writers); }
@@ -181,9 +183,10 @@ class Accesses {
 
   void forget();
 
-  // Each function records an access by `rank`, which knows `clock`, and returns the first conflict.
+  // Each function records an access by `rank`, whose vector clock is `clock`, and returns the first
+  // conflict, if any.
   std::optional<Conflict> read(int rank, std::size_t first, std::size_t n, const Clock& clock);
-  // Writes as the rank's `agent`, at that agent's `time`.
+  // Attributes the write to `agent`, one of the rank's two agents, at that agent's `time`.
   std::optional<Conflict> write(int rank, int agent, Time time, std::size_t first, std::size_t n,
                                 const Clock& clock);
   std::optional<Conflict> load(int rank, std::size_t byte, const Clock& clock);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Operations do what runtime/context/context.h specifies, or what the active mutation does instead.
+// Each operation does what runtime/context/context.h specifies, unless the active mutation plants a
+// fault at its call site.
 #include "check/checker/checked_context.h"
 
 #include <cerrno>
@@ -139,7 +140,7 @@ int CheckedContext::wait_any(std::span<const context::AwaitedFlag> awaited, Wher
   return execution_.wait_any(call, flags, std::move(conditions), strength_with(fault));
 }
 
-// Waits for one flag after another: a flag may advance while a later one is awaited.
+// Waits for one flag after another. A flag may advance further while a later one is awaited.
 void CheckedContext::wait_all(std::span<const context::Address> flags, context::Until until,
                               Where where) {
   if (flags.empty()) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The context in which a protocol is model-checked: one rank's view of a simulated team whose
-// ranks, stores and sleeping ranks are interleaved in every order (checker.h). Operations record
-// their call site, for failure reports and to let a mutation modify a single call.
+// The context in which a protocol is model-checked: one rank's view of a simulated team. The
+// checker (checker.h) varies the order of the ranks' operations and when their stores become
+// visible. Operations record their call site, for failure reports and to let a mutation modify a
+// single call.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +20,16 @@
 
 namespace huddle::check::checker {
 
-// Offsets of one call's buffers in a rank's input and output, as its caller passed them.
+// Offsets of one call's buffers in a rank's input and output regions.
 struct Buffers {
   std::size_t input = 0;
   std::size_t output = 0;
-  // The input is the output, from `input` bytes on.
+  // The input is part of the output buffer, from its byte `input` on.
   bool in_place = false;
 };
 
-// The value that wait() saw. Converting it to a number records that the rank depends on it.
+// The flag's value that ended a wait. Converting it to a number records that the rank depends on
+// it.
 class ObservedValue {
  public:
   ObservedValue(Execution& execution, int rank, context::Sequence seen)
@@ -56,8 +58,9 @@ class CheckedContext {
 
   context::Sequence load(context::Address flag, Where where = Where::current());
   void store(context::Address flag, context::Sequence value, Where where = Where::current());
-  // All ranks make equal calls here. If the owner of a flag stores it again before a peer has
-  // waited for it, the stamp would no longer match; here the peer waits forever, which is detected.
+  // There are no stamps here, because all ranks pass equal arguments. But the owner of a flag must
+  // not store it again before the peer has waited for it: wait_stamped() then waits forever, which
+  // the checker detects.
   void store_stamped(context::Address flag, context::Sequence value,
                      Where where = Where::current()) {
     store(flag, value, where);
@@ -89,19 +92,19 @@ class CheckedContext {
   void wake(context::Address flag, Where where = Where::current());
   bool expose(context::Address at, context::Address what, Where where = Where::current());
   void order_callers_stores(Where where = Where::current());
-  // A reached place keeps its own address.
+  // Returns the exposed address itself, because nothing is mapped here.
   std::optional<context::Address> map_exposed(context::Address at, Where where = Where::current());
-  // If the job allows path failures, both fail one or more times in some execution.
+  // pull() and push() fail in some executions if the job allows path failures.
   single_copy::ErrorNumber pull(context::Address to, context::Address at, std::size_t offset,
                                 std::size_t n, Where where = Where::current());
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t n, Where where = Where::current());
 
-  // Models a store by the protocol's caller: it has stored what is there non-temporally, and no
-  // fence has ordered that yet.
+  // Models non-temporal stores of the protocol's caller to these bytes, which no fence has ordered
+  // yet.
   void store_as_caller(context::Address place, std::size_t n, Where where = Where::current());
 
-  // No rank dies here, so this is like any wait.
+  // Equivalent to wait(), because no rank dies here.
   void wait_or_owner_death(context::Address flag, context::Until until,
                            Where where = Where::current()) {
     wait(flag, until, where);

@@ -39,13 +39,13 @@ std::optional<Failure> Execution::run(Chooser& chooser, bool tracing) {
     const int first = next_rank(context::Fibers::host);
     fibers_.run(first, body);
     if (!abandoned_) end_and_verify();
-  } catch (const Abandoned&) {  // before any rank began, or in the verification
+  } catch (const Abandoned&) {  // thrown before any rank began, or in the verification
   }
   if (chooser_error_) std::rethrow_exception(std::exchange(chooser_error_, nullptr));
   return failure_;
 }
 
-// Runs a whole rank. Returns the rank to continue with.
+// Runs the body of a rank to its end. Returns the rank to switch to.
 int Execution::live(int rank) {
   Rank& me = of(rank);
   me.begun = true;
@@ -64,7 +64,7 @@ int Execution::live(int rank) {
   return next_to_unwind();
 }
 
-// Returns a rank that has not ended, or the host.
+// Returns a rank that has not ended, or the host if all have.
 int Execution::next_to_live() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     if (of(rank).state != Rank::State::ended) return rank;
@@ -72,7 +72,8 @@ int Execution::next_to_live() const {
   return context::Fibers::host;
 }
 
-// When an execution is abandoned, every rank that has begun must unwind its stack.
+// Returns a rank that has begun but not ended, or the host. When an execution is abandoned, each
+// such rank must unwind its stack.
 int Execution::next_to_unwind() const {
   for (int rank = 0; rank < job_.ranks; ++rank) {
     if (of(rank).begun && of(rank).state != Rank::State::ended) return rank;
@@ -80,7 +81,8 @@ int Execution::next_to_unwind() const {
   return context::Fibers::host;
 }
 
-// Returns false if the call is to be ignored: in a destructor that runs while the rank unwinds.
+// Begins an operation. Returns false if it must be ignored because a destructor calls it while the
+// rank's stack unwinds. Throws Abandoned if the execution has been abandoned.
 bool Execution::enter(const Call& call) {
   if (abandoned_) {
     if (std::uncaught_exceptions() > 0) return false;
@@ -90,7 +92,7 @@ bool Execution::enter(const Call& call) {
   return true;
 }
 
-// Returns when the chooser selects this rank's operation as the next one.
+// Blocks until the chooser selects this rank's operation as the next one.
 void Execution::take_turn(const Call& call, std::span<const context::Address> flags, bool writes) {
   Rank& me = of(call.rank);
   me.flags.assign(flags.begin(), flags.end());
@@ -133,9 +135,10 @@ int Execution::next_rank(int current) {
   }
 }
 
-// The rank that has the turn comes first, and preempting it costs budget. A rank that was preempted
-// without effect is set aside while others can run, because running its operation now would equal
-// running it before the preemption, which is another execution.
+// Lists what can happen next. The current rank comes first, and preempting it costs budget. A
+// preempted rank is set aside while other ranks can run, unless one of them has executed an
+// operation that conflicts with its own: until then, running it is equivalent to not preempting it,
+// which is another execution.
 void Execution::list_alternatives(int current) {
   alternatives_.clear();
   const bool goes_on = current != context::Fibers::host && can_go_on(current);
@@ -151,7 +154,7 @@ void Execution::list_alternatives(int current) {
   if (next_to_live() != context::Fibers::host) list_stores(alternatives_.empty());
 }
 
-// A held store that no later operation of its rank has passed is equivalent to one that has not
+// A held store that no later operation of its rank has overtaken is equivalent to one that has not
 // been executed yet, so it becomes visible only if nothing else can happen.
 void Execution::list_stores(bool also_unpassed) {
   for (int rank = 0; rank < job_.ranks; ++rank) {
@@ -163,12 +166,12 @@ void Execution::list_stores(bool also_unpassed) {
   }
 }
 
-// If the rank has pending stores, its operation may affect more flags than its own.
+// A rank with pending stores is not set aside, because its operation may affect other flags too.
 void Execution::set_aside(int rank) {
   of(rank).set_aside = !of(rank).flags.empty() && machine_.pending(rank).empty();
 }
 
-// Another rank accessed these flags.
+// Called when a rank accesses these flags: ranks whose operation conflicts are no longer set aside.
 void Execution::bring_back(std::span<const context::Address> flags, bool writes) {
   for (Rank& rank : ranks_) {
     if (!rank.set_aside || !(writes || rank.writes)) continue;
@@ -196,7 +199,7 @@ bool Execution::can_go_on(int rank) const {
   return false;
 }
 
-// Returns which of the awaited flags satisfy their conditions.
+// Returns the indices of the awaited flags that satisfy their conditions.
 std::vector<std::size_t> Execution::holding(int rank) const {
   const Rank& waiter = of(rank);
   std::vector<std::size_t> found;
@@ -257,7 +260,8 @@ std::size_t Execution::chosen_flag(int rank, std::span<const std::size_t> holdin
   return choose().index;
 }
 
-// Ranks are deterministic, so what each has seen determines its position and its future.
+// Returns a digest of the state. Ranks are deterministic, so the values that a rank has seen
+// determine its position and its further operations.
 std::uint64_t Execution::state() const {
   const Alternative& first = alternatives_.front();
   std::uint64_t digest = mixed(machine_.digest(), static_cast<std::uint64_t>(first.kind));

@@ -27,7 +27,7 @@ namespace huddle::check::checker {
 // A condition that a rank waits for.
 struct Condition {
   context::Until until;
-  bool plain_compare = false;  // a mutation: wrong if numbers wrap
+  bool plain_compare = false;  // a mutation: >=, which is wrong if numbers wrap
 
   bool holds(context::Sequence seen) const {
     return plain_compare ? seen >= until.value : until.holds(seen);
@@ -46,25 +46,26 @@ class Execution : private ErrorReporter {
 
   // Runs one execution. Returns the failure, if any.
   std::optional<Failure> run(Chooser& chooser, bool tracing);
-  // Returns whether previous results must be computed again because a property of the job was not
-  // known until now, and resets that.
+  // Returns whether the latest execution revealed a property of the job because of which earlier
+  // results must be computed again. The next call returns false unless there is another one.
   bool take_news() { return machine_.take_news(); }
-  // Returns the call sites of all executions so far.
+  // Returns the call sites that executions have reached so far, with the faults that apply to them.
   const std::vector<SiteFaults>& sites() const { return sites_; }
 
   // Used by CheckedContext.
   int ranks() const { return job_.ranks; }
-  // Returns the fault to apply here, if any, out of those that make sense.
+  // Returns the fault that the active mutation plants at this site, if it is one of `sensible`.
+  // Without a mutation, records the site and `sensible`.
   std::optional<Fault> fault_at(const Site& site, const FaultSet& sensible);
-  // Records that the rank uses a value that it saw. Two states in which ranks saw different values
-  // but did not use them are equal.
+  // Records that the rank uses a value that it saw. States that differ only in values that were
+  // seen but not used are equal.
   void observe(int rank, context::Sequence seen);
   context::Sequence load(const Call& call, context::Address flag, Strength strength);
   void store(const Call& call, context::Address flag, context::Sequence value, Strength strength);
   context::Sequence update(const Call& call, context::Address flag, context::Sequence add,
                            Strength strength);
   void fence(const Call& call);
-  // Does not call observe().
+  // Does not call observe(), because the rank may ignore the value.
   context::Sequence wait(const Call& call, context::Address flag, const Condition& condition,
                          Strength strength);
   int wait_any(const Call& call, std::span<const context::Address> flags,
@@ -81,7 +82,7 @@ class Execution : private ErrorReporter {
   void expose(const Call& call, context::Address at, context::Address what);
   std::optional<context::Address> map_exposed(const Call& call, context::Address at);
   bool is_reachable(int owner) const { return job_.reachable && job_.reachable(owner); }
-  // Both return whether the path worked.
+  // Return whether the path worked.
   bool pull(const Call& call, context::Address to, context::Address at, std::size_t offset,
             std::size_t n);
   bool push(const Call& call, context::Address at, std::size_t offset, context::Address from,
@@ -92,7 +93,7 @@ class Execution : private ErrorReporter {
   void wake(const Call& call, context::Address flag);
 
  private:
-  // Thrown through a rank's frames when its execution is abandoned.
+  // Thrown to unwind a rank's stack when the execution is abandoned.
   struct Abandoned {};
 
   struct Rank {
@@ -100,13 +101,13 @@ class Execution : private ErrorReporter {
     State state = State::ready;
     bool begun = false;
     Call call;                            // current call
-    std::vector<context::Address> flags;  // flags that its operation accesses
-    bool writes = false;                  // whether it stores to one of them
-    // The rank was preempted before that operation, and since then nothing has happened that
-    // affects the operation or that the operation affects.
+    std::vector<context::Address> flags;  // flags that its next operation accesses
+    bool writes = false;                  // whether that operation stores to one
+    // The rank was preempted before that operation, and since then no other rank's operation has
+    // conflicted with it.
     bool set_aside = false;
     std::vector<Condition> conditions;  // by awaited flag
-    std::uint64_t history = 0;          // digest of everything that it has seen
+    std::uint64_t history = 0;          // digest of all values that it has seen
     int path_failures = 0;
   };
 

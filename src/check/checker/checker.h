@@ -19,7 +19,8 @@
 
 namespace huddle::check::checker {
 
-// Tries every interleaving within the budget, the simplest first. For few ranks and few operations.
+// Tries every interleaving within the budget, those with few preemptions first. For few ranks and
+// few operations.
 Result explore(const Job& job, const Options& options = {});
 
 // Tries `runs` random interleavings, for any number of ranks. The seed alone determines them.
@@ -29,11 +30,12 @@ Result sample(const Job& job, std::uint64_t seed, std::size_t runs, const Option
 // Requires: the same job and the same options.
 Result replay(const Job& job, std::string_view choices, const Options& options = {});
 
-// Returns every fault that makes sense at every call that the job makes in some interleaving.
+// Returns all mutations of a job: each fault that applies to each call site. Finds the call sites
+// by random executions.
 std::vector<Mutation> mutations_of(const Job& job);
 
-// A mutation that has no relevant effect, with the reason. It is identified by part of its source
-// line, which remains valid when lines move.
+// A mutation that survives because it has no relevant effect, with the reason. It is identified by
+// a part of its source line instead of a line number, which changes often.
 struct Excuse {
   Fault fault = Fault::dropped;
   std::string line_part;
@@ -41,12 +43,13 @@ struct Excuse {
 };
 
 struct SurveyOptions {
-  // For each try; survey() sets the mutation. Few executions suffice, as errors are found early.
+  // Options of each run, except for the mutation. Few executions suffice, because most errors are
+  // found early.
   Options options{.max_executions = 5'000};
   std::uint64_t seed = 1;
   std::size_t samples = 2'000;
   std::vector<Excuse> excuses;
-  // Limits the survey to files whose path contains this: the rest of a job is not under test.
+  // Limits the survey to files whose path contains this text; the rest of a job is not under test.
   std::string in_files;
 };
 

@@ -11,9 +11,10 @@
 namespace huddle::check::checker {
 namespace {
 
-// Probabilities 1/2, 1/8, 1/32: errors need few costly choices, but some need them close together.
+// The probability of a choice that may be costly is 1/2, 1/8 or 1/32 in an execution: most errors
+// need few costly choices, but some need several close together.
 constexpr std::uint64_t calmest_shift = 2;
-// After this many choices on average, the foremost rank falls behind all others.
+// Average number of choices after which the foremost rank is moved behind the others.
 constexpr std::uint64_t choices_ahead = 24;
 constexpr std::uint64_t highest_priority = std::uint64_t{1} << 32U;
 

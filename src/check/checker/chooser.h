@@ -36,7 +36,7 @@ class Chooser {
   static constexpr std::size_t stop = static_cast<std::size_t>(-1);
 
   virtual ~Chooser() = default;
-  // Computes a number that is equal for states with the same continuations. Expensive.
+  // Returns a digest that is equal for states with the same continuations. Expensive to call.
   using State = std::function<std::uint64_t()>;
 
   // Returns the index of an alternative, or `stop` if this execution is not worth continuing.
@@ -57,12 +57,13 @@ class RandomWalk : public Chooser {
   std::size_t foremost(std::span<const Alternative> alternatives);
 
   std::mt19937_64 random_;
-  std::uint64_t calm_;  // one in calm_ choices is costly
+  std::uint64_t calm_;  // one in calm_ choices may be costly
   bool by_priority_;
   std::vector<std::uint64_t> priority_;  // by rank
 };
 
-// Depth-first search through all choices within a budget that visits no state twice.
+// Depth-first search through all choices within a budget. Does not continue from a state that it
+// has already visited with the same or a larger remaining budget.
 class Search : public Chooser {
  public:
   explicit Search(int budget) : budget_(budget) {}
@@ -71,7 +72,7 @@ class Search : public Chooser {
   // Backtracks to the last choice that has another alternative. Returns false if there is none.
   bool next();
 
-  // Returns whether a larger budget would have allowed more.
+  // Returns whether a larger budget would have allowed more choices.
   bool ran_short() const { return ran_short_; }
   std::size_t states() const { return budget_at_.size(); }
 
@@ -89,7 +90,7 @@ class Search : public Chooser {
   bool ran_short_ = false;
   std::vector<Node> path_;
   std::size_t depth_ = 0;  // nodes of path_ that this execution has passed
-  // Largest remaining budget with which a state was visited.
+  // Largest remaining budget with which a state was visited, by digest of the state.
   std::unordered_map<std::uint64_t, int> budget_at_;
 };
 

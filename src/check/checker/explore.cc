@@ -55,7 +55,7 @@ class Repetition : public Chooser {
   std::size_t count_ = 0;
 };
 
-// Runs the given choices with a trace.
+// Runs an execution with the given choices and a trace.
 std::optional<Failure> repeated(Execution& execution, std::string_view choices) {
   std::optional<Failure> failure;
   do {
@@ -71,7 +71,8 @@ std::optional<Failure> told(Execution& execution, const std::optional<Failure>& 
   return repeated(execution, failure->choices);
 }
 
-// Fills in `result`. Returns false if a larger budget cannot find more.
+// Searches within one budget and fills in `result`. Returns whether to continue with a larger
+// budget.
 bool explore_within(int budget, Execution& execution, const Options& options, Result& result) {
   auto search = std::make_unique<Search>(budget);
   for (bool more = true; more;) {

@@ -23,13 +23,13 @@ namespace huddle::check::checker {
 
 // Errors that are planted at one call of a protocol to test whether the checker finds them.
 enum class Fault : std::uint8_t {
-  relaxed,        // neither acquire nor release
+  relaxed,        // without acquire or release
   dropped,        // not executed
   one_more,       // stores or adds one more
   one_less,       // stores or adds one less
   too_early,      // waits for one less than the right value
   plain_compare,  // waits with >=, which is wrong if numbers wrap
-  wrong_owner,    // stores to or waits for the next rank's memory
+  wrong_owner,    // accesses the flag or memory of the next rank
   wrong_source,   // reads from the next rank's memory
   unfenced,       // a non-temporal copy without the fence at its end
   fewer,          // omits the last byte, element or flag
@@ -43,7 +43,7 @@ constexpr std::string_view name(Fault fault) {
   return fault_names[static_cast<std::size_t>(fault)];
 }
 
-// The faults that make sense at a call.
+// The faults that can be planted at a call.
 class FaultSet {
  public:
   FaultSet(std::initializer_list<Fault> faults) {
@@ -66,12 +66,12 @@ struct Mutation {
   bool operator==(const Mutation&) const = default;
 };
 
-// for example "wait: relaxed, barrier.h:57 in arrive"
+// Returns text such as "relaxed: wait, barrier.h:57 in arrive".
 std::string text_of(const Mutation& mutation);
 
 class CheckedContext;
 
-// Start value of the counters: the second increment wraps.
+// Initial value of sequence numbers that wrap at the second increment.
 inline constexpr context::Sequence just_below_wrap = static_cast<context::Sequence>(-2);
 
 struct Job {
@@ -81,22 +81,24 @@ struct Job {
   context::Sequence first = just_below_wrap;
   // Allows every pull and push to fail.
   bool paths_may_fail = false;
-  // Returns whether peers can reach the owner's exposed memory; if empty, they cannot reach any.
+  // Returns whether peers can map the exposed memory of `owner`. If empty, they cannot map any.
   std::function<bool(int owner)> reachable;
   // Body of each rank: creates its protocol object and runs some operations. It must be
   // deterministic except for what it reads through its context, and must wait instead of polling in
   // a loop. An exception is a failure.
   std::function<void(CheckedContext&)> body;
-  // Fills the inputs, once. May be empty.
+  // Fills the inputs before the first execution. May be empty.
   std::function<void(Memory&)> prepare;
-  // Returns what is wrong after all ranks have ended, or an empty string. May be empty.
+  // Checks the results after all ranks have ended. Returns a description of the error, or an empty
+  // string. May be empty.
   std::function<std::string(const Memory&)> verify;
 };
 
 struct Options {
   // Arm's order allows everything that x86's order allows.
   StoreOrder order = StoreOrder::arm;
-  // Maximum number of preemptions of ranks that could continue and of delayed stores per execution.
+  // Maximum number of costly choices per execution: preemptions of ranks that could continue, held
+  // stores, and failures of pulls and pushes.
   int budget = 2;
   std::size_t max_executions = 500'000;
   // Maximum number of flag operations per execution; more indicates an endless loop.

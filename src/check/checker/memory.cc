@@ -57,7 +57,7 @@ std::uint64_t Memory::digest() const {
         std::memcpy(&word, &p.bytes[first + i], std::min(sizeof word, n - i));
         line = mixed(line, word);
       }
-      sum += line;  // commutative, because lines are visited in any order
+      sum += line;  // a sum, because lines are visited in any order
     });
   }
   return sum;
@@ -125,7 +125,7 @@ constexpr std::uint16_t mark = 0xE5D0;
 struct Written {
   std::uint16_t marked = 0;
   std::uint16_t region = 0;
-  // The lower half of a 64-bit offset; an offset before the buffer is less than 2^31 away.
+  // The lower half of a signed 64-bit offset. Offsets may be negative, but fit in 32 bits.
   std::int32_t offset = 0;
 };
 static_assert(sizeof(Written) == context::exposure_bytes);

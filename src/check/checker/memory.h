@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The memory of a checked team: four regions per rank, as plain bytes. Also the digests of states.
+// The memory of a checked team: four regions per rank, as plain bytes. Also helpers for digests.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@
 
 namespace huddle::check::checker {
 
-// Mixes a number into a digest; every bit of both matters (the finalizer of splitmix64). Digests
-// identify states; two different states have the same one with a probability of one in billions.
+// Mixes a value into a digest by the finalizer of splitmix64, so that every bit of both matters.
+// Digests identify states; the probability that two different states have equal digests is
+// negligible.
 constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   std::uint64_t z = digest * 0x9E3779B97F4A7C15U + value + 0x632BE59BD9B4E019U;
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -27,8 +28,8 @@ constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   return z ^ (z >> 31U);
 }
 
-// Records which lines of an array were used. An execution uses few, so that resetting the array for
-// the next one is cheap.
+// Records which lines of an array an execution has used. They are few, so resetting only these is
+// cheap.
 class DirtyLines {
  public:
   explicit DirtyLines(std::size_t bytes)
@@ -44,7 +45,7 @@ class DirtyLines {
     }
   }
 
-  // Calls clean(first byte, bytes) for each line and forgets them.
+  // Calls clean(first byte, bytes) for each recorded line, and empties the record.
   template <class Clean>
   void clean_all(Clean clean) {
     each(clean);
@@ -52,7 +53,7 @@ class DirtyLines {
     lines_.clear();
   }
 
-  // Calls visit(first byte, bytes) for each line.
+  // Calls visit(first byte, bytes) for each recorded line.
   template <class Visit>
   void each(Visit visit) const {
     for (const std::size_t line : lines_) {
@@ -101,7 +102,7 @@ class Memory {
   // Makes the current content the initial state of every execution.
   void keep_as_image();
   void restore_image();
-  // Returns a digest of everything written since.
+  // Returns a digest of everything that was written since restore_image().
   std::uint64_t digest() const;
 
   // Returns why the rank may not access these bytes, or nothing if it may.
@@ -140,9 +141,9 @@ class Memory {
   std::array<Part, 4> parts_;  // in the order of Region
 };
 
-// Encodes an address as expose() stores it, since this context has no pointers: region and offset.
+// Encodes the region and offset of an address, which expose() stores instead of a pointer.
 std::array<std::byte, context::exposure_bytes> encoded(context::Address what);
-// Returns nothing if the bytes were not written by encoded().
+// Decodes an address of `owner`. Returns nullopt if the bytes were not written by encoded().
 std::optional<context::Address> exposed_address(int owner, std::span<const std::byte> bytes);
 
 }  // namespace huddle::check::checker

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 20> operation_names = {
 constexpr std::array<std::string_view, 5> region_names = {"shared", "input", "output", "scratch",
                                                           "reached"};
 
-// Values at most this far below the wrap are printed as a distance.
+// Values at most this far below the wrap at 2^32 are printed as a distance from it.
 constexpr context::Sequence near_wrap = 4096;
 
 // "void ns::Barrier<W>::arrive(int) [with W = ...]" -> "arrive"

@@ -71,15 +71,15 @@ struct Call {
 // Names for traces and failures.
 std::string_view name(Operation operation);
 std::string_view name(context::Region region);
-// "shared of 2 at 64"
+// Returns text such as "shared of 2 at 64".
 std::string text_of(context::Address place);
-// "shared of 2 at 64..127"
+// Returns text such as "shared of 2 at 64..127".
 std::string text_of(context::Address place, std::size_t n);
-// Small numbers in decimal, numbers just below the wrap as for example 2^32-2.
+// Returns a decimal number, or text such as "2^32-2" for numbers just below the wrap.
 std::string text_of(context::Sequence value);
-// "reaches 5", "is 5"
+// Returns text such as "reaches 5" or "is 5".
 std::string text_of(const context::Until& until);
-// "store, barrier.h:57 in arrive"
+// Returns text such as "store, barrier.h:57 in arrive".
 std::string text_of(const Site& site);
 
 // A readable log of an execution.

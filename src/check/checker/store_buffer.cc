@@ -14,7 +14,7 @@ bool StoreBuffer::must_queue(std::size_t first, std::size_t n, bool is_release) 
                      [&](const PendingStore& store) { return store.overlaps(first, n); });
 }
 
-// Returns whether no earlier store delays it.
+// Returns whether no earlier store delays the store at this index.
 bool StoreBuffer::is_free(std::size_t index) const {
   if (index == 0) return true;
   const PendingStore& store = pending_[index];

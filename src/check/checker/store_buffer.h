@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Store buffer of one rank: stores that other ranks cannot see yet, and which may become visible.
+// Store buffer of one rank: the stores that other ranks cannot see yet. Determines which of them
+// may become visible next.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ namespace huddle::check::checker {
 // Order in which a rank's stores become visible to others.
 enum class StoreOrder : std::uint8_t {
   x86,  // program order
-  // any order, but program order for the same bytes, and a release store comes last
+  // any order, but stores to the same bytes keep program order, and a release store becomes visible
+  // after all earlier stores
   arm,
 };
 
@@ -29,8 +31,8 @@ struct PendingStore {
   bool is_flag = false;
   bool is_release = false;
   bool is_update = false;   // the second half of a read-modify-write
-  bool is_held = false;     // until the scheduler releases it
-  bool was_passed = false;  // by a later load or store of the rank
+  bool is_held = false;     // stays in the buffer until let_go()
+  bool was_passed = false;  // a later access of the rank overtook it
   Clock carried;
 
   std::uint64_t digest() const {
@@ -53,7 +55,7 @@ class StoreBuffer {
   std::span<const PendingStore> pending() const { return pending_; }
   void clear() { pending_.clear(); }
 
-  // Returns whether a new store to these bytes must be queued.
+  // Returns whether a new store to these bytes must wait for stores in the buffer.
   bool must_queue(std::size_t first, std::size_t n, bool is_release) const;
   void push(PendingStore store) { pending_.push_back(std::move(store)); }
   // Returns whether only the scheduler holds the store at this index of pending().
@@ -62,18 +64,18 @@ class StoreBuffer {
   void note_passed() {
     for (PendingStore& store : pending_) store.was_passed = true;
   }
-  // Removes the next store that may become visible by itself.
+  // Removes and returns the next store that is not held and that no earlier store delays.
   std::optional<PendingStore> take_ready();
-  // Removes the oldest store, even if it is held.
+  // Removes and returns the oldest store, even if it is held.
   // Requires: the buffer is not empty.
   PendingStore take_oldest();
 
-  // Removes the oldest store if it is the store of a read-modify-write of this flag.
+  // Removes and returns the oldest store if it belongs to a read-modify-write of this flag.
   std::optional<PendingStore> take_update(std::size_t first);
 
   // Overlays `bytes`, read from memory, with this rank's own pending stores.
   void lay_over(std::size_t first, std::span<std::byte> bytes) const;
-  // Returns whether a load of these bytes is served from the buffer.
+  // Returns whether a load of this flag gets its value from the buffer.
   bool has_flag(std::size_t first, std::size_t n) const;
 
  private:

@@ -22,7 +22,7 @@ std::string text_of(const Mutation& mutation) {
 
 namespace {
 
-// Number of random executions that reveal the calls made in some orders only.
+// Number of random executions that search for call sites. Some calls are made in some orders only.
 constexpr std::size_t orders_to_look_at = 200;
 
 void add_new(std::vector<Mutation>& all, const std::vector<Mutation>& more) {
@@ -40,8 +40,8 @@ bool is_caught(const Job& job, Options options, const Mutation& mutation,
          !explore(job, options).passed() || !sample(job, how.seed, how.samples, options).passed();
 }
 
-// If the compiler was called with a path relative to its directory, as compiler caches do, source
-// locations contain this path.
+// Returns the text of the source line. The path in a source location is relative if the compiler
+// was called with a relative path, as compiler caches do.
 std::string source_line(const Site& site) {
   const std::filesystem::path path = std::filesystem::path(HUDDLE_COMPILED_IN) / site.file;
   std::ifstream file(path);

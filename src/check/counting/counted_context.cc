@@ -147,7 +147,8 @@ std::optional<context::Address> CountedContext::map_exposed(context::Address at)
   return what_is_exposed(at);
 }
 
-// Private memory is not part of the simulated caches: accessing it costs only what the path costs.
+// Private memory is not part of the simulated caches, so accesses to it count only as a pull or
+// push.
 single_copy::ErrorNumber CountedContext::pull(context::Address to, context::Address at,
                                               std::size_t offset, std::size_t bytes) {
   ++counts().pulls;

@@ -22,7 +22,7 @@ namespace huddle::check::counting {
 
 // Operations that one rank requested.
 struct RankCounts {
-  // of flags, that saw a new value; repeated loads of the same value do not count
+  // loads of flags that returned a new value; repeated loads of the same value do not count
   std::size_t loads = 0;
   std::size_t stores = 0;
   std::size_t updates = 0;  // atomic read-modify-writes
@@ -50,7 +50,7 @@ struct Counts {
   std::size_t all_transfers() const;
   void add_transfer(int from, int to) { ++transfers_[at(from, to)]; }
 
-  // Returns what a job did in addition to a job that is a prefix of it.
+  // Subtracts the counts of a job that is a prefix of this one, which leaves those of the rest.
   // Requires: both have the same number of ranks.
   Counts& operator-=(const Counts& less);
   bool operator==(const Counts&) const = default;
@@ -77,7 +77,8 @@ class CountedContext {
 
   context::Sequence load(context::Address flag);
   void store(context::Address flag, context::Sequence value);
-  // All ranks make equal calls here, and a stamp shares the cache line of its flag.
+  // There are no stamps here: a stamp shares the cache line of its flag, so it would not change the
+  // counts.
   void store_stamped(context::Address flag, context::Sequence value) { store(flag, value); }
   context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
@@ -92,7 +93,7 @@ class CountedContext {
   context::Sequence wait(context::Address flag, context::Until until);
   int wait_any(std::span<const context::AwaitedFlag> awaited);
   void wait_all(std::span<const context::Address> flags, context::Until until);
-  // Transfers take no time here, so a prefetch moves no line.
+  // Time is not simulated, so a prefetch transfers no line; the access that follows does.
   void prefetch_write(context::Address, std::size_t n) { counts().prefetched_bytes += n; }
   void copy(context::Address to, context::Address from, std::size_t n, memory::CopyKernel kernel);
   void copy_and_own(context::Address to, context::Address from, std::size_t n);
@@ -109,7 +110,7 @@ class CountedContext {
                                 std::size_t bytes);
   single_copy::ErrorNumber push(context::Address at, std::size_t offset, context::Address from,
                                 std::size_t bytes);
-  // No rank dies here.
+  // Equivalent to wait(), because no rank dies here.
   void wait_or_owner_death(context::Address flag, context::Until until) { wait(flag, until); }
 
  private:
@@ -127,11 +128,11 @@ struct Job {
   checker::Sizes sizes;
   // Initial value of each word in Region::shared.
   context::Sequence first = context::first_sequence;
-  // True if ranks can reach exposed memory directly, false if they must pull it.
+  // True if ranks can map exposed memory, false if they must pull it.
   bool reachable = false;
   // Body of each rank.
   std::function<void(CountedContext&)> body;
-  // Fill the inputs and inspect the results. May be empty.
+  // Fill the inputs before the run and inspect the results after it. May be empty.
   std::function<void(checker::Memory&)> prepare;
   std::function<void(const checker::Memory&)> look;
 };

@@ -75,7 +75,8 @@ int Round::live(int rank) {
   return next_after(rank);
 }
 
-// After a failure, only ranks whose frames must be unwound are selected.
+// Returns the next rank that has not ended, or the host if all have. After a failure, selects only
+// ranks whose stack must be unwound.
 int Round::next_after(int rank) const {
   for (int step = 1; step <= job_.ranks; ++step) {
     const int next = (rank + step) % job_.ranks;

@@ -22,8 +22,8 @@ class Caches {
   // For a memory of `bytes` bytes.
   Caches(int ranks, std::size_t bytes, Counts& counts);
 
-  // Count a transfer for every line that the rank does not hold and another rank has written. A
-  // line that no rank has written comes from memory and is not counted.
+  // Access a range of bytes. Each line that the rank does not hold and another rank has written
+  // counts as a transfer. A line that no rank has written comes from memory and is not counted.
   void read(int rank, std::size_t first, std::size_t n);
   void write(int rank, std::size_t first, std::size_t n);
 
@@ -65,7 +65,7 @@ class Round {
   void write(int rank, context::Address place, std::span<const std::byte> bytes);
 
  private:
-  // Thrown through a rank's frames after another rank has failed.
+  // Thrown to unwind a rank's stack after another rank has failed.
   struct Abandoned {};
 
   int live(int rank);
@@ -82,7 +82,7 @@ class Round {
   std::vector<bool> begun_;
   std::vector<bool> ended_;
   std::vector<std::map<std::size_t, context::Sequence>>
-      last_seen_;          // by rank, then by place of the flag
+      last_seen_;          // by rank, then by offset of the flag
   int looks_in_vain_ = 0;  // since the last operation with an effect
   std::exception_ptr error_;
 };

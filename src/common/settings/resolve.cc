@@ -84,8 +84,8 @@ Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
   return it == settings.end() ? nullptr : &*it;
 }
 
-// Runs `apply` and passes the message of its error to `report`. Calls `report` outside of the
-// handler, because it may throw itself.
+// Runs `apply` and passes the message of its error to `report`. Calls `report` after the catch
+// block, because `report` may throw.
 template <class Apply>
 void reporting(const Report& report, Apply apply) {
   std::string mistake;

@@ -23,14 +23,15 @@ namespace huddle::settings {
 struct AlgorithmWords {
   std::string_view operation;
   std::span<const std::string_view> algorithms;
-  // False if calls cannot be distinguished by size. A barrier has no size, and collectives such as
-  // alltoallv have none that all ranks know.
+  // True if a choice may be limited to a range of sizes. False for a barrier, for collectives such
+  // as alltoallv, whose sizes are not known on all ranks, and between nodes.
   bool has_size = true;
 };
 
 // Returns the algorithms within a node.
 std::span<const AlgorithmWords> algorithm_words();
-// Returns the algorithms between nodes that reduce in one fixed order.
+// Returns the algorithms between nodes. Reductions among them have an order that does not depend on
+// timing.
 std::span<const AlgorithmWords> schedule_words();
 
 // One key and value of a configuration file, before the key is looked up in the table.
@@ -75,9 +76,10 @@ std::span<const Setting> table();
 // Requires: the key is in the table.
 const Setting& setting_named(std::string_view key);
 std::vector<std::string> all_keys();
-// "machine" -> "HUDDLE_MACHINE"; the main switch, "huddle", is HUDDLE.
+// Returns the environment variable of a setting: HUDDLE_MACHINE for "machine", and HUDDLE for the
+// main switch, "huddle".
 std::string environment_name(std::string_view key);
-// "machine" -> "--machine".
+// Returns the flag of a setting: "--machine" for "machine".
 std::string flag_name(std::string_view key);
 
 // Throws an InputError that starts with `where` if the value is invalid for the setting.
@@ -98,7 +100,7 @@ struct Resolved {
   std::string where;  // "--machine", "HUDDLE_MACHINE", "/etc/huddle/config.toml:3", "default"
 };
 
-// The inputs of the layers; tests pass their own.
+// The inputs from which settings are resolved; tests pass their own.
 struct Sources {
   std::vector<std::string> environment;  // "NAME=value" lines; only HUDDLE_* and HOME are used
   std::string user_file;                 // may not exist; empty if its path is unknown
@@ -112,19 +114,20 @@ Sources sources_from(std::vector<std::string> environment);
 // Returns the value of a variable in an environment of "NAME=value" lines; empty if it is not set.
 std::string value_of(const std::vector<std::string>& environment, std::string_view name);
 
-// Returns the configuration files by descending precedence, including those that do not exist.
+// A possible configuration file.
 struct ConfigFile {
   std::string path;
   bool found = false;
 };
+// Returns the configuration files by descending precedence, including those that do not exist.
 std::vector<ConfigFile> config_files(const Sources& sources);
 
 // Returns every setting with its value and its origin. An empty environment value counts as not
 // set. Throws InputError for an unknown key or HUDDLE_* name (with the nearest known one), for an
 // invalid file (with file and line), and for an invalid value.
 std::vector<Resolved> resolve(const Sources& sources);
-// The same for callers that must continue: passes each such error to `report`, as a sentence, and
-// ignores the entry. Ignores a file as a whole if it cannot be read or parsed.
+// Like resolve() above, for callers that must continue: passes the message of each such error to
+// `report` and ignores the entry. Ignores a file as a whole if it cannot be read or parsed.
 using Report = std::function<void(const std::string& mistake)>;
 std::vector<Resolved> resolve(const Sources& sources, const Report& report);
 

@@ -65,7 +65,7 @@ std::vector<int> dealt(const Fabric& fabric) {
   return nodes;
 }
 
-// Uses no standard distribution, because only the engines give the same numbers on all platforms.
+// Uses no standard distribution, because only the engines return the same numbers on all platforms.
 std::vector<int> shuffled(int count, std::uint64_t seed) {
   std::vector<int> nodes(static_cast<std::size_t>(count));
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -157,7 +157,7 @@ class Growth {
     return all;
   }
 
-  // Walks up from every switch. Reaching a switch twice in one walk means that there is a cycle.
+  // Rejects cycles: walks up from every switch; reaching a switch twice in one walk means a cycle.
   void find_cycles() const {
     std::vector<std::size_t> climbed_from(entries_.size(), none);
     for (std::size_t start = 0; start < entries_.size(); ++start) {

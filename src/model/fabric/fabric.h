@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The network of a cluster as data: a tree of switches and the links between them. routes.h
-// determines the links that a message takes. The properties of a node's network cards, including
-// the time of a message between nodes of one switch, are in its machine file ([[network]]).
+// determines the links that a message passes. The properties of a node's NICs, including the time
+// of a message between two nodes of one switch, are in the node's machine file ([[network]]).
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@
 
 namespace huddle::fabric {
 
-// Connection of the children of a switch.
+// Specifies how the children of a switch are connected.
 enum class Wiring {
-  through,  // each has links up to the switch
-  direct,   // each has links to all others; the switch is only the name of the group
+  through,  // each child has links to the switch
+  direct,   // each child has links to all its siblings; the switch is only a name for the group
 };
 
-// Selection among parallel links.
+// Specifies how messages are distributed over parallel links.
 enum class Routing {
-  adaptive,        // parallel links act as one link of their total width
-  by_destination,  // always the same link for a destination, as in InfiniBand's forwarding tables
+  adaptive,        // parallel links act as one link of their total bandwidth
+  by_destination,  // one link per destination, as in InfiniBand's forwarding tables
 };
 
-// Parallel links to the parent or, if that is directly wired, to each sibling.
+// Parallel links to the parent or, if the parent's wiring is direct, to each sibling.
 struct Links {
   int count = 1;
   double gb_per_s = 0;    // per link and direction
@@ -54,8 +54,8 @@ struct Fabric {
   std::string name;
   std::string method;                // how the figures were obtained, in a sentence
   std::vector<std::string> sources;  // papers and data sheets
-  std::string machine_file;          // of its nodes, as the fabric file names it; "" if not given
-  std::string network;               // which of that machine's networks; "" for its only one
+  std::string machine_file;          // of its nodes, as named in the fabric file; "" if not given
+  std::string network;               // one of that machine's networks; "" if there is only one
   Routing routing = Routing::adaptive;
   // Parents precede their children.
   std::vector<Switch> switches;
@@ -72,13 +72,14 @@ inline constexpr int most_nodes = 1 << 20;
 inline constexpr int most_switches = 1 << 18;
 inline constexpr int most_levels = 16;
 
-// Throws FailureError if the fabric violates any of the above. The readers return valid fabrics.
+// Throws FailureError if the fabric exceeds a limit or is inconsistent. The functions that read
+// files return valid fabrics.
 void validate(const Fabric& fabric);
 
 // Returns the maximum number of switches between a node and the root, including the root.
 int levels(const Fabric& fabric);
 
-// Assignment of ranks to nodes, one rank per node.
+// Specifies how ranks are assigned to nodes, one rank per node.
 enum class Placement {
   block,        // in node order
   round_robin,  // cyclically over the leaf switches
@@ -99,8 +100,9 @@ struct NamedSwitch {
   Links links = {};
 };
 
-// Builds the tree of `fabric` (`switches` and `switch_of_node`) from entries in any order. Nodes
-// are numbered in that order. Calls `refuse(i, message)`, which must throw, if entry i is invalid.
+// Builds the tree of `fabric` (`switches` and `switch_of_node`) from entries in any order; nodes
+// are numbered in the order of the entries. Calls `refuse(i, message)`, which must throw, if entry
+// i is invalid.
 void grow_tree(const std::vector<NamedSwitch>& entries, Fabric& fabric,
                const std::function<void(std::size_t, const std::string&)>& refuse);
 

@@ -51,7 +51,8 @@ constexpr double fastest_gb_per_s = 1e6;
 constexpr double longest_ns = 3.6e12;
 constexpr int most_parallel = 1 << 16;
 
-// A [[level]]: each of its switches has `of` children of the previous level (at first: nodes).
+// A [[level]]: each of its switches has `of` children, which are switches of the previous level or,
+// at the first level, nodes.
 struct Level {
   std::string name;
   int of = 1;
@@ -215,7 +216,7 @@ void FabricFileReader::read_switches(std::vector<TomlTable>& tables) {
   }
 }
 
-// Returns the path of the machine file, which a fabric names relative to its own folder.
+// Returns the path of the machine file, which a fabric file names relative to its own folder.
 std::string beside(const std::string& fabric_path, const std::string& machine_file) {
   const std::filesystem::path named(machine_file);
   if (named.is_absolute()) return machine_file;

@@ -16,10 +16,11 @@ namespace huddle::fabric {
 
 inline constexpr int fabric_file_schema = 1;
 
-// Parses either form, recognized by its first word. Throws InputError "NAME:LINE: error".
+// Parses a fabric file or a topology.conf, which differ in the first word. Throws InputError
+// "NAME:LINE: error".
 Fabric parse_fabric(std::string_view text, const std::string& name);
 
-// A fabric and the machine model of its nodes.
+// A fabric, the machine model of its nodes, and the network of that machine that it uses.
 struct Cluster {
   Fabric fabric;
   machine::Machine machine;
@@ -31,7 +32,8 @@ struct Cluster {
 // fabric names. Throws InputError if a file is invalid or the machine or its network is missing.
 Cluster load_cluster(const std::string& path, const std::string& machine_path);
 
-// Returns the fabrics of the user, of the site and those installed with huddle, sorted by name.
+// Returns the fabric files of the user, of the site and those installed with huddle, sorted by
+// name.
 std::vector<machine::NamedMachine> named_fabrics();
 
 // Returns the file for an argument of --fabric. A path (with a slash or ending in .toml or .conf)

@@ -88,7 +88,8 @@ int Routes::parallel(int number) const {
 void Routes::add_up_links(int number, double node_gb_per_s) {
   const Links& links = at_switch(number).links;
   const int count = parallel(number);
-  // Adaptive routing merges all links into one. A missing bandwidth is enough for all nodes below.
+  // Adaptive routing merges all links into one. A missing bandwidth stands for that of all nodes
+  // below.
   double gb_per_s = links.gb_per_s * links.count / count;
   if (links.gb_per_s == 0) {
     gb_per_s = node_gb_per_s * nodes_below_[static_cast<std::size_t>(number)] / count;
@@ -137,8 +138,9 @@ void Routes::pass(int link, std::vector<int>& links, double& ns) const {
   ns += at(link).latency_ns;
 }
 
-// Appends the links from the leaf `from` up to, but not including, switch `to`, or the same path
-// downwards. The switches of a directly wired group share the links that lead out of it equally.
+// Appends the links from the leaf `from` up to, but not including, switch `to` or, if `upwards` is
+// false, those of the reverse path. The switches of a directly wired group share the links that
+// lead out of it equally.
 void Routes::climb(int from, int to, bool upwards, int destination, std::vector<int>& links,
                    double& ns) const {
   const std::size_t start = links.size();

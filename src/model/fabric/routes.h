@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Routes of messages through a fabric. Links are unidirectional. Every node has one link out of its
-// network cards and one into them, each with the total bandwidth of its rails.
+// Routes of messages through a fabric. Links are unidirectional. Each node has one outgoing and one
+// incoming link, each with the total bandwidth of the node's NICs.
 #pragma once
 
 #include <string>
@@ -29,17 +29,17 @@ class Routes {
   int links() const { return static_cast<int>(links_.size()); }
   double gb_per_s(int link) const { return at(link).gb_per_s; }
   double latency_ns(int link) const { return at(link).latency_ns; }
-  // "node 3 out", "leaf 2 up, link 5", "group 0 to group 4, link 1".
+  // Returns a name such as "node 3 out", "leaf 2 up, link 5" or "group 0 to group 4, link 1".
   std::string name(int link) const;
 
  private:
   struct Link {
     double gb_per_s = 0;
     double latency_ns = 0;
-    int from = 0;  // a switch, or a node if height is -1
-    int to = 0;    // the same
+    int from = 0;  // a switch, or a node for the links of nodes
+    int to = 0;    // likewise
     int number = 0;
-    int height = -1;  // of the switch that owns it
+    int height = -1;  // of the switch that owns the link; -1 for the links of nodes
   };
   // The position of a switch in the tree, and the numbers of its links.
   struct Place {

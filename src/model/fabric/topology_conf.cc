@@ -17,7 +17,7 @@
 namespace huddle::fabric {
 namespace {
 
-constexpr std::size_t longest_name = 128;  // with its brackets
+constexpr std::size_t longest_name = 128;  // in bytes, with its brackets
 constexpr std::size_t most_digits = 9;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {

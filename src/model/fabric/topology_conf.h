@@ -16,8 +16,8 @@ namespace huddle::fabric {
 // without file and line, if the syntax is wrong or there are more than `most` names.
 std::vector<std::string> parse_host_list(std::string_view text, std::size_t most);
 
-// Parses a topology.conf. It has no bandwidths, so the `links` of all switches have 0 GB/s: the
-// total width of all nodes below. Throws InputError "NAME:LINE: error".
+// Parses a topology.conf. The format has no bandwidths, so the `links` of all switches get 0 GB/s,
+// which stands for the total bandwidth of all nodes below. Throws InputError "NAME:LINE: error".
 Fabric parse_topology_conf(std::string_view text, const std::string& name);
 
 // Returns whether a text is a topology.conf: its first word after comments is SwitchName.

@@ -48,8 +48,8 @@ namespace {
 
 constexpr int no_row = -1;
 
-// Returns, by hardware thread, its row in machine.pairs. A hardware thread that was not measured
-// uses the row of the one of its core that was.
+// Returns the row of each hardware thread in machine.pairs. One that was not measured uses the row
+// of the measured one on the same core.
 std::vector<int> rows_of_pairs(const Machine& machine) {
   const auto size = static_cast<std::size_t>(*(machine.topology.pus.end() - 1)) + 1;
   std::vector<int> rows(size, no_row);
@@ -108,8 +108,9 @@ class Queue {
   double dearest_step_ns_ = 0;
 };
 
-// Returns the entry to use for the level at position `rank`: that of the nearest level at least as
-// far out, because this overestimates rather than underestimates; otherwise that of the outermost.
+// Returns the entry to use for the level at position `rank`: that of the nearest level that is at
+// least as far out, which overestimates rather than underestimates; otherwise that of the
+// outermost.
 template <typename Entry>
 const Entry* answering(const Topology& topology, const std::vector<const Entry*>& entries,
                        std::size_t rank) {
@@ -150,7 +151,8 @@ double CostModel::line_ns(int from, int to) const {
       ->one_way_ns[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
 }
 
-// Applies to a measured pair the ratio of its level between a shared line and a line for each side.
+// Scales the pair's latency by the ratio, at its level, of a line that both sides write to one line
+// per side.
 double CostModel::shared_line_ns(int a, int b) const {
   if (a == b) return 0;
   const LineCost& cost = line_cost(a, b);
@@ -200,7 +202,8 @@ double CostModel::own_copy_ns(const std::vector<CopyCurve>& copies, double bytes
   return crowd_time_ns(points, bytes, copiers);
 }
 
-// The time of one load, plus the size at the rate of the largest measured working set.
+// Returns the time of one load, plus that of the bytes at the rate of the largest measured working
+// set.
 double CostModel::memory_ns(const Copy& copy, std::size_t rank) const {
   double largest_bytes = 1;
   for (const CopyCurve& curve : machine_.copy) {
@@ -258,7 +261,7 @@ namespace {
 
 double cube(double side) { return side * side * side; }
 
-// Newton's method, from above. Uses only operations whose rounding IEEE 754 defines, so that
+// Uses Newton's method from above, with only operations whose rounding IEEE 754 defines, so that
 // predictions do not depend on the math library.
 double cube_root(double volume) {
   if (volume <= 0) return 0;
@@ -272,8 +275,8 @@ double cube_root(double volume) {
   return side;
 }
 
-// Time of two concurrent activities: longer than the longer one and shorter than their sum. Adding
-// the cubes gives the best predictions.
+// Returns the time of two concurrent activities: longer than the longer one and shorter than their
+// sum. Adding the cubes gave the best predictions.
 double side_by_side_ns(double one_ns, double other_ns) {
   return cube_root(cube(one_ns) + cube(other_ns));
 }
@@ -283,8 +286,8 @@ double besides_ns(double both_ns, double one_ns) {
 
 }  // namespace
 
-// Cache lines from and to a peer share one queue, so their times add up. Each of the two curves
-// includes a whole copy, however, whose other side is in the copier's own cache.
+// Cache lines from a peer and cache lines to it share one queue, so their times add up. Each of the
+// two curves, however, also includes the other side of a copy, in the copier's own cache.
 double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_ns) const {
   if (source_ns <= 0 || target_ns <= 0) return source_ns + target_ns;
   const double own_ns = own_copy_ns(machine_.copy, copy.bytes, copy.others_share, 1);

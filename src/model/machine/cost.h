@@ -22,9 +22,10 @@ struct CrowdPoint {
 };
 
 // Returns the time of one copy while `copiers` cores copy at the same time, itself included.
-// Interpolates linearly between the measured numbers of copiers and never falls with their number:
-// measurements that do so are noise. Beyond the largest measured number, all copiers share its
-// total bandwidth, because extrapolation from two noisy curves could fall with size.
+// Interpolates linearly between the measured numbers of copiers. Treats measured times that fall
+// with the number of copiers as noise, so that the result never does. Beyond the largest measured
+// number, all copiers share its total bandwidth, because extrapolation from two noisy curves could
+// fall with size.
 // Requires: there is at least one point.
 double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers);
 
@@ -57,38 +58,42 @@ struct Copy {
   HandoffKind write = HandoffKind::write_cached;  // used if the peer has cached the target
 };
 
-// All processor arguments are hardware threads of the machine's topology.
+// Arguments such as `from`, `copier` and `reader` are hardware threads of the machine's topology.
 class CostModel {
  public:
   // Keeps a reference. Requires: validate(machine) succeeds.
   explicit CostModel(const Machine& machine);
 
-  // Time from a store to a cache line by `from` until `to` has read it. 0 if both are equal.
+  // Returns the time from a store to a cache line by `from` until `to` has read it; 0 if both are
+  // equal.
   double line_ns(int from, int to) const;
-  // The same while both sides write that cache line.
+  // Returns the same time if both sides write that cache line.
   double shared_line_ns(int a, int b) const;
-  // Time from a store to a cache line by `from` until the last of the waiting readers has read it.
+  // Returns the time from a store to a cache line by `from` until the last of the waiting readers
+  // has read it.
   double line_to_readers_ns(int from, std::span<const int> readers) const;
-  // Time until `reader` has seen one flag of each writer, with `flags_a_line` flags per cache line.
+  // Returns the time until `reader` has seen one flag of each writer, with `flags_a_line` flags per
+  // cache line.
   // Requires: flags_a_line >= 1.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
 
   double copy_ns(const Copy& copy) const;
 
-  // Time to transfer a block from one hardware thread to another through shared memory.
+  // Returns the time to transfer a block from one hardware thread to another through shared memory.
   double handoff_ns(double bytes, int from, int to, HandoffKind kind) const;
 
-  // Time to read a peer's memory by `path` while `others` do the same. Infinite without such a
-  // path.
+  // Returns the time to read a peer's memory by `path` while `others` more cores do the same;
+  // infinity if the machine file lacks that path.
   double path_ns(std::string_view path, double bytes, int others) const;
-  // The same for a distance as between `reader` and `owner`: scaled by the measured effect of that
-  // distance on a single reader. Equal to the above if that was not measured.
+  // Like path_ns() above, scaled by the measured effect of the distance between `reader` and
+  // `owner` on a single reader. Equal to it if that effect was not measured.
   double path_ns(std::string_view path, double bytes, int others, int reader, int owner) const;
 
-  // Infinite if unknown.
+  // Returns infinity if the cost is unknown.
   double system_ns(SystemCall call) const;
 
-  // Time of a message between nodes while `others` of this node send. Infinite without a network.
+  // Returns the time of a message to another node while `others` more ranks of this node send;
+  // infinity without a network.
   double message_ns(double bytes, int others) const;
 
   const Machine& machine() const { return machine_; }
@@ -104,7 +109,8 @@ class CostModel {
   }
   double memory_ns(const Copy& copy, std::size_t rank) const;
 
-  // Lower bounds for one side of a copy: by cache lines that move from or to a peer, and by memory.
+  // Lower bounds of the time of one side of a copy: for the lines that move from or to a peer, and
+  // for memory.
   struct Limits {
     double handoff_ns = 0;
     double memory_ns = 0;
@@ -129,7 +135,7 @@ struct HeapCost {
   bool is_felt() const { return loads > 1 + spread || stream > 1 + spread; }
 };
 
-// Returns nothing if it was not measured.
+// Returns the measured slowdown, or nothing if it was not measured.
 std::optional<HeapCost> heap_cost(const Machine& machine);
 
 }  // namespace huddle::machine

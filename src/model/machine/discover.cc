@@ -31,8 +31,9 @@ TopologyHandle make_topology() {
   TopologyHandle topology(raw);
   // Includes the whole machine, so that its fingerprint does not depend on the cgroup.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  // The kernel provides all information. hwloc's x86 backend would bind to each hardware thread in
-  // turn, which takes long, or forever, if ranks of an application occupy them.
+  // Disables hwloc's x86 backend. The kernel already provides all information, and the backend
+  // would bind to each hardware thread in turn, which takes long, or forever, if ranks of an
+  // application occupy them.
   hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   return topology;
 }

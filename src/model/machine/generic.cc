@@ -27,7 +27,8 @@ double generic_line_ns(const std::string& level) {
   return ns.at("group");
 }
 
-// Relative to the one-way latency: a ping-pong over one line, an additional reader or writer.
+// Ratios to the one-way latency: a line that both sides write, and each additional reader or
+// writer.
 constexpr double shared_share = 0.6;
 constexpr double reader_step_share = 0.3;
 constexpr double writer_step_share = 0.5;
@@ -105,7 +106,8 @@ std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
   for (const LineCost& line : lines) {
     for (std::size_t kind = 0; kind < handoff_facts.size(); ++kind) {
       const HandoffFacts& facts = handoff_facts[kind];
-      // The rates in the table are for cores that share a cache; they fall with the line latency.
+      // The rates in the table are for cores that share a cache; they are lower if lines take
+      // longer.
       const double slowdown = std::max(1.0, line.one_way_ns / generic_line_ns("l3"));
       Curve curve;
       for (const double bytes : {4096.0, 65536.0, 1048576.0}) {
@@ -138,7 +140,8 @@ std::vector<MemoryCost> generic_memory(const Topology& topology,
 }
 
 std::vector<PathCurve> generic_paths(const Topology& topology) {
-  // One system call, then page by page under the page table lock, for which readers compete.
+  // The time of one system call and of a copy page by page, for which readers compete for the page
+  // table lock.
   constexpr double syscall_ns = 1500;
   constexpr double rate = 8;
   constexpr double copiers_at_full_rate = 4;

@@ -37,7 +37,7 @@ struct Cluster {
 // Returns the cluster of all cores. Throws an InputError that names a pair without samples.
 Cluster infer_levels(std::span<const PairSamples> samples);
 
-// The same from the medians in a machine file.
+// The same from the latencies in a machine file.
 Cluster infer_levels(const LinePairs& pairs);
 
 // Returns the depth of the cluster tree, including the whole machine; 0 for a single core.

@@ -110,15 +110,17 @@ std::vector<Join> join_nearest(const LogLatencies& latencies) { return Linkage(l
 
 namespace {
 
-// Steps with a smaller ratio are no level. huddle promises to find levels that differ by 1.3, so
-// the threshold is half way to it: the root of 1.3. It also excludes distances on a mesh.
+// Steps with a smaller ratio are not levels. huddle promises to find levels that differ by a factor
+// of 1.3, so the threshold is half way to it: the square root of 1.3. It also excludes distances on
+// a mesh.
 constexpr double smallest_ratio = 1.14;
 
-// Steps that chance alone would cause with a higher probability are no levels.
+// Steps that chance alone would cause with a higher probability are not levels.
 constexpr double chance = 1e-4;
 
-// A step must also have this number of spreads, whatever the size of the group: on a mesh the
-// latencies of neighbouring pairs are correlated, so many of them prove little more than a few...
+// A step must also be at least this multiple of the spread, whatever the size of the group: on a
+// mesh the latencies of neighbouring pairs are correlated, so a large group proves little more than
+// a small one...
 constexpr double least_spreads = 3.5;
 // ...unless the ratio is larger than distances on a mesh can cause.
 constexpr double sure_ratio = 1.6;
@@ -153,7 +155,7 @@ double spread_of(const std::vector<double>& sorted) {
 
 struct Node {
   std::optional<std::size_t> parent;
-  std::vector<std::size_t> parts;  // nodes; cores are nodes below the number of cores
+  std::vector<std::size_t> parts;  // nodes; the first ones are the cores
   std::size_t cores = 0;
   std::vector<double> across;  // ascending
   double middle = 0;
@@ -205,7 +207,8 @@ class Collapse {
     return weakest;
   }
 
-  // Returns the step out of this node relative to the smallest significant one; below 1: no level.
+  // Returns the ratio of the step from this node to its parent to the smallest significant step. A
+  // step with a ratio below 1 is not a level.
   double clearness_of(const Node& node, double overall) const {
     const Node& parent = nodes_[*node.parent];
     const double spread = spread_around(node, parent, overall);

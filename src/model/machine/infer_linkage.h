@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The two halves of level inference: hierarchical clustering of the cores into a binary tree,
-// nearest first, and removal of the steps of that tree that noise explains.
+// nearest first, and removal of those levels of the tree that noise explains.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,13 @@ class LogLatencies {
   std::vector<double> values_;
 };
 
-// A merge of two nodes of the tree. The first nodes are the cores; merge i creates node cores + i.
+// A merge of two nodes of the tree. Nodes 0 to cores - 1 are the cores; merge i creates node cores
+// + i.
 struct Join {
   std::size_t left = 0;
   std::size_t right = 0;
   std::size_t cores = 0;       // number of cores below it
-  std::vector<double> across;  // logarithms between cores of left and of right, ascending
+  std::vector<double> across;  // log-latencies between cores of left and of right, ascending
 };
 
 // Returns the lower median: always one of the values and, of two middle ones, the smaller, because
@@ -42,7 +43,8 @@ double lower_median(const std::vector<double>& sorted);
 // Returns cores - 1 merges, children before parents.
 std::vector<Join> join_nearest(const LogLatencies& latencies);
 
-// A group of cores with one latency between its parts.
+// A group of cores and its parts; all pairs of cores in different parts have about the same
+// latency.
 struct Step {
   double log_latency = 0;
   std::vector<std::size_t> cores;  // cores that are in none of its parts

@@ -26,14 +26,15 @@ Machine generic_machine(const Topology& topology);
 // Returns the paths where a file for this topology is searched for, in order:
 // $XDG_CONFIG_HOME/huddle/machines/<fingerprint>.toml, /etc/huddle/machines/<fingerprint>.toml.
 std::vector<std::string> machine_file_candidates(const Topology& topology);
-// Returns the first of them, to which `huddle calibrate` writes.
+// Returns the first of these paths, to which `huddle calibrate` writes.
 std::string user_machine_file(const Topology& topology);
 
 // Returns the folder of data that is installed with huddle, such as "machines" or "papers", with a
 // trailing slash; empty if there is none near this library or program.
 std::string installed_folder(std::string_view of_what);
 
-// A machine file or another file that is found by its name, which is the file's without ".toml".
+// A data file, such as a machine file, and the name by which users refer to it: the file's name
+// without ".toml".
 struct NamedMachine {
   std::string name;
   std::string path;
@@ -41,7 +42,7 @@ struct NamedMachine {
 // Returns the files in the user's, the site's and the installed folder `of_what`, sorted by name.
 // If several have the same name, the first folder in this order takes precedence.
 std::vector<NamedMachine> named_files(const std::string& of_what);
-// The same for machine files.
+// Returns the files of named_files() for machine files.
 std::vector<NamedMachine> named_machines();
 // Returns the file for a value of --machine or HUDDLE_MACHINE: a path is returned unchanged, a name
 // is searched for. Throws InputError for an unknown name. Requires: `named` is not empty.

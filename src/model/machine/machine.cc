@@ -25,15 +25,16 @@ double slope(const Curve& curve, const std::vector<double>& ns, std::size_t i) {
   return (ns[i + 1] - ns[i]) / (curve.bytes[i + 1] - curve.bytes[i]);
 }
 
-// Extrapolates the first segment to its fixed cost at 0 bytes.
+// Returns a time before the first point: extrapolates the first segment to its fixed cost at 0
+// bytes.
 double before_first(const Curve& curve, const std::vector<double>& ns, double bytes) {
   const double at_zero =
       ns.size() < 2 ? 0 : std::max(0.0, ns[0] - slope(curve, ns, 0) * curve.bytes[0]);
   return at_zero + (ns[0] - at_zero) * bytes / curve.bytes[0];
 }
 
-// Continues at the rate of the last segment, or at the overall rate if that is slower, so that
-// noise in the last two points does not make large sizes free.
+// Returns a time after the last point: continues at the rate of the last segment, or at the overall
+// rate if that is slower. Otherwise noise in the last two points could make large sizes free.
 double after_last(const Curve& curve, const std::vector<double>& ns, double bytes) {
   const std::size_t last = ns.size() - 1;
   double per_byte = ns[last] / curve.bytes[last];

@@ -5,7 +5,8 @@
 // estimated. It is the contents of a machine file; cost.h predicts times from it.
 //
 // Times are in nanoseconds, sizes in bytes, rates in bytes per nanosecond (GB/s). A `level` is the
-// name of the innermost topology level that two hardware threads share, or "machine".
+// name of the innermost topology level that two hardware threads share (their joining level), or
+// "machine" if they share none.
 #pragma once
 
 #include <array>
@@ -57,7 +58,8 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-// The cost of transferring a cache line between two cores.
+// The cost of transferring a cache line between two cores. Steps apply if several cores wait or
+// write.
 struct LineCost {
   std::string level;
   double one_way_ns = 0;      // half the round trip if each side writes its own cache line
@@ -81,7 +83,7 @@ struct LinePairs {
   bool operator==(const LinePairs&) const = default;
 };
 
-// Repeated copies of private data on several cores at the same time.
+// Repeated copies of private data on one core, or on several at the same time.
 struct CopyCurve {
   std::string level;  // the copiers share a group of this level ("core" for a single copier)
   int copiers = 1;    // number of concurrent copiers, including this one
@@ -98,20 +100,20 @@ enum class HandoffKind {
   read_dirty,                // loads from lines that the peer has just written
   ring,                      // both concurrently, block by block through a ring, plain stores
   ring_nontemporal,          // the same with non-temporal stores
-  ring_rep_movsb,            // the same with REP MOVSB
+  ring_rep_movsb,            // as ring, with REP MOVSB
   ring_prefetch_write,       // the same with lines prefetched for writing ahead of the stores
   write_ping_pong,           // plain stores to lines that the peer wrote and the writer has read
   write_reader_owned,        // plain stores to lines that the peer has read and then stored to
   read_and_own,              // loads from lines that the peer has just written, and stores to them
-  ring_reader_owned,         // a ring with plain stores whose reader does the latter
-  write_interleaved,         // as write_cached, on several pages alternately
-  read_interleaved,          // as read_dirty, on several pages alternately
-  ring_interleaved,          // a ring of both
+  ring_reader_owned,         // a ring with plain stores whose reader uses read_and_own
+  write_interleaved,         // as write_cached, alternating between several pages
+  read_interleaved,          // as read_dirty, alternating between several pages
+  ring_interleaved,          // a ring that combines the two interleaved kinds
 };
 // The part of the transfer that is measured.
 enum class HandoffPart {
   write,  // until the writer has stored the block
-  read,   // from then until the reader has read it
+  read,   // from the end of the write until the reader has read the block
   ring,   // both concurrently, block by block
 };
 // Facts about each kind, in the order of the enumeration: its name in machine files, and the
@@ -125,11 +127,12 @@ struct HandoffFacts {
   std::string_view former_name = {};
 };
 inline constexpr double memory_near_ns = 100;
-// Copy-in/copy-out is bound by stores to lines that a peer has cached; loads from them are cheap.
-// Non-temporal stores are twice as fast on some processors and half as fast on others, and the
-// reader must fetch the data from memory, so their estimates are never better than plain stores.
-// Not every processor transfers a line together with its ownership, and for some it makes no
-// difference whether the reader has only read the line.
+// Copy-in/copy-out is bound by stores to lines that a peer has cached; loading lines that a peer
+// has written is cheap. Non-temporal stores are twice as fast on some processors and half as fast
+// on others, and the reader must fetch the data from memory, so their estimates are never better
+// than those of plain stores. The kinds in which the reader owns the lines have similar estimates,
+// because not every processor transfers ownership with a line, and on some it makes no difference
+// whether the reader has only read the line.
 inline constexpr std::array<HandoffFacts, 14> handoff_facts = {{
     {"write_cached", HandoffPart::write, 8, 0},
     {"write_cached_nontemporal", HandoffPart::write, 8, memory_near_ns},
@@ -154,7 +157,8 @@ inline constexpr auto handoff_names = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = handoff_facts[i].name;
   return names;
 }();
-// Returns the kind of that name. In a constant expression an unknown name is a compile-time error.
+// Returns the kind with this name. In a constant expression an unknown name is a compile-time
+// error.
 // Requires: there is such a kind.
 constexpr HandoffKind handoff_kind(std::string_view name) {
   std::size_t number = 0;
@@ -171,11 +175,12 @@ struct HandoffCurve {
   bool operator==(const HandoffCurve&) const = default;
 };
 
-// The cost of a NUMA node's memory for a core that shares `level` with the node's own cores.
+// The cost of accesses to a NUMA node's memory by a core that shares `level` with the node's own
+// cores.
 struct MemoryCost {
   std::string level;
   double load_ns = 0;      // one dependent load that misses all caches
-  double copy_factor = 1;  // ratio of the time of a copy from there to one from local memory
+  double copy_factor = 1;  // ratio of the time of a copy from there to that of a local copy
   Origin origin = Origin::estimated;
 
   bool operator==(const MemoryCost&) const = default;
@@ -211,7 +216,8 @@ struct SystemCost {
 enum class ArrayPlace { program, heap };
 inline constexpr std::array<std::string_view, 2> array_place_names = {"program", "heap"};
 
-// The cost for one core of arrays far larger than its caches, which depends on their pages.
+// The cost of accesses by one core to arrays far larger than its caches. It depends on how the
+// pages of the arrays are allocated.
 struct ArrayCost {
   ArrayPlace place = ArrayPlace::program;
   double load_ns = 0;    // per load of many independent loads at random places
@@ -222,21 +228,23 @@ struct ArrayCost {
   bool operator==(const ArrayCost&) const = default;
 };
 
-// The cost of a message between two nodes of one switch. A fabric describes other links.
+// The cost of a message between two nodes of one switch. Links beyond that switch are described by
+// a fabric.
 struct Network {
   std::string name;
-  int rails = 1;             // network cards per node
+  int rails = 1;             // NICs per node
   Curve curve;               // a single message, from the sender's call until it is received
-  double gap_ns = 0;         // between two messages of one card
-  double node_gb_per_s = 0;  // total of all cards of a node
+  double gap_ns = 0;         // between two messages of one NIC
+  double node_gb_per_s = 0;  // total of all NICs of a node
   Origin origin = Origin::estimated;
-  double cpu_ns = 0;  // the part of that time in which a core is busy, on each side
+  double cpu_ns = 0;  // part of a message's time in which a core is busy, on each side
   // Messages of at least this size use the rendezvous protocol; nothing if none do.
   std::optional<double> rendezvous_bytes = {};
   // Ratio of the time of a simultaneous exchange of two messages to that of one message.
   std::optional<double> both_ways = {};
-  // Size of pieces in which an exchange is faster, because the rendezvous handshake would wait
-  // behind the data of the other direction. Nothing if whole messages are as fast.
+  // Size of the pieces into which messages should be split in a simultaneous exchange, because
+  // otherwise the rendezvous handshake waits behind the data of the other direction. Nothing if
+  // whole messages are as fast.
   std::optional<double> piece_bytes = {};
 
   bool operator==(const Network&) const = default;
@@ -260,7 +268,7 @@ struct MpiCollective {
   bool operator==(const MpiCollective&) const = default;
 };
 
-// An unsteady measurement and the observation.
+// An unsteady measurement: what was measured, and what was observed.
 struct Doubt {
   std::string what;
   std::string why;
@@ -276,7 +284,7 @@ struct Machine {
   std::vector<LineCost> line;  // one per joining level
   std::optional<LinePairs> pairs;
   std::vector<CopyCurve> copy;
-  // The same with non-temporal stores; empty if not measured.
+  // The copies with non-temporal stores; empty if not measured.
   std::vector<CopyCurve> copy_past_caches;
   std::vector<HandoffCurve> handoff;
   std::vector<MemoryCost> memory;
@@ -294,10 +302,10 @@ struct Machine {
 // have, a joining level without a latency, a matrix of the wrong size, sizes that do not ascend.
 void validate(const Machine& machine);
 
-// Returns whether any figure was measured on a machine of this kind.
+// Returns whether any cache-line latency, copy or system call was measured.
 bool calibrated(const Machine& machine);
 
-// The kind of the calibration.
+// The extent of a calibration.
 enum class Calibration { none, quick, full };
 inline constexpr std::array<std::string_view, 3> calibration_names = {"none", "quick", "full"};
 
@@ -305,7 +313,7 @@ inline constexpr std::array<std::string_view, 3> calibration_names = {"none", "q
 // `huddle calibrate` and contain measured figures count as full.
 Calibration calibration_of(const Machine& machine);
 
-// Returns its name for machine-readable output.
+// Returns the name of calibration_of() for machine-readable output.
 inline std::string_view calibration_text(const Machine& machine) {
   return calibration_names[static_cast<std::size_t>(calibration_of(machine))];
 }

@@ -45,7 +45,7 @@ Curve curve(TomlTable& table) {
   return {table.numbers("bytes"), table.numbers("ns"), table.numbers_or_none("spread")};
 }
 
-// The tables of each section, which know their lines, to report flaws that validation finds later.
+// The tables of each section. They know their lines, so errors of a later validation can name them.
 using Lines = std::map<std::string, std::vector<TomlTable>>;
 
 class Reader {
@@ -186,7 +186,7 @@ void Reader::read_topology(TomlTable& table) {
   read_numa_distances(table);
 }
 
-// The file contains the lower triangle; row i has i latencies.
+// Reads the lower triangle of the matrix; row i has i latencies.
 void Reader::read_pairs(TomlTable& table) {
   LinePairs pairs;
   pairs.pus = cpus(table, "pus").cpus();

@@ -14,7 +14,7 @@
 namespace huddle::machine {
 
 // One table of a TOML document. It records the keys that are read, so that finish() can report
-// unknown keys: a mistyped key must not be taken for a missing one.
+// unknown keys; otherwise a mistyped key would count as a missing one.
 class TomlTable {
  public:
   TomlTable(TomlTable&&) noexcept;
@@ -41,9 +41,9 @@ class TomlTable {
   // Returns the index of the value in `words`.
   std::size_t word(const std::string& key, const std::vector<std::string>& words);
 
-  // [key]: nothing if there is none.
+  // Returns table [key], or nothing if there is none.
   std::optional<TomlTable> table(const std::string& key);
-  // [[key]]: empty if there is none.
+  // Returns the array of tables [[key]], empty if there is none.
   std::vector<TomlTable> tables(const std::string& key);
 
   // Throws InputError if the table has a key that was not read, with the nearest key that was.

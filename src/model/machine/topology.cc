@@ -17,7 +17,7 @@
 namespace huddle::machine {
 namespace {
 
-// More than any machine has. Prevents an invalid "0-4000000000" from exhausting memory.
+// Larger than any OS index. Prevents an invalid "0-4000000000" from exhausting memory.
 constexpr int largest_cpu = (1 << 16) - 1;
 
 [[noreturn]] void refuse(std::string_view text) {
@@ -110,7 +110,8 @@ std::uint32_t hash_text(std::string_view text) {
   return hash;
 }
 
-// "AMD EPYC 9554 64-Core Processor" -> "amd-epyc-9554-64", for file names.
+// Returns a processor model for file names: "AMD EPYC 9554 64-Core Processor" ->
+// "amd-epyc-9554-64".
 std::string model_slug(std::string_view model) {
   static const std::set<std::string> noise = {"r",    "tm",   "cpu",    "processor",
                                               "core", "with", "genuine"};
@@ -170,7 +171,8 @@ std::string_view joining_level_name(const Topology& topology, int a, int b) {
 }
 
 std::vector<std::string> joining_levels(const Topology& topology) {
-  // A group is the joining one of a pair if no inner group contains all of it.
+  // A group joins at least one pair of its hardware threads unless an inner group contains all of
+  // them.
   const GroupIndex index(topology);
   const auto joins = [&index](const CpuSet& group, std::size_t level) {
     return std::any_of(group.begin(), group.end(), [&](int pu) {

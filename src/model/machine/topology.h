@@ -16,7 +16,7 @@
 
 namespace huddle::machine {
 
-// A set of hardware threads by their OS numbers, with the text format of Linux: "0-3,8".
+// A set of hardware threads by OS index, with the text format of Linux: "0-3,8".
 class CpuSet {
  public:
   CpuSet() = default;
@@ -34,7 +34,7 @@ class CpuSet {
   bool contains(const CpuSet& other) const;
   bool intersects(const CpuSet& other) const;
 
-  // Returns the numbers in ascending order.
+  // Returns the OS indices in ascending order.
   const std::vector<int>& cpus() const { return cpus_; }
   auto begin() const { return cpus_.begin(); }
   auto end() const { return cpus_.end(); }
@@ -61,7 +61,7 @@ struct Level {
 };
 
 struct NumaNode {
-  int number = 0;            // the operating system's
+  int number = 0;            // OS index
   CpuSet cpus;               // hardware threads to which this memory is local
   std::uint64_t bytes = 0;   // 0 if unknown
   bool memory_only = false;  // not the home node of any hardware thread: HBM or CXL memory
@@ -109,7 +109,8 @@ class Flaw : public InputError {
   std::size_t index_;
 };
 
-// More than any shared-memory machine has. Prevents invalid files from exhausting memory.
+// Larger than on any shared-memory machine. These limits prevent invalid files from exhausting
+// memory.
 inline constexpr int most_processors = 8192;
 inline constexpr int most_levels = 64;
 
@@ -117,6 +118,7 @@ inline constexpr int most_levels = 64;
 // hardware threads that do not exist, counts that do not match.
 void validate(const Topology& topology);
 
+// Returns null if there is no level of that name.
 const Level* find_level(const Topology& topology, std::string_view name);
 
 // A lookup table of the group of each hardware thread at each level. It is a snapshot and does not
@@ -140,14 +142,14 @@ class GroupIndex {
 };
 
 // Returns the index in topology.levels of the innermost level at which a and b are in the same
-// group, or levels.size() if there is none. Requires: a != b, both in pus.
+// group (their joining level), or levels.size() if there is none. Requires: a != b, both in pus.
 std::size_t joining_level(const Topology& topology, int a, int b);
-// Returns its name, or "machine".
+// Returns the name of that level, or "machine".
 std::string_view joining_level_name(const Topology& topology, int a, int b);
 
 // Returns the names of the levels that are the joining level of at least one pair, innermost first.
-// A machine file must contain latencies for them. Levels with the groups of an inner one are
-// omitted.
+// A machine file must contain latencies for them. Omits levels whose groups are those of an inner
+// level.
 std::vector<std::string> joining_levels(const Topology& topology);
 
 // Returns the first hardware thread of each core, in ascending order.
@@ -159,7 +161,7 @@ int core_count(const Topology& topology);
 const NumaNode* home_node(const Topology& topology, int pu);
 
 // Returns the name of a kind of machine: "<model>-<cores>c-<8 hex digits>". Depends only on the
-// processor model and the tree, not on cgroups, memory sizes or the boot.
+// processor model and the tree, so it does not change with cgroups, memory sizes or reboots.
 std::string fingerprint(const Topology& topology);
 
 // A topology read with hwloc. discover.cc is the only file of the project that uses hwloc.

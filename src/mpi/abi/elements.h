@@ -15,8 +15,8 @@
 
 namespace huddle::mpi {
 
-// The classes by which the MPI standard defines the operators of a type. Real and complex numbers
-// of C and of Fortran are separate because their 16-byte formats differ.
+// The classes of datatypes for which the MPI standard defines the predefined operators. Real and
+// complex numbers of C and of Fortran are separate because their 16-byte formats differ.
 enum class ElementKind {
   signed_integer,
   unsigned_integer,
@@ -29,7 +29,7 @@ enum class ElementKind {
   fortran_complex,
   c_bool,
   logical,    // of Fortran, represented by an integer
-  c_char,     // MPI_CHAR, which is text in the standard and an integer in MPIs
+  c_char,     // MPI_CHAR: a printable character in the standard, an integer to MPIs
   character,  // other text, and packed data
   pair,       // a value and its location
 };
@@ -37,7 +37,7 @@ enum class ElementKind {
 struct Element {
   std::string_view name;
   ElementKind kind;
-  std::optional<memory::Type> pair = std::nullopt;  // the corresponding type, if huddle has one
+  std::optional<memory::Type> pair = std::nullopt;  // huddle's type of this pair, if it has one
 };
 
 inline constexpr std::array<Element, 72> elements = {{
@@ -165,7 +165,7 @@ constexpr std::optional<memory::Type> integer_of(bool is_signed, std::size_t byt
   return std::nullopt;
 }
 
-// Fortran's 16-byte reals have quadruple precision, as long double has on some machines only.
+// Fortran's 16-byte reals have quadruple precision; long double has it on some machines only.
 inline constexpr bool long_double_is_quadruple = std::numeric_limits<long double>::digits == 113;
 
 constexpr std::optional<memory::Type> real_of(bool is_fortran, std::size_t bytes) {
@@ -212,7 +212,8 @@ constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t
   return std::nullopt;
 }
 
-// MPI_Type_size of a pair excludes its padding. A larger pair consists of larger integers.
+// The same for any element. `bytes` is the result of MPI_Type_size, which excludes the padding of
+// pairs. A pair that is larger than huddle's type consists of larger integers: returns nullopt.
 constexpr std::optional<memory::Type> element_type(const Element& element, std::size_t bytes) {
   if (element.kind != ElementKind::pair) return element_type(element.kind, bytes);
   if (element.pair && bytes > memory::type_bytes(*element.pair)) return std::nullopt;
@@ -262,7 +263,7 @@ constexpr bool allows(ElementKind kind, memory::Operator op) {
 }
 
 // Returns whether an MPI that supports this non-standard combination computes the same as huddle's
-// kernels. The order of chars depends on their signedness, which is not specified.
+// kernels. The minimum of chars depends on their signedness, which is not specified.
 constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
   const bool is_order = op == memory::Operator::min || op == memory::Operator::max ||
                         op == memory::Operator::min_location ||
@@ -271,8 +272,9 @@ constexpr bool is_alike_beyond(ElementKind kind, memory::Operator op) {
          (kind == ElementKind::address && is_logical(op));
 }
 
-// Returns whether huddle never handles this combination, because an MPI's collective computes
-// another result than its MPI_Reduce_local (Intel MPI 2021) or ends the program (MPICH 4.0).
+// Returns whether huddle never handles this combination, because in some MPIs the collective
+// returns a different result than MPI_Reduce_local (Intel MPI 2021) or aborts the program (MPICH
+// 4.0).
 constexpr bool is_never_handled(ElementKind kind, memory::Operator op) {
   return is_real_number(kind) && is_logical(op);
 }

@@ -9,10 +9,11 @@
 
 namespace huddle::mpi {
 
-// Returns the address of a symbol that the MPI itself exports, or null if it has no such symbol.
+// A function that returns the address of a symbol that the MPI itself exports, or null if it has no
+// such symbol.
 using Find = void* (*)(const char* name);
 
-// Some handles and addresses of an MPI are plain integers.
+// Converts an integer to a pointer. Some MPIs define handles and special addresses as integers.
 template <class Pointer>
 Pointer pointer_of(std::uintptr_t value) {
   return reinterpret_cast<Pointer>(value);  // NOLINT(performance-no-int-to-ptr): the ABI says so

@@ -22,18 +22,19 @@
 namespace huddle::mpi {
 namespace {
 
-// This many bytes count as one more call, because a call that moves more data gains more from a
-// team. It is about what a core copies during a small collective of an MPI.
+// Every N bytes of a call count as one more call, because a call that moves more data gains more
+// from a team. A core copies about this amount in the time of a small collective of an MPI.
 constexpr std::size_t bytes_of_a_call = 16 << 10;
 
-// Limit on the unused teams that a rank keeps, equal to the free memory that an arena keeps.
+// Limit on the memory of the unused teams that a rank keeps; equals the free memory that an arena
+// keeps.
 constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 
-// Set-up costs that are assumed until this process has measured them: to discover the machine, and
-// to create a team whose protocols are set up in their first calls.
+// Assumed set-up costs: of discovering the machine and, until this process has measured it, of
+// creating a team, including the set-up of protocols in its first calls.
 constexpr std::uint64_t machine_ns = 3'000'000;
 constexpr std::uint64_t usual_team_ns = 500'000;
-// The same over several nodes: about fifty messages in sequence.
+// Assumed cost of creating a team over several nodes: about fifty messages in sequence.
 constexpr std::uint64_t usual_nodes_team_ns = 10'000'000;
 
 using Clock = std::chrono::steady_clock;
@@ -53,7 +54,7 @@ std::uint64_t this_node() {
          (identity.pid_namespace * 0x9e3779b97f4a7c15U);
 }
 
-// The minimum and maximum over the ranks.
+// The minimum and maximum of a number over the ranks.
 struct Range {
   Range() = default;
   explicit Range(std::uint64_t number) : least(number), most(number) {}
@@ -68,13 +69,16 @@ struct Range {
   }
 };
 
-// The teams that ranks found in their pools: numbers (0: none), and calls made with the newest.
+// The teams that the ranks took from their pools: the team numbers (0: none), and the numbers of
+// calls that the ranks have made with the newest of these teams.
 struct Offers {
   Range teams;
   Range calls;
 
   bool are_one() const { return teams.least != 0 && teams.is_one() && calls.is_one(); }
-  // Requires: such a team is among them.
+  // Returns whether `team` must be dropped, because some rank offers a newer one or the ranks have
+  // made different numbers of calls with it.
+  // Requires: `team` is one of the offers.
   bool are_newer(std::uint64_t team) const { return teams.most > team || !calls.is_one(); }
   void combine(const Offers& other) {
     if (other.teams.most > teams.most) calls = other.calls;
@@ -87,18 +91,18 @@ struct Offers {
 
 struct Activation::Facts {
   bool has_memory;    // false: the other members are invalid
-  bool has_context;   // it has discovered its machine already
-  bool has_progress;  // it can progress the MPI while it waits
+  bool has_context;   // the rank has discovered its machine already
+  bool has_progress;  // the rank can progress the MPI while it waits
   Range node;
   Range settings;
   Offers offers;
-  Range group;                // the known group; 0: none
+  Range group;                // number of the cached group configuration; 0: none
   std::uint64_t next_number;  // the number of a new team, taken from the lowest rank
   int free_tag;               // for a team over several nodes; 0: none is left
   ActivationTerms terms;
 
   bool are_on_one_node() const { return node.is_one(); }
-  // Combines both into facts that hold for these ranks and for higher ones.
+  // Combines the facts of some ranks with those of higher ranks.
   void combine(const Facts& higher) {
     has_memory = has_memory && higher.has_memory;
     has_context = has_context && higher.has_context;
@@ -148,7 +152,8 @@ void Activation::leave(Communicator& communicator) noexcept {
   }
 }
 
-// A rank without memory to translate the ranks takes part in the agreement to report that.
+// A rank that lacks the memory to translate the ranks still takes part in the agreement, so that
+// all ranks get the same result.
 void Activation::activate(Communicator& communicator) {
   communicator.fallback = FallbackReason::none;
   communicator.why =
@@ -166,9 +171,10 @@ void Activation::activate(Communicator& communicator) {
   communicator.entry.calls = pooled.entry.calls;
 }
 
-// Checks what each rank can determine alone, with the same result on all. A rank that is not
-// present is on another node, or would never take part in the agreement; with inter-node
-// communication all ranks of the job are known to run huddle.
+// Determines the members' ranks in the job. Returns a fallback reason if a member is not present:
+// such a rank is on another node or runs without huddle, so it would not take part in the
+// agreement. All ranks return the same reason without communication. If inter-node communication is
+// open, all ranks of the job are known to run huddle.
 FallbackReason Activation::resolve_members(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return FallbackReason::none;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
@@ -191,7 +197,8 @@ FallbackReason Activation::reason_for_missing(int rank, int own) {
   if (lowest == own) {
     warn_(fmt::format(
         "rank {} runs without huddle, or with a different HUDDLE_ACTIVATE_AFTER: the MPI runs "
-        "every collective in which it takes part; start all ranks with the same huddle and settings",
+        "every collective in which it takes part; start all ranks with the same huddle and "
+        "settings",
         rank));
   }
   return FallbackReason::without_huddle;
@@ -235,9 +242,9 @@ FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled)
   return fallback == FallbackReason::none ? obtain_team(communicator, pooled, facts) : fallback;
 }
 
-// Combines the facts of all ranks; returns false if that fails. With inter-node communication,
-// ranks use recursive doubling, which needs no memory for all ranks' facts, but the members must be
-// known. It takes about as long as a small collective of the MPI.
+// Combines the facts of all ranks; returns false if that fails. With inter-node communication, the
+// ranks use recursive doubling, which stores no other rank's facts but requires that the members
+// are known. Takes about as long as a small collective of the MPI.
 bool Activation::agree_on_facts(Facts& facts, Communicator& communicator) {
   if (inter_node_.is_open()) {
     if (communicator.entry.members.empty()) return false;
@@ -274,7 +281,8 @@ FallbackReason Activation::obtain_team(Communicator& communicator, PooledTeam& p
     return FallbackReason::not_activated;
   }
   if (!all.are_on_one_node()) {
-    // Two ranks on two nodes exchange one message each way, whichever library sends it.
+    // Two ranks on two nodes exchange one message each way, no matter whether huddle or the MPI
+    // sends it.
     const bool is_forced = !options_.net_algorithms.empty();
     return communicator.ranks == 2 && !is_forced ? FallbackReason::quicker_by_mpi
                                                  : activate_over_nodes(communicator, all);
@@ -292,7 +300,7 @@ ActivationDecision Activation::decide(const Communicator& communicator, const Fa
                            all.are_on_one_node() ? all.terms : all.terms.over_nodes());
 }
 
-// Returns whether this is the lowest present rank, which is the first of its node.
+// Returns whether this is the communicator's lowest rank on this node.
 bool Activation::is_first_here(const Communicator& communicator) {
   const std::span<const int> members = communicator.entry.members;
   const auto lower = members.first(static_cast<std::size_t>(communicator.rank));
@@ -300,9 +308,9 @@ bool Activation::is_first_here(const Communicator& communicator) {
                       [this](int rank) { return presence_.is_here(rank); });
 }
 
-// If all ranks took the same team from their pools and made equally many calls with it, they use
-// that team. A team that other ranks have dropped is never offered by them again, and numbers
-// increase, so it is dropped here as well.
+// Returns whether the ranks reuse a pooled team: all have taken the same team from their pools and
+// have made the same number of calls with it. Otherwise returns the team to the pool, or drops it
+// if another rank has a newer one: numbers increase, so the other ranks never offer it again.
 bool Activation::keep_common(Entry& entry, const Facts& all) {
   if (all.offers.are_one()) return true;
   if (!all.offers.are_newer(entry.number)) pool_.put(std::move(entry));
@@ -310,8 +318,8 @@ bool Activation::keep_common(Entry& entry, const Facts& all) {
   return false;
 }
 
-// Returns false if the MPI fails. Only an allgather is used, because the MPI's reductions may need
-// more stack than the calling thread has (130 KiB in Debian's MPICH).
+// Gathers `mine` of all ranks in `all`. Returns false if the MPI fails. Uses an allgather, because
+// the MPI's reductions may need more stack than the calling thread has (130 KiB in Debian's MPICH).
 template <class Words>
 bool Activation::tell(std::span<Words> all, const Words& mine, const Communicator& communicator) {
   return gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all), communicator);
@@ -344,7 +352,8 @@ bool Activation::share_text(std::string& text, Communicator& communicator) {
          success;
 }
 
-// Creates the node contexts from the lowest rank's machine. Returns true if all ranks succeeded.
+// Creates the context of each rank from the lowest rank's machine text. Returns true if all ranks
+// succeeded.
 bool Activation::share_machine(Communicator& communicator) {
   std::string text;  // remains empty if the lowest rank fails
   communicator.why = team::RankError::of([&] {
@@ -369,7 +378,8 @@ FallbackReason Activation::activate_over_nodes(Communicator& communicator, const
   return FallbackReason::none;
 }
 
-// If all ranks know the agreements of the group, they exchange only the location of their memory.
+// If all ranks have cached the same configuration of the group, they exchange only the location of
+// their memory.
 void Activation::make_team(Communicator& communicator, PooledTeam& pooled) {
   const auto allgather = [&](std::span<const std::byte> mine, std::span<std::byte> all) {
     if (gather(mine, all, communicator)) return;

@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Activates huddle on communicators: decides when a communicator gets a team, and makes its ranks
-// agree, so that all have one or none has. They agree by collectives of the MPI, which all ranks
-// have to call, so each rank first determines whether all of them run huddle.
+// agree, so that all have one or none has. They agree through collectives of the MPI, which all
+// ranks must call, so each rank first determines whether all of them run huddle.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class Activation {
              WorldRanks& world_ranks, Presence& presence, NodeContext& context,
              InterNode& inter_node, MpiProgress& mpi_progress, Warn warn);
 
-  // Counts a call that moves `bytes` and creates the team once the savings justify it. The ranks of
-  // an erroneous program may pass different numbers of bytes.
+  // Counts a call that moves `bytes` bytes, and creates the team once the expected savings exceed
+  // its cost. The ranks of an erroneous program may pass different numbers of bytes.
   // Requires: the communicator has no team and its fallback reason is not_activated.
   void count(Communicator& communicator, std::size_t bytes);
   // Keeps the team of a freed communicator for the next communicator of the same ranks.
@@ -41,12 +41,13 @@ class Activation {
 
  private:
   using Entry = team::TeamPool::Entry;
-  // What a rank has in its pool for the communicator's members, and then what all ranks have.
+  // The pooled team and group configuration of the communicator's members: at first those of this
+  // rank, after the agreement those that all ranks have, if any.
   struct PooledTeam {
     Entry entry;
     team::TeamPool::Known known;
   };
-  // The data that a rank contributes to the agreement; combined, the facts about all ranks.
+  // The data that a rank contributes to the agreement. combine() yields the facts about all ranks.
   struct Facts;
 
   void activate(Communicator& communicator);
@@ -82,13 +83,13 @@ class Activation {
   MpiProgress& mpi_progress_;
   Warn warn_;
   std::size_t first_vote_;
-  std::uint64_t settings_;              // their hash
+  std::uint64_t settings_;              // hash of the options
   std::atomic<std::uint64_t> node_{0};  // 0: not determined yet
   team::TeamPool pool_;
   PastCalls past_calls_;
   std::atomic<std::uint64_t> numbers_{0};        // the last number given to a new team by this rank
   std::atomic<std::uint64_t> team_ns_;           // shortest time to create a team
-  std::atomic<std::uint64_t> nodes_team_ns_{0};  // the same over several nodes; 0: unknown
+  std::atomic<std::uint64_t> nodes_team_ns_{0};  // on several nodes; 0: unknown
 };
 
 }  // namespace huddle::mpi

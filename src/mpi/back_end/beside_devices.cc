@@ -62,7 +62,7 @@ void HostCopy::store(const std::vector<Part>& written) const {
   }
 }
 
-// Returns the same part in the copy.
+// Returns the part of the copy that corresponds to `part`.
 Part HostCopy::here(const Part& part) const {
   Part copy = part;
   copy.place.address =
@@ -74,7 +74,8 @@ bool has_data(const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.bytes() > 0; });
 }
 
-// Tests where each part begins, as MPIs do, because types may contain addresses.
+// Tests the first byte of data of each part, as MPIs do. It may be far from the part's address,
+// because types may contain addresses.
 bool is_any_on_device(const Devices& devices, const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     return part.bytes() > 0 && devices.hold(moved(part.place.address, part.facts->first_byte));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Calls whose data may be in device memory, which huddle does not access. All ranks pass such a
-// call to the MPI, which may support device memory. The ranks can agree on that only once they vote
-// before each call, which a rank requests when it first sees device memory. Until the votes begin,
-// the rank runs its call with a copy in host memory, which its MPI makes.
+// Calls whose data may be in device memory, which huddle does not access. Within a node, such a
+// call falls back to the MPI on all ranks, because the MPI may support device memory. The ranks
+// agree on that by a vote before each call. A rank requests these votes when it first sees device
+// memory; until they begin, and on several nodes, it runs its call on a copy in host memory, which
+// the MPI makes.
 #pragma once
 
 #include <optional>
@@ -21,12 +22,12 @@ namespace huddle::mpi {
 // A copy of one buffer of a call in host memory, with the same layout, made by the MPI.
 class HostCopy {
  public:
-  // Copies all parts that contain data. `address` is the buffer argument of the call. Throws if
-  // there is no memory or the MPI cannot copy the data; this concerns this rank only.
+  // Copies all parts that contain data. `address` is the buffer argument of the call. Throws, on
+  // this rank only, if there is no memory or the MPI cannot copy the data.
   HostCopy(const UnderlyingMpi& real, Comm comm, const void* address,
            const std::vector<Part>& parts);
 
-  // The buffer argument to use instead.
+  // Returns the buffer argument that refers to the copy.
   void* address() const;
   // Copies the parts that the call has written back to the program's buffer.
   void store(const std::vector<Part>& written) const;
@@ -73,7 +74,7 @@ class OnHost {
         set_address(call_.input, input_->address());
       }
     } else if (!read.empty()) {
-      written_.parts.clear();  // the only buffer of the call, which it only reads
+      written_.parts.clear();  // this rank only reads the call's only buffer
     }
     if (has_data(held)) {
       output_.emplace(real, call.comm, address_of(call.output), held);
@@ -82,7 +83,8 @@ class OnHost {
   }
 
   const Call& call() const { return call_; }
-  // Copies the result to the program's buffer. Call it after the call.
+  // Copies the result to the program's buffer.
+  // Requires: call() has run.
   void finish() const {
     if (output_) output_->store(written_.parts);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a collective call is to the rest of the back end: an object that holds the program's
-// arguments, computes its sizes, checks its arguments, and runs by huddle or by the MPI. The calls
-// are in calls/, each file with the MPI functions that it exports.
+// The interface of collective calls in the back end. A call is an object that holds the program's
+// arguments, checks them, computes its sizes, and runs the collective through huddle or the MPI.
+// The classes are in calls/, together with the MPI functions that the back end exports.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,34 +23,36 @@
 
 namespace huddle::mpi {
 
-// Every member is required of every call, so that a misspelled one is an error of the compiler.
+// Requires every member of every call, so that a misspelled member is a compile-time error.
 template <class Call>
 concept CollectiveCall = requires(Call& own, const Call& call, const Process& process,
                                   Communicator& communicator, const Communicator& same,
                                   const UnderlyingMpi& real) {
   { Call::operation } -> std::convertible_to<select::Operation>;
   { call.comm } -> std::convertible_to<Comm>;
-  // Determines the properties of the datatypes. Requires nothing; the other functions except
-  // run_by_mpi() require it. Arguments that are not significant are not examined.
+  // Determines the properties of the datatypes. Must be called before the other functions, except
+  // run_by_mpi(). Does not examine arguments that are not significant on this rank.
   own.inspect(process, communicator);
-  // Returns the fallback reason that the arguments give, or FallbackReason::none.
+  // Returns the fallback reason if the arguments prevent handling by huddle, else
+  // FallbackReason::none.
   { call.check_arguments(process, same) } -> std::same_as<FallbackReason>;
   // Returns the size of this rank's data.
   { call.bytes(same) } -> std::same_as<std::size_t>;
   // Returns the size of a call whose size every rank knows, else nullopt.
   { call.common_bytes(same) } -> std::same_as<std::optional<std::size_t>>;
-  // Runs the call by huddle. Throws what the team's collective throws.
+  // Runs the call through huddle. Throws what the team's collective throws.
   { call.run(process, communicator) } -> std::same_as<FallbackReason>;
-  // Runs the call by the MPI, and returns its status.
+  // Runs the call through the MPI, and returns its status.
   { call.run_by_mpi(real) } -> std::same_as<int>;
   // Returns whether this rank passes MPI_IN_PLACE.
   { call.is_in_place() } -> std::same_as<bool>;
   // Returns whether this rank's own block is too large for its place in the output.
   { call.is_truncated(same) } -> std::same_as<bool>;
-  // Returns whether the other ranks have sent by the time that this rank detects an error.
+  // Returns whether the other ranks may have sent their data by the time this rank detects an
+  // error.
   { call.others_have_sent(same) } -> std::same_as<bool>;
-  // Return the input that a rank contributes unless it is in place, and the output: only data that
-  // huddle accesses.
+  // Return the data that huddle reads and writes on this rank: its input, unless that is in place,
+  // and its output.
   { call.read(same) } -> std::same_as<std::vector<Part>>;
   { call.written(same) } -> std::same_as<Written>;
 };
@@ -63,7 +65,7 @@ concept Rooted = CollectiveCall<Call> && requires(const Call& call) {
   { call.root } -> std::convertible_to<int>;
 };
 
-// The call has an input buffer besides its output buffer.
+// A call that has an input buffer and an output buffer.
 template <class Call>
 concept HasInput = CollectiveCall<Call> && requires(const Call& call) {
   { address_of(call.input) } -> std::same_as<const void*>;
@@ -73,11 +75,11 @@ concept HasInput = CollectiveCall<Call> && requires(const Call& call) {
 template <class Call>
 concept MovesData = CollectiveCall<Call> && Call::operation != select::Operation::barrier;
 
-// Descriptions of a call for a message about its result.
+// Describe a call in a message about its result.
 std::string described_data(const Written& written);
 std::string_view described_type(const TypeFacts& facts);
 
-// "MPI_SUM of MPI_PACKED"
+// Returns text such as "MPI_SUM of MPI_PACKED".
 template <Reduction Call>
 std::string described_reduction(const Operators& known, const Call& call) {
   return fmt::format("{} of {}", known.name(call.op), described_type(*call.facts));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs a collective call of the program by huddle or by the MPI, and counts it.
+// Runs a collective call of the program through huddle or the MPI, and counts it.
 #pragma once
 
 #include <chrono>
@@ -35,8 +35,8 @@ class StopWatch {
   std::chrono::steady_clock::time_point start_;
 };
 
-// Returns the size that the selection uses for a call whose size every rank knows: per rank for
-// operations that move a block per rank.
+// Returns the size that selects the algorithm: of one block if the operation moves a block per
+// rank. Returns 0 if the ranks do not all know the size.
 template <CollectiveCall Call>
 std::size_t requested_bytes(const Communicator& communicator, const Call& call) {
   const std::size_t bytes = call.common_bytes(communicator).value_or(0);
@@ -45,8 +45,9 @@ std::size_t requested_bytes(const Communicator& communicator, const Call& call) 
   return is_of_all_blocks ? bytes / static_cast<std::size_t>(communicator.ranks) : bytes;
 }
 
-// Returns whether the MPI is predicted to be faster. Its order of reduction differs, and the bits
-// of a result must not depend on the choice, so only reductions that are exact are left to it.
+// Returns whether the MPI is predicted to be faster on several nodes. The MPI may reduce in another
+// order, and a result must not depend on this prediction, so only exact reductions are left to the
+// MPI.
 template <CollectiveCall Call>
 bool is_mpi_faster(const Process& process, const Communicator& communicator, const Call& call) {
   if (!communicator.internode) return false;
@@ -59,8 +60,8 @@ bool is_mpi_faster(const Process& process, const Communicator& communicator, con
   return true;
 }
 
-// Returns the fallback reason of a call, or FallbackReason::none: the same on all ranks if it is
-// valid.
+// Returns the fallback reason of a call, or FallbackReason::none. The result is the same on all
+// ranks if the call is valid.
 template <CollectiveCall Call>
 FallbackReason fallback_reason(const Process& process, const Communicator* communicator,
                                const Call& call) {
@@ -76,21 +77,21 @@ FallbackReason fallback_reason(const Process& process, const Communicator* commu
                                                      : FallbackReason::none;
 }
 
-// Returns how the latest call was made.
+// Returns the algorithm of the latest call, for the statistics.
 template <CollectiveCall Call>
 std::string_view algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
   return moves_nothing ? "no data to move" : communicator.latest_algorithm();
 }
 
-// Returns the forced algorithm that could not run the latest call.
+// Returns the forced algorithm that could not run the latest call, or an empty string.
 template <CollectiveCall Call>
 std::string_view unserved_algorithm_of(const Communicator& communicator, const Call& call) {
   const bool moves_nothing = call.common_bytes(communicator) == 0;
   return moves_nothing ? std::string_view() : communicator.latest_unserved();
 }
 
-// Reports a failure that only this rank saw through the communicator's error handler.
+// Reports a failure of this rank through the communicator's error handler. Returns `code`.
 template <CollectiveCall Call>
 int failed(Process& process, const Call& call, const std::exception& error, int code) {
   if (process.options().verify) process.verification().note_skipped(Incomparable::huddle_failed);
@@ -100,7 +101,8 @@ int failed(Process& process, const Call& call, const std::exception& error, int 
   return code;
 }
 
-// Reports truncation of this rank's own block in a call that huddle has completed.
+// Returns the status of a call that huddle has completed. Reports an error if this rank's own block
+// was truncated.
 template <CollectiveCall Call>
 int error_of(Process& process, const Communicator& communicator, const Call& call) {
   if (!call.is_truncated(communicator)) return success;
@@ -108,7 +110,8 @@ int error_of(Process& process, const Communicator& communicator, const Call& cal
   return error_truncate;
 }
 
-// The same for a failure that kept this rank out of a call: the others must not wait for it.
+// Reports a failure that kept this rank out of a call, and abandons the team so that the other
+// ranks do not wait for this rank.
 template <CollectiveCall Call>
 int failed_alone(Process& process, Communicator* communicator, const Call& call,
                  const std::exception& error) {
@@ -116,8 +119,8 @@ int failed_alone(Process& process, Communicator* communicator, const Call& call,
   return failed(process, call, error, error_other);
 }
 
-// Returns whether the MPI rejects the call on entry, so that no other rank enters or counts it. The
-// root of a gather is an exception, because the other ranks have sent by then.
+// Returns whether the MPI rejects the call on entry; such a call is not counted. Returns false on
+// the root of a gather, because the other ranks have sent their data by then.
 template <CollectiveCall Call>
 bool is_rejected_on_entry(const Process& process, const Communicator& communicator,
                           const Call& call) {
@@ -127,7 +130,7 @@ bool is_rejected_on_entry(const Process& process, const Communicator& communicat
 
 template <CollectiveCall Call>
 void inspect_and_count(Process& process, Communicator* communicator, Call& call) {
-  // Other arguments are significant on intercommunicators, so these are not inspected.
+  // Does not inspect calls on intercommunicators, where other arguments are significant.
   if (communicator == nullptr || communicator->fallback == FallbackReason::between_groups) return;
   call.inspect(process, *communicator);
   const bool is_young = communicator->fallback == FallbackReason::not_activated;
@@ -135,7 +138,7 @@ void inspect_and_count(Process& process, Communicator* communicator, Call& call)
   process.count(*communicator, call.common_bytes(*communicator).value_or(0));
 }
 
-// Size of the call in the statistics.
+// Returns the size of the call for the statistics.
 template <CollectiveCall Call>
 std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   const bool is_inspected =
@@ -184,9 +187,9 @@ FallbackReason run(Process& process, Communicator& communicator, const Call& cal
   return run_or_verify(process, communicator, call);
 }
 
-// Returns whether all calls of this communicator are known to fall back to the MPI, and no
-// statistics need more than their number. Such a call is not inspected, since a call on a single
-// rank takes the MPI only a few nanoseconds.
+// Returns whether all calls of this communicator are known to fall back to the MPI, and the
+// statistics need only the number of calls. Such calls are not inspected, because a call on a
+// communicator of one rank takes the MPI only a few nanoseconds.
 inline bool falls_back_unseen(const Process& process, const Communicator* communicator) {
   return communicator != nullptr && !communicator->is_active() &&
          communicator->fallback != FallbackReason::not_activated && !process.options().is_timed() &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle_choices(): reports the selection of a team's latest call to `huddle bench`.
+// huddle_choices(): returns the algorithm that a team selected for its latest call, and the
+// alternatives, for `huddle bench`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +35,8 @@ std::vector<Candidate> best_of_each(const select::Explanation& explanation) {
   return best;
 }
 
-// Returns the variants of a request that the latest call may have been: whether the buffers were
-// mapped and whether the root had changed is known only during the call.
+// Returns the variants of a request, one of which describes the latest call: whether its buffers
+// were mapped and whether the root had changed is known only during the call.
 std::vector<select::Request> all_that_it_may_have_been(const select::Request& request) {
   std::vector<select::Request> all;
   for (const bool mapped : {false, true}) {
@@ -55,7 +56,7 @@ bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidat
 
 // Returns the algorithm that the team's latest call ran, and the best candidate of each other
 // algorithm, cheapest first, in the format of huddle_choices().
-// Requires: the latest call was such a request.
+// Requires: a variant of `request` describes the latest call.
 std::string choices(const team::Team& team, const select::Request& request) {
   for (const select::Request& one : all_that_it_may_have_been(request)) {
     const std::vector<Candidate> candidates = best_of_each(team.explain(one));

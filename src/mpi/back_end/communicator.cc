@@ -54,7 +54,7 @@ Communicator* Communicators::look_up(Comm comm) {
   constexpr int not_written = -1;
   int found = not_written;
   const int status = real_.comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found);
-  // MPICH 5 returns success after an error if the program has a handler of its own.
+  // MPICH 5 returns success after an error if the program has set an error handler.
   if (status != success || found == not_written) throw InvalidCommunicator(status);
   if (found != 0) return static_cast<Communicator*>(value);
   Communicator* const freed = being_freed(comm);
@@ -88,7 +88,8 @@ void Communicators::begin() {
   add_spare();
 }
 
-// Does nothing if there is no memory; the next call tries again.
+// Allocates an entry if none is free. Does nothing if there is no memory; the next call tries
+// again.
 // Requires: the mutex is held.
 void Communicators::add_spare() {
   if (!free_.empty()) return;
@@ -126,7 +127,8 @@ Communicators::Freeing::~Freeing() {
   if (communicator_ != nullptr) communicators_.end_freeing(*communicator_);
 }
 
-// If freeing fails, the communicator stays with the MPI: the other ranks have freed theirs.
+// If the MPI fails to free the communicator, its calls continue to fall back to the MPI, because
+// the other ranks may have freed theirs.
 void Communicators::begin_freeing(Comm comm, Communicator& communicator) {
   retire(communicator);
   communicator.fallback = FallbackReason::being_freed;
@@ -165,7 +167,7 @@ bool Communicators::may_recycle(Communicator& communicator) {
   return false;
 }
 
-// Resets everything that a later communicator in this entry must not inherit.
+// Resets everything that a later communicator with this entry must not inherit.
 void Communicators::retire(Communicator& communicator) {
   at_end_(communicator);
   communicator.team.reset();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle's data of a communicator: its use so far and, after activation, its team.
+// huddle's data for a communicator: its use so far and, after activation, its team.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ struct Communicator {
   std::atomic<Comm> handle{};
   int rank = 0;
   int ranks = 0;
-  std::size_t calls = 0;  // before activation
-  std::size_t use = 0;    // the same calls, weighted by size: see Activation
+  std::size_t calls = 0;  // number of calls before activation
+  std::size_t use = 0;    // these calls, weighted by size: see Activation
   // The call count at which the ranks next vote on activation; equal on all ranks.
   std::size_t next_vote = 0;
   std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
@@ -58,7 +58,7 @@ struct Communicator {
   // The pool entry of the team, whose `team` is empty while this communicator owns it; the team
   // returns to the pool when the communicator is freed.
   team::TeamPool::Entry entry;
-  // The reason why there is no team.
+  // The reason why there is no team, if there is none.
   FallbackReason fallback = FallbackReason::not_activated;
   team::RankError why;  // details of the reason, if any
 
@@ -84,24 +84,25 @@ struct Communicator {
   std::string_view latest_algorithm() const {
     return internode ? internode->latest_algorithm() : team->latest_algorithm();
   }
-  // Returns the forced algorithm that could not run the latest call.
+  // Returns the forced algorithm that could not run the latest call, or an empty string.
   std::string_view latest_unserved() const {
     return internode ? internode->latest_unserved() : team->latest_unserved();
   }
-  // Abandons the team in a call that the other ranks may have entered.
+  // Abandons the team after a failure in a call that the other ranks may have entered.
   void abandon(std::string_view reason) {
     if (team) team->abandon(reason);
     if (internode) internode->abandon(reason);
   }
 };
 
-// huddle's data of all communicators. An entry is stored as an attribute of its communicator, whose
-// delete callback recycles it; a small cache avoids most attribute look-ups. The memory of entries
-// is reused but never released, so that a thread may inspect any entry at any time.
+// huddle's data for all communicators. An entry is stored as an attribute of its communicator,
+// whose delete callback recycles it; a small cache avoids most attribute look-ups. The memory of
+// entries is reused but never released, so that a thread may inspect any entry at any time.
 //
 // Delete callbacks of the program's own attributes may make collective calls on a communicator that
-// is being freed, before or after the MPI has deleted huddle's attribute: the order depends on when
-// each rank set which attribute. So all such calls fall back to the MPI on every rank: see Freeing.
+// is being freed, before or after the MPI has deleted huddle's attribute: the order depends on the
+// order in which each rank set the attributes. So all such calls fall back to the MPI on every
+// rank: see Freeing.
 class Communicators {
  public:
   // Marks that the calling thread is in MPI_Comm_free or MPI_Comm_disconnect: its calls on that
@@ -115,7 +116,7 @@ class Communicators {
 
    private:
     Communicators& communicators_;
-    Communicator* communicator_ = nullptr;  // null if the MPI does not have it
+    Communicator* communicator_ = nullptr;  // null if huddle has no data for it
   };
 
   // Called with each communicator that is freed, before its team is released.
@@ -123,8 +124,8 @@ class Communicators {
   // `young` is the initial fallback reason of a new communicator. `at_end` must not throw.
   Communicators(const UnderlyingMpi& real, Find in_mpi, FallbackReason young, AtEnd at_end);
 
-  // From now on, memory for one more communicator is kept allocated as long as possible: a rank
-  // without memory for an entry would not count its calls as the other ranks do.
+  // From now on, keeps memory for one more communicator allocated if possible. A rank without
+  // memory for an entry would not count the calls that the other ranks count.
   void begin();
   // Returns the entry of a communicator, which is created if there is none yet; null if the MPI
   // cannot store it. Throws InvalidCommunicator.
@@ -148,9 +149,9 @@ class Communicators {
   static int forget(Comm comm, int keyval, void* value, void* extra);
   void begin_freeing(Comm comm, Communicator& communicator);
   void end_freeing(Communicator& communicator);
-  // Null if this thread is not freeing it.
+  // Returns the entry if this thread is freeing the communicator, else null.
   Communicator* being_freed(Comm comm) const;
-  // Returns false if the communicator is recycled when its Freeing ends.
+  // Returns false if the entry will be recycled later, when its Freeing ends.
   bool may_recycle(Communicator& communicator);
   void retire(Communicator& communicator);
   void recycle(Communicator& communicator);
@@ -189,8 +190,8 @@ class WorldRanks {
   Ranks ranks_of(const Communicator& communicator);
 
  private:
-  // Returns false if the group of all ranks is unknown: with several sessions, nothing shows to
-  // which one a communicator belongs, and their groups must not be mixed.
+  // Obtains the group of all ranks. Returns false if it is unknown: with several sessions, MPI does
+  // not reveal to which one a communicator belongs, and their groups must not be mixed.
   bool take_everybody(Group& everybody);
 
   const UnderlyingMpi& real_;

@@ -22,7 +22,8 @@ std::size_t hash_of(Handle handle) {
   return bits ^ (bits >> 6) ^ (bits >> 14);
 }
 
-// Stores the error, because MPICH 5 returns success if there is a user-defined error handler.
+// Error handler that records the error, because MPICH 5 returns success if there is a user-defined
+// error handler.
 void note_type_refusal(Comm* /*comm*/, int* /*code*/, ...) { process().types().note_refusal(); }
 
 int copy_to_no_duplicate(Datatype /*type*/, int /*keyval*/, void* /*extra*/, void* /*in*/,
@@ -78,13 +79,14 @@ Types::Named* Types::find_named(Datatype type) const {
 }
 
 void Types::begin(Comm self) {
-  // Sessions may exist before the world model, and their threads may make calls already.
+  // Sessions may exist before MPI_Init, and their threads may make calls already.
   const std::lock_guard lock(mutex_);
   Comm trial{};
   if (real_.comm_dup(self, &trial) == success && tell_of_errors(trial)) trial_ = trial;
 }
 
-// Uses its own handler, because the value of MPI_ERRORS_RETURN differs in the standard ABI.
+// Sets an error handler that records errors. Does not use MPI_ERRORS_RETURN, because its value
+// differs between MPIs with the standard ABI.
 bool Types::tell_of_errors(Comm comm) const {
   Errhandler takes_note{};
   if (real_.comm_create_errhandler(note_type_refusal, &takes_note) != success) return false;
@@ -93,7 +95,8 @@ bool Types::tell_of_errors(Comm comm) const {
   return is_set;
 }
 
-// Sessions may outlive the world model, and one of their threads may be testing a type.
+// Takes the mutex, because sessions may outlive the world model, and one of their threads may be
+// testing a type.
 void Types::end() {
   const std::lock_guard lock(mutex_);
   if (trial_ == null_comm_) return;
@@ -107,8 +110,8 @@ const TypeFacts& Types::facts(Datatype type) const {
   return known != nullptr ? known->facts : derived_facts(type);
 }
 
-// Threads that arrive at the same time all query the MPI; the first result is kept. Published facts
-// never change, because a rank that saw half of them would fall back to the MPI alone.
+// Concurrent threads all query the MPI, and the first result is kept. Published facts never change:
+// a rank that read a half-written entry could fall back to the MPI while the other ranks do not.
 const TypeFacts& Types::named_facts(Named& named) const {
   if (named.known.load(std::memory_order_acquire)) return named.facts;
   TypeFacts facts = ask(named.handle);
@@ -133,7 +136,8 @@ Types::Kept* Types::remembered(Datatype type) const {
   return found != 0 ? static_cast<Kept*>(value) : nullptr;
 }
 
-// Uncommitted types may be committed later. Types that take no attribute are left to the MPI.
+// Does not cache uncommitted types, which may be committed later. Types on which no attribute can
+// be set fall back to the MPI.
 const TypeFacts& Types::derived_facts(Datatype type) const {
   const std::lock_guard lock(mutex_);
   if (const Kept* known = remembered(type)) return known->facts;
@@ -160,7 +164,7 @@ int Types::forget(Datatype /*type*/, int /*keyval*/, void* value, void* extra) {
   return success;
 }
 
-// MPI cannot query this, but MPI_Pack rejects uncommitted types even with a count of 0.
+// MPI has no query for this, but MPI_Pack rejects uncommitted types even with a count of 0.
 bool Types::is_committed(Datatype type) const {
   if (trial_ == null_comm_) return true;
   std::byte nothing{};
@@ -195,7 +199,8 @@ bool Types::combines(Datatype type, const TypeFacts& facts, const Operators::Nam
   return is_combined;
 }
 
-// MPI_Reduce_local is no alternative, because its errors end the program.
+// Tries an MPI_Allreduce on `alone`, a communicator of this rank alone. Does not use
+// MPI_Reduce_local, because its errors abort the program.
 bool Types::try_to_combine(Datatype type, const TypeFacts& facts, Op op, Comm alone) const {
   struct alignas(std::max_align_t) Zeros {
     std::array<std::byte, 2 * sizeof(std::max_align_t)> bytes{};
@@ -230,7 +235,8 @@ TypeFacts Types::ask(Datatype type) const {
   return facts;
 }
 
-// Equal extent and size are not sufficient, because the parts may be in another order.
+// Returns whether elements have no gaps and their bytes are in type-map order. Equal extent and
+// size are not sufficient, because the parts may be in another order.
 bool Types::is_dense(Datatype type, const TypeFacts& facts) const {
   if (facts.first_byte != 0 || facts.span != facts.bytes ||
       facts.extent != static_cast<Aint>(facts.bytes)) {

@@ -25,7 +25,7 @@ struct TypeFacts {
   Aint extent = 0;                     // from one element to the next
   Aint first_byte = 0;                 // offset of the data from the element's address
   std::size_t span = 0;                // from the first byte of data to the end of the last
-  bool dense = false;                  // elements have no gaps, in MPI's order
+  bool dense = false;                  // elements have no gaps and are in type-map order
   const Element* element = nullptr;    // of predefined types only
   std::optional<memory::Type> number;  // type in huddle's reductions; of predefined types only
 };
@@ -48,9 +48,9 @@ class Operators {
   explicit Operators(Find find);
 
   bool is_null(Op op) const { return op == null_; }
-  // Returns null for an operator of the program.
+  // Returns null for a user-defined operator.
   const Named* find(Op op) const;
-  // Requires: a predefined operator for reductions.
+  // Requires: `name` is a predefined operator for reductions.
   Op named(std::string_view name) const;
   // Returns the name for messages.
   std::string_view name(Op op) const;
@@ -85,8 +85,8 @@ class Types {
  public:
   Types(const UnderlyingMpi& real, Find find);
 
-  // Called when the world model begins and before it ends. In between, types can be tested; before,
-  // all types are assumed to be committed.
+  // begin() is called after MPI_Init and end() before MPI_Finalize. In between, types can be
+  // tested; outside, all types are assumed to be committed.
   void begin(Comm self);
   void end();
 
@@ -106,7 +106,7 @@ class Types {
   Datatype named(std::string_view name) const;
   // Returns whether the MPI supports a predefined operator for the type. Queries the MPI once, on a
   // communicator of this rank alone; all ranks get the same answer because they use the same MPI.
-  // Requires: a predefined type; this rank is in `comm`.
+  // Requires: the type is predefined, and this rank is in `comm`.
   bool combines(Datatype type, const TypeFacts& facts, const Operators::Named& op, Comm comm) const;
   // Returns whether the type contains numbers with padding bytes, which an MPI may or may not
   // transfer.
@@ -126,7 +126,7 @@ class Types {
     TypeFacts facts;
     Answers answers;
   };
-  // How a type was constructed, with the sizes of its arguments.
+  // The combiner of a datatype and the numbers of its arguments, as in MPI_Type_get_envelope.
   struct Envelope {
     int combiner = combiner_named;
     Count integers = 0;

@@ -40,7 +40,8 @@ DenseBlocks::DenseBlocks(const UnderlyingMpi& real, Comm comm, const VectorBuffe
 }
 
 std::byte* DenseBlocks::copied(const UnderlyingMpi& real, Comm comm, const Part& part) {
-  // Reserves once, because addresses within the elements are kept. Most calls need no copies.
+  // Reserves memory only for the first copy, because most calls need none, and for all blocks at
+  // once, because addresses within the elements must remain valid.
   if (copies_.empty()) copies_.reserve(blocks_.size());
   return copies_.emplace_back(real, comm, part).data();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Packed views of a call's blocks: the program's memory or, if the type has gaps, copies.
+// Packed views of a call's blocks: the program's memory or, if the type has gaps, packed copies.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,8 @@ class DenseBlocks {
   DenseBlocks(const DenseBlocks&) = delete;
   DenseBlocks& operator=(const DenseBlocks&) = delete;
 
-  // The base of the offsets. It differs for disjoint buffers: teams detect in-place calls by it.
+  // Returns the address to which the offsets of blocks() are relative. Disjoint buffers have
+  // different bases, because teams detect in-place calls by equal bases.
   std::byte* base() { return base_; }
   node::Blocks blocks() const { return node::Blocks::listed(blocks_); }
   std::byte* data(int rank) { return base_ + blocks_[static_cast<std::size_t>(rank)].offset; }

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The entry point for the stub, and the MPI functions that begin and end MPI, free communicators,
-// allocate memory and test windows. The collectives are exported by call.cc and calls/.
+// allocate memory and test windows. The collectives are exported by calls/.
 
 #include <cstring>
 
@@ -71,8 +71,8 @@ HUDDLE_EXPORT int MPI_Session_finalize(Session* session) {
   return process().real().session_finalize(session);
 }
 
-// MPI_Comm_free and MPI_Comm_disconnect: collective calls that delete callbacks of the
-// communicator's attributes make on it fall back to the MPI.
+// MPI_Comm_free and MPI_Comm_disconnect run the delete callbacks of the communicator's attributes.
+// Collective calls that such a callback makes on the communicator fall back to the MPI.
 HUDDLE_EXPORT int MPI_Comm_free(Comm* comm) {
   return process().free(comm, process().real().comm_free);
 }
@@ -96,7 +96,7 @@ HUDDLE_EXPORT int MPI_Free_mem(void* block) {
 
 namespace {
 
-// Returns the number of ranks of the window.
+// Returns the number of ranks of the window, or 0 if the MPI fails.
 int ranks_of(const UnderlyingMpi& real, Win window) {
   int ranks = 0;
   Group group{};
@@ -108,15 +108,15 @@ int ranks_of(const UnderlyingMpi& real, Win window) {
 
 }  // namespace
 
-// When a rank leaves a barrier of the MPI, it has received what was sent before it. huddle's
-// barrier does not go through the MPI and progresses it only during long waits. Some MPIs examine a
-// window before they make progress, and would report that an access epoch which ended before the
-// barrier is still open. So MPI_Win_test is repeated here.
+// A rank that leaves a barrier of the MPI has processed the messages that were sent to it before
+// the barrier. huddle's barrier does not call the MPI and progresses it only during long waits.
+// Some MPIs test a window before they make progress, and would report that an exposure epoch is
+// still open although all access epochs ended before the barrier. So MPI_Win_test is repeated here.
 HUDDLE_EXPORT int MPI_Win_test(Win window, int* has_ended) {
   const UnderlyingMpi& real = process().real();
   int status = real.win_test(window, has_ended);
   if (status != success || *has_ended != 0 || !process().is_active()) return status;
-  // Each test processes what one rank has sent.
+  // Each test processes the messages of one rank.
   for (int left = ranks_of(real, window); left > 0 && status == success && *has_ended == 0;
        --left) {
     status = real.win_test(window, has_ended);

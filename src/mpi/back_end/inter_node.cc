@@ -27,20 +27,21 @@
 namespace huddle::mpi {
 namespace {
 
-// The least upper bound of tags that MPI permits; most MPIs have a higher one.
+// The smallest value that the MPI standard permits for MPI_TAG_UB; most MPIs have a larger one.
 constexpr int most_tag = 32767;
 
 // The other bits of a tag contain the mark of a call.
 constexpr int tags_per_mark = most_tag + 1;
 constexpr int most_marks = 1 << 16;
 
-// Longer than a launcher takes to answer requests about thousands of ranks.
+// Time limit for the result of the node's lowest rank: longer than a launcher takes to answer
+// requests about thousands of ranks.
 constexpr std::chrono::seconds hearing_limit{10};
 
-// The tag of ranks that have not agreed on one yet.
+// The tag of wires whose ranks have not agreed on a tag yet.
 constexpr int joining_tag = 0;
 
-// MPI counts are int.
+// Limit on the size of a message, because MPI counts are int.
 constexpr std::size_t most_piece_bytes = std::size_t{512} << 20;
 
 std::string library_version(const UnderlyingMpi& real) {
@@ -53,10 +54,11 @@ std::string library_version(const UnderlyingMpi& real) {
   return text.data();
 }
 
-// Returns whether MPI_Init succeeds after the process has initialized PMIx, unlike in Open MPI 5.
+// Returns whether MPI_Init succeeds if the process has initialized PMIx before. In Open MPI 5 it
+// fails.
 bool shares_pmix(std::string_view version) { return version.starts_with("Open MPI v4"); }
 
-// Returns the same kind of key space on all ranks of a job.
+// Creates a key space, of the same kind on all ranks of a job. Returns null if none is available.
 std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   const std::vector<std::string>& environment = settings::process_sources().environment;
   const std::string version = library_version(real);
@@ -67,7 +69,7 @@ std::unique_ptr<KeySpace> key_space_of(const UnderlyingMpi& real) {
   return of_hydra ? std::move(of_hydra) : slurm_key_space(environment);
 }
 
-// Ranks of the world by their number in the team. Consecutive ranks take no memory.
+// Maps rank numbers on a wire to ranks in MPI_COMM_WORLD. Consecutive ranks take no memory.
 class Peers {
  public:
   explicit Peers(std::span<const int> ranks)
@@ -111,8 +113,8 @@ void note_network_refusal(Comm* /*comm*/, int* code, ...) {
 
 }  // namespace
 
-// One MPI request per message. The tag of a message contains the number of the team and the mark of
-// the call.
+// Sends and receives each message by one MPI request. The tag of a message contains the number of
+// the team and the mark of the call.
 // Requires: messages of at most most_piece_bytes.
 class InterNode::Messages : public schedules::Wire {
  public:
@@ -122,7 +124,8 @@ class InterNode::Messages : public schedules::Wire {
       : inter_node_(inter_node), real_(inter_node.real_), peers_(peers), tag_(tag) {}
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
-  // A tag with pending messages is never reused. Posted messages may be pending on another rank.
+  // Does not release a tag with pending messages, so that it is never reused. Posted messages may
+  // be pending on another rank.
   ~Messages() override {
     if (free_.size() == started_.size() && !has_posted_) inter_node_.release_tag(tag_);
   }
@@ -360,7 +363,8 @@ InterNode::InterNode(const UnderlyingMpi& real, const Options& options, Presence
 
 InterNode::~InterNode() = default;
 
-// A job on one node needs no inter-node communication.
+// Returns whether the settings and the MPI calls so far permit inter-node communication. A job on
+// one node does not need it.
 bool InterNode::is_asked_for(bool has_threads) const {
   return !options_.off && options_.net != "off" && !has_threads && !had_session_ &&
          !presence_.is_job_on_one_node();
@@ -377,7 +381,8 @@ void InterNode::announce_presence(bool has_threads) {
   if (has_told_) std::atexit([] { process().inter_node().key_space_->leave(); });
 }
 
-// Under some MPIs no values are distributed in a job on one node, and none are needed.
+// Returns whether all ranks run huddle on this node. Some MPIs do not distribute key values in a
+// job on one node, which does not need them.
 bool InterNode::are_found_here(int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (!presence_.is_here(rank)) return false;
@@ -385,9 +390,10 @@ bool InterNode::are_found_here(int ranks) {
   return true;
 }
 
-// Only the lowest rank of a node queries all ranks, because queries of all ranks about all ranks
-// would take the launcher longer than starting them. It sends the result to the others, if it
-// published the same value as they did; a rank that does not receive it queries by itself.
+// Returns whether all ranks have published the same value as this rank. Only the lowest rank of
+// each node queries the launcher about every rank, because N^2 queries would take longer than the
+// start of the job. It sends the result to the other ranks of its node, which first check that it
+// published their value. A rank that receives no result queries the launcher itself.
 bool InterNode::have_all_told(int ranks) {
   const std::optional<int> first = presence_.first_here(ranks);
   const std::optional<int> own = presence_.own_rank();
@@ -403,8 +409,9 @@ bool InterNode::have_all_told(int ranks) {
   return all_here;
 }
 
-// Decides by published values only, so that all ranks get the same result: which ranks are visible
-// on this node may depend on the observer if ranks of one node have separate network namespaces.
+// Returns whether all ranks run huddle. Uses published values only, so that all ranks get the same
+// result: if ranks of one node have separate network namespaces, they see different ranks on the
+// node.
 bool InterNode::are_all_here(int ranks) {
   if (key_space_ == nullptr) return options_.net == "on";
   if (!has_told_) return false;
@@ -475,7 +482,8 @@ std::unique_ptr<schedules::Wire> InterNode::set_up_wire(std::span<const int> pee
   return std::make_unique<MpiWire>(*this, peers, joining_tag);
 }
 
-// A truncated message is reported on the receiver only.
+// Returns whether the MPI has reported a truncated message, by `status` or to the error handler,
+// and clears this error. Only the receiver gets it.
 bool InterNode::is_truncation(int status) {
   const int code = status != success ? status : refusal_.load(std::memory_order_relaxed);
   int kind = success;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Carries huddle's messages between the nodes of a job: one communicator of huddle's own, created
-// after MPI_Init if all ranks of the job are known to run huddle. Teams use different tags.
+// Carries huddle's messages between the nodes of a job over one communicator of its own, which it
+// creates after MPI_Init if all ranks of the job are known to run huddle. Teams use different tags.
 #pragma once
 
 #include <atomic>
@@ -33,9 +33,11 @@ class InterNode {
   InterNode(const InterNode&) = delete;
   InterNode& operator=(const InterNode&) = delete;
 
-  // Call before MPI_Init. `has_threads` disables inter-node teams, which are not tested with it.
+  // Call before MPI_Init. `has_threads` (MPI_THREAD_MULTIPLE) disables inter-node teams, which are
+  // not tested with threads.
   void announce_presence(bool has_threads);
-  // A session may have initialized the MPI, so that values published later may not be distributed.
+  // Call before MPI_Session_init, which may initialize the MPI: values that are published later may
+  // then not be distributed.
   void note_session() { had_session_ = true; }
   // Call after MPI_Init, on all ranks that run huddle.
   void begin(Comm world);
@@ -46,19 +48,21 @@ class InterNode {
   // Returns, equally on all ranks, whether all run huddle and the communicator exists.
   bool is_open() const { return is_open_; }
 
-  // Returns a tag above this rank's others, or 0. A new wire uses the maximum over its ranks.
+  // Returns a tag above all tags in use on this rank, or 0 if none is left. A new wire uses the
+  // maximum over its ranks.
   int free_tag() const;
-  // Creates a wire that owns `tag` until it is destroyed. `peers` are ranks of the world, in the
-  // order of their numbers on the wire.
+  // Creates a wire, which sends messages between ranks and owns `tag` until it is destroyed.
+  // `peers` are ranks in MPI_COMM_WORLD, in the order of their numbers on the wire.
   // Throws FailureError if the tag is in use, because threads that create wires at the same time
-  // may choose the same.
-  // The wire throws PeerLost if the MPI cannot deliver a message, SizesDiffer if a message has
-  // another size than its receiver expects.
+  // may choose the same one.
+  // The wire throws PeerLost if the MPI cannot deliver a message, SizesDiffer if the size of a
+  // message is not the one that its receiver expects.
   std::unique_ptr<internode::RankWire> wire(std::span<const int> peers, int tag);
-  // The same for ranks without a common tag yet. Messages follow the order of the calls.
+  // Creates a wire for ranks that have not agreed on a tag yet. All such wires share one tag, so
+  // messages are matched in the order of the calls.
   std::unique_ptr<schedules::Wire> set_up_wire(std::span<const int> peers);
 
-  // Name and version of the MPI, as in machine files.
+  // Returns the name and version of the MPI, as in machine files.
   std::string mpi_title() const;
 
   internode::Traffic& traffic() { return traffic_; }
@@ -82,7 +86,7 @@ class InterNode {
   const Options& options_;
   Presence& presence_;
   std::string kind_;
-  std::unique_ptr<KeySpace> key_space_;  // null: no way to exchange values
+  std::unique_ptr<KeySpace> key_space_;  // null: values cannot be exchanged
   bool is_wanted_ = false;
   bool had_session_ = false;
   bool has_told_ = false;
@@ -93,7 +97,7 @@ class InterNode {
   std::set<int> tags_;        // tags in use
 
   internode::Traffic traffic_;
-  // Stored by the handler, because MPICH 5 returns success if there is a user-defined one.
+  // Recorded by the error handler, because MPICH 5 returns success if there is a user-defined one.
   std::atomic<int> refusal_{success};
 };
 

@@ -15,8 +15,9 @@
 namespace huddle::mpi {
 namespace {
 
-// Moves data of any size between layouts, by a collective on a communicator of this rank alone. (A
-// receive of the program could match a message to itself on the program's communicator.)
+// Copies data of any size between layouts, by a collective on a communicator of this rank alone.
+// (If this rank sent itself a message on the program's communicator, a receive of the program could
+// match it.)
 bool move(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, const TypedBuffer& to) {
   const Alone alone(real, comm);
   return alone.is_made() &&
@@ -125,7 +126,8 @@ class Dense::Copy {
   }
 
  private:
-  // MPI counts elements and packed bytes in an int.
+  // Calls move() for parts whose numbers of elements and packed bytes fit in an int, as MPI
+  // requires.
   template <class Move>
   void in_parts(Move move) {
     if (row_.empty()) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The data of a call, in the program's buffers and packed, as huddle moves them: equal type
-// signatures give equal bytes, even if the types differ.
+// The data of a call, in the program's buffers and packed. huddle moves packed data, which are the
+// same for equal type signatures even if the datatypes differ.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct TypedBuffer {
 inline constexpr std::size_t most_packed_bytes = std::numeric_limits<int>::max();
 
 // Pack and unpack data through the MPI, which alone knows their layout. Return false if the MPI
-// fails or the size differs from `bytes`. Local to this rank. A single element may be larger than
+// fails or the size differs from `bytes`. Do not communicate. A single element may be larger than
 // MPI_Pack supports.
-// Requires: one element, or at most most_packed_bytes.
+// Requires: the data are one element, or at most most_packed_bytes.
 bool pack(const UnderlyingMpi& real, Comm comm, const TypedBuffer& from, std::byte* row,
           std::size_t bytes);
 bool unpack(const UnderlyingMpi& real, Comm comm, const std::byte* row, std::size_t bytes,
@@ -46,7 +46,7 @@ struct Part {
 };
 
 // A packed view of a buffer: the buffer itself if it is dense, else a copy. Throws
-// std::runtime_error on this rank only if the MPI cannot pack the data.
+// std::runtime_error, on this rank only, if the MPI cannot pack the data.
 class Dense {
  public:
   // Takes the part by value, so that it stays in registers if no copy is needed.
@@ -81,12 +81,12 @@ class Dense {
   std::unique_ptr<Copy, Delete> copy_;
 };
 
-// Helpers for the location of a call's data relative to its buffer argument.
+// Helpers to locate a call's data relative to its buffer argument.
 inline std::intptr_t number_of(const void* address) {
   return reinterpret_cast<std::intptr_t>(address);
 }
 
-// Offsets in bytes from that address. Equal if there are no data.
+// The range of the data, in bytes from the buffer argument; empty if there are no data.
 struct Bounds {
   Aint begin = 0;
   Aint end = 0;

@@ -111,13 +111,14 @@ void NodeContext::make(const std::string& machine_text) {
 
 namespace {
 
-// The result of each rank after its node's team was created; combined, that of all ranks. All use
-// the figures of the lowest rank with a measured network or, without one, of the lowest rank.
+// The result of each rank after its node's team was created. combine() yields that of all ranks:
+// the network figures of the lowest rank with a measured network or, if there is none, of the
+// lowest rank.
 struct Report {
   internode::FirstError rank_error;
   int speaker = 0;
   internode::Network network;
-  std::uint64_t mpi_points = 0;  // number of MPI times that rank `speaker` has
+  std::uint64_t mpi_points = 0;  // number of measured MPI times on rank `speaker`
 
   void combine(const Report& higher) {
     internode::FirstError first = rank_error;
@@ -127,7 +128,7 @@ struct Report {
   }
 };
 
-// The times of a node's phases; combined, those of the slowest node.
+// The times of a node's phases. combine() yields those of the slowest node.
 struct Timed {
   internode::FirstError rank_error;
   internode::NodeTimes times;
@@ -187,7 +188,7 @@ std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& 
           if (places.place == 0) fill_table(exchange, places, {table, table_size}, *node);
           node->barrier();
         }
-        // The table is in the memory of the node's team.
+        // Does not own the table, which is in the memory of the node's team.
         parts.emplace(internode::Team::Parts{
             {places.starts, std::shared_ptr<const int>(std::shared_ptr<void>(), table)},
             exchange.rank(),
@@ -213,7 +214,7 @@ std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& 
   return std::make_unique<internode::Team>(std::move(*parts));
 }
 
-// Broadcasts the MPI's times from rank `speaker`.
+// Broadcasts the measured times of the MPI's collectives from rank `speaker`.
 void NodeActivation::share_mpi_times(internode::SetUpExchange& exchange,
                                      internode::Team::Parts& parts, int speaker,
                                      std::size_t points) {

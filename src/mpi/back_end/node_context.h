@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The team context of this process and the source of its machine: one process per node discovers
-// the machine, which takes long on nodes with many cores, and sends it to the others.
+// The team context of this process, with the description of its machine. One process per node
+// discovers the machine, which takes long on nodes with many cores, and sends the description to
+// the others.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ class NodeContext {
   // Requires: is_there().
   team::Context& get() const;
 
-  // Starts the heap of this process if requested. Reports to `complain` if it is not available.
+  // Starts the heap of this process if requested. Calls `warn` if the heap is not available.
   void start_heap(const Warn& warn);
   // Returns nullopt if the heap was not started.
   std::optional<memory::HeapFacts> heap() const;
@@ -45,7 +46,7 @@ class NodeContext {
   // Returns the text of the context's machine or, if there is no context yet, of this machine.
   // Throws FailureError after a warning: without a machine all collectives fall back to the MPI.
   std::string machine_text();
-  // Creates the context from such a text. Does nothing if it exists.
+  // Creates the context from such a text. Does nothing if there is a context.
   void make(const std::string& machine_text);
 
  private:
@@ -55,7 +56,7 @@ class NodeContext {
   Warn warn_;
   mutable std::mutex mutex_;  // guards the members below
   std::optional<memory::HeapFacts> heap_;
-  std::unique_ptr<MachineDiscovery> look_;  // while it runs
+  std::unique_ptr<MachineDiscovery> look_;  // while huddle-look runs
   std::unique_ptr<team::Context> context_;
 };
 
@@ -69,10 +70,11 @@ class NodeActivation {
 
   struct Known {
     std::uint64_t node = 0;    // equal on the ranks of a node
-    bool has_context = false;  // of this rank
-    int tag = 0;               // not used by any team of these ranks
+    bool has_context = false;  // whether this rank has a context
+    int tag = 0;               // not in use on any of these ranks; 0: none is left
   };
-  // `in_job` holds the ranks in the world. Throws the same FailureError on all ranks, or none.
+  // `in_job` contains the members' ranks in MPI_COMM_WORLD. If a rank fails, throws the same
+  // FailureError on all ranks.
   std::unique_ptr<internode::Team> make(internode::SetUpExchange& exchange, const Known& known,
                                         std::span<const int> in_job);
 

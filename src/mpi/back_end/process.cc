@@ -23,8 +23,8 @@ struct Free {
 
 }  // namespace
 
-// Calls the program's malloc(), which is the heap's if that is preloaded. The location of a block
-// shows whether it is large enough for the heap.
+// Calls malloc(), which is the heap's function if the heap is preloaded. The heap serves large
+// blocks only, so the location of a block shows whether it is from the heap.
 void* AllocMemBlocks::allocate(const memory::HeapFacts& heap, std::size_t bytes) {
   std::unique_ptr<void, Free> block(std::malloc(bytes));
   if (!heap.holds(block.get())) return nullptr;
@@ -44,15 +44,16 @@ bool AllocMemBlocks::free_if_owned(void* block) {
 
 namespace {
 
-// Ranks of the same kind vote after equally many calls, with messages of the same format.
+// Returns the kind of this process. Ranks of the same kind vote after the same number of calls and
+// use the same message format.
 std::string kind_of(const Options& options) {
   return fmt::format("{} {}", huddle_version(), options.activate_after_text());
 }
 
-// Returns whether the `huddle run` that started this process has reported wrong settings.
+// Returns whether the `huddle run` that started this process has already reported invalid settings.
 bool are_settings_reported() { return std::getenv(settings::reported_variable.data()) != nullptr; }
 
-// Returns 0 for a process without a launcher.
+// Returns the rank that the launcher assigned, or 0 for a process without a launcher.
 int rank_by_launcher() {
   const std::optional<JobRank> known = rank_in_job(settings::process_sources().environment);
   return known ? known->rank : 0;
@@ -131,7 +132,7 @@ void Process::announce_presence() {
   if (!options_.off) presence_.announce_presence();
 }
 
-// Also registers for inter-node communication.
+// Also announces this rank for inter-node communication.
 void Process::announce_world(bool has_threads) {
   announce_presence();
   inter_node_.announce_presence(has_threads);
@@ -152,8 +153,8 @@ void Process::begin() {
   start_heap();
 }
 
-// Warns if the launcher belongs to another MPI. Each rank then runs as a singleton, which is no
-// error to the launcher or the MPI.
+// Warns if the launcher belongs to another MPI. Each rank then runs as a singleton, which neither
+// the launcher nor the MPI reports as an error.
 void Process::note_other_launcher() {
   const auto by = launched(settings::process_sources().environment);
   int ranks = 0;
@@ -206,7 +207,7 @@ void Process::report_verification() {
   warn(fmt::format("verify: rank {}: {}", world_rank_.load(), verification_.report(stub_)));
 }
 
-// Covers a rank that calls exit() without MPI_Finalize.
+// Registers an exit handler for ranks that call exit() without MPI_Finalize.
 void Process::report_verification_at_exit() {
   std::call_once(reporting_, [this] {
     pid_ = getpid();
@@ -228,7 +229,7 @@ void Process::print_reports(bool speaks) {
   if (speaks || verification_.has_differences()) report_verification();
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
-  // The line about times follows the table, so that it is the last one.
+  // The line about times follows the table, so that it is the last line.
   const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(stub_),
                                                         inter_node_.report(), times(shares, run()))
                                           : summary(shares, stub_, run()) + stats_.remarks();

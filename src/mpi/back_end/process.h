@@ -35,7 +35,7 @@ class AllocMemBlocks {
  public:
   // Allocates a block. Returns null if the heap does not serve blocks of that size.
   void* allocate(const memory::HeapFacts& heap, std::size_t bytes);
-  // Frees the block and returns true if it is one of these.
+  // Frees the block and returns true if allocate() returned it.
   bool free_if_owned(void* block);
 
  private:
@@ -59,7 +59,8 @@ class Process {
   // Returns null for MPI_COMM_NULL, after MPI_Finalize, and if the MPI cannot store the entry.
   // Throws InvalidCommunicator.
   Communicator* find(Comm comm);
-  // Frees a communicator through `by_mpi`, a function of the MPI, and releases huddle's data of it.
+  // Frees a communicator through `by_mpi`, a function of the MPI, and releases huddle's data for
+  // it.
   int free(Comm* comm, int (*by_mpi)(Comm*));
   // Counts a call that moves `bytes` bytes, equal on all ranks; may create the team.
   void count(Communicator& communicator, std::size_t bytes);
@@ -73,7 +74,8 @@ class Process {
   bool is_active() const { return mpi_progress_.is_available(); }
 
   Verification& verification() { return verification_; }
-  // Prints what `--verify` has found, unless done, in a process that ends without MPI_Finalize.
+  // Prints the result of `--verify`, unless it has been printed. Also called in a process that ends
+  // without MPI_Finalize.
   void report_verification();
 
   // Prints one line to stderr.
@@ -84,7 +86,7 @@ class Process {
   void announce_world(bool has_threads);
   void begin();
   void end();
-  // The same for each session.
+  // Called after each session is initialized, and before it is finalized.
   void opened(Session session);
   void closing(Session session);
   // Prints the reports of a program that uses only sessions, at exit.
@@ -99,7 +101,8 @@ class Process {
   Run run() const;
 
   const huddle_stub_interface& stub_;
-  // Read before MPI_Init, because MPIs without support for their launcher set its variables to 0.
+  // Determined before MPI_Init, because MPIs that do not support their launcher set the launcher's
+  // variables to 0.
   const bool is_launchers_speaker_;
   bool is_alone_among_many_ = false;
   UnderlyingMpi real_;

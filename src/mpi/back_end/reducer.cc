@@ -72,7 +72,7 @@ void Reducer::combine(const void* left, void* right_and_result, int count) const
   }
 }
 
-// MPI_Reduce_local writes its result over the right operand.
+// MPI_Reduce_local overwrites its right operand with the result.
 void Reducer::by_mpi(void* to, const void* left, const void* right, std::size_t count,
                      void* context) {
   const auto& self = *static_cast<const Reducer*>(context);

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Selects how the elements of a call are reduced: by huddle's kernels, or by the MPI for other
-// types and for the program's own operators.
+// types and for user-defined operators.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Kernel {
   memory::Type type;
   memory::Operator op;
 };
-// Returns nullopt if the MPI has to reduce.
+// Returns the kernel of a combination, or nullopt if the MPI has to reduce.
 std::optional<Kernel> kernel_of(const Operators& known, const TypeFacts& facts, Op op);
 
 // Must outlive the use of its reduction, which refers to it.
@@ -36,7 +36,7 @@ class Reducer {
   const memory::Reduction& reduction() const { return reduction_; }
   // Returns whether huddle's kernels reduce.
   bool is_by_kernel() const { return can_reduce() && reduction_.context == nullptr; }
-  // Returns whether elements must be packed, instead of in the program's layout.
+  // Returns whether the reduction expects packed elements instead of the program's layout.
   bool is_packed() const { return is_packed_; }
 
  private:

@@ -11,7 +11,8 @@
 
 namespace huddle::mpi {
 
-// The collectives that huddle handles, by the MPI. Large-count forms are null before MPI 4.
+// The MPI's functions for the collectives that huddle handles. Large-count forms are null in MPIs
+// before MPI 4.
 struct UnderlyingCollectives {
   explicit UnderlyingCollectives(Find find);
 
@@ -175,7 +176,7 @@ class MpiProgress {
   // Returns whether progress is available. Thread-safe and idempotent.
   bool start();
   bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
-  // Does nothing if it was not started.
+  // Progresses the MPI. Does nothing before start().
   void poll() const;
   // Call before MPI ends.
   // Requires: no thread is in poll().

@@ -99,7 +99,7 @@ bool is_rounded(memory::Operator op) {
   return op == memory::Operator::sum || op == memory::Operator::product;
 }
 
-// Compares packed pairs, but only the value bytes of a long double.
+// Compares packed pairs, but without the padding of long doubles.
 bool are_same_pairs(const ReferenceResult& reference, const TypeFacts& pair, bool has_padding) {
   const std::span<const std::byte> ours = reference.ours();
   const std::span<const std::byte> theirs = reference.theirs();
@@ -122,11 +122,12 @@ std::size_t first_difference(const ReferenceResult& reference, std::size_t from)
   return static_cast<std::size_t>(found.first - ours.begin());
 }
 
-// Finds the packed bytes of a part that are padding of long doubles, which lie at multiples of
-// their size in the program's memory.
+// Determines which bytes of a packed part are padding of long doubles, from their addresses in the
+// program's memory: long doubles are aligned to their size.
 class Padding {
  public:
-  // Determines the offset of each byte by packing an element of the low bits of all offsets.
+  // Determines the offset of each packed byte: packs an element in which each byte contains the low
+  // bits of its own offset.
   Padding(const UnderlyingMpi& real, Comm comm, const Part& part) : part_(part) {
     const TypeFacts& facts = *part.facts;
     is_known_ = facts.span <= most_span_bytes;
@@ -141,7 +142,7 @@ class Padding {
     offsets_.assign(packed.data(), packed.data() + packed.bytes());
   }
 
-  // Returns false for types that place an element's data too far apart.
+  // Returns false if the data of an element are too far apart.
   bool is_known() const { return is_known_; }
   // `byte` is an index in the packed part.
   // Requires: is_known().
@@ -155,7 +156,7 @@ class Padding {
  private:
   // A limit on the copy of one element: only types that contain addresses exceed it.
   static constexpr std::size_t most_span_bytes = std::size_t{64} << 20;
-  // Also for negative numbers.
+  // Correct for negative numbers too.
   static std::size_t low_bits(Aint offset) {
     return static_cast<std::size_t>(offset) % sizeof(long double);
   }
@@ -240,8 +241,8 @@ Comparison ResultComparison::of_numbers(const Part& part, const ReferenceResult&
 
 namespace {
 
-// Returns what the call writes on this rank. The root of a broadcast only reads its buffer, which
-// other threads may read at the same time, so that nothing may be restored there.
+// Returns what the call writes on this rank. The root of a broadcast only reads its buffer. Other
+// threads may read it at the same time, so nothing may be restored there.
 template <MovesData Call>
 Written written_here(const Communicator& communicator, const Call& call) {
   Written written = call.written(communicator);
@@ -264,8 +265,8 @@ void note(Process& process, const Communicator& communicator, const Call& call,
   }
 }
 
-// Runs the call by huddle and then by the MPI, and compares the results with `compare`. Records
-// nothing about a call that falls back to the MPI, which the caller runs and counts.
+// Runs the call through huddle and then through the MPI, and compares the results with `compare`.
+// Records nothing about a call that falls back to the MPI, which the caller runs and counts.
 template <CollectiveCall Call, class Compare>
 FallbackReason run_both_ways(Process& process, Communicator& communicator, const Call& call,
                              ReferenceResult& reference, const Compare& compare) {

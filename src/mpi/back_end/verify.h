@@ -21,9 +21,9 @@
 
 namespace huddle::mpi {
 
-// Obtains the MPI's result of a call that huddle has completed: restores input in the output
-// buffer, lets the MPI run the call there, and restores huddle's result. Only data are read and
-// written, because the gaps may belong to other threads or to unmapped memory.
+// Obtains the MPI's result of a call that huddle has completed: restores the output buffer as it
+// was before the call, runs the call through the MPI, and restores huddle's result. Accesses only
+// data, because gaps between them may be used by other threads or may not be mapped.
 class ReferenceResult {
  public:
   // Requires: the buffer holds the input of huddle's call.
@@ -66,7 +66,7 @@ struct Comparison {
 };
 
 // Compares all bytes except for the padding of long doubles.
-// Requires: both have run the call.
+// Requires: huddle and the MPI have run the call.
 Comparison compare_bytes(const Process& process, Comm comm, const Written& written,
                          const ReferenceResult& reference);
 
@@ -78,7 +78,8 @@ class ResultComparison {
 
   // Returns whether the MPI has to compute the scale of each result's rounding.
   bool wants_scale() const;
-  // Magnitudes of the input as MPI_DOUBLE, the operator to reduce them, and the result.
+  // To compute the scale, the caller reduces the input's magnitudes, as MPI_DOUBLE, by
+  // operator_of_scale() and passes the result to set_scale().
   std::vector<double> magnitudes_of(const void* numbers, Count count) const;
   Op operator_of_scale() const;
   void set_scale(std::vector<double> scale) { scale_ = std::move(scale); }
@@ -95,7 +96,7 @@ class ResultComparison {
   std::vector<double> scale_;
 };
 
-// Runs the call by huddle and by the MPI, prints the first difference of the process, and counts
+// Runs the call through huddle and the MPI, prints the first difference of the process, and counts
 // all differences. The program gets huddle's result. Defined for all calls of carry_out().
 // Requires: as for the call's run().
 template <CollectiveCall Call>

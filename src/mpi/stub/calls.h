@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Every MPI call that huddle intercepts: its name and its number of arguments. The stub needs no
- * more than that, and it is the same in every ABI.
+ * Every MPI call that huddle intercepts: its name and its number of arguments, which are the same
+ * in every ABI. The stub needs no more than that.
  */
 #ifndef HUDDLE_MPI_STUB_CALLS_H
 #define HUDDLE_MPI_STUB_CALLS_H
 
-/* The begin and the end of the world model. */
+/* Begin and end of the world model. */
 #define HUDDLE_LIFETIME_CALLS(CALL) \
   CALL(Init, 2)                     \
   CALL(Init_thread, 4)              \
   CALL(Finalize, 0)                 \
   CALL(Abort, 2)
 
-/* The same for MPI 4's sessions. */
+/* Begin and end of MPI 4's sessions. */
 #define HUDDLE_SESSION_CALLS(CALL) \
   CALL(Session_init, 3)            \
   CALL(Session_finalize, 1)
@@ -29,7 +29,7 @@
   CALL(Comm_free, 1)                    \
   CALL(Comm_disconnect, 1)
 
-/* An epoch may have ended while a rank waited in huddle. */
+/* huddle repeats this test, because an epoch may have ended while a rank waited in huddle. */
 #define HUDDLE_WINDOW_CALLS(CALL) CALL(Win_test, 2)
 
 /* Blocking collectives of MPI 3.1. */
@@ -57,7 +57,7 @@
   CALL(Neighbor_alltoallv, 9)       \
   CALL(Neighbor_alltoallw, 9)
 
-/* One more argument than the blocking form: the request. */
+/* Nonblocking collectives, with one more argument than the blocking form: the request. */
 #define HUDDLE_NONBLOCKING_CALLS(CALL) \
   CALL(Ibarrier, 2)                    \
   CALL(Ibcast, 6)                      \
@@ -82,7 +82,7 @@
   CALL(Ineighbor_alltoallv, 10)        \
   CALL(Ineighbor_alltoallw, 10)
 
-/* MPI 4: large counts. */
+/* MPI 4: collectives with large counts. */
 #define HUDDLE_LARGE_CALLS(CALL)   \
   CALL(Bcast_c, 5)                 \
   CALL(Gather_c, 8)                \
@@ -127,7 +127,8 @@
   CALL(Ineighbor_alltoallv_c, 10)  \
   CALL(Ineighbor_alltoallw_c, 10)
 
-/* MPI 4: two more arguments than the blocking form, the info and the request. */
+/* MPI 4: persistent collectives, with two more arguments than the blocking form: the info and the
+ * request. */
 #define HUDDLE_PERSISTENT_CALLS(CALL)  \
   CALL(Barrier_init, 3)                \
   CALL(Bcast_init, 7)                  \

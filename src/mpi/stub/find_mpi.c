@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every MPI defines it and no tool does: tools define MPI_X and call PMPI_X. */
+/* A function that every MPI defines and no profiling tool does: tools define MPI_X and call
+ * PMPI_X. */
 static const char probe[] = "PMPI_Comm_rank";
 
 static const char* file_of(const void* address) {
@@ -44,8 +45,8 @@ static const char* file_of_mpi_behind(const char* path) {
   return function != NULL ? file_of(function) : NULL;
 }
 
-/* Finds an MPI that an interpreter loaded with RTLD_LOCAL by going through all loaded libraries. No
- * library may be opened while the list is walked, so that comes after. */
+/* Searches all loaded libraries for an MPI that an interpreter has loaded with RTLD_LOCAL. No
+ * library may be opened during dl_iterate_phdr(), so the candidates are examined after it. */
 static const char* path_of_private_mpi(void) {
   struct candidates candidates = {{NULL}, 0};
   dl_iterate_phdr(collect, &candidates);
@@ -61,8 +62,9 @@ static const char* path_of_mpi(void) {
   return in_search_order != NULL ? file_of(in_search_order) : path_of_private_mpi();
 }
 
-/* Detects the ABI by symbols that only one family exports. Open MPI's communicators are objects; so
- * are MPICH's constants for neighborhoods, which are plain integers in the standard ABI. */
+/* Detects the ABI by symbols that only one family exports. Open MPI exports predefined
+ * communicators as objects. MPICH exports MPI_UNWEIGHTED, which is an integer constant in the
+ * standard ABI. */
 static enum huddle_abi abi_of(void* handle) {
   if (dlsym(handle, "ompi_mpi_comm_world") != NULL) return huddle_abi_openmpi;
   if (dlsym(handle, "MPI_UNWEIGHTED") != NULL) return huddle_abi_mpich;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Macros that define MPI functions which forward their arguments unchanged, one word each:
+ * Macros that define MPI functions. These forward their arguments unchanged, one word each:
  * integers, handles and pointers of any ABI use the same registers and stack slots under Linux.
  */
 #ifndef HUDDLE_MPI_STUB_FORWARD_H
@@ -44,8 +44,8 @@ typedef long word;
 
 #define VISIBLE __attribute__((visibility("default")))
 
-/* Defines both names of a call. Requires: with_tools() and beyond_tools() return the target of a
- * call_NAME. */
+/* Defines both names of a call. Requires: with_tools(call_NAME) and beyond_tools(call_NAME) return
+ * the function to call. */
 #define HUDDLE_FORWARD(name, arguments)                                                           \
   VISIBLE word MPI_##name(PARAMETERS_##arguments);                                                \
   VISIBLE word PMPI_##name(PARAMETERS_##arguments);                                               \

@@ -2,8 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * The preloaded library: it defines the names of MPI's collectives in front of the program's MPI.
- * The first of these calls finds that MPI and opens the back end for its ABI; a process that never
- * uses MPI loads nothing and loses no time.
+ * The first of these calls finds that MPI and opens the back end for its ABI. A process that never
+ * uses MPI loads no back end and loses no time.
  *
  * Both MPI_X and PMPI_X are defined because Fortran bindings call one or the other. A tool between
  * the program and the MPI still receives MPI_X first; its calls of PMPI_X come here.
@@ -45,7 +45,8 @@ static int is_to_report(void) {
          huddle_setting_equals("HUDDLE_VERIFY", "on", "1");
 }
 
-/* If huddle is off, the back end only counts calls and leaves all of them to the MPI. */
+/* Returns whether to open a back end. If huddle is off, the back end only counts calls, all of
+ * which fall back to the MPI. */
 static int is_wanted(void) {
   return !huddle_setting_equals("HUDDLE", "off", "0") || is_to_report();
 }
@@ -94,9 +95,9 @@ __attribute__((constructor)) static void hide_new_names(void) {
 #undef HUDDLE_HIDE
 }
 
-/* If a program that `huddle run` started never calls MPI, the requested report is replaced by a
- * message about that. Launchers and shells are not that program. A duplicate of standard error is
- * kept for the message, since some programs close theirs before they end. */
+/* If the program that `huddle run` started never calls MPI, a message about that replaces the
+ * requested report. Launchers and shells that load this library do not print it. A duplicate of
+ * standard error is kept for the message, because some programs close theirs before they end. */
 static int kept_error = -1;
 
 static int is_program_of_run(void) {

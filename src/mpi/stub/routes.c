@@ -13,8 +13,9 @@
 
 #include "routes.h"
 
-/* The symbol table is in a private, file-backed segment that contains no code (see the link
- * options), so it can be made writable for a moment. An entry may span two pages. */
+/* Changes the protection of a symbol table entry, which may span two pages. The table is in a
+ * private, file-backed segment that contains no code (see the link options), so it can be made
+ * writable for a moment. */
 static int make_symbol(const ElfW(Sym) * symbol, int protection) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t first = (uintptr_t)symbol & ~(page - 1);

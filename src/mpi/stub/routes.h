@@ -8,7 +8,7 @@
 #include "stub_interface.h"
 
 /*
- * Finds the MPI of this process, however it was loaded and of whatever family it is.
+ * Finds the MPI of this process, regardless of how it was loaded and which family it belongs to.
  */
 enum huddle_abi {
   huddle_abi_unknown,
@@ -26,8 +26,7 @@ struct huddle_mpi {
 
 struct huddle_mpi huddle_find_mpi(void);
 
-/* Returns the function or object of this MPI, or null if it has none. Never returns huddle's own.
- */
+/* Returns the MPI's own function or object of this name, or null. Never returns one of huddle. */
 void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name);
 
 /* Returns the MPI_X of a profiling tool between the program and the MPI, or null if there is none.
@@ -35,8 +34,8 @@ void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name);
 void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name);
 
 /*
- * Hides a symbol of this library again. A program may use a weak symbol to test whether its MPI has
- * a function (mpi4py does), and the preloaded library must not answer for the MPI.
+ * Hides symbols of this library. A program may use a weak symbol to test whether its MPI has a
+ * function (mpi4py does), and must not find huddle's function if the MPI has none.
  */
 /* After this call, libraries that are loaded later cannot find this function by name. The symbol
  * stays visible if the system does not permit the change. */
@@ -50,24 +49,24 @@ typedef void huddle_any_function(void);
 
 /* The targets of a call. All routes are set once, before the first is used. */
 struct huddle_route {
-  huddle_any_function* taken; /* the back end; null: `real` is called and counted */
+  huddle_any_function* taken; /* the back end; null: calls `real` and counts */
   huddle_any_function* real;
   huddle_any_function* tool;
-  huddle_any_function* first; /* the tool, else `taken`: one load on the critical path */
+  huddle_any_function* first; /* the tool, else `taken`; saves a load per call */
 };
 
 struct huddle_library {
-  struct huddle_fallback* fallbacks; /* with the names of its calls */
-  struct huddle_route* routes;       /* of the same length */
+  struct huddle_fallback* fallbacks; /* names and counters of the calls */
+  struct huddle_route* routes;       /* one per call */
   size_t call_count;
   /* File names beside the library, indexed by enum huddle_abi. */
   const char* back_ends[huddle_abi_count];
-  const char* without; /* the end of an error message: "the program runs without huddle" */
+  const char* without; /* end of error messages, such as "the program runs without huddle" */
   int (*is_wanted)(void);
 };
 
-/* Returns whether this rank prints messages: only rank 0 of a job does, according to the launcher's
- * variables. */
+/* Returns whether this process prints messages: rank 0 according to the launcher's variables, or a
+ * process without a launcher. */
 int huddle_is_reporting_rank(void);
 
 /* Returns whether the environment variable has one of two equivalent values. */
@@ -77,8 +76,9 @@ int huddle_setting_equals(const char* variable, const char* in_words, const char
  * end, or null if there is none. */
 void* huddle_route_all(const struct huddle_library* library);
 
-/* Returns `function`, or aborts if it is null. Only a program that tests for the name first calls a
- * function that its MPI lacks, if the name could not be hidden in time. */
+/* Returns `function`, or aborts if it is null. It is null if the MPI lacks the function. A program
+ * calls such a function only if it tests for the name and huddle could not hide the name in
+ * time. */
 huddle_any_function* huddle_insist(huddle_any_function* function, const char* name);
 
 /* Returns whether the program's MPI is probably Open MPI, whose releases have few or none of MPI
@@ -87,6 +87,6 @@ huddle_any_function* huddle_insist(huddle_any_function* function, const char* na
  * which Open MPI requires. */
 int huddle_is_probably_open_mpi(void);
 
-/* Returns whether to hide a name. If the program is linked with its MPI, that MPI determines which
- * names exist. */
+/* Returns whether to hide a name. If the program is linked with its MPI, hides only the names that
+ * this MPI lacks. */
 int huddle_is_hidden(const char* profiling_name);

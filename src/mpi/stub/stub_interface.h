@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The interface between the stub and a back end, which share nothing else but the MPI names.
+ * The interface between the stub (the preloaded library) and a back end, which otherwise share only
+ * the names of MPI functions.
  */
 #ifndef HUDDLE_MPI_STUB_DOOR_H
 #define HUDDLE_MPI_STUB_DOOR_H
 
 #include <stddef.h>
 
-/* A call that the back end does not define goes straight to the MPI and is counted here. */
+/* A call that the back end does not define goes straight to the MPI, and the stub counts it
+ * here. */
 struct huddle_fallback {
   const char* name;    /* "MPI_Allgather" */
   unsigned long calls; /* see huddle_count_call() */
@@ -27,20 +29,20 @@ static inline unsigned long huddle_counted_calls(const struct huddle_fallback* f
 struct huddle_stub_interface {
   /* Returns the MPI's own function or object of this name, or null if it has none. */
   void* (*real)(const char* name);
-  const char* mpi_path; /* the file that the MPI was loaded from */
+  const char* mpi_path; /* the file from which the MPI was loaded */
   const struct huddle_fallback* fallbacks;
   size_t fallback_reason_count;
 };
 
-/* Each back end exports this function in addition to its MPI names. A non-zero result means that it
- * cannot work here; the program then runs without huddle. */
+/* Each back end exports this function in addition to its MPI names. A nonzero result means that the
+ * back end cannot work here; the program then runs without huddle. */
 #define HUDDLE_BACK_END_INIT_NAME "huddle_back_end_init"
 typedef int huddle_back_end_init_function(const struct huddle_stub_interface* stub);
 
-/* For `huddle bench`. Describes what the latest call on a communicator ran and what else it could
- * have run. `communicator` points to a communicator of the MPI's own type. Writes lines of
- * "predicted nanoseconds, algorithm, parameters" to `text`, beginning with the algorithm that ran.
- * Returns their length, or 0 if there is no information or not enough room. */
+/* For `huddle bench`. Describes the algorithm that the latest call on a communicator ran and the
+ * alternatives. `communicator` points to a handle of the MPI's own type. Writes lines of "predicted
+ * nanoseconds, algorithm, parameters" to `text`, beginning with the algorithm that ran. Returns
+ * their length, or 0 if there is no information or not enough room. */
 #define HUDDLE_CHOICES_NAME "huddle_choices"
 typedef size_t huddle_choices_function(const void* communicator, int operation, size_t bytes,
                                        size_t element_bytes, char* text, size_t room);

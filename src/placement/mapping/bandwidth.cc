@@ -17,7 +17,7 @@ namespace {
 using machine::CopyCurve;
 using machine::Machine;
 
-// Returns the largest measured copy size, which exceeds the caches by far.
+// Returns the largest measured copy size, which is far larger than the caches.
 double largest_bytes(const Machine& machine) {
   double bytes = 0;
   for (const CopyCurve& copy : machine.copy) bytes = std::max(bytes, copy.curve.bytes.back());
@@ -123,7 +123,7 @@ bool uses_less(const MemoryUse& after, const MemoryUse& before) {
 
 namespace {
 
-// Returns whether the level has memory of its own.
+// Returns whether the groups of this level have memory of their own.
 bool has_memory(const machine::Level& level) {
   return level.name == "package" || level.name == "numa";
 }

@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The memory that a placement can use: its NUMA nodes, and the bandwidth that the copy curves of
-// the machine file predict for its cores; and the choice of hardware threads that balances them
-// over sockets and NUMA nodes.
+// the machine file predict for its cores. Also the selection of hardware threads that balances
+// ranks or threads over sockets and NUMA nodes.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,16 @@
 
 namespace huddle::mapping {
 
-// Returns the rate in GB/s at which these hardware threads copy memory of their own NUMA nodes, all
-// at the same time. Each copies at the rate of the most contended level for which the machine file
-// has curves of several copiers. Returns nothing if it has no such curves.
+// Returns the total rate in GB/s at which these hardware threads copy memory of their own NUMA
+// nodes, all at the same time. Each copies at the rate of the most contended level for which the
+// machine file has curves of several copiers. Returns nothing if it has no such curves.
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, std::span<const int> pus);
 
-// Returns the sum over all nodes of a placement.
+// Returns the sum of these rates over all nodes of a placement.
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, const SlotTree& tree,
                                       const Mapping& mapping);
 
-// Copy rates are accurate to a few percent: smaller losses of bandwidth are ignored.
+// Copy rates are accurate to a few percent, so smaller losses of bandwidth are ignored.
 inline constexpr double least_bandwidth_kept = 0.95;
 
 struct MemoryUse {

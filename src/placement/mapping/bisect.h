@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Multilevel bisection of a graph that minimises the bytes across the cut. Vertices that exchange
-// the most are merged pairwise until few are left; that graph is cut, and the cut is projected back
-// and improved on each finer level (Fiduccia-Mattheyses moves).
+// the most are merged pairwise until few are left. This coarse graph is cut, and the cut is
+// projected back and improved on each finer level (Fiduccia-Mattheyses moves).
 #pragma once
 
 #include <cstddef>
@@ -146,6 +146,7 @@ struct Cut {
   double bytes = 0;               // between the two sides
 };
 
+// Returns the best cut that was found.
 // Requires: least <= most, and the fixed vertices permit a cut within these bounds.
 Cut bisect(const Bisection& request);
 

@@ -16,7 +16,8 @@ namespace {
 
 enum class Format { huddle_comm, matrix_market, monitoring, edges, csv };
 
-// Kinds of lines that Open MPI's monitoring writes: point to point, collective, one-sided.
+// Returns whether the line is one that Open MPI's monitoring component writes: point-to-point (E,
+// I), one-sided (S, R) or collective (C).
 bool is_monitoring(std::string_view line) {
   return line.size() > 2 && std::string_view("EISRC").find(line[0]) != std::string_view::npos &&
          (line[1] == '\t' || line[1] == ' ');

@@ -20,7 +20,7 @@ enum class Kind { unknown, ranks, threads };
 // Returns "rank", "thread" or "element", for messages.
 std::string_view element_word(Kind kind);
 
-// More elements than any job that is placed by a table of pairs has.
+// Limit above the size of any job for which a table of all pairs is practical.
 inline constexpr int most_elements = 65'536;
 
 // Upper bound of the bytes of a pair; sums of such amounts stay finite.
@@ -53,14 +53,15 @@ struct ReadOptions {
 
 // Reads a matrix and detects the format from its contents.
 //
-// - huddle-comm: JSON, {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4,
-//   "names": [], "entries": [[from, to, bytes, messages], ...]}. `huddle profile` adds "hosts", by
-//   rank, "collectives" and "phases", each of which has "entries" of its own. In profiles
-//   of threads, the fourth field of an entry is the number of sampled events; "events": {"total":
-//   112, "dispersion": 1.3} adds the variance of such a number divided by it. "unobserved" lists
-//   what the profiler could not see.
+// - huddle-comm: JSON, {"schema": "huddle-comm", "version": 1, "kind": "ranks", "n": 4, "names":
+//   [], "entries": [[from, to, bytes, messages], ...]}. `huddle profile` adds "hosts", by rank,
+//   "collectives" and "phases", each of which has "entries" of its own. In profiles of threads, the
+//   fourth field of an entry is the number of sampled events; "events": {"total": 112,
+//   "dispersion": 1.3} adds the variance of such a number divided by that number. "unobserved"
+//   lists what the profiler could not see.
 //
-// - CSV: a row of numbers for each element, by comma, semicolon or blanks; perhaps a heading.
+// - CSV: a row of numbers for each element, separated by commas, semicolons or blanks, optionally
+//   below a heading.
 //
 // - Matrix Market: "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric".
 //
@@ -87,7 +88,7 @@ class Lines {
   [[noreturn]] void fail(const std::string& what) const;  // reports the current line
   [[noreturn]] void fail_whole(const std::string& what) const;
 
-  // These parse a field of the current line and fail if it is invalid.
+  // These functions parse a field of the current line. They fail if it is invalid.
   double amount(std::string_view field) const;           // finite and not negative
   int element(std::string_view field, int count) const;  // 0 <= element < count
 

@@ -140,7 +140,7 @@ class Emitter {
     return *longest;
   }
 
-  // Rankfiles with the operating system's or with logical numbers of hardware threads.
+  // Rankfiles with the OS indices of hardware threads or with their logical indices, as in hwloc.
   std::string rankfile() const {
     return rank_lines([](int pu) { return pu; });
   }

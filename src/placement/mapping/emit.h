@@ -49,7 +49,7 @@ struct EmissionInfo {
   Emission emission;
   std::string_view name;
   std::string_view what;
-  bool read_back;  // tested with the real launcher, including where the ranks ran
+  bool read_back;  // tested with the real launcher: the ranks ran where they should
 };
 std::span<const EmissionInfo> emissions();
 

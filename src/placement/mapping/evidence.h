@@ -23,10 +23,11 @@ struct Events {
 struct EvidenceLimits {
   // With fewer events, the strongest pairs of a placement are mostly due to chance.
   double least_events_an_element = 10;
-  // Standard deviation of the counts of all pairs, with chance removed, divided by their mean.
-  // Below this, all pairs communicate alike. It is 1.0 for two halves without traffic between them.
+  // Lower limit of the standard deviation of the counts of all pairs, without the part due to
+  // chance, divided by their mean. Below it, all pairs count as alike. It is 1.0 for two halves
+  // without traffic between them.
   double least_variation = 0.5;
-  // This multiple of the variance that chance explains is removed, because that variance is an
+  // This multiple of the variance due to chance is subtracted, because that variance is an
   // estimate.
   double chance_taken_off = 2;
   // Number of standard deviations by which a gain is lowered before it counts.
@@ -41,7 +42,7 @@ std::string_view name_of(Finding finding);
 // Returns whether the counts differ between pairs by more than chance explains.
 Finding examine(const Events& events, const EvidenceLimits& limits);
 
-// The time that a placement saves compared with another, if an event moves a cache line.
+// The time that one placement saves compared with another if each event moves one cache line.
 struct Gain {
   double ns = 0;
   double deviation_ns = 0;  // standard deviation of that figure

@@ -159,7 +159,7 @@ void GraphBuilder::add(const Flow& flow) {
   }
   list_.push_back(flow);
   const auto n = static_cast<std::size_t>(vertices_);
-  // Sorting a list takes a few copies of it.
+  // Sorting a list needs memory for a few copies of it.
   constexpr std::size_t list_entry = 4 * sizeof(Flow);
   constexpr std::size_t triangle_entry = sizeof(double) + sizeof(float);
   if (list_.size() * list_entry > n * (n - 1) / 2 * triangle_entry) become_dense();
@@ -222,7 +222,7 @@ namespace {
 
 constexpr double message_bytes = 4096;
 
-// Returns the largest divisor of `size` that is at most its root of that degree.
+// Returns the largest divisor of `size` that is at most the root of `size` of that degree.
 int side_of(int size, int degree) {
   int side = 1;
   for (int candidate = 1; std::pow(candidate, degree) <= size + 0.5; ++candidate) {

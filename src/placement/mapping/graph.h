@@ -37,15 +37,15 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-// Returns the bytes of all pairs.
+// Returns the sum of the bytes of all pairs.
 double total_bytes(const Graph& graph);
 
 // Returns the graph with vertex v renamed to new_name[v].
 // Requires: new_name is a permutation.
 Graph renumbered(const Graph& graph, std::span<const int> new_name);
 
-// Merges the vertices into `parts` parts, numbered from 0. Edges within a part disappear. Rows are
-// unordered.
+// Returns the graph of the parts: vertex v is in part part_of[v], a number from 0 to parts - 1.
+// Omits edges within a part. Rows are unordered.
 Graph contracted(const Graph& graph, std::span<const int> part_of, int parts);
 
 // Returns the subgraph of `vertices`. `new_name` is scratch space of graph.size() entries, which
@@ -59,7 +59,7 @@ struct Flow {
   double bytes = 0;
 };
 
-// Information lost by the conversion to a graph; worth a note if not 0.
+// Information that the conversion to a graph loses. Matrices get a note if it is not 0.
 struct Folded {
   // entries dropped: a rank's traffic with itself does not affect placement
   std::size_t on_diagonal = 0;

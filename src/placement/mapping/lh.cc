@@ -104,7 +104,7 @@ class Shapes {
   std::vector<int> shape_of_object;
   std::vector<int> shape_of_element;
   int count() const { return static_cast<int>(only_ones_.size()); }
-  // Returns whether a fixed element is below: only one item and one object have this shape then.
+  // Returns whether the shape contains a fixed element. Then only one item and one object have it.
   bool is_the_only_one(int shape) const { return only_ones_[at(shape)]; }
 
  private:

@@ -45,7 +45,8 @@ Quality quality_of(const MappingProblem& problem, const Mapping& mapping);
 // Returns the element on each slot, -1 for a free slot.
 std::vector<int> occupants(const MappingProblem& problem, const Mapping& mapping);
 
-// Returns why a mapping is invalid: not one to one, or a fixed element elsewhere. Empty if valid.
+// Returns why a mapping is invalid: several elements on one slot, or a fixed element on another
+// slot. Returns an empty text if it is valid.
 std::string flaw_of(const MappingProblem& problem, const Mapping& mapping);
 
 }  // namespace huddle::mapping

@@ -53,7 +53,7 @@ std::vector<int> in_turns(const SlotTree& tree, int number) {
   return slots;
 }
 
-// Returns the slots ordered by node and by the number of the hardware thread.
+// Returns the slots ordered by node and OS index.
 std::vector<int> by_number(const MappingProblem& problem) {
   std::vector<int> order = all_slots(problem);
   std::sort(order.begin(), order.end(), [&problem](int a, int b) {
@@ -148,7 +148,7 @@ Method method_named(std::string_view name) {
 MappingResult tree_mapping(const MappingProblem& problem) {
   Best best(problem, {problem.present, "current placement: no better one was found"});
   if (best.cost() == 0) return best.take();
-  // Few enough to try all of them as fast as any other method.
+  // Trying so few placements is as fast as any other method.
   constexpr long long a_few = 400;
   constexpr int a_few_elements = 8;
   if (problem.elements() <= a_few_elements && count_placements(problem, a_few)) {
@@ -170,7 +170,7 @@ MappingResult tree_mapping(const MappingProblem& problem) {
   constexpr double within_reach = 1.1;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     best.offer(starts[i]);
-    // Starts with equal costs usually differ only by identical objects.
+    // Starts with equal costs usually differ only by an exchange of identical objects.
     const bool seen = std::find(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(i),
                                 costs[i]) != costs.begin() + static_cast<std::ptrdiff_t>(i);
     if (seen || costs[i] > within_reach * least) continue;

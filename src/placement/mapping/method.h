@@ -18,15 +18,15 @@ namespace huddle::mapping {
 // Placements that ignore communication, as launchers and runtimes choose by default. Fixed elements
 // stay on their slots; the others get the free slots in ascending order.
 Mapping in_order(
-    const MappingProblem& problem);  // slots ordered by node and hardware-thread number
-// Places each element on node node_of[element], on the free hardware thread with the lowest number.
-// Fixed elements stay. Returns nothing if a node has too few slots.
+    const MappingProblem& problem);  // slots ordered by node and OS index of the hardware thread
+// Places each element on node node_of[element], on the free hardware thread with the lowest OS
+// index. Fixed elements stay. Returns nothing if a node has too few slots.
 std::optional<Mapping> on_nodes(const MappingProblem& problem, std::span<const int> node_of);
 Mapping compact(const MappingProblem& problem);  // slots in tree order: neighbours are consecutive
 Mapping scatter(const MappingProblem& problem);  // consecutive elements as far apart as possible
 Mapping at_random(const MappingProblem& problem);  // uses the problem's seed
 
-// Distribution over objects if there are fewer elements than slots.
+// Specifies how elements are distributed over objects if there are fewer elements than slots.
 enum class Spread {
   fill,    // fills the first objects; the others stay empty
   evenly,  // same number in every object, one more in the first ones
@@ -56,12 +56,12 @@ struct PartitionEffort {
 Mapping partition(const MappingProblem& problem, const PartitionEffort& effort);
 
 // Improves a placement step by step: moves an element to a free slot, or exchanges two elements.
-// The result is never worse than `mapping`. Ends if no move next to a communication partner helps,
-// or when its budget of edge visits is spent.
+// The result is never worse than `mapping`. Ends if no element gains by moving near a communication
+// partner, or when the budget of edge visits is spent.
 Mapping refine(const MappingProblem& problem, Mapping mapping);
 
-// Returns a placement of equal cost that moves few elements. Exchanges identical objects so that
-// each group goes to the object where most of its elements are now.
+// Returns a placement of equal cost with fewer differences from the current one. Exchanges
+// identical objects so that each group goes to the object where most of its elements are now.
 Mapping staying(const MappingProblem& problem, Mapping mapping);
 
 // Sorts the elements within each innermost object by number, at equal cost. Launchers that use one
@@ -69,7 +69,7 @@ Mapping staying(const MappingProblem& problem, Mapping mapping);
 Mapping in_order_within(const MappingProblem& problem, Mapping mapping);
 
 // Limit for the method `exact`, which would take too long with more placements. Placements that
-// differ only by identical objects count once.
+// differ only by an exchange of identical objects count once.
 inline constexpr long long most_placements = 10'000'000;
 // With more elements, any machine with a level of sharing exceeds that limit.
 inline constexpr int most_exact_elements = 64;

@@ -81,7 +81,7 @@ class Partitioner {
     }
   }
 
-  // Dense graphs take long, and their cuts differ little.
+  // Dense graphs get less effort: bisecting them takes long, and their cuts differ little.
   static bool is_dense(const Graph& graph) {
     constexpr std::size_t many_edges = 1'000'000;
     return graph.edges() > many_edges;

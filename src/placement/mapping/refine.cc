@@ -12,7 +12,7 @@
 namespace huddle::mapping {
 namespace {
 
-// Number of remote communication partners, heaviest first, next to which an element tries to move.
+// An element tries to move next to this number of remote communication partners, heaviest first.
 constexpr std::size_t most_partners = 8;
 // Number of slots that are tried next to each partner.
 constexpr int most_slots = 32;
@@ -129,7 +129,7 @@ class Refiner {
     return sum;
   }
 
-  // Returns the gain of moving to `slot`, where an element there moves to this slot.
+  // Returns the gain of moving the element to `slot`; an element on that slot takes its place.
   double gain_of(int element, double here, int slot) {
     const int own = mapping_[at(element)];
     const int other = occupant_[at(slot)];

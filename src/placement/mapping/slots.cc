@@ -34,7 +34,7 @@ class TreeOfNode {
     add(std::move(members), static_cast<int>(topology.levels.size()) - 1);
   }
 
-  // `level`: of the split, -1 if the children are single hardware threads
+  // `level` is the topology level of the split; -1 if the children are single hardware threads.
   std::vector<Object> objects;
   std::vector<int> pus;  // in the order of the leaves
 
@@ -107,8 +107,8 @@ SlotTree::SlotTree(const machine::CostModel& model, const SlotRequest& request)
   if (model.machine().pairs) measure_pairs(model);
 }
 
-// Numbers the levels that split objects from 0, which are few of the topology's levels, and assigns
-// to each the code bits that distinguish the children of its objects.
+// Gives numbers from 0 to the levels at which objects are split, which are few of the topology's
+// levels, and assigns to each the code bits that distinguish the children of its objects.
 void SlotTree::find_levels(const machine::CostModel& model, double network_ns) {
   const Topology& topology = model.machine().topology;
   const int network = static_cast<int>(topology.levels.size());

@@ -17,7 +17,7 @@ namespace huddle::mapping {
 // A hardware thread of a node, which can run one rank or thread.
 struct Slot {
   int node = 0;
-  int pu = 0;  // the operating system's number
+  int pu = 0;  // OS index
 
   bool operator==(const Slot&) const = default;
 };
@@ -31,7 +31,7 @@ struct Object {
   int first = 0;  // slots first to last - 1
   int last = 0;
   std::vector<int> children;  // in slot order; empty for a leaf
-  int level = 0;              // index in SlotTree::levels() of what two of its children share
+  int level = 0;              // index in SlotTree::levels() of the level that joins its children
 
   int slots() const { return last - first; }
   bool is_leaf() const { return children.empty(); }
@@ -50,7 +50,7 @@ struct SlotRequest {
 
 class SlotTree {
  public:
-  // Throws InputError if the levels of the topology need more than 64 code bits.
+  // Throws InputError if the code of a path through the tree exceeds 64 bits.
   SlotTree(const machine::CostModel& model, const SlotRequest& request);
 
   int size() const { return static_cast<int>(slots_.size()); }
@@ -64,8 +64,8 @@ class SlotTree {
   // Returns the index in levels() of the innermost object that two different slots share.
   int level(int a, int b) const { return level_of_bit_[width(a, b)]; }
 
-  // Returns the latency of a cache line in ns. For a slot and itself: that to its nearest
-  // neighbour, never 0.
+  // Returns the latency of a cache line between two slots in ns. For a slot and itself, returns the
+  // latency to its nearest neighbour, which is never 0.
   double ns(int a, int b) const {
     if (!measured_ns_.empty() &&
         nodes_of_[static_cast<std::size_t>(a)] == nodes_of_[static_cast<std::size_t>(b)]) {
@@ -75,7 +75,8 @@ class SlotTree {
     }
     return ns_of_bit_[width(a, b)];
   }
-  // Returns whether slots of an object are equivalent: not if latencies were measured per pair.
+  // Returns whether the slots of an object are equivalent. They are not if latencies were measured
+  // per pair.
   bool is_regular() const { return measured_ns_.empty(); }
   // Returns whether two objects have the same shape.
   bool alike(int a, int b) const {
@@ -108,8 +109,8 @@ class SlotTree {
 };
 
 // Returns the hardware threads of a node to use: one per core if these suffice for `elements` on
-// all nodes, otherwise all. On cores that contain hardware threads of `wanted`, which are in use or
-// requested, it returns those.
+// all nodes, otherwise all. On a core with hardware threads in `wanted`, which are in use or
+// requested, selects those.
 std::vector<int> chosen_pus(const machine::Topology& topology, const machine::CpuSet& allowed,
                             const machine::CpuSet& wanted, int elements, int nodes);
 

@@ -3,7 +3,7 @@
 //
 // Collects the parts of a profile from ranks that cannot write to the profile's folder because
 // their host shares no file system with this one. The parts arrive over TCP and not over the MPI,
-// so that huddle adds no collective call and waits for no rank without the library.
+// so that huddle adds no collective call and does not wait for ranks without the library.
 #pragma once
 
 #include <string>

@@ -147,7 +147,8 @@ std::vector<Part> read_parts(const std::string& folder) {
   }
   std::sort(parts.begin(), parts.end(),
             [](const Part& a, const Part& b) { return order_of(a) < order_of(b); });
-  // A rank whose file could not be extended has also sent its complete part to the collector.
+  // Keeps one part per rank: a rank whose file could not be extended has left an incomplete part in
+  // the file and sent the complete one to the collector.
   const auto same = [](const Part& a, const Part& b) {
     return a.who.begun_ns == b.who.begun_ns && a.who.rank == b.who.rank;
   };

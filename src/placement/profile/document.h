@@ -23,7 +23,7 @@ enum class FlowKind : std::int32_t {
   collective,
 };
 
-// Destination or source outside MPI_COMM_WORLD: spawned processes and other programs.
+// The rank of a peer outside MPI_COMM_WORLD: in a spawned process or another program.
 inline constexpr std::int32_t outside_world = -1;
 
 // Traffic from one rank to another. Ranks are those of MPI_COMM_WORLD for all communicators.
@@ -38,7 +38,7 @@ struct Flow {
   bool operator==(const Flow&) const = default;
 };
 
-// Phase of a program that has not called MPI_Pcontrol: MPI's default level.
+// The phase of a program that has not called MPI_Pcontrol, which is MPI's default level.
 inline constexpr std::int32_t first_phase = 1;
 
 inline constexpr std::size_t most_host_letters = 255;
@@ -78,8 +78,8 @@ class OwnPart {
   OwnPart(const OwnPart&) = delete;
   OwnPart& operator=(const OwnPart&) = delete;
 
-  // Appends a copy of `flow`. The result stays valid as long as this object. Returns null if there
-  // is no memory.
+  // Appends a copy of `flow` and returns a pointer to it, which is valid as long as this object
+  // exists. Returns null if there is no memory.
   Flow* add(const Flow& flow);
   void leave_out(std::uint64_t collectives) { header().left_out += collectives; }
   // Marks the part as complete and flushes the file. Counting must have stopped.

@@ -15,8 +15,8 @@
 
 namespace huddle::threads {
 
-// Number of shared regions (known) or of observed events (seen) for each pair of threads. Both
-// return the pairs in the same order.
+// Return the number of shared regions (known) or of observed events (seen) for each pair of
+// threads, in the same order of pairs.
 std::vector<double> known_pairs(Pattern pattern, bool is_second_half);
 std::vector<double> seen_pairs(const SharingMatrix& matrix, const std::vector<int>& threads);
 
@@ -29,7 +29,7 @@ struct Accuracy {
   Pattern pattern = Pattern::pairs;
   std::optional<double> cosine = {};  // at the end; for Pattern::change, of the second half only
   std::optional<double> rank = {};
-  // seconds until the cosine reached 0.9 for good; since the change, if there is one
+  // seconds after which the cosine no longer fell below 0.9; since the change, if there is one
   std::optional<double> good_after_s = {};
   double counts = 0;  // sum of all observed events
   // Seconds until the first decision to move, on a machine with four caches whose threads start

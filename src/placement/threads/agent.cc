@@ -149,7 +149,7 @@ void Agent::finish_batch(std::uint64_t time_ns) {
   batch_end_ns_ = time_ns + static_cast<std::uint64_t>(options_.batch_ms) * 1'000'000U;
 }
 
-// The numbers of these threads now belong to other threads.
+// Removes the counts of these thread numbers, which now belong to other threads.
 void Agent::forget(const std::vector<int>& threads) {
   if (threads.empty()) return;
   table_.forget(threads);
@@ -248,7 +248,8 @@ Decision Agent::decide(const Look& look) {
         std::any_of(bound_.begin(), bound_.end(), [](int processor) { return processor >= 0; });
     std::fill(bound_.begin(), bound_.end(), -1);
   }
-  // This decision cannot lead to a move. Threads may start at any time.
+  // This decision cannot lead to a move. If fewer than two threads are at work, resets the
+  // interval, because others may start at any time.
   last_proposal_.reset();
   if (decision.reason == Reason::one_thread) {
     interval_ms_ = options_.first_interval_ms;

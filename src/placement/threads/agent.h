@@ -23,7 +23,7 @@
 
 namespace huddle::threads {
 
-// Returns the hardware threads of a mapping, which stay valid if the tree of slots is rebuilt.
+// Returns the hardware threads of a mapping. Unlike slots, they stay valid if the tree is rebuilt.
 std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Mapping& mapping);
 
 // Returns the cost in ns of one cache line per counted event. Threads on hardware threads that are
@@ -31,8 +31,8 @@ std::vector<int> processors_of(const mapping::SlotTree& tree, const mapping::Map
 double communication_cost_ns(const mapping::Graph& counts, const mapping::SlotTree& tree,
                              const std::vector<int>& processors);
 
-// Decides whether a placement may leave threads fewer NUMA nodes or less memory bandwidth than they
-// have. The agent knows what threads share, but not how much bandwidth they need.
+// Specifies whether a placement must keep the number of NUMA nodes and the memory bandwidth that
+// threads have. The agent knows what threads share, but not how much bandwidth they need.
 enum class Memory { kept, ignored };
 
 struct AgentOptions {
@@ -85,7 +85,7 @@ struct Decision {
   std::vector<int> wanted = {};
   double counts = 0;  // between threads at work
   double saved = 0;   // fraction of the communication cost
-  double gain_s = 0;  // lower end of the gain within must_pay_within_s
+  double gain_s = 0;  // lower confidence bound of the gain within must_pay_within_s
   double cost_s = 0;  // cost of moving
   int moved = 0;      // number of threads that change their hardware thread
   // Memory that the threads use now and with the best placement, if that was rejected because it
@@ -112,13 +112,13 @@ class Agent {
   // Returns a decision if the interval has passed.
   std::optional<Decision> take(const Look& look);
 
-  // Reports the result of a move, if a Mover carries out decisions. Without it, the agent assumes
+  // Call with the result of a move if a Mover carries out decisions. Otherwise the agent assumes
   // that every move succeeds.
   void take(const Standing& standing);
 
   // current interval between decisions
   int interval_ms() const { return interval_ms_; }
-  // All events since the start, without fading.
+  // Returns all events since the start, without fading.
   const SharingMatrix& whole() const { return whole_; }
   // Returns the events between these threads since the start.
   mapping::Events whole_events(const std::vector<int>& threads) const;

@@ -52,7 +52,7 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
                                      std::span<std::byte> message) {
   FileDescriptor peer;
   std::optional<pid_t> process;
-  // Limits the number of foreign connections per call, as other users could connect without end.
+  // Limits the number of foreign connections per call, because other users could connect endlessly.
   int strangers_left = 16;
   do {
     if (strangers_left-- == 0) return std::nullopt;
@@ -60,7 +60,8 @@ std::optional<Received> receive_next(const FileDescriptor& listening,
     if (!peer.is_open()) return std::nullopt;
     process = peer_of_same_user(peer);
   } while (!process);
-  // The client sends right after it connects; a client that does not is given up after this time.
+  // The client sends right after it connects; the agent drops a client that has not sent by this
+  // time.
   const timeval wait{.tv_sec = 0, .tv_usec = 100'000};
   ::setsockopt(peer.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   Received received{.process = *process};

@@ -62,7 +62,7 @@ class HelperPort {
  public:
   // Throws FailureError.
   HelperPort();
-  // Uses a socket of another process, which has named it.
+  // Uses a listening socket that another process has created and named.
   explicit HelperPort(FileDescriptor listening) : socket_(std::move(listening)) {}
 
   // Returns "NAME=VALUE" for the environment of the program.

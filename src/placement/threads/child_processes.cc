@@ -112,7 +112,8 @@ FileDescriptor open_process(pid_t process) {
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
-// Does nothing if the agent has removed the file, because it has then restored everything itself.
+// If the agent has removed the file, it has restored everything: all masks are recorded as
+// restored, and kernel settings are left unchanged.
 void restore_all(const StateFolder& folder, const StateFile& file) {
   SystemMasks masks;
   const SavedState kept = read_kept_state(text_in(file.descriptor()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-// Child processes of the agent: the program, which waits with its exec() until it is watched, and
-// the guardian.
+// Child processes of the agent: the program, which delays its exec() until it is watched, and the
+// guardian.
 #pragma once
 
 #include <sys/types.h>
@@ -18,10 +18,10 @@ namespace huddle::threads {
 // and a process name of its own.
 void detach(const std::string& name, std::vector<int> kept);
 
-// A child process that waits with its exec() until the observers are ready.
+// A child process that delays its exec() until the observers are ready.
 class GatedStart {
  public:
-  // `mask`: signals that the program starts with as blocked. Throws FailureError.
+  // `mask`: the signals that are blocked when the program starts. Throws FailureError.
   GatedStart(const std::string& file, std::vector<std::string> words,
              std::vector<std::string> environment, const sigset_t& mask);
   // Ends the child if go() was not called.

@@ -12,7 +12,7 @@
 //   program PID BORN          a process whose threads are bound
 //   bind TID BORN PID ORIGINAL BEFORE NEW CLAIM
 //                             masks such as 0-3,8; BEFORE is the current mask, which is ORIGINAL or
-//                             was set by an earlier line; CLAIM is the hardware thread it is for
+//                             was set by an earlier line; CLAIM is the hardware thread it occupies
 //   alone TID BORN            bound by another program: never changed by huddle
 //   back TID BORN             restored
 //   value PATH BEFORE SET     a kernel setting: its value before any agent changed it
@@ -69,8 +69,9 @@ struct SavedState {
 };
 
 // Returns the bound thread from which a thread of this process has inherited `mask`: one of the
-// same process, else of its parent, and so on. Returns null if the mask is not inherited. Another
-// program may have bound its threads to the same hardware threads.
+// same process, else of its parent, and so on. Returns null if the mask is not inherited. An equal
+// mask alone proves nothing, because another program may have bound its threads to the same
+// hardware threads.
 const Kept* creator_of(const SavedState& kept, const ThreadMasks& masks, pid_t process,
                        const machine::CpuSet& mask);
 

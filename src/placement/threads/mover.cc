@@ -76,7 +76,7 @@ void Binder::look(pid_t process, const std::vector<pid_t>& threads) {
   }
 }
 
-// The thread is alive but no longer observed.
+// Restores the mask of a thread that is alive but not to be moved any more.
 void Binder::let_go(pid_t thread) {
   const auto bound = kept_.bound.find(thread);
   if (bound == kept_.bound.end()) return;
@@ -127,8 +127,8 @@ int Binder::restore() {
 
 namespace {
 
-// A rank that holds the lock may be waiting for an answer of this agent. The move can be repeated
-// later.
+// Short, because a rank that holds the lock may be waiting for an answer of this agent. The move
+// can be repeated later.
 constexpr std::chrono::milliseconds patience_of_a_move{100};
 
 // Slurm gives each task of a step its own cgroup but ends the step as a whole.
@@ -140,7 +140,7 @@ std::string without_task(std::string groups) {
   return groups;
 }
 
-// The system may end a cgroup as a whole, including an agent and its guardian: agents of other
+// The system may end a cgroup as a whole, including an agent and its guardian, so agents of other
 // cgroups are not used.
 bool is_of_our_group(const Identity& agent) {
   const System system;

@@ -24,8 +24,8 @@
 
 namespace huddle::threads {
 
-// Binds threads within their original masks and remembers these. Never changes a thread again once
-// another program has bound it, before or in the meantime.
+// Binds threads within their original masks, which it remembers. Does not change threads that
+// another program has bound, whether before or in the meantime.
 class Binder {
  public:
   // Records a line before the change that it describes. Returns false if that fails.
@@ -34,10 +34,11 @@ class Binder {
   // Keeps a reference to `masks`.
   Binder(ThreadMasks& masks, Note note) : masks_(masks), note_(std::move(note)) {}
 
-  // Handles a new thread, which has inherited its creator's mask: sets the creator's original mask.
+  // Handles a new thread, which has inherited its creator's mask: gives it the creator's original
+  // mask.
   void take(const Birth& birth);
   // Updates the list of the process's threads: finds those that are new, ended or bound by another
-  // program. A thread that is alive but not in the list gets its original mask back.
+  // program. A thread that is alive but not in `threads` gets its original mask back.
   void look(pid_t process, const std::vector<pid_t>& threads);
 
   enum class Outcome {
@@ -79,9 +80,9 @@ class Binder {
 
 class Mover {
  public:
-  // Moves threads of `process` and of its children. `allowed`: where threads may be placed.
-  // Restores what other agents have left behind. Throws FailureError if the original masks cannot
-  // be recorded, or if another agent moves these threads already.
+  // Moves threads of `process` and of its children among the hardware threads `allowed`. Restores
+  // what other agents have left behind. Throws FailureError if the original masks cannot be
+  // recorded, or if another agent moves these threads already.
   Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
         const std::string& folder);
   // Starts the mover of the first program of a job, or hands the program over to an agent of the
@@ -98,14 +99,15 @@ class Mover {
 
   void take(const std::vector<Birth>& births);
   void look(const ThreadList& threads);
-  // Moves no thread if one of the target hardware threads now belongs to another agent.
+  // Moves no thread if another agent has claimed one of the target hardware threads in the
+  // meantime.
   void move(const std::vector<Assignment>& assignments);
   void restore();
   // readable if another program can be accepted; -1 if none will be
   int socket() const { return socket_ ? socket_->descriptor() : -1; }
   // Returns the next program. Does not block.
   std::optional<AwaitedProgram> accept();
-  // No program is left: returns the next one, or closes the socket for good.
+  // Call if no program is left: returns the next one, or closes the socket for good.
   std::optional<AwaitedProgram> accept_or_close();
   // If the guardian has ended, restores everything and moves no further threads.
   void check_guardian();

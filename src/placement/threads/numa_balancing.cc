@@ -75,7 +75,7 @@ NumaBalancing::NumaBalancing(const std::string& folder, Files files)
 }
 
 // Records the original value of a setting. If another agent has set it, that is the value from
-// before the first agent, unless the setting has been changed by someone else since. A setting that
+// before the first agent, unless another program has changed the setting since. A setting that
 // already has the wanted value without any agent is not recorded and stays.
 void NumaBalancing::keep(const std::vector<SavedState>& others, const std::string& path,
                          long long wanted) {
@@ -135,8 +135,8 @@ bool NumaBalancing::is_needed_by_others() const {
   });
 }
 
-// Leaves a setting that another program has changed in the meantime. If NUMA balancing was on
-// before, only the length of its rounds is restored.
+// Does not change a setting that another program has changed in the meantime. If NUMA balancing was
+// on before, only the length of its rounds is restored.
 void NumaBalancing::set_paused(bool paused) {
   // Another agent may have turned it on again and ended.
   if (!file_ || (!paused && !is_paused_)) return;

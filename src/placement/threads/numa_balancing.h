@@ -25,20 +25,21 @@ class NumaBalancing {
     // Minimum time between two rounds. Only root can access it, and only if debugfs is mounted.
     std::string scan_period_ms = "/sys/kernel/debug/sched/numa_balancing/scan_period_min_ms";
     std::string counters = "/proc/vmstat";
-    // Identifies the PID namespace: the end of any but the first one ends the guardian as well.
+    // Identifies the PID namespace. If a namespace other than the initial one ends, the kernel ends
+    // the guardian, too.
     std::string pid_namespace = "/proc/self/ns/pid";
   };
   // Turns NUMA balancing on, unless it is on, and shortens its rounds if possible. Throws
   // FailureError if it cannot be turned on.
   explicit NumaBalancing(const std::string& folder) : NumaBalancing(folder, Files()) {}
   NumaBalancing(const std::string& folder, Files files);
-  // Restores it, unless another agent still needs it.
+  // Restores the previous setting, unless another agent still needs NUMA balancing.
   ~NumaBalancing();
   NumaBalancing(const NumaBalancing&) = delete;
   NumaBalancing& operator=(const NumaBalancing&) = delete;
 
-  // Adds the faults since the last call to `spent`, at most `seen`, which are the page faults of
-  // the watched programs for any reason. Pauses NUMA balancing if it uses more than half of the
+  // Adds the hinting faults since the last call to `spent`, but at most `seen`, the number of all
+  // page faults of the watched programs. Pauses NUMA balancing if it uses more than half of the
   // budget, because the number of faults cannot be reduced otherwise.
   void account(std::uint64_t seen, const Budget& budget, Spent& spent);
 

@@ -278,7 +278,7 @@ Trial try_page_faults(Observer observer) try {
   }
   Ground ground;
   ground.write_s();
-  // The ring of one thread has room for about this number.
+  // A ring may not have room for all faults.
   if (seen_in(ground.range(), faults) < pages / 2) return {.why_not = "faults are not reported"};
   return {.works = true};
 } catch (const Error& error) {
@@ -296,7 +296,7 @@ Trial try_protection() {
   ground.write_s();
   Protection protection(::getpid(), std::move(userfaultfd));
   protection.watch_only(ground.range());
-  // An observed fault takes longer.
+  // Observes the faults as well, because an observed fault takes longer.
   PageFaults faults;
   faults.add_thread(::gettid());
   // Uses the maximum of several runs, so that the cost is not underestimated.

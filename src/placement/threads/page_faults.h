@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Observes the page faults of a program one by one, with thread and address, by the kernel's
-// software event and one ring buffer per CPU. Works for the user's own programs if
+// Observes the page faults of a program one by one, with thread and address, through the kernel's
+// software event for page faults and one ring buffer per CPU. Works for the user's own programs if
 // perf_event_paranoid is at most 2. With Observer::bpf, a BPF program records the faults and the
 // rings only report new threads.
 #pragma once
@@ -50,8 +50,10 @@ class BpfFaults {
   bool attach(int event) const;
   // Appends the faults since the last call.
   void drain(std::vector<PageFault>& faults);
-  // Counted in the kernel, including those that did not fit into the ring.
+  // Returns the number of faults that the kernel counted, including those that did not fit into the
+  // ring.
   std::uint64_t seen() const;
+  // Returns the number of faults that did not fit into the ring.
   std::uint64_t lost() const;
 
  private:
@@ -91,9 +93,10 @@ class PageFaults {
   void drain(std::vector<PageFault>& faults);
   // Returns the new threads found by drain() since the last call.
   std::vector<Birth> take_births() { return std::exchange(births_, {}); }
-  // number of faults for which a ring had no room
+  // Returns the number of faults for which a ring had no room.
   std::uint64_t lost() const { return lost_ + (bpf_ ? bpf_->lost() : 0); }
-  // Counted in the kernel; nothing for Observer::perf, which does not count separately.
+  // Returns the number of faults that the kernel counted; nothing for Observer::perf, which does
+  // not count separately.
   std::optional<std::uint64_t> counted() const {
     return bpf_ ? std::optional(bpf_->seen()) : std::nullopt;
   }
@@ -129,11 +132,11 @@ struct Trial {
   double fault_s = 0;        // additional time of a write to a protected page, while observed
 };
 
-// Tries whether page faults are reported with thread and address.
+// Tests whether page faults are reported with thread and address.
 Trial try_page_faults(Observer observer = Observer::perf);
-// Tries whether the kernel unprotects pages on write and reports which.
+// Tests whether the kernel unprotects pages on write and reports which.
 Trial try_protection();
-// Tries whether the kernel tracks which pages were written since the last reset.
+// Tests whether the kernel tracks which pages were written since the last reset.
 Trial try_soft_dirty();
 
 // Cost of watching: induced faults and the agent's CPU time, relative to the program's.

@@ -77,7 +77,7 @@ bool take_ids(std::string_view word, ScriptSample& sample) {
   const auto thread =
       slash == std::string_view::npos ? process : number(word.substr(slash + 1), most_process);
   if (!process || !thread) return false;
-  // Without process ids there is only one process.
+  // Without process ids, all samples count as those of one process.
   sample.process = slash == std::string_view::npos ? 0 : *process;
   sample.thread = *thread;
   return true;

@@ -38,7 +38,8 @@ mapping::Method method_of(Start start) {
   return mapping::Method::order;
 }
 
-// Returns the hardware threads of `counts.size()` threads. `counts` matters to some methods only.
+// Returns the hardware threads on which `method` places the threads of `counts`. Methods that
+// ignore communication use only its size.
 std::vector<int> placed(const machine::CostModel& model, const mapping::Graph& counts,
                         mapping::Method method, Start start) {
   const mapping::SlotTree tree = tree_for(model, counts.size());

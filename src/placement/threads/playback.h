@@ -31,8 +31,8 @@ enum class Start { order, compact, spread };
 inline constexpr std::array<std::string_view, 3> start_names = {"order", "compact", "spread"};
 std::optional<Start> start_named(std::string_view name);
 
-// Returns the events with the working threads fixed to the hardware threads of `start`, in order.
-// Helper threads share these in turn.
+// Returns the events as if the working threads were bound to the hardware threads of `start`, in
+// order. All other threads share these hardware threads in turn.
 Events seated(Events events, const machine::CostModel& model, Start start);
 
 // A placement that does not change.

@@ -49,8 +49,8 @@ inline constexpr unsigned long pagemap_scan = _IOWR('f', 16, PageScan);
 // Flags: protect the pages that match, and fail for memory without userfaultfd.
 inline constexpr std::uint64_t protect_matching = 1U << 0U;
 inline constexpr std::uint64_t only_watched = 1U << 1U;
-// Page categories.
-// since it was last protected, or never protected
+// Page categories. A page counts as written if it was written to since it was last protected, or if
+// it was never protected.
 inline constexpr std::uint64_t page_is_written = 1U << 1U;
 inline constexpr std::uint64_t page_is_present = 1U << 3U;
 inline constexpr std::uint64_t page_is_huge = 1U << 6U;
@@ -215,7 +215,7 @@ void Protection::watch_only(const AddressRange& range) {
 }
 
 // Fails for memory that the program has registered with its own userfaultfd, and for memory that
-// has just been unmapped. Both are left alone.
+// has just been unmapped. Such memory is not observed.
 bool Protection::register_range(const AddressRange& range) const {
   uffdio_register registration{};
   registration.range = {range.start, range.bytes()};

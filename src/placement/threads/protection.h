@@ -42,13 +42,14 @@ class SampleWindow {
   // The window keeps its offset, as far as the new ranges reach, and starts with a first pass.
   void set_ranges(std::vector<AddressRange> ranges);
 
-  // Returns how many pages the next call may protect if the budget allows `budget`.
+  // Returns the maximum number of pages that the next call may protect: `budget` or, in the first
+  // pass, the number of pages that the window still lacks.
   int most_pages(int budget) const { return is_first_pass() ? wanted_pages_ - found_ : budget; }
   // Returns the next range to scan; nothing if the pass is complete.
   std::optional<AddressRange> next() const;
   // Records that `bytes` of that range have been scanned.
   void advance(std::uint64_t bytes) { at_ += bytes; }
-  // Ends a call, which has protected `pages` of at most `most_pages` pages.
+  // Records the end of a call that has protected `pages` of at most `most_pages` pages.
   void finish_call(int pages, int most_pages);
 
   // The first pass extends the window until it contains enough pages. None of these was protected
@@ -75,7 +76,8 @@ class SampleWindow {
   double share_of_most_ = 0;  // sum over the calls of pages / most_pages
 };
 
-// Opens a userfaultfd of this process like the helper does. Not open on failure, with errno.
+// Opens a userfaultfd of this process, as the helper does in a program. If that fails, the
+// descriptor is not open and errno is set.
 FileDescriptor open_userfaultfd();
 
 // Returns the resident memory of a process; 0 if it cannot be read.

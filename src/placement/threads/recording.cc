@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view head = "huddle-touches 1 page";
 
-// Ten seconds at the maximum rate for a hundred hardware threads.
+// Room for ten seconds at the maximum event rate of a hundred hardware threads.
 constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
-// Above any CPU number of the operating system.
+// Larger than any OS index.
 constexpr std::uint64_t most_recorded_processor = 1'000'000;
 
 // Names must not contain blanks, which end them.

@@ -5,7 +5,7 @@
 //
 // The file contains lines of text: a header, "names" followed by the names of the threads, then,
 // ordered by time, "t TIME_NS THREAD PAGE w|r" for a touch (PAGE in hexadecimal) and "l TIME_NS
-// THREAD:CPU_NS:PROCESSOR ..." for a look.
+// THREAD:CPU_NS:PROCESSOR ..." for a look, which is the state of all threads at that time.
 #pragma once
 
 #include <cstddef>

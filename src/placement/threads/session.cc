@@ -343,7 +343,8 @@ class Session {
     if (actions_.touches) protect();
   }
 
-  // Distributes the budget evenly over the processes. A single thread shares pages with no other.
+  // Distributes the budget evenly over the processes. Skips those with a single thread, which
+  // shares no pages.
   void protect() {
     std::map<pid_t, int> threads_of;
     for (const auto& [thread, process] : stream_.threads().processes()) ++threads_of[process];
@@ -361,7 +362,8 @@ class Session {
     }
   }
 
-  // Protection would use the whole budget and leave nothing for NUMA balancing, which is slow.
+  // Returns half of the budget if NUMA balancing is used. Protection would otherwise use all of it
+  // and leave nothing for NUMA balancing, which is slow.
   Budget budget_for_protection() const {
     Budget budget = budget_;
     if (balancing_ != nullptr) budget.share /= 2;
@@ -488,7 +490,7 @@ class Attachment {
         stream_(observer),
         hold_(hold_process(process)) {
     if (balancing_ == nullptr) return;
-    // About the cost of a fault by write protection.
+    // The cost of a hinting fault is similar to that of a fault by write protection.
     const Trial trial = try_protection();
     if (trial.works) budget_.fault_s = trial.fault_s;
   }

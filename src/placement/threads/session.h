@@ -63,11 +63,11 @@ Watched watch_program(const WatchedProgram& program, TouchObserver& observer,
                       NumaBalancing* balancing = nullptr);
 
 // Watches a program, and the programs that are handed to the mover in the meantime, until the last
-// of them has ended or a signal asks to stop.
+// of them has ended or a signal to stop arrives.
 Watched watch_awaited(AwaitedProgram program, TouchObserver& observer, const Helpers& helpers);
 
-// Watches a running process for `seconds`, until it ends, or until a signal asks to stop. Observes
-// only the page faults that the process has anyway, and those of NUMA balancing. Throws
+// Watches a running process for `seconds`, until it ends, or until a signal to stop arrives.
+// Observes only the page faults that the process has anyway, and those of NUMA balancing. Throws
 // FailureError if the process does not exist or may not be watched.
 Watched watch_process(pid_t process, int seconds, TouchObserver& observer,
                       const Helpers& helpers = {});

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The folder in which each agent records, in a file of its own, what has to be restored. A lock
-// ensures that no two agents claim a hardware thread and no start races with a repair.
+// ensures that no two agents claim the same hardware thread and that no start races with a repair.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ std::string usual_state_folder();
 // Kernel settings apply to the whole machine: agents that may change them, as root, share a folder.
 inline constexpr const char* machine_state_folder = "/run/huddle";
 
-// Counts what was restored after agents that were killed together with their guardians.
+// Numbers of masks and settings restored for agents that were killed together with their guardians.
 struct Repaired {
   int threads = 0;  // threads with a changed mask
   int values = 0;   // kernel settings
@@ -66,7 +66,7 @@ class StateFolder {
   // them or their value has been changed since. Returns the number of restored settings.
   // Requires: the lock is held.
   int restore_values(const SavedState& kept) const;
-  // Restores what agents have left behind that were killed together with their guardians, and
+  // Restores what agents left behind when they were killed together with their guardians, and
   // removes their files. Does nothing if there is no folder.
   Repaired repair(ThreadMasks& masks) const;
 
@@ -84,7 +84,7 @@ class StateFile {
   // Requires: the lock is held.
   StateFile(const StateFolder& folder, const Identity& agent, std::string_view kind = "agent");
 
-  // Appends a complete line, or nothing: then returns false with errno.
+  // Appends a complete line and returns true, or appends nothing and returns false with errno.
   bool add(std::string_view line);
   int descriptor() const { return file_.number(); }
   const std::string& path() const { return path_; }

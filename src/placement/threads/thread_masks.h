@@ -16,7 +16,7 @@
 
 namespace huddle::threads {
 
-// Identifies a process or thread. The kernel reuses numbers; start times tell them apart.
+// Identifies a process or thread. The kernel reuses ids; start times distinguish them.
 struct Identity {
   pid_t number = 0;
   std::uint64_t born = 0;  // start time in clock ticks since boot
@@ -63,7 +63,7 @@ enum class Binding {
 };
 inline constexpr std::array<std::string_view, 2> binding_names = {"group", "core"};
 
-// The hardware thread that was chosen for a thread, both by number.
+// The number of a thread, and the OS index of the hardware thread that was chosen for it.
 struct Assignment {
   int thread = 0;
   int processor = 0;

@@ -38,7 +38,7 @@ TouchTable::Entry& TouchTable::entry_of(std::uint64_t page) {
 
 bool TouchTable::is_recent(const Entry& entry, const Visitor& visitor) const {
   if (visitor.thread < 0) return false;
-  // The published method never forgets a thread.
+  // The published method (newcomers) never forgets a thread.
   return counting_ == Counting::newcomers ||
          static_cast<std::uint16_t>(entry.round - visitor.round) < rounds_remembered;
 }
@@ -69,8 +69,8 @@ std::span<const int> TouchTable::take(const Touch& touch) {
       partners_[count++] = visitor.thread;
     }
   }
-  // Moves the thread to the front; a new one replaces the least recent. In the published method
-  // this is a queue: a thread that is in it keeps its position.
+  // Moves the thread to the front; a new one replaces the least recent. With Counting::newcomers, a
+  // thread that is already in the list keeps its position.
   if (counting_ == Counting::every_change || counts) {
     const auto last = known == visitors.end() ? visitors.end() - 1 : known;
     std::move_backward(visitors.begin(), last, last + 1);

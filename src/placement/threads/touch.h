@@ -52,25 +52,28 @@ using Events = std::vector<std::variant<Touch, Look>>;
 
 // Rule by which touches count as communication between threads.
 enum class Counting {
-  // Counts a thread that comes to a page once with each thread that was there recently: two threads
-  // that alternate on a page are counted as long as they do.
+  // Counts each arrival of a thread at a page that another thread touched last, once with each
+  // thread that was there recently. Two threads that alternate on a page are counted as long as
+  // they do.
   every_change,
-  // The published rule: counts only threads that are not in the page's list yet. A pair is counted
-  // once per page, and a permanent pattern fades as the matrix ages.
+  // The rule of the published method (--as-printed): counts only threads that are not in the page's
+  // list yet. A pair is counted once per page, and a permanent pattern fades as the matrix ages.
   newcomers,
 };
 
-// The rounds that determine when a thread is forgotten that has not returned to a page. Without
-// forgetting, the thread that initialized an array would be counted with all its later users.
+// The rounds after which a page forgets a thread that has not returned to it. Without forgetting,
+// the thread that initialized an array would be counted with all its later users.
 enum class Rounds {
   of_decisions,  // from one decision to the next
   // the page's own: rounds between decisions in which the page was touched. For observers that see
   // a page only every few seconds, as NUMA balancing does. The first touch of a page is left out,
-  // because it fills the page and would be counted with the next one, however much later that is.
+  // because it allocates the page and would be counted with the next touch, however much later that
+  // is.
   of_pages,
 };
 
-// A hash table of fixed size. Pages with the same entry replace each other; replaced() counts that.
+// The threads that touched each page most recently, in a hash table of fixed size. Pages with the
+// same entry replace each other; replaced() counts the replacements.
 class TouchTable {
  public:
   explicit TouchTable(Counting counting, Rounds rounds = Rounds::of_decisions,
@@ -112,7 +115,8 @@ class TouchTable {
   std::array<int, threads_a_page> partners_{};
 };
 
-// Number of times that each two threads were seen to touch a page one after the other.
+// For each pair of threads, the number of times that they were seen to touch a page one after the
+// other.
 class SharingMatrix {
  public:
   int size() const { return size_; }  // highest counted thread + 1

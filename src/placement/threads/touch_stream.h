@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Passes the observed events of processes to a listener, ordered by time.
+// Passes the observed events of processes to an observer, ordered by time.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@
 
 namespace huddle::threads {
 
-// When the numbers of ended threads are reused.
+// Specifies whether the numbers of ended threads are reused.
 enum class Numbers {
   kept,    // never, because reports name ended threads as well
   reused,  // once their process is no longer watched, for an agent that outlives many programs
@@ -30,7 +30,8 @@ class ThreadList {
   explicit ThreadList(Numbers numbers = Numbers::kept, System system = System())
       : system_(std::move(system)), reuse_(numbers) {}
 
-  // Reads the threads of these processes. New threads get the next numbers, by their ids.
+  // Reads the threads of these processes. New threads get the next numbers, in the order of their
+  // ids.
   std::vector<ThreadUse> look(const std::vector<pid_t>& processes);
   // Returns the numbers that were reassigned to another thread since the last call.
   std::vector<int> take_reused() { return std::exchange(reused_, {}); }
@@ -40,7 +41,7 @@ class ThreadList {
   const std::map<pid_t, int>& alive() const { return numbers_; }
   // Processes of the running threads, likewise.
   const std::map<pid_t, pid_t>& processes() const { return processes_; }
-  // Names by number: that which the program gave the thread, else the program's name.
+  // Names by thread number: the name that the program gave the thread, or else the program's name.
   const std::vector<std::string>& names() const { return names_; }
 
  private:

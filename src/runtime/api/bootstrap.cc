@@ -24,8 +24,8 @@ int allgather_of(void* arg, const void* mine, size_t bytes, void* all) {
 }  // namespace
 
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap) {
-  // Calls the rendezvous's own allgather, which can describe why it failed; the C callback only
-  // returns an error.
+  // Uses the rendezvous's own allgather directly, because its exceptions describe the failure; the
+  // C callback only returns a status.
   if (bootstrap.allgather == allgather_of) {
     return *static_cast<huddle_rendezvous*>(bootstrap.arg)->bootstrap;
   }

@@ -53,7 +53,7 @@ namespace huddle::api {
 
 namespace {
 
-// root -1: all ranks receive the result.
+// Checks the count and the buffers. `root` is -1 if all ranks receive the result.
 void require_data(const team::Team& team, const void* input, const void* output, size_t count,
                   const memory::Reduction& reduction, int root) {
   require(count <= most_bytes / reduction.element_bytes, "no memory holds so many elements");
@@ -157,7 +157,7 @@ std::vector<Block> blocks_of(const Team& team, const huddle_block* blocks) {
 
 bool is_empty(const Team& team, const Blocks& blocks) { return blocks.largest(team.ranks()) == 0; }
 
-// Returns consecutive blocks, counted in elements.
+// Returns the blocks that the counts describe: contiguous, in rank order, measured in elements.
 std::vector<Block> elements_of(const Team& team, const std::size_t* counts,
                                const memory::Reduction& reduction) {
   require(counts != nullptr, "the counts are null");

@@ -11,12 +11,13 @@
 
 namespace huddle::api {
 
-// Throw UsageError if the type, the operator or the user-defined reduction is invalid.
+// Convert a reduction of the C interface. Throw UsageError if the type, the operator or the
+// user-defined reduction is invalid.
 memory::Reduction reduction_of(huddle_type type, huddle_operator op);
 memory::Reduction reduction_of(const huddle_reduction* reduction);
 
-// Runs work(team). An exception other than Error concerns this rank alone, so the team is abandoned
-// to keep the others from waiting for it.
+// Runs work(team). An exception other than Error occurs on this rank only: it abandons the team, so
+// that the other ranks do not wait for it.
 template <class Work>
 void unless_it_fails_alone(team::Team& team, Work& work) {
   try {

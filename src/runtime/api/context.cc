@@ -17,16 +17,18 @@
 namespace huddle::api {
 namespace {
 
-// Limit of queue_bytes. Queues that exceed the caches are slower; much larger values are probably
-// given in the wrong unit.
+// Limit of queue_bytes. Queues larger than the caches are slower; a much larger value is probably
+// in the wrong unit.
 constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
 
-// The size of the struct in version 0.1. New fields are only appended.
+// The smallest valid huddle_settings::size: up to the last field that the first version had. New
+// fields are only appended.
 constexpr std::size_t least_settings_bytes =
     offsetof(huddle_settings, progress_arg) + sizeof(huddle_settings::progress_arg);
 
-// A caller of an older version passes fewer fields: the others are zero and get their defaults. A
-// caller of a newer version passes more: fields that this library does not know must be zero.
+// A program compiled with an older header passes fewer fields; the missing ones are zero and get
+// their defaults. One compiled with a newer header passes more; those that this library does not
+// know must be zero.
 huddle_settings known_part_of(const huddle_settings* given) {
   huddle_settings settings{};
   if (given == nullptr) return settings;
@@ -73,7 +75,7 @@ team::ContextOptions options_from(const huddle_settings& settings) {
   return options;
 }
 
-// Returns null if the system provides no heap: contexts work without one.
+// Returns null if the heap cannot be created: a context works without one.
 std::unique_ptr<memory::Heap> heap_of(std::size_t bytes) {
   try {
     return std::make_unique<memory::Heap>(bytes != 0 ? bytes : memory::machine_bytes());

@@ -25,7 +25,7 @@
 
 namespace huddle::api {
 
-// Statuses of the C interface equal the exit statuses of the commands.
+// Statuses of the C interface have the same values as the exit statuses of the commands.
 static_assert(HUDDLE_FAILED == static_cast<int>(ExitCode::failure));
 static_assert(HUDDLE_MISUSED == static_cast<int>(ExitCode::usage));
 static_assert(HUDDLE_BAD_INPUT == static_cast<int>(ExitCode::bad_input));
@@ -72,23 +72,24 @@ huddle_status make_handle(Handle** handle, huddle_message* message, Make make) {
   return status_of(message, [&] { *handle = make(); });
 }
 
-// Limit for one rank's data: half of the largest size, because offsets are added.
+// Limit for the size of one rank's data: half of the largest std::size_t, because code adds offsets
+// to sizes.
 inline constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
 
-// Throws UsageError if `condition` is false. Inline, so that static analyzers know that it holds
-// after the call.
+// Throws UsageError if `condition` is false. Inline, so that static analyzers see that `condition`
+// holds after the call.
 inline void require(bool condition, const char* otherwise) {
   if (!condition) throw UsageError(otherwise);
 }
 
 }  // namespace huddle::api
 
-// The resources of a process. Its teams share ownership.
+// The resources of a context. The context and its teams share ownership of them.
 struct huddle_resources {
   huddle_resources(std::unique_ptr<huddle::memory::Heap> of, huddle::team::ContextOptions options)
       : heap(std::move(of)), context(std::move(options)) {}
 
-  std::unique_ptr<huddle::memory::Heap> heap;  // null if the system provides none
+  std::unique_ptr<huddle::memory::Heap> heap;  // null if it could not be created
   huddle::team::Context context;
 };
 
@@ -99,7 +100,7 @@ struct huddle_context {
 struct huddle_rendezvous {
   int ranks = 1;
   std::optional<huddle::team::ForkBootstrap> before_fork;
-  std::optional<huddle::team::Bootstrap> bootstrap;  // set once this process has a place
+  std::optional<huddle::team::Bootstrap> bootstrap;  // set once this process is attached
 };
 
 struct huddle_team {
@@ -113,8 +114,8 @@ struct huddle_team {
 
 namespace huddle::api {
 
-// Wraps the caller's callback; throws FailureError if the callback fails. Keeps a reference to
-// `bootstrap`.
+// Returns a bootstrap whose allgather calls the caller's callback and throws FailureError if the
+// callback fails. Keeps a reference to `bootstrap`.
 team::Bootstrap bootstrap_of(const huddle_bootstrap& bootstrap);
 
 }  // namespace huddle::api

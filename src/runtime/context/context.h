@@ -39,7 +39,8 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-// Size and alignment of the shared memory through which a rank exposes an address to its peers.
+// Size and alignment of the place in shared memory at which a rank describes memory that it exposes
+// to its peers; see SingleCopyContext.
 inline constexpr std::size_t exposure_bytes = 8;
 
 // A flag and the condition that a rank waits for; see wait_any().
@@ -55,16 +56,16 @@ struct AwaitedFlag {
 //   store           sets a flag (release). Also orders earlier non-temporal stores of copy()
 //   store_stamped   store() that also writes the stamp of this rank's call (CallStamp) to the 4
 //                   bytes after the flag. Requires: the flag is aligned to 8 bytes
-//   wait_stamped    wait() for a flag that a peer sets with store_stamped() in this call and does
-//                   not set again before this rank continues. Throws CallsDiffer if the peer is in
-//                   another call or passed other arguments
-//   record_stamp      stores the stamp of this rank's call in the ring of its latest stamps at that
-//                   place, which no other rank writes. Ordered by the next flag like any store
-//   compare_stamp   throws CallsDiffer if the stamp that a peer kept there for the call of this
-//                   number differs from the stamp of this call. Requires: the peer has called
-//                   record_stamp in this call
-//                   These four have no other effect if all ranks pass equal arguments. Only
-//                   NativeContext has stamps
+//   wait_stamped    like wait(), for a flag that a peer sets with store_stamped() in this call and
+//                   does not set again before this rank continues. Throws CallsDiffer if the peer
+//                   is in another call or passed other arguments
+//   record_stamp    stores the stamp of this rank's call in a ring of this rank's latest stamps at
+//                   that place. The next store() publishes it like any other data
+//   compare_stamp   throws CallsDiffer if the stamp that a peer has recorded at that place for the
+//                   call with this number differs from the stamp of this call. Requires: the peer
+//                   has called record_stamp() in this call
+//                   Only NativeContext implements stamps. In other contexts, and if all ranks pass
+//                   equal arguments, these four operations have no additional effect
 //   fetch_add/_sub  atomic read-modify-write; returns the previous value. Slow: protocols avoid it
 //   fence           orders earlier stores before later loads (sequentially consistent)
 //   wait            blocks until the flag meets the condition; returns its value (acquire). Throws
@@ -72,10 +73,11 @@ struct AwaitedFlag {
 //   wait_any        blocks until one flag meets its condition; returns its index
 //   wait_all        blocks until all flags meet the same condition
 //   prefetch_write  prefetches the cache lines of these bytes for writing
-//   copy            copies with the given kernel between two places that this rank can access.
-//                   Requires: they do not overlap
+//   copy            copies bytes with the given kernel between two places that this rank can
+//                   access. Requires: the places do not overlap
 //   copy_and_own    copies, and takes ownership of the source's cache lines (read_and_own)
-//   own             takes ownership of the cache lines of bytes just read (write_and_keep)
+//   own             takes ownership of the cache lines of bytes that this rank has just read
+//                   (write_and_keep)
 //   reduce          `to` = `left` op `right` for `count` elements; `to` may be `left` or `right`
 template <class Ctx>
 concept Context = requires(Ctx& ctx, const Ctx& view, Address place, Sequence value, Until until,
@@ -113,27 +115,28 @@ concept SleepingContext = Context<Ctx> && requires(Ctx& ctx, Address place, Sequ
 
 // The additional operations of single-copy protocols: access to a peer's private memory.
 //
-//   expose          writes exposure_bytes to this rank's shared memory at `at` that describe the
-//                   address of `what`. The next store() orders them like any copy. That memory must
-//                   stay valid, and bytes that peers write must not be touched, until all peers
-//                   that access it have reported completion. Returns whether peers can map it
+//   expose          exposes the memory at `what` to peers: writes a description of its address
+//                   (exposure_bytes) to this rank's shared memory at `at`. The next store()
+//                   publishes the description like any other data. Until all peers that access the
+//                   memory have reported completion, it must stay valid, and bytes that peers write
+//                   must not be touched. Returns whether peers can map the memory
 //   order_callers_stores
 //                   orders earlier stores of this thread, including non-temporal ones of the
 //                   application, before later stores. store() orders only the non-temporal stores
 //                   of copy(). Call it before setting the flag that publishes an exposure of the
-//                   caller's memory. A rank that only copies from there itself does not need it,
-//                   because it sees its own stores in program order
-//   map_exposed     returns where the memory exposed at `at` is mapped for this rank. The address
-//                   is valid in copy() and reduce() for as long as the exposure may be pulled.
-//                   Returns nullopt if the memory can only be copied by pull() and push()
+//                   caller's memory. It is not needed for memory from which only this rank copies,
+//                   because a rank sees its own stores in program order
+//   map_exposed     returns the address at which this rank has mapped the memory exposed at `at`.
+//                   The address may be used in copy() and reduce() for as long as pull() is
+//                   allowed. Returns nullopt if the memory can only be copied by pull() and push()
 //   pull            copies to `to` from the memory exposed at `at`, starting at `offset`
 //   push            copies from `from` to the memory exposed at `at`, starting at `offset`
-//                   pull and push return the error of the path. After an error the copied bytes
-//                   are undefined
-//   wait_or_owner_death         blocks until the flag meets the condition or its owner is gone,
-//   even if another
-//                   rank has died: a rank that aborts a call must not return while a peer writes
-//                   to its memory
+//                   pull() and push() return the error of the path. After an error, the content of
+//                   the target is undefined
+//   wait_or_owner_death
+//                   blocks until the flag meets the condition or its owner has died or left. Unlike
+//                   wait(), does not throw if another rank has died: a rank that aborts a call must
+//                   not return while a peer writes to its memory
 template <class Ctx>
 concept SingleCopyContext = Context<Ctx> &&
     requires(Ctx& ctx, Address place, Until until, std::size_t n) {
@@ -145,11 +148,11 @@ concept SingleCopyContext = Context<Ctx> &&
   { ctx.wait_or_owner_death(place, until) } -> std::same_as<void>;
 };
 
-// A flag on which ranks sleep until it is set, and the count of sleepers. Used if ranks outnumber
-// cores. A sleeper increments the count and then checks the flag again; the rank that sets the flag
-// then checks the count. Each side has a fence between its store and its load, so at least one of
-// them sees the other and no wake-up is lost. The two words lie on separate cache lines because
-// every sleeper writes the count.
+// A flag on which ranks sleep until it is set, and the number of sleepers. Used if there are more
+// ranks than cores. A sleeper increments the count and then checks the flag again; the rank that
+// sets the flag then checks the count. Each side has a fence between its store and its load, so at
+// least one of them sees the other and no wake-up is lost. The two words lie on separate cache
+// lines because every sleeper writes the count.
 struct Doorbell {
   Address flag;
   Address sleepers;

@@ -25,8 +25,8 @@ class PathFailed : public Error {
   explicit PathFailed(std::string_view message) noexcept : Error(ExitCode::failure, message) {}
 };
 
-// A block has another size than its receiver expects. Only the receiver throws this, and gets
-// nothing of that block; all other ranks have their results. All flags are consistent: the team can
+// A block differs in size from what its receiver expects. Only the receiver throws this, and it
+// does not get the block; all other ranks get their results. All flags are consistent: the team can
 // continue. Not a UsageError, because those are thrown before any data has moved.
 class SizesDiffer : public Error {
  public:
@@ -34,8 +34,8 @@ class SizesDiffer : public Error {
 };
 
 // The ranks of a team made different collective calls, or passed different arguments where MPI
-// requires equal ones: the program is erroneous. Thrown by each rank that notices, before it uses
-// data of the peer. The team is then unusable.
+// requires equal ones: the program is erroneous. Thrown by each rank that detects this, before it
+// uses the peer's data. The team is then unusable.
 class CallsDiffer : public Error {
  public:
   // are_sizes: the calls differ only in their sizes.

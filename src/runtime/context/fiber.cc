@@ -12,7 +12,7 @@
 
 #include "runtime/memory/page_buffer.h"
 
-// Informs the sanitizers about stack switches. Without a sanitizer, all functions are empty.
+// Sanitizers that must be informed about stack switches; see FiberNotes.
 #if defined(__SANITIZE_ADDRESS__)
 #define HUDDLE_FIBERS_ASAN 1
 #elif defined(__SANITIZE_THREAD__)
@@ -33,7 +33,7 @@
 
 namespace huddle::context {
 
-// The sanitizer's state of one stack.
+// The sanitizer's state for one stack. Without a sanitizer, all functions are empty.
 class FiberNotes {
  public:
 #if defined(HUDDLE_FIBERS_ASAN)
@@ -43,7 +43,7 @@ class FiberNotes {
     bytes_ = bytes;
   }
   void end_fiber() {}
-  // Call just before the switch. for_good: this stack is never switched to again.
+  // Call just before the switch. for_good: no fiber switches to this stack again.
   void leave(FiberNotes& to, bool for_good) {
     __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, to.bottom_, to.bytes_);
   }

@@ -35,7 +35,8 @@ auto look_patiently(Waiting& waiting, Look look) {
 
 }  // namespace
 
-// The team, which knows the calls, rethrows this with a message that describes the difference.
+// The team, which has more information on the calls, replaces this with an exception whose message
+// describes the difference.
 void NativeContext::throw_calls_differ(int peer) {
   throw CallsDiffer(fmt::format("rank {} makes another call, or one with other arguments", peer),
                     false);

@@ -33,7 +33,7 @@ struct ProtocolContext {
   std::byte* scratch = nullptr;
   Waiting* waiting = nullptr;
   single_copy::PeerMemory* const* peers = nullptr;  // by owner; for protocols that pull or push
-  // The heap of this rank that peers may have mapped; set for protocols that allow it.
+  // This rank's heap, if peers may map exposed memory in it; null otherwise.
   const memory::HeapFacts* heap = nullptr;
 };
 
@@ -132,7 +132,8 @@ class NativeContext {
       case Region::shared:
         return context_.shared[place.owner] + place.offset;
       case Region::input:
-        // Protocols only read this region. With one address type, copy() is one function.
+        // The cast is safe because protocols only read this region. With a single pointer type,
+        // copy() is one function.
         return const_cast<std::byte*>(buffers_.input) + place.offset;
       case Region::output:
         return buffers_.output + place.offset;
@@ -170,7 +171,8 @@ class NativeContext {
     for (int looks = context_.waiting->quick_looks(); looks > 0; --looks) {
       const Sequence seen = word.load(std::memory_order_acquire);
       if (until.holds(seen)) return seen;
-      // Pause between loads: a rank that is about to store to this cache line needs to own it.
+      // Pauses between loads, because a rank that is about to store to this cache line needs to own
+      // it.
       memory::spin_pause();
     }
     return wait_longer(word, until);

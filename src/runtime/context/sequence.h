@@ -12,8 +12,8 @@ namespace huddle::context {
 
 using Sequence = std::uint32_t;
 
-// Initial value of every flag. It is close to the end of the range, so that every test exercises
-// the wrap-around and not only a program that runs for hours.
+// Initial value of every flag. It is close to the end of the range, so that tests exercise the
+// wrap-around, which a program would otherwise reach only after hours.
 inline constexpr Sequence first_sequence = static_cast<Sequence>(-64);
 
 // Returns whether `seen` is `wanted` or later. Requires: they are less than 2^31 apart.
@@ -36,7 +36,8 @@ constexpr Until until_equal(Sequence value) { return {Until::Kind::equal, value}
 
 // Identifies the collective call that a rank is in. A stamp has 4 bytes and is stored next to a
 // flag: the low bits of the call's number, and a hash of the arguments that must be equal on all
-// ranks. A rank that reads a stamp other than its own knows that the ranks made different calls.
+// ranks. If a rank reads a stamp other than its own, the ranks made different calls or passed
+// different arguments.
 class CallStamp {
  public:
   // The stamp of a rank that is not in a call.

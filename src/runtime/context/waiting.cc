@@ -18,27 +18,29 @@ namespace {
 constexpr std::int64_t ns_per_us = 1000;
 constexpr std::int64_t ns_per_ms = 1000 * ns_per_us;
 
-// Interval at which the underlying MPI gets a chance to progress its own messages.
+// Interval at which a waiting rank lets the underlying MPI progress its messages.
 constexpr std::int64_t between_progress_ns = 1 * ns_per_us;
 // If a progress call takes long, because the MPI yields the core in it or has much to poll, the
 // next one follows only after this many times its duration, in this wait or a later one.
 constexpr std::int64_t progress_share = 8;
-// A dead peer has to be detected within a second; each check costs a system call.
+// Interval at which a waiting rank checks its peers. A dead peer has to be detected within a
+// second; each check costs a system call.
 constexpr std::int64_t between_checks_ns = 100 * ns_per_ms;
-// Scheduler time slices last some milliseconds: a shared core is detected within one of them.
+// Interval at which a spinning rank checks for competing threads. Scheduler time slices last some
+// milliseconds: a shared core is detected within one of them.
 constexpr std::int64_t between_looks_ns = 1 * ns_per_ms;
-// Longest delay between the setting of a flag and the end of this rank's sleep.
+// Maximum duration of a sleep, and thus of the delay after a flag has been set.
 constexpr std::int64_t longest_sleep_ns = 100 * ns_per_us;
-// A wait sleeps instead of yielding after this many times the cost of a wake-up: a wait of that
-// length waits for something slow, and the core matters more to others than the wake-up delay does
-// here.
+// A wait begins to sleep instead of yielding once it has lasted this many times the cost of a
+// wake-up. The awaited event is slow then, and leaving the core to others matters more than the
+// delay by the wake-up.
 constexpr double wakes_before_sleep = 100;
-// After this many consecutive yields without another thread, the core counts as unshared.
+// After this many consecutive yields that found no other thread, the core counts as unshared.
 constexpr int alone_for_good = 1000;
 // Weight of the latest yield in the moving average of yield times. Most yields find no other
 // thread; the few that cost a time slice must not be forgotten between them.
 constexpr double weight_of_last = 1.0 / 16;
-// Pauses per step: about as long as the clock_gettime() call of the same step.
+// Number of pauses per step. They take about as long as the clock_gettime() call of the step.
 constexpr int pauses_a_step = 2;
 
 std::int64_t clock_ns() {
@@ -92,7 +94,7 @@ void Waiting::record_first_yield(double ns) {
   others_ns_ += weight_of_last * (std::max(ns - spin_ns(), 0.0) - others_ns_);
 }
 
-// A yield that finds no other thread takes a small part of the time of two context switches.
+// A yield that finds no other thread is much faster than two context switches.
 void Waiting::record_yield(double ns) {
   if (!company_) return;
   alone_in_a_row_ = ns < settings_.wake_ns ? alone_in_a_row_ + 1 : 0;
@@ -148,7 +150,7 @@ void Wait::yield() {
   if (waited_ns >= wakes_before_sleep * waiting_.wake_ns()) way_ = Way::sleep;
 }
 
-// The sleep doubles each time, so that a short wait does not end in a long sleep.
+// The duration doubles each time, so that a rank sleeps at most about as long as it has waited.
 void Wait::sleep() {
   const timespec pause{0, sleep_ns_};
   clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);

@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The waiting strategy of a rank: it spins, yields its core or sleeps, depending on which other
-// threads need the core. Meanwhile it makes progress for others and checks that its peers are
-// alive.
+// threads need the core. While it waits, it calls progress callbacks, such as the MPI's, and checks
+// that its peers are alive.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,23 @@ namespace huddle::context {
 struct WaitingSettings {
   // More processes than hardware threads: by spinning, a rank may delay the one that it waits for.
   bool oversubscribed = false;
-  // This rank is bound to a hardware thread that no other rank of the team may use: a thread that
-  // competes for it is never one that this rank waits for.
+  // This rank is bound to a hardware thread that no other rank of the team may use. If another
+  // thread competes for it, this rank does not wait for that thread.
   bool has_exclusive_core = false;
-  // Time to fall asleep and be woken.
+  // Time to go to sleep and be woken up.
   double wake_ns = 5000;
 };
 
-// A waiting rank calls it about once a microsecond, less often if a call takes long. May be empty.
+// A waiting rank calls this about once a microsecond, less often if a call takes long. May be
+// empty.
 using ProgressCallback = std::function<void()>;
-// Throws PeerLost if a rank of the team has died. A waiting rank calls it several times a second.
+// Throws PeerLost if a rank of the team has died. A waiting rank calls this several times a second.
 using PeerCheck = std::function<void()>;
 // Returns whether that rank has died or left the team.
 using PeerGone = std::function<bool(int rank)>;
 
-// The waiting strategy of one rank, which adapts to how long past waits took. Not thread-safe.
+// The waiting strategy of one rank. It adapts to how often other threads compete for the core, and
+// for how long they keep it. Not thread-safe.
 class Waiting {
  public:
   Waiting() = default;
@@ -45,9 +47,9 @@ class Waiting {
   CallStamp stamp() const { return stamp_; }
   void set_stamp(CallStamp stamp) { stamp_ = stamp; }
 
-  // Number of loads of a flag before anything else is tried. They take about a microsecond: data
-  // that peers have just sent arrives within it. Only one if the awaited rank may need this core,
-  // because each further load delays it.
+  // Number of loads of a flag before a rank spins with a Wait, yields or sleeps. They take about a
+  // microsecond, within which data that peers have just sent arrives. Only one if the awaited rank
+  // may need this core, because each further load delays that rank.
   int quick_looks() const { return settings_.oversubscribed ? 1 : 50; }
 
   // Time that a wait spins before it yields the core: 0 if the awaited rank may need this core;
@@ -57,7 +59,8 @@ class Waiting {
   double spin_ns() const;
 
   bool has_progress() const { return progress_ != nullptr || own_ != nullptr; }
-  // Registers pending work of this rank, which waits then advance as well. Null unregisters it.
+  // Registers a second progress callback, which advances pending work of this rank. Null
+  // unregisters it.
   void set_pending_work(ProgressCallback own) { own_ = std::move(own); }
   // Calls the progress callbacks and returns the time afterwards. Requires: has_progress().
   std::int64_t call_progress(std::int64_t now_ns);
@@ -90,17 +93,18 @@ class Waiting {
   std::int64_t no_progress_before_ns_ = 0;
   bool company_ = false;  // other threads want this core, as far as observed
   std::int64_t switches_ =
-      -1;                   // involuntary context switches of this thread so far; -1: not read yet
+      -1;                   // involuntary context switches of this thread so far; -1: not yet read
   int alone_in_a_row_ = 0;  // consecutive yields that found no other thread
   double others_ns_ = 0;    // average time that other threads ran after a yield
 };
 
-// One wait. Created after the first quick_looks() loads have failed.
+// One wait. Created if the condition does not hold after quick_looks() loads.
 class Wait {
  public:
   explicit Wait(Waiting& waiting);
 
-  // Waits a little between two loads of the flag. Throws what the callbacks throw.
+  // Call between two loads of the flag: spins, yields or sleeps for a short time, and calls the
+  // callbacks that are due. Throws what they throw.
   void spend();
 
  private:

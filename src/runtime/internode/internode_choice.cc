@@ -14,9 +14,10 @@
 namespace huddle::internode {
 namespace {
 
-// TCP over 10 Gbit/s Ethernet, the slowest network that nodes are expected to have: 25 us, 1.25
-// GB/s, 3 us between two messages, as in the machine files of Ethernets, and half of the second
-// direction, as measured for a ring of whole messages (docs/design/inter-node-collectives.md).
+// TCP over 10 Gbit/s Ethernet, the slowest network that nodes are expected to have: a latency of 25
+// us, 1.25 GB/s, and 3 us between two messages, as in the machine files of Ethernet networks. Half
+// of the smaller direction is added, as measured for a ring of whole messages
+// (docs/design/inter-node-collectives.md).
 constexpr Network generic = {.message_ns = 25'000,
                              .ns_per_mib = 840'000,
                              .is_estimated = 1,
@@ -40,7 +41,8 @@ std::vector<int> doubled(bool is_used, int first, std::int64_t last) {
 // Messages below this size are not segmented any further.
 constexpr std::size_t least_segment_bytes = 1024;
 
-// Cuts each node's block into the number of blocks that the node contributes.
+// Returns the sizes of the schedule's blocks. If nodes have blocks of their own, cuts the block of
+// each node into the number of blocks that the node contributes.
 schedules::Sizes sizes_for(const Demand& demand, const schedules::Schedule& schedule) {
   if (demand.blocks == nullptr) {
     return schedules::Sizes::cut(demand.count, demand.element_bytes, schedule.blocks());
@@ -68,13 +70,14 @@ schedules::Shares shares_for(const Demand& demand, std::int64_t blocks) {
   return schedules::Shares(counts);
 }
 
-// Computed in two steps, because the product of a large size and a slow rate may overflow.
+// Returns the time to move `bytes`. Computed in two steps, because the product of a large size and
+// a slow rate may overflow.
 std::int64_t moving_ns(std::int64_t bytes, std::int64_t ns_per_mib) {
   constexpr auto unit = static_cast<std::int64_t>(mib);
   return bytes / unit * ns_per_mib + bytes % unit * ns_per_mib / unit;
 }
 
-// Computed in two steps for the same reason.
+// Returns sum * all / some. Computed in two steps, because the product may overflow.
 std::int64_t scaled(std::int64_t sum, std::int64_t all, std::int64_t some) {
   return sum / some * all + sum % some * all / some;
 }
@@ -110,7 +113,8 @@ std::int64_t messages_ns(const schedules::Round& round, const Network& network) 
   return std::max(last_ns, (sends + receives) * network.cpu_ns);
 }
 
-// Returns the bytes of a node's round as if both directions were one.
+// Returns the size of a transfer in one direction that takes as long as a node's transfers in both
+// directions.
 std::int64_t moved_bytes(std::int64_t sent, std::int64_t received, const Network& network) {
   const std::int64_t second_way = std::min(sent, received) * network.second_way_percent / 100;
   return std::max(sent, received) + second_way;
@@ -124,8 +128,8 @@ std::int64_t bytes_ns(const schedules::Round& round, const schedules::Sizes& siz
          moving_ns(joined_bytes(round, sizes), network.combining_ns_per_mib);
 }
 
-// Limit for the nodes and for the rounds that a prediction inspects, because a call must not wait
-// for its choice.
+// Maximum number of nodes and of rounds that a prediction inspects, so that a prediction does not
+// delay the call noticeably.
 constexpr std::int64_t most_looked_at = 256;
 
 // The figures were measured with few messages per rank in flight, so schedules with more are not
@@ -157,7 +161,8 @@ std::optional<std::int64_t> round_ns(const schedules::Schedule& schedule, std::i
   return most_ns;
 }
 
-// Returns the numbers of blocks that nodes may contribute if their data differ in size.
+// Returns the shares to try: one block per node and, if the nodes' data differ in size, more blocks
+// from nodes with more data.
 std::vector<schedules::Shares> shares_to_try(const schedules::Algorithm& algorithm,
                                              const Demand& demand) {
   std::vector<schedules::Shares> all = {{}};
@@ -242,7 +247,7 @@ std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::
                           const Network& network) {
   std::int64_t sum = 0;
   std::int64_t latest = 0;
-  std::map<std::int64_t, std::int64_t> by_round;  // of the rounds that others resemble
+  std::map<std::int64_t, std::int64_t> by_round;  // key: the round returned by like()
   schedules::Round round;
   const bool are_all_looked_at = schedule.ranks() <= most_looked_at;
   for_each_looked_at(schedule.rounds(), [&](std::int64_t number) {

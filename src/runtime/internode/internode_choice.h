@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The choice of the schedule that carries a call between the nodes: the one with the lowest
+// The choice of the schedule by which the nodes communicate in a call: the one with the lowest
 // predicted time. Predictions use integers that are equal on all ranks, so that all ranks make the
 // same choice.
 #pragma once
@@ -22,32 +22,33 @@ namespace huddle::internode {
 // The cost of messages between nodes. `huddle sim` uses the same figures
 // (src/simulate/network/simulation.h).
 struct Network {
-  std::int64_t message_ns = 0;    // one message that is almost empty
-  std::int64_t ns_per_mib = 0;    // added for its bytes
-  std::uint8_t is_estimated = 1;  // 0: it was measured
+  std::int64_t message_ns = 0;    // time of one small message
+  std::int64_t ns_per_mib = 0;    // additional time per MiB
+  std::uint8_t is_estimated = 1;  // 0: the network was measured
   // If a node sends and receives at the same time, the percentage of the smaller direction that is
-  // added to the larger one. It does not matter whether the two peers are one node, as in an
-  // exchange in pairs, or two, as in a ring. 0: both directions at once, as in a machine file that
-  // has no measurement of it.
+  // added to the larger one. It does not matter whether the two peers are one node, as in a
+  // pairwise exchange, or two, as in a ring. 0: full duplex, which is assumed if the machine file
+  // has no measurement.
   std::uint8_t second_way_percent = 0;
-  std::int64_t piece_bytes = 0;  // of messages that go in pieces; 0: they go whole
-  std::int64_t gap_ns = 0;       // between the starts of two messages of a node
-  // For the bytes of all ranks of a node that send together. 0: not known, and each node has one
+  std::int64_t piece_bytes = 0;  // messages are split into pieces of this size; 0: they are not
+  std::int64_t gap_ns = 0;       // minimum time between the starts of two messages of a node
+  // Time per MiB if all ranks of a node send at the same time. 0: unknown; each node then has one
   // leader.
   std::int64_t node_ns_per_mib = 0;
-  // The time in which the leader reduces what it received into what it has.
+  // Time in which a leader reduces 1 MiB of received data into its own.
   std::int64_t combining_ns_per_mib = 0;
-  // The time for which one message occupies the CPU at each end; it is part of message_ns.
+  // Time for which one message occupies the CPU at each end. It is a part of message_ns.
   std::int64_t cpu_ns = 0;
 
-  // Returns the network as each of `senders` ranks of a node finds it while all of them send.
+  // Returns the costs for each of `senders` ranks of a node that all send at the same time.
   Network shared_by(int senders) const;
   bool operator==(const Network&) const = default;
 };
 // Returns the figures of the machine file, or generic ones if it has no network.
 Network network_of(const machine::Machine& machine);
 
-// A call from the point of view of a schedule: a number of elements, or one block per node.
+// The properties of a call that determine the choice of a schedule. The data are a number of
+// elements, or one block per node.
 struct Demand {
   schedules::Operation operation = schedules::Operation::barrier;
   int nodes = 1;
@@ -56,7 +57,7 @@ struct Demand {
   std::size_t element_bytes = 1;
   const schedules::Sizes* blocks = nullptr;  // equal on all ranks; null: `count` elements
   bool equal_blocks = false;                 // all nodes have blocks of the same size
-  std::string_view algorithm = {};           // used if it can serve the call; empty: the cheapest
+  std::string_view algorithm = {};           // used if it can handle the call; empty: the cheapest
 };
 
 // The user's choice of algorithms between nodes, which overrides predictions.
@@ -85,18 +86,18 @@ struct Chosen {
 // late rank, which the figures do not include.
 constexpr bool gains(std::int64_t ns, std::int64_t than_ns) { return ns <= than_ns - than_ns / 32; }
 
-// Returns the predicted time of a schedule whose rounds all nodes start at the same time.
+// Returns the predicted time of a schedule if all nodes start each round at the same time.
 std::int64_t predicted_ns(const schedules::Schedule& schedule, const schedules::Sizes& sizes,
                           const Network& network);
 // Returns the predicted time of an all-to-all in which each rank sends to each other rank directly,
 // as an MPI without knowledge of nodes does. `bytes` is the size of a block.
 std::int64_t direct_alltoall_ns(int ranks, int ranks_on_node, std::size_t bytes,
                                 const Network& network);
-// Returns the time to copy `bytes` within a node, from a generic rate that is not measured.
+// Returns the time to copy `bytes` within a node at a generic rate, which was not measured.
 std::int64_t copying_ns(std::size_t bytes);
 // Returns the cheapest schedule among the algorithms that keep the reduction order
-// (schedules/reduction_tree.h), or the cheapest of the requested algorithm if it can serve the
-// call.
+// (schedules/reduction_tree.h), or the cheapest one of the requested algorithm if that can handle
+// the call.
 Chosen cheapest(const Demand& demand, const Network& network);
 
 }  // namespace huddle::internode

@@ -15,13 +15,13 @@
 namespace huddle::internode {
 namespace {
 
-// Elements of the types that huddle knows are no larger; every algorithm supports them.
+// Size of the largest element of a built-in type. Every algorithm supports such elements.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
 constexpr std::string_view inside_only = "nodes";
 constexpr std::string_view by_pairs = "nodes: pairwise";
 
-// Number of kinds of calls to remember, because programs repeat the same few.
+// Number of kinds of calls whose plan or verdict is cached. Programs usually repeat a few kinds.
 constexpr std::size_t most_remembered = 64;
 
 bool moves_nothing(const team::CallArguments& arguments) {
@@ -42,7 +42,7 @@ struct Team::Plan {
   int root;
   std::size_t count;
   std::size_t element_bytes;
-  schedules::Sizes blocks;  // of the nodes, if each has a block
+  schedules::Sizes blocks;  // by node, if each node has a block
   int leaders;
   Chosen chosen;
   std::string words;
@@ -59,7 +59,8 @@ Team::Team(Parts parts)
 
 Team::~Team() = default;
 
-// Any exception makes the team unusable, because messages may be in any state.
+// Any exception makes the team unusable: messages may be in flight, and other nodes do not know of
+// the exception.
 template <typename Steps>
 void Team::run(const team::CallArguments& arguments, const Steps& steps) {
   const bool is_idle = moves_nothing(arguments);
@@ -139,7 +140,8 @@ void Team::allreduce(const void* input, void* output, std::size_t count,
   });
 }
 
-// Each part is reduced as in an allreduce, on any root (schedules/reduction_tree.h).
+// Combines contributions in the same order as an allreduce, for any root
+// (schedules/reduction_tree.h).
 void Team::reduce(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction, int root) {
   run(reduction_arguments(select::Operation::reduce, count, reduction, root), [&] {
@@ -199,8 +201,8 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
   });
 }
 
-// The blocks of a node are contiguous in the output, or are sent that way and reordered by the
-// receiver.
+// Between nodes, the blocks of a node are sent as one contiguous block. If they are not contiguous
+// in the output, the receivers reorder them.
 void Team::allgather(const void* input, void* output, std::size_t bytes) {
   run({select::Operation::allgather, 0, bytes}, [&] {
     const NodeOrder order(parts_.map, bytes);
@@ -301,11 +303,13 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
     const std::byte* const here = is_root ? ordered + order.start_of(node_) : aside.data();
     schedules::CallData data;
     data.input.bytes = is_root ? ordered : nullptr;
-    // The root's node has its block in place: it is not written.
+    // On the root's node the schedule does not write the output, which already contains the node's
+    // block.
     data.output.bytes = const_cast<std::byte*>(here);
     data.output.first = node_;
     between(demand, data, {}, root);
-    // A scatter that is in place at the root stays in place if the root reordered its blocks.
+    // A scatter that is in place at the root remains in place within the node, even if the root has
+    // reordered its blocks.
     const auto* const given = static_cast<const std::byte*>(input);
     const bool in_place = is_root && output == given + bytes * static_cast<std::size_t>(root);
     auto* const own = const_cast<std::byte*>(here) + bytes * static_cast<std::size_t>(place_);
@@ -313,7 +317,7 @@ void Team::scatter(const void* input, void* output, std::size_t bytes, int root)
   });
 }
 
-// Errors in sizes are thrown after the exchange is complete, so that the team remains usable.
+// Throws SizesDiffer only after the exchange is complete, so that the team remains usable.
 template <typename NodePart>
 void Team::exchange_beside(const team::CallArguments& arguments, PairwiseExchange exchange,
                            const NodePart& node_part) {
@@ -392,8 +396,8 @@ void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* outp
   });
 }
 
-// The first rank of a node gets the value from those of the preceding nodes and broadcasts it to
-// its node.
+// The first rank of a node gets the result from the first ranks of the preceding nodes and
+// broadcasts it to its node.
 MessageBuffer Team::joined_before(const void* input, std::size_t count,
                                   const memory::Reduction& reduction) {
   const std::size_t bytes = count * reduction.element_bytes;
@@ -436,8 +440,9 @@ void Team::exscan(const void* input, void* output, std::size_t count,
   });
 }
 
-// Operations by pairs only gain inside a node. A prefix is passed from rank to rank and therefore
-// from node to node.
+// huddle accelerates an operation by pairs of ranks only inside a node, so some node must have
+// several ranks. A prefix is passed from node to node, so the ranks of each node must be
+// consecutive.
 bool Team::handles(select::Operation operation) const {
   switch (way_between_nodes(operation)) {
     case Way::schedule:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Collectives of a group of ranks on several nodes. Each has a part inside every node by the node's
-// team, a schedule between one rank of each node (or several that share the data), and another part
-// inside every node. Not thread-safe.
+// Collectives of a group of ranks on several nodes. Each collective consists of a part inside each
+// node, which the node's team runs, a schedule between one rank of each node (or several that share
+// the data), and another part inside each node. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ namespace huddle::internode {
 // The ranks that communicate for each node in one schedule.
 struct LeaderMap {
   Leaders leaders;
-  int leader = 0;      // number of the slice, equal on all nodes
-  int root_rank = -1;  // communicates for its own node; -1: none
+  int leader = 0;      // number of the leader and its slice, equal on all nodes
+  int root_rank = -1;  // communicates for its node instead of a leader; -1: none
 
   int rank(const NodeMap& map, int node) const {
     const bool is_root = root_rank >= 0 && map.node_of(root_rank) == node;
@@ -116,26 +116,28 @@ class Team {
 
   const NodeMap& map() const { return parts_.map; }
 
-  // Collectives. All ranks pass equal counts, operators and roots. Throw CallsDiffer if ranks make
-  // calls that differ, on every rank that waits for another one or makes later calls. Throw
-  // PeerLost if anything else fails on this node or on the way to another, and in every later call.
+  // Collectives. All ranks pass equal counts, operators and roots. Throw CallsDiffer if the calls
+  // of ranks differ, on every rank that waits for another one or makes later calls. Throw PeerLost
+  // if anything else fails on this node or in the communication with another, and in every later
+  // call.
   void barrier();
   // Does not write to the root's buffer.
   void bcast(void* buffer, std::size_t bytes, int root);
   // Requires: can_reduce(reduction). `input` may be `output`.
   void allreduce(const void* input, void* output, std::size_t count,
                  const memory::Reduction& reduction);
-  // Gives the same bits as allreduce for any root. Only the root needs an output.
+  // The result is bitwise identical to that of allreduce(), for any root. Only the root needs an
+  // output.
   void reduce(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction, int root);
-  // Reduces all inputs, and gives each rank its block of the result. Blocks are consecutive,
-  // counted in elements, and known to all ranks. `input` may be `output`.
+  // Reduces all inputs, and gives each rank its block of the result. Blocks are contiguous, counted
+  // in elements, and equal on all ranks. `input` may be `output`.
   // Requires: can_reduce(reduction).
   void reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                       const memory::Reduction& reduction);
   // Gathers a block from each rank on all ranks. `input` may be the caller's block of `output`.
   void allgather(const void* input, void* output, std::size_t bytes);
-  // The same with blocks of different sizes that all ranks know.
+  // The same with blocks of different sizes. `blocks` is equal on all ranks.
   void allgatherv(const void* input, void* output, const node::Blocks& blocks);
   // Sends a block from each rank to each rank. `input` may be `output`.
   void alltoall(const void* input, void* output, std::size_t bytes);
@@ -146,9 +148,9 @@ class Team {
   // own block of `input`.
   void scatter(const void* input, void* output, std::size_t bytes, int root);
 
-  // As in a node's team (team/team.h). Each pair of ranks alone knows the size of its blocks; pairs
-  // on two nodes exchange one message per block. Throw SizesDiffer if a block has another size than
-  // its receiver expects; empty blocks are not checked.
+  // As in a node's team (team/team.h). Only the sender and the receiver know the size of a block. A
+  // block between two nodes is sent as one message. Throw SizesDiffer if the size of a block is not
+  // the one that its receiver expects; empty blocks are not checked.
   void gatherv(const void* input, std::size_t bytes, void* output, const node::Blocks& blocks,
                int root);
   void scatterv(const void* input, const node::Blocks& blocks, void* output, std::size_t bytes,
@@ -158,22 +160,23 @@ class Team {
 
   // Inclusive (scan) or exclusive (exscan) prefix reduction in rank order. exscan leaves the first
   // rank's output unchanged. `input` may be `output`.
-  // Requires: takes(Operation::scan).
+  // Requires: handles(select::Operation::scan).
   void scan(const void* input, void* output, std::size_t count, const memory::Reduction& reduction);
   void exscan(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction);
 
-  // Returns whether this placement of ranks gains from the operation. Equal on all ranks.
+  // Returns whether this team is useful for the operation with this placement of ranks. Equal on
+  // all ranks.
   bool handles(select::Operation operation) const;
 
-  // Returns whether the order of contributions is valid for this operator and its elements are not
-  // larger than every algorithm supports. Equal on all ranks.
+  // Returns whether the operator is valid for the order in which contributions are combined, and
+  // every algorithm supports its elements. Equal on all ranks.
   bool can_reduce(const memory::Reduction& reduction) const;
 
-  // Returns whether the MPI's own collective is faster by its measured time. Equal on all ranks.
-  // `bytes` is the size of a Request (select/operation.h). Without measurements only an all-to-all
-  // can be slower than the MPI: this team sends fewer messages between nodes but copies more within
-  // each node than ranks that send to each other directly.
+  // Returns whether the MPI's own collective is faster, according to its measured time. Equal on
+  // all ranks. `bytes` is the size of a Request (select/operation.h). Without measurements only an
+  // all-to-all can be slower than the MPI: this team sends fewer messages between nodes but copies
+  // more within each node than ranks that send to each other directly.
   bool is_mpi_quicker(select::Operation operation, std::size_t bytes);
   // Records that a call falls back to the MPI. If a rank of this node makes the call by this team
   // instead, because its size differs, it gets an error instead of waiting.
@@ -183,16 +186,17 @@ class Team {
   // waiting for it.
   void abandon(std::string_view why);
 
-  // Returns the forced algorithm that could not carry the last call; otherwise empty.
+  // Returns the algorithm that was forced for the last call but could not handle it; otherwise
+  // empty.
   std::string_view latest_unserved() const { return unserved_; }
 
   // Returns how the last call that moved data communicated between nodes, such as "nodes:
-  // doubling", or "nodes" on a rank that took no part in that.
+  // doubling"; "nodes" on a rank that did not communicate with other nodes.
   std::string_view latest_algorithm() const { return latest_; }
 
  private:
   struct Plan;
-  // The predictions for one kind of call, kept for the next one.
+  // The result of the predictions for one kind of call, cached for later calls.
   struct Verdict {
     select::Operation operation;
     std::size_t bytes;
@@ -207,7 +211,7 @@ class Team {
   void lose(std::string_view why);
   [[noreturn]] void fail_because_calls_differ(const context::CallsDiffer& error);
   // Starts the schedule on a rank that communicates for its node.
-  // own_blocks: the sizes to use if they differ between nodes.
+  // `own_blocks`: the sizes of this node's blocks, if they differ between nodes.
   std::unique_ptr<InterNodeTransfer> start(const LeaderMap& speakers, const Demand& demand,
                                            const schedules::CallData& data,
                                            const memory::Reduction& reduction,
@@ -231,7 +235,7 @@ class Team {
   Verdict judge(select::Operation operation, std::size_t bytes);
   // Returns the place of the rank that communicates for this node: the root, or the first rank.
   int speaker_for(int root) const;
-  // Exchanges messages between pairs of ranks; runs node_part() meanwhile.
+  // Exchanges messages between pairs of ranks and runs node_part() meanwhile.
   template <typename NodePart>
   void exchange_beside(const team::CallArguments& arguments, PairwiseExchange exchange,
                        const NodePart& node_part);
@@ -246,8 +250,8 @@ class Team {
   // Gathers the blocks of all nodes. `ordered` contains this node's block.
   void exchange_blocks(std::byte* ordered, const NodeOrder& order);
   void exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::size_t bytes);
-  // Reorder the blocks that the ranks of this node send to all ranks by target node, and the blocks
-  // that arrived from the nodes by target rank.
+  // sort_by_target() reorders by target node the blocks that the ranks of this node send to all
+  // ranks. sort_by_source() reorders by target rank the blocks that arrived from all nodes.
   void sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const;
   void sort_by_source(const std::byte* incoming, std::byte* for_here, std::size_t bytes) const;
   std::size_t ranks_before(int node) const;

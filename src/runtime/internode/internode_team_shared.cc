@@ -16,7 +16,7 @@ namespace huddle::internode {
 namespace {
 
 // A segment that is sent between nodes while this rank does other work. If an exception ends the
-// call, the segment is leaked because its messages may still be in flight.
+// call, the transfer is leaked because its messages may still be in flight.
 class UnderWay {
  public:
   // Keeps a reference.
@@ -28,7 +28,8 @@ class UnderWay {
     static_cast<void>(crossing_.release());
   }
 
-  // Starts a segment; null: there is none. It advances whenever this rank waits for its node.
+  // Starts a transfer; null: there is none. It makes progress whenever this rank waits for ranks of
+  // its node.
   void begin(std::unique_ptr<InterNodeTransfer> crossing) {
     crossing_ = std::move(crossing);
     if (crossing_ == nullptr) return;
@@ -84,8 +85,9 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
     return leaders.slices(node_, elements.bytes(segment), unit);
   };
   const auto at = [&](int segment) { return elements.offset(segment) * element; };
-  // In place, the result of one of several leaders would overwrite input that is still to be read.
-  // A leader reduces the next segment while the current one is sent between nodes.
+  // In place, the result of one of several leaders would overwrite input that other ranks still
+  // have to read. Two buffers are needed because a leader reduces the next segment while the
+  // current one is sent between nodes.
   const bool is_aside = !is_one && leader >= 0 && input == output;
   const std::size_t room = own(0, element).bytes + element;  // slices may differ by one element
   MessageBuffer aside(is_aside ? 2 * room : 0);
@@ -120,9 +122,9 @@ void Team::allreduce_shared(const std::byte* input, std::byte* output, std::size
   in_segments(segments, before, start_between, after);
 }
 
-// With one leader the root communicates for its node, and sends to other nodes first because they
-// are farther away. Several leaders get their slices from the root, and its node then gets all data
-// from it; the root only reads its buffer.
+// With one leader, the root communicates for its node, and sends to other nodes first because they
+// are farther away. With several leaders, the root scatters the slices to the leaders of its node
+// and later broadcasts all data in its node. The root only reads its buffer.
 void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sharing& sharing) {
   const int segments = static_cast<int>(std::min<std::size_t>(sharing.segments, bytes));
   const schedules::Sizes sizes = schedules::Sizes::cut(bytes, 1, segments);

@@ -27,7 +27,7 @@ class RankWire : public schedules::Wire {
   using Mark = std::uint32_t;
 
   // Receives from any rank.
-  // Requires: no other message may arrive on this wire meanwhile.
+  // Requires: no other message arrives on this wire meanwhile.
   virtual Ticket receive_from_any(std::span<std::byte> bytes) = 0;
 
   // Returns the number of different marks, equal on all ranks; 1 if the wire has none.
@@ -89,7 +89,7 @@ class Traffic {
 };
 
 // A buffer that messages are sent from or received into. If an exception ends a call, messages may
-// still be in flight: the destructor then leaks the buffer for them.
+// still be in flight, so the destructor then leaks the memory.
 class MessageBuffer {
  public:
   explicit MessageBuffer(std::size_t bytes = 0)
@@ -152,8 +152,8 @@ class PendingMessages {
   bool is_truncated_ = false;
 };
 
-// Waits until messages->advance() returns true, in the same way as a rank waits for flags; calls
-// meanwhile() once. If an exception ends the wait, the messages and their buffers are leaked
+// Waits until messages->advance() returns true, by the same policy as a rank that waits for flags.
+// Calls meanwhile() once. If an exception ends the wait, the messages and their buffers are leaked
 // because they may still arrive.
 template <typename Messages, typename Meanwhile>
 std::unique_ptr<Messages> finish(std::unique_ptr<Messages> messages, context::Waiting& waiting,

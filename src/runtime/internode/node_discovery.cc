@@ -29,8 +29,8 @@ void NodeBootstrap::bcast(std::span<std::byte> bytes, int root) {
   run(schedules::Operation::bcast, root, bytes.size(), bytes.data(), bytes.data());
 }
 
-// Uses the algorithm with the fewest rounds. It is not known yet which ranks share a hardware
-// thread.
+// Uses the algorithm with the fewest rounds. Waits as if ranks were oversubscribed, because it is
+// not known yet which ranks share a hardware thread.
 void NodeBootstrap::run(schedules::Operation operation, int root, std::size_t block_bytes,
                         const std::byte* input, std::byte* output) {
   const bool gathers = operation == schedules::Operation::allgather;
@@ -90,8 +90,9 @@ void or_leave(std::unique_ptr<Letters>& letters, const Steps& steps) {
 
 }  // namespace
 
-// All ranks below the first rank of the second node are on the first node. If the first node has
-// exactly that many ranks, they are consecutive; the same holds for the other nodes.
+// Nodes are numbered by their lowest ranks, so all ranks below the lowest rank of the second node
+// are on the first node. If these are all ranks of the first node, they are consecutive. The same
+// holds for the other nodes.
 bool RankPlaces::are_in_order() const {
   return std::equal(first_ranks.begin(), first_ranks.end(), starts.begin());
 }
@@ -139,7 +140,8 @@ std::vector<SetUpExchange::NodeCount> SetUpExchange::merged(const std::vector<No
   return all;
 }
 
-// Merges up a binomial tree to rank 0, and broadcasts the result. Sorted by first rank.
+// Merges the nodes of all ranks up a binomial tree to rank 0, which sorts them by first rank and
+// broadcasts the result.
 std::vector<SetUpExchange::NodeCount> SetUpExchange::count_nodes(std::uint64_t key) {
   struct Letters {
     std::array<std::uint64_t, 1> number = {};
@@ -203,7 +205,8 @@ RankPlaces SetUpExchange::find_places(std::uint64_t key, RankWire& hails) {
   return places;
 }
 
-// Every rank knows the first rank of its node, which knows only their number.
+// Every rank knows the first rank of its node and sends it its own rank. The first rank, which
+// knows only the number of ranks on its node, sends the list to all of them.
 std::vector<int> SetUpExchange::ranks_of_node(int first, int ranks, RankWire& hails) {
   auto held = std::make_unique<std::vector<int>>(static_cast<std::size_t>(ranks), rank_);
   or_leave(held, [&](std::vector<int>& here) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Bootstrap of a communicator over messages: ranks that know nothing of each other agree on facts
-// and find out which ranks share a node, in a logarithmic number of rounds. A rank stores the
-// combined facts and 16 bytes per node, but not the contribution of every rank.
+// Set-up of a communicator over messages: ranks combine facts about themselves and find out which
+// ranks share a node, in a logarithmic number of rounds. A rank stores the combined facts and 16
+// bytes per node, but not the contribution of every rank.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace huddle::internode {
 
-// Bootstrap over a wire for the team of one node, before its ranks share memory.
+// A bootstrap over a wire for the team of one node, used before its ranks share memory.
 class NodeBootstrap {
  public:
   // Keeps references. Peers of the wire are ranks. `here` contains the ranks of this node; this
@@ -46,7 +46,7 @@ class NodeBootstrap {
   int place_;
 };
 
-// The placement of ranks as far as a rank knows it before it has a NodeMap.
+// The part of the placement that a rank knows before it has a NodeMap.
 struct RankPlaces {
   std::vector<int> starts;       // by node: number of ranks on the nodes before it; last: all
   std::vector<int> first_ranks;  // by node
@@ -75,8 +75,8 @@ struct FirstError {
 
 class SetUpExchange {
  public:
-  // Keeps a reference. Peers of the wire are ranks. The messages between two ranks belong to one
-  // collective call after the other.
+  // Keeps a reference. Peers of the wire are ranks. All ranks make the same collective calls in the
+  // same order, so messages between two ranks match in the order of the calls.
   SetUpExchange(schedules::Wire& wire, int rank, int ranks)
       : wire_(wire), rank_(rank), ranks_(ranks) {}
 
@@ -85,7 +85,7 @@ class SetUpExchange {
 
   // All following functions are collective, and throw what the wire throws.
 
-  // Combines the facts of all ranks. fact.meet(higher) must combine a fact with that of higher
+  // Combines the facts of all ranks. fact.combine(higher) must combine a fact with that of higher
   // ranks, and must be associative.
   template <class Fact>
   requires std::is_trivially_copyable_v<Fact> Fact agree(const Fact& mine) {
@@ -93,7 +93,7 @@ class SetUpExchange {
     combine({reinterpret_cast<std::byte*>(&all), sizeof all}, combine_facts<Fact>);
     return all;
   }
-  // Runs step() on all ranks. It succeeds on all of them, or all throw FailureError.
+  // Runs step() on every rank. If it throws on any rank, all ranks throw FailureError.
   template <class Step>
   void agree_on(const Step& step) {
     agree(FirstError{rank_, team::RankError::of(step)}).throw_any();
@@ -108,9 +108,9 @@ class SetUpExchange {
   RankPlaces find_places(std::uint64_t key, RankWire& hails);
 
   // Gathers the ranks node by node into the first half of a table for NodeMap, and completes the
-  // table. Called by the first rank of each node. Works in slices, because data in transit are
-  // buffered by the sender and the receiver.
-  // Requires: seats.place is 0; slice_bytes is equal on all ranks.
+  // table. Called by the first rank of each node. Works in slices, because both the sender and the
+  // receiver buffer the data in transit.
+  // Requires: places.place is 0; slice_bytes is equal on all ranks.
   void fill_table(const RankPlaces& places, std::span<int> table,
                   std::size_t slice_bytes = std::size_t{256} << 10);
 

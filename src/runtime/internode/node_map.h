@@ -21,13 +21,15 @@ namespace huddle::internode {
 
 class NodeMap {
  public:
-  // keys: by rank, equal for the ranks of a node and for no others. Allocates a table if needed.
+  // keys: by rank; two ranks have the same key if and only if they are on the same node. Allocates
+  // a table if the ranks of some node are not consecutive.
   explicit NodeMap(std::span<const std::uint64_t> keys);
-  // starts: by node, the number of ranks on the nodes before it, and at the end of all ranks.
+  // starts: by node, the number of ranks on the nodes before it; the last element is the number of
+  // all ranks.
   // Requires: the ranks of each node are consecutive.
   explicit NodeMap(std::vector<int> starts) : starts_(std::move(starts)) {}
   // The same for ranks in any order.
-  // Requires: a complete table.
+  // Requires: complete() has filled in the second half of the table.
   NodeMap(std::vector<int> starts, std::shared_ptr<const int> table)
       : starts_(std::move(starts)), table_(std::move(table)) {}
 
@@ -88,7 +90,7 @@ class Leaders {
   // Requires: each node has at least `count` ranks.
   explicit Leaders(const NodeMap& map, int count = 1) : map_(&map), count_(count) {}
 
-  // Returns the largest possible number of leaders: the ranks of the smallest node.
+  // Returns the largest possible number of leaders: the number of ranks of the smallest node.
   static int most(const NodeMap& map) {
     int least = map.ranks_on(0);
     for (int node = 1; node < map.nodes(); ++node) least = std::min(least, map.ranks_on(node));
@@ -96,7 +98,8 @@ class Leaders {
   }
 
   int count() const { return count_; }
-  // Spreads the leaders evenly over the places of a node, which mostly follow its sockets.
+  // Returns the place of a leader. Leaders are spread evenly over the places of a node, and thereby
+  // mostly over its sockets.
   int place(int node, int leader) const { return leader * map_->ranks_on(node) / count_; }
   int rank(int node, int leader) const { return map_->rank_at(node, place(node, leader)); }
   // Returns the number of the leader at that place; -1 if there is none.
@@ -112,8 +115,8 @@ class Leaders {
     const schedules::Sizes sizes = schedules::Sizes::cut(count, unit, count_);
     return {static_cast<std::ptrdiff_t>(sizes.offset(leader)), sizes.bytes(leader)};
   }
-  // Returns consecutive blocks by place: the slice of `count` elements of `unit` bytes for each
-  // leader, an empty block for other ranks.
+  // Returns contiguous blocks by place: for a leader its slice of `count` elements of `unit` bytes,
+  // for other ranks an empty block.
   std::vector<node::Block> slices(int node, std::size_t count, std::size_t unit) const {
     std::vector<node::Block> slices;
     std::ptrdiff_t end = 0;
@@ -129,14 +132,14 @@ class Leaders {
   int count_;
 };
 
-// Limits the number of leaders to the ranks of the smallest node. There is at least one leader and
-// one segment.
+// Returns the valid sharing that is closest to `wanted`: at least one leader and one segment, and
+// no more leaders than the smallest node has ranks.
 inline Sharing shared_on(const NodeMap& map, Sharing wanted) {
   return {std::clamp(wanted.leaders, 1, Leaders::most(map)), std::max(wanted.segments, 1)};
 }
 
-// The order of the ranks' blocks between nodes: node by node, and by place within a node. The
-// program's buffer has the blocks in rank order or at any offsets.
+// The order in which the ranks' blocks are sent between nodes: node by node, and by place within a
+// node. In the program's buffer the blocks are in rank order or at any offsets.
 class NodeOrder {
  public:
   // A block of `bytes` for each rank, in rank order.
@@ -155,13 +158,13 @@ class NodeOrder {
   // Returns the offset of the first block in the program's buffer.
   // Requires: is_as_given().
   std::ptrdiff_t first_offset() const { return first_offset_; }
-  // Copy all blocks from the program's buffer to the order of nodes, and back.
+  // Copy all blocks from the program's buffer into this order, and back.
   void pack(const std::byte* given, std::byte* ordered) const;
   void unpack(const std::byte* ordered, std::byte* given) const;
 
  private:
-  // Visits the pieces that are contiguous in both orders: action(offset given, offset in order,
-  // bytes).
+  // Visits the pieces that are contiguous both in the program's buffer and in this order:
+  // action(offset in the buffer, offset in this order, bytes).
   template <typename Action>
   void for_each_piece(const Action& action) const;
 

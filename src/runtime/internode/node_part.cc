@@ -20,9 +20,9 @@
 namespace huddle::internode {
 namespace {
 
-// Limit for the messages in flight when another distance starts: enough to hide latencies, few
-// enough for the MPI's memory. All ranks process distances in the same order, and both ranks of the
-// lowest unfinished distance have started it, so there is no deadlock.
+// The exchange at the next distance starts only if fewer messages than this are in flight: enough
+// to hide latencies, few enough for the MPI's memory. All ranks process distances in the same
+// order, so all ranks have started the lowest unfinished distance, and there is no deadlock.
 constexpr std::size_t most_pending = 128;
 
 }  // namespace
@@ -117,7 +117,9 @@ void place_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-// All ranks of the node get the same failure if there is no memory, before any data have moved.
+// Runs by_team(), and if the team has no memory for its protocol, by_messages(). In that case all
+// ranks of the node get the same error before any data have moved, so all of them change to
+// messages.
 template <typename ByTeam, typename ByMessages>
 void NodePart::attempt(const ByTeam& by_team, const ByMessages& by_messages) {
   try {
@@ -167,7 +169,7 @@ void NodePart::send_from_root(const std::byte* input, const node::Blocks& blocks
   finish_all(std::move(messages));
 }
 
-// Uses a map in which each rank is on a node of its own.
+// Uses a map in which each rank is on a node of its own, so that all ranks exchange messages.
 void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing, std::byte* output,
                             const node::Blocks& incoming) {
   std::vector<int> here(static_cast<std::size_t>(ranks()));
@@ -186,7 +188,7 @@ void NodePart::send_to_each(const std::byte* input, const node::Blocks& outgoing
   finish_all(std::move(exchange));
 }
 
-// Gives each rank its block, counted in elements, reduced in the node's order
+// Reduces to each rank its block, counted in elements, in the same order as the team
 // (node/reduction_order.h).
 void NodePart::combine_blocks(const std::byte* input, std::byte* output, const node::Blocks& blocks,
                               const memory::Reduction& reduction) {
@@ -216,8 +218,8 @@ void NodePart::combine_blocks(const std::byte* input, std::byte* output, const n
   place_bytes(output, all.data(), bytes);
 }
 
-// Reduces prefixes from left to right. If with_own is false, the first rank's output is not
-// written.
+// Reduces prefixes in rank order on the first rank. If with_own is false, the first rank's output
+// is not written.
 void NodePart::combine_before(const std::byte* input, std::byte* output, std::size_t count,
                               const memory::Reduction& reduction, bool with_own) {
   const std::size_t bytes = count * reduction.element_bytes;

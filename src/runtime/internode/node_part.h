@@ -2,9 +2,9 @@
 // Copyright the huddle contributors
 //
 // The part of a collective over several nodes that the ranks of one node carry out: by the node's
-// team, or by messages if the node lacks memory for the team's protocol. Falling back to the MPI is
-// not possible at that point, because the other nodes do not know and would wait. Both ways give
-// bitwise identical results.
+// team, or by messages if the node lacks memory for the team's protocol. The node cannot fall back
+// to the MPI at that point, because the other nodes would wait for it. Both ways give bitwise
+// identical results.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@
 
 namespace huddle::internode {
 
-// Exchange of blocks between pairs of ranks on different nodes. Each pair alone knows the sizes of
-// its blocks, so no choice depends on a size, and empty blocks are not sent.
+// Exchange of blocks between pairs of ranks on different nodes. Only the sender and the receiver
+// know the size of a block, so no choice depends on a size, and empty blocks are not sent.
 class PairwiseExchange {
  public:
   struct Ends {
@@ -35,7 +35,8 @@ class PairwiseExchange {
     int rank;
     Traffic* traffic;  // null: messages are not counted
   };
-  // A rank's blocks for and from each rank. Buffers and lists must outlive the exchange.
+  // The blocks that a rank sends to and receives from each rank. Buffers and lists must outlive the
+  // exchange.
   struct Data {
     const std::byte* input = nullptr;
     node::Blocks outgoing;
@@ -132,8 +133,8 @@ class NodePart {
   int node_;
   int place_;
   std::optional<select::TreeBarrierPlan> barrier_plan_;  // chosen by the first rank
-  std::optional<team::BoundPlan> barrier_;               // once its memory is ready
-  // Whether the release phase uses the team, as the gather phase did.
+  std::optional<team::BoundPlan> barrier_;               // set once its memory is allocated
+  // The last gather phase used the team, so the release phase uses it as well.
   bool is_barrier_by_team_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using select::Operation;
 
-// Returns the value on a line through two points, also beyond them, but at least low_ns.
+// Interpolates or extrapolates linearly through two points. The result is at least low_ns.
 std::int64_t on_line(std::int64_t bytes, std::int64_t low, std::int64_t high, std::int64_t low_ns,
                      std::int64_t high_ns) {
   const auto above = static_cast<double>(bytes - low) / static_cast<double>(high - low);
@@ -120,11 +120,12 @@ std::int64_t Prediction::ns() const {
 
 namespace {
 
-// One tenth of the time with one leader and one segment. Half of the predictions had a larger error
-// (docs/design/inter-node-collectives.md); a smaller gain does not justify more messages.
+// Sharing must save at least one tenth of the time with one leader and one segment. Half of the
+// predictions had a larger error (docs/design/inter-node-collectives.md), and a smaller gain does
+// not justify more messages.
 constexpr std::int64_t least_gain_divisor = 10;
 
-// Considers the largest slice of a leader.
+// Returns the cheapest schedule for the largest slice of a leader.
 Chosen chosen_for_slice(schedules::Operation operation, std::size_t bytes, const NodeMap& map,
                         const Network& network, int leaders, const ForcedAlgorithms& forced) {
   const auto slices = static_cast<std::size_t>(leaders);
@@ -133,8 +134,8 @@ Chosen chosen_for_slice(schedules::Operation operation, std::size_t bytes, const
   return cheapest(demand, network.shared_by(leaders));
 }
 
-// Only leaders reduce slices or get them from a root. The time is that of a call in which all ranks
-// of the node have slices of that size. At the end all ranks get all data.
+// Only leaders reduce slices, or receive them from a root; the predicted time is that of a call in
+// which all ranks of the node have slices of that size. At the end all ranks gather all data.
 Prediction predict_shared(Operation operation, std::size_t bytes, const NodeMap& map,
                           const Network& network, const NodeTimes& times, const Sharing& sharing,
                           const ForcedAlgorithms& forced) {
@@ -166,8 +167,8 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
                    const ForcedAlgorithms& forced) {
   Prediction plain = predict(operation, bytes, map, network, node_times, Sharing{}, forced);
   if (!can_share(operation) || network.node_ns_per_mib == 0 || map.nodes() == 1) return plain;
-  // More leaders finish the nodes' parts sooner but make a network card start more messages. Starts
-  // with the maximum and halves it as long as that gains.
+  // With more leaders the parts inside the nodes take less time, but a network card has to start
+  // more messages. Starts with the maximum and halves the number as long as that saves time.
   std::optional<Prediction> shared;
   for (int leaders = Leaders::most(map); leaders > 1; leaders /= 2) {
     Prediction fewer = predict(operation, bytes, map, network, node_times, {leaders}, forced);
@@ -175,7 +176,7 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
     shared = std::move(fewer);
   }
   if (shared && shared->ns() >= plain.ns()) shared.reset();
-  // Doubles the number of segments as long as that gains.
+  // Doubles the number of segments as long as that saves enough time.
   Sharing sharing = shared ? shared->sharing : plain.sharing;
   while (static_cast<std::size_t>(sharing.segments) <= bytes) {
     sharing.segments *= 2;
@@ -287,8 +288,8 @@ Prediction predict(Operation operation, std::size_t bytes, const NodeMap& map,
 
 namespace {
 
-// Compares fewer messages between nodes plus copies in each node (gather, sort, sort again,
-// scatter) with a message from each rank to each other rank.
+// Returns whether fewer messages between nodes plus copies in each node (gather, two sorts,
+// scatter) take less time than a message from each rank to each other rank.
 bool is_alltoall_quicker(std::size_t bytes, const NodeMap& map, const Network& network) {
   const int most = map.most_ranks_on_a_node();
   const std::size_t of_node =

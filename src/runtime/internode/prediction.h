@@ -32,8 +32,8 @@ constexpr select::Request request_of_phase(select::BarrierPhase phase) {
   return {.operation = select::Operation::barrier, .barrier_phase = phase};
 }
 
-// Predicted times of the parts that a node's team carries out, each on its slowest node: of data
-// parts at a few sizes, and of the two phases of a barrier.
+// Predicted times of the parts that a node's team carries out, each on the node where it is
+// slowest: of collectives at a few sizes, and of the two phases of a barrier.
 class NodeTimes {
  public:
   static constexpr std::array parts = {
@@ -42,7 +42,7 @@ class NodeTimes {
   static constexpr std::array<std::int64_t, 9> sizes = {64,      256,     1 << 10, 1 << 12, 1 << 14,
                                                         1 << 16, 1 << 18, 1 << 20, 1 << 22};
 
-  // predict(const select::Request&) returns nanoseconds.
+  // predict(const select::Request&) returns the predicted time of a request in ns.
   template <typename Predict>
   static NodeTimes of(const Predict& predict) {
     NodeTimes times;
@@ -57,7 +57,7 @@ class NodeTimes {
     return times;
   }
   void become_slower_of(const NodeTimes& other);
-  // Interpolates linearly between the sizes; beyond the last one extrapolates at its rate.
+  // Interpolates linearly between the sizes, and extrapolates linearly beyond the last one.
   // Requires: `part` is one of `parts`.
   std::int64_t ns_at(select::Operation part, std::size_t bytes) const;
   std::int64_t barrier_ns(select::BarrierPhase phase) const;
@@ -83,8 +83,8 @@ class MpiTimes {
   explicit MpiTimes(std::vector<Point> points) : points_(std::move(points)) {}
 
   const std::vector<Point>& points() const { return points_; }
-  // Interpolates between measured sizes. Returns the time of the smallest size for smaller ones,
-  // and nothing beyond the largest.
+  // Interpolates between measured sizes. Returns the time of the smallest measured size for smaller
+  // sizes, and nothing for sizes above the largest.
   std::optional<std::int64_t> ns_at(select::Operation operation, std::size_t bytes) const;
 
  private:
@@ -107,10 +107,11 @@ struct Prediction {
   Chosen between;  // of the largest slice of a leader
   std::optional<NodePhase> after;
   Sharing sharing = {};
-  // The part of `between` in which a leader computes, so that its node has to wait for it.
+  // The part of `between` in which a leader reduces, so that the other ranks of its node wait for
+  // it.
   std::int64_t joining_ns = 0;
 
-  // Returns the total time. Segments are pipelined: the nodes work on some while another one is
+  // Returns the total time. Segments are pipelined: the nodes process some while another one is
   // sent between nodes.
   std::int64_t ns() const;
 };
@@ -123,8 +124,8 @@ struct Sent {
 
 // The communication pattern of an operation between nodes.
 enum class Way : std::uint8_t {
-  schedule,  // by leaders: all ranks know the sizes, which are predicted
-  pairs,     // by pairs of ranks, which alone know their sizes
+  schedule,  // between leaders; all ranks know the sizes, so times can be predicted
+  pairs,     // between pairs of ranks, which alone know the sizes of their blocks
   prefix,    // from node to node, if the ranks of each node are consecutive
 };
 constexpr Way way_between_nodes(select::Operation operation) {
@@ -153,8 +154,8 @@ constexpr Way way_between_nodes(select::Operation operation) {
   return Way::schedule;
 }
 
-// Returns the schedule's operation between nodes. Operations with pairwise sizes other than gatherv
-// and scatterv map to an all-to-all.
+// Returns the operation that the nodes carry out between each other. alltoallv and alltoallw map to
+// an all-to-all.
 constexpr schedules::Operation schedule_of(select::Operation operation) {
   switch (operation) {
     case select::Operation::barrier:
@@ -188,14 +189,14 @@ constexpr schedules::Operation schedule_of(select::Operation operation) {
   return schedules::Operation::barrier;
 }
 
-// Returns the sizes for which an all-to-all is chosen: every pair of nodes is assumed to exchange
-// as much as the two largest nodes.
+// Returns the sizes for which the schedule of an all-to-all is chosen: every pair of nodes is
+// assumed to exchange the data of two nodes of the largest size.
 schedules::Sizes largest_pair(const NodeMap& map, std::size_t bytes);
-// Requires: `largest` is what largest_pair() returned.
+// Requires: `largest` is the result of largest_pair().
 Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const schedules::Sizes& largest);
 
-// Returns why the call falls back to the MPI if the MPI has not been measured; empty if it does
-// not. `bytes` is the size of a Request. Equal on all ranks.
+// Returns why the call falls back to the MPI if the MPI has not been measured; empty if the call
+// does not fall back. `bytes` is the size of a Request. Equal on all ranks.
 std::string_view why_left_unmeasured(select::Operation operation, std::size_t bytes,
                                      const NodeMap& map, const Network& network);
 
@@ -213,9 +214,9 @@ constexpr bool can_share(select::Operation operation) {
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times, const Sharing& sharing,
                    const ForcedAlgorithms& forced = {});
-// Predicts a call with the best sharing if that clearly gains, and with the fewest leaders and
-// segments among equals. Uses one leader and one segment if the bandwidth of a whole node is
-// unknown.
+// Predicts a call with the best sharing, if that is clearly faster than none; among equals, with
+// the fewest leaders and segments. Uses one leader and one segment if the bandwidth of a whole node
+// is unknown.
 Prediction predict(select::Operation operation, std::size_t bytes, const NodeMap& map,
                    const Network& network, const NodeTimes& node_times,
                    const ForcedAlgorithms& forced = {});

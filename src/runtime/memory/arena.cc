@@ -69,7 +69,8 @@ bool is_arena(int descriptor, const ArenaId& id, std::size_t cap_bytes) {
 
 namespace {
 
-// Signals are blocked while the kernel allocates this much, which takes a few milliseconds.
+// Memory is reserved in steps of this size. Signals are blocked during a step, for a few
+// milliseconds.
 constexpr std::size_t step_bytes = std::size_t{8} << 20;
 
 #ifndef MFD_NOEXEC_SEAL
@@ -109,7 +110,8 @@ void check_file_size_limit(std::size_t bytes) {
                   size_text(static_cast<double>(bytes))));
 }
 
-// A signal makes the call fail and undoes its work: with a frequent timer it would never finish.
+// Returns an errno value. Blocks signals, because a signal makes posix_fallocate() fail and undo
+// its work; with a frequent timer signal it would never finish.
 int reserve_uninterrupted(int file, Piece pages) {
   const WithoutSignals without_signals;
   int error = EINTR;
@@ -211,7 +213,7 @@ Arena::Arena(const ArenaOptions& options)
 
 Piece Arena::allocate(std::size_t bytes, std::size_t alignment) {
   const std::scoped_lock lock(mutex_);
-  if (bytes > cap_bytes()) bytes = cap_bytes();  // more than is available, without overflow below
+  if (bytes > cap_bytes()) bytes = cap_bytes();  // fails below, but without overflow
   bytes = round_up(std::max<std::size_t>(bytes, 1), least_alignment);
   alignment = std::max(alignment, least_alignment);
   if (const auto piece = space_.take(Backing::memory, bytes, alignment)) return *piece;
@@ -233,7 +235,7 @@ Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
   auto pages = space_.take(Backing::none, std::max(bytes, growth_bytes), alignment);
   if (!pages) pages = space_.take(Backing::none, bytes, alignment);
   if (!pages) {
-    // Free parts with memory may separate those without: returning their memory merges them.
+    // Parts with memory may lie between parts without memory. Returning it merges all of them.
     for (const Piece part : space_.parts(Backing::memory)) return_pages_of(part);
     pages = space_.take(Backing::none, bytes, alignment);
   }

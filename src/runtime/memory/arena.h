@@ -2,7 +2,8 @@
 // Copyright the huddle contributors
 //
 // The memory that a process shares with the other ranks of its node: one unnamed file, which grows
-// as teams allocate pieces of it. Its mapping never moves. Only its owner allocates; peers map it.
+// as teams allocate pieces of it. Its mapping never moves. Only the owner allocates pieces; peers
+// map the file.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +26,7 @@ struct ArenaId {
   auto operator<=>(const ArenaId&) const = default;
 };
 
-// The first bytes of an arena.
+// Lies at the beginning of the file and identifies it as an arena.
 struct ArenaHeader {
   std::uint64_t magic = 0;
   std::uint64_t cap_bytes = 0;
@@ -41,8 +42,9 @@ static_assert(sizeof(ArenaHeader) <= arena_header_bytes);
 class ArenaView {
  public:
   ArenaView() = default;
-  // Maps `cap_bytes` bytes, the largest size of the file, so that the mapping never moves. Excluded
-  // from children and core dumps. The descriptor may then be closed. Throws FailureError.
+  // Maps `cap_bytes` bytes, the maximum size of the file, so that the mapping never moves. Children
+  // and core dumps do not include the mapping. The descriptor may be closed afterwards. Throws
+  // FailureError.
   ArenaView(int descriptor, std::size_t cap_bytes);
   ArenaView(ArenaView&& other) noexcept;
   ArenaView& operator=(ArenaView&& other) noexcept;
@@ -54,19 +56,20 @@ class ArenaView {
  private:
   std::byte* base_ = nullptr;
   std::size_t cap_bytes_ = 0;
-  int process_ = 0;  // a child of fork() inherits the object but not the mapping
+  int process_ = 0;  // the process that mapped it; its children have only the object
 };
 
-// Returns whether the file is that arena. Reads it without mapping it, so any file is safe.
+// Returns whether the file is the arena with this ID and maximum size. Reads the file instead of
+// mapping it, so that any descriptor may be passed.
 bool is_arena(int descriptor, const ArenaId& id, std::size_t cap_bytes);
 
-// The file of an arena. It has no name: it disappears when the last process that has it open or
-// mapped ends, even after a crash.
+// The file of an arena. It has no name, so it disappears, even after a crash, when the last process
+// that has it open or mapped ends.
 class ArenaFile {
  public:
   enum class Kind {
-    memfd_first,  // a memfd, or a file in the folder if memfd is refused
-    memfd,        // a memfd only: no file system quota can exhaust it while in use
+    memfd_first,  // a memfd or, if that is not allowed, a file in the folder
+    memfd,        // only a memfd, which no file system quota limits
     in_folder,    // an unnamed file on the tmpfs at `folder`
   };
   // Throws FailureError.
@@ -75,8 +78,9 @@ class ArenaFile {
   ArenaFile(const ArenaFile&) = delete;
   ArenaFile& operator=(const ArenaFile&) = delete;
 
-  // Returns false if the program has closed the descriptor, which it does not know, and possibly
-  // reused its number. That other file is never touched.
+  // Returns whether the descriptor still refers to this file. A program that closes descriptors
+  // that it did not open may have closed it, and another file may have its number; that file must
+  // not be touched.
   bool is_there() const;
 
   int descriptor() const { return descriptor_.number(); }
@@ -89,9 +93,9 @@ class ArenaFile {
   // touched. Returns `bytes`. Throws FailureError.
   std::size_t extend(std::size_t bytes) const;
 
-  // Allocates memory for these pages now, by the memory policy of the calling thread: on its own
-  // NUMA node by default. Throws FailureError, with no effect, if memory is short or the file is
-  // closed.
+  // Allocates memory for these pages now, according to the memory policy of the calling thread: by
+  // default on its own NUMA node. Throws FailureError, with no effect, if memory is short or the
+  // file is closed.
   // Requires: whole pages.
   void reserve(Piece pages) const;
   // Returns the memory of these pages to the system. Requires: whole pages.
@@ -105,7 +109,7 @@ class ArenaFile {
 };
 
 struct ArenaOptions {
-  std::size_t cap_bytes = 0;  // the largest size; takes address space, not memory
+  std::size_t cap_bytes = 0;  // maximum size; reserves address space, not memory
   ArenaFile::Kind kind = ArenaFile::Kind::memfd_first;
   std::string folder = "/dev/shm";
 };
@@ -113,8 +117,8 @@ struct ArenaOptions {
 // Allocates pieces of the shared memory of this process. Thread-safe.
 class Arena {
  public:
-  // Pieces start on a pair of cache lines, because the adjacent-line prefetcher fetches both: the
-  // data of different teams never shares a pair.
+  // Pieces are aligned to pairs of cache lines, because the adjacent-line prefetcher fetches both
+  // lines of a pair. Data of different teams never shares a pair.
   static constexpr std::size_t least_alignment = 128;
 
   // Throws FailureError, or InputError if the cap is below one page.
@@ -148,7 +152,7 @@ class Arena {
   ArenaFile file_;
   ArenaView view_;
   ArenaId id_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   ArenaSpace space_;
   std::size_t reserved_bytes_ = 0;
 };

@@ -12,7 +12,7 @@ namespace huddle::memory {
 namespace {
 
 // After this many parts that are large enough but not aligned, the search continues with parts that
-// are large enough for any alignment, so that many small parts do not slow down allocations.
+// are large enough wherever they begin, so that many small parts do not slow down allocations.
 constexpr int most_tries = 64;
 
 }  // namespace
@@ -35,7 +35,7 @@ void ArenaSpace::Kind::insert(Piece piece) {
   bytes += piece.bytes;
 }
 
-// Reuses the nodes, so that it cannot fail.
+// Reuses the nodes of the containers, so that it cannot fail.
 void ArenaSpace::Kind::replace(Piece old, Piece piece) noexcept {
   auto at = bytes_at.extract(old.offset);
   at.key() = piece.offset;

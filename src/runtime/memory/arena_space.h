@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The free parts of an arena. Works on offsets only and never touches the memory. There are two
-// kinds of free parts: those with memory behind them and those without.
+// Manages the free parts of an arena. Works on offsets only and never touches the memory. There are
+// two kinds of free parts: those whose pages are allocated (Backing::memory) and those whose pages
+// are not (Backing::none).
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ void copy_plain(std::byte* target, const std::byte* source, std::size_t n) {
   std::memcpy(target, source, n);
 }
 
-// In the order of CopyKernel.
+// The implementation of a kernel; `kernels` is in the order of CopyKernel.
 struct Kernel {
   void (*copy)(std::byte* target, const std::byte* source, std::size_t n);
   bool NativeKernels::*is_native;
@@ -41,7 +41,7 @@ void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t
 
 namespace {
 
-// Volatile, because a compiler may remove a store that changes nothing.
+// `volatile` keeps the compiler from removing a store that changes nothing.
 void store_again(volatile std::byte& byte) { byte = byte; }
 
 }  // namespace
@@ -67,7 +67,7 @@ void write_and_keep(void* bytes, std::size_t n) {
 
 }  // namespace huddle::memory
 
-// Fallback for CPUs without their own file: memcpy, which is correct everywhere and fast on most.
+// Fallback for CPUs without kernels of their own: memcpy, which is fast on most of them.
 #if !defined(__x86_64__)
 
 #include <cstring>

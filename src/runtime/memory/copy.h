@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Ways of copying bytes. The fastest one depends on where the bytes are and in which caches.
-// Therefore they are measured (huddle calibrate) and selected by the measurements.
+// Kernels that copy bytes. Which one is fastest depends on where the bytes are and which caches
+// hold them. Therefore `huddle calibrate` measures the kernels, and the cost model selects one.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace huddle::memory {
 enum class CopyKernel : std::uint8_t {
   plain,           // the C library's memcpy
   rep_movsb,       // the REP MOVSB instruction
-  nontemporal,     // non-temporal stores of whole cache lines; do not read the target
+  nontemporal,     // non-temporal stores of whole cache lines; does not read the target
   prefetch_write,  // prefetches the target for writing, some distance ahead of the stores
-  interleaved,     // like prefetch_write, with several pages in turn
+  interleaved,     // like prefetch_write, but alternates between several pages
 };
 inline constexpr std::array<CopyKernel, 5> copy_kernels = {
     CopyKernel::plain, CopyKernel::rep_movsb, CopyKernel::nontemporal, CopyKernel::prefetch_write,
@@ -32,12 +32,12 @@ constexpr std::string_view name(CopyKernel kernel) {
   return copy_kernel_names[static_cast<std::size_t>(kernel)];
 }
 
-// Selects a kernel by the number of bytes only: one per power of two.
+// Selects a kernel by the number of bytes, with one entry per power of two.
 class KernelBySize {
  public:
   static constexpr std::size_t sizes = std::numeric_limits<std::size_t>::digits;
 
-  // The same kernel for all sizes.
+  // Uses the same kernel for all sizes.
   constexpr KernelBySize(CopyKernel kernel = CopyKernel::plain) { kernels_.fill(kernel); }
 
   // Sets the kernel for sizes from 2^power to 2^(power+1) - 1.
@@ -50,10 +50,12 @@ class KernelBySize {
   std::array<CopyKernel, sizes> kernels_{};
 };
 
-// Returns false if this CPU has no such instruction; copy_bytes then uses memcpy.
+// Returns whether the kernel is implemented for this CPU architecture. If not, copy_bytes uses
+// memcpy.
 bool is_native(CopyKernel kernel);
 
-// Sizes for which a function call would cost more than the copy: two words, which may overlap.
+// Returns whether copy_tiny() can copy n bytes, as two words that may overlap. For such sizes a
+// function call would cost more than the copy.
 constexpr bool is_tiny(std::size_t n) { return n >= 8 && n <= 16; }
 // Requires: is_tiny(n); the two ranges do not overlap.
 inline void copy_tiny(std::byte* target, const std::byte* source, std::size_t n) {
@@ -65,22 +67,23 @@ inline void copy_tiny(std::byte* target, const std::byte* source, std::size_t n)
   std::memcpy(target + n - sizeof last, &last, sizeof last);
 }
 
-// Copies n bytes. A later release store orders the copy, even if the kernel uses non-temporal
-// stores.
+// Copies n bytes. A later release store is ordered after the copy, even if the kernel uses
+// non-temporal stores.
 // Requires: the ranges do not overlap; pointers are null only if n == 0.
 void copy_bytes(CopyKernel kernel, void* target, const void* source, std::size_t n);
 
-// Copies, and rewrites each cache line of the source with its own content. The lines are then
-// exclusive to this core, so that the next writer fetches them from one place: invalidating the
-// copies of cores that have only read them would cost the next writer more.
+// Copies n bytes, and stores to each cache line of the source without changing it. The lines are
+// then modified in this core's cache, so that the next writer fetches them from there. Invalidating
+// shared copies in several caches would take it longer.
 // Requires: as copy_bytes; no other thread uses the source during the call.
 void read_and_own(void* target, void* source, std::size_t n);
-// Takes ownership like read_and_own, for bytes that were read without being copied. Requires: no
-// other thread uses them during the call.
+// Takes ownership of the cache lines like read_and_own, for bytes that were read without being
+// copied.
+// Requires: no other thread uses the bytes during the call.
 void write_and_keep(void* bytes, std::size_t n);
 
-// The kernels behind copy_bytes: copy_x86.cc or, for other CPUs, copy.cc. Requirements as for
-// copy_bytes.
+// The kernels behind copy_bytes, with the same requirements. They are in copy_x86.cc and, for other
+// CPUs, in copy.cc.
 inline constexpr std::size_t line_bytes = 64;
 
 // The kernels that have a native implementation in this build.

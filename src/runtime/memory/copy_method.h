@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The methods of transferring a block through shared memory: the kernels for copy-in and copy-out,
-// and the owner of the cache lines in between. Everything about a method is in its entry of the
-// table below: its name, when it may be used, and the curves of a machine file that contain its
-// cost. huddle calibrate measures these curves, the cost model uses them, and protocols copy by the
-// entry; no other code names a method.
+// Methods of transferring a block through shared memory. A method consists of the kernels for
+// copy-in and copy-out, and of a rule for which core owns the block's cache lines when the block is
+// reused. The table below contains everything about a method: its name, kernels and line ownership,
+// and the curves of the machine file that contain its cost. `huddle calibrate` measures these
+// curves, the cost model uses them, and protocols copy as the entry specifies.
 #pragma once
 
 #include <array>
@@ -18,29 +18,29 @@
 
 namespace huddle::memory {
 
-// The owner of a block's cache lines when the block is written again.
+// Specifies which core holds a block's cache lines when the block is written again.
 enum class LineOwnership : std::uint8_t {
-  readers_share,  // any number of readers have copies
-  reader_takes,   // the only reader has taken ownership while reading (read_and_own)
-  ping_pong,      // the only reader owns them and writes the next block, to the previous writer
-  prefetched,     // the writer prefetches them for writing when it has time
+  readers_share,  // any number of readers hold copies of them
+  reader_takes,   // the only reader took ownership while it read them (read_and_own)
+  ping_pong,      // the reader writes the next block to them, for the previous writer
+  prefetched,     // the writer prefetches them for writing after it has sent a block
 };
 
 struct CopyMethodFacts {
-  std::string_view name;  // as shown in explanations
+  std::string_view name;  // as printed by `huddle explain`
   CopyKernel in = CopyKernel::plain;
   LineOwnership ownership = LineOwnership::readers_share;
   CopyKernel out = CopyKernel::plain;
-  // Names of curves in a machine file: the cost to write a block, to read it, and of both in a
-  // ring.
+  // Names of curves in the machine file: the time to write a block, the time to read it, and the
+  // time of both if they overlap in a ring of blocks.
   std::string_view write_curve = "write_cached";
   std::string_view read_curve = "read_dirty";
   std::string_view ring_curve = "ring";
-  // Lower bound of the read cost if the reader takes ownership; empty otherwise.
+  // Curve with a lower bound of the read time if the reader takes ownership; empty otherwise.
   std::string_view own_curve = {};
 };
 
-// A new method is one line here. If several cost the same, the first is used.
+// To add a method, add an entry. If several methods have the same cost, the first is used.
 inline constexpr std::array copy_methods = {
     CopyMethodFacts{.name = "plain"},
     CopyMethodFacts{
@@ -83,14 +83,15 @@ inline constexpr std::array copy_methods = {
                     .ring_curve = "ring_interleaved"},
 };
 
-// Index in copy_methods. A number, so that plans mean the same in every process.
+// Index into copy_methods. Unlike a pointer, it means the same in every process, so plans can
+// contain it.
 class CopyMethod {
  public:
   constexpr CopyMethod() = default;
-  // A kernel alone stands for the method that allows any number of readers.
+  // Converts a copy-in kernel to the first method that uses it and allows any number of readers.
   constexpr CopyMethod(CopyKernel kernel)
       : number_(number_of(kernel, LineOwnership::readers_share)) {}
-  // Requires: the number is an index of copy_methods.
+  // Requires: `number` is an index into copy_methods.
   static constexpr CopyMethod numbered(std::size_t number) {
     CopyMethod method;
     method.number_ = static_cast<std::uint8_t>(number);
@@ -175,7 +176,8 @@ constexpr bool is_taken(const CopyMethodFacts& method) {
 constexpr bool is_ping_pong(const CopyMethodFacts& method) {
   return method.ownership == LineOwnership::ping_pong;
 }
-// Blocks that are reduced in place are never copied out.
+// Returns whether the method suits blocks that readers reduce without copying them out. The
+// copy-out kernel is not used then, so only the methods with the default one are listed.
 constexpr bool is_joined(const CopyMethodFacts& method) { return method.out == CopyKernel::plain; }
 
 }  // namespace detail
@@ -187,22 +189,22 @@ inline constexpr auto to_one_reader =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_shared(method) || detail::is_taken(method);
     }>();
-// For pairs of ranks that send equal amounts to each other.
+// For pairs of ranks that send equal amounts to each other at the same time.
 inline constexpr auto both_ways = detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
   return detail::is_shared(method) || detail::is_taken(method) || detail::is_ping_pong(method);
 }>();
-// For a writer that has just read the cache lines, to the rank that had written them.
+// For a rank that replies in the cache lines that it has just read, to the rank that wrote them.
 inline constexpr auto for_answers = detail::allowed_copy_methods<detail::is_ping_pong>();
-// For a writer that reads nothing in the meantime.
+// For a rank that sends but receives nothing in the same call.
 inline constexpr auto one_way = detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
   return method.ownership == LineOwnership::prefetched;
 }>();
-// For memory that a peer has mapped, whose blocks are copied once.
+// For single copies from or to memory that a peer has mapped: methods that use one kernel only.
 inline constexpr auto same_kernel_both_ends =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_shared(method) && method.in == method.out;
     }>();
-// For blocks that are reduced in place.
+// For blocks that their readers reduce directly from shared memory, without copying them out.
 inline constexpr auto reduced_by_many =
     detail::allowed_copy_methods<[](const CopyMethodFacts& method) {
       return detail::is_joined(method) && detail::is_shared(method);

@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Copy kernels for x86-64. SSE2 suffices: four 16-byte streaming stores that fill a cache line
-// leave the write-combining buffer as one full line, like a single 64-byte store.
+// leave the write-combining buffer as one write of a full line, like a single 64-byte store.
 #include "runtime/memory/copy.h"
 
 #if defined(__x86_64__)
@@ -44,12 +44,13 @@ void stream_line(std::byte* target, const std::byte* source) {
 // The hardware prefetcher follows a stream to the end of its page and then has to detect the next
 // one. With several streams in flight, this delay is hidden.
 constexpr std::size_t stream_bytes = 4096;
-// Bytes that are copied from one stream before the next one's turn: cache lines come in pairs.
+// Bytes copied from one stream before switching to the next: a pair of cache lines, because the
+// adjacent-line prefetcher fetches both.
 constexpr std::size_t turn_bytes = 2 * line_bytes;
 constexpr std::size_t ahead_in_stream_bytes = 2 * turn_bytes;
 
-// Copies `streams` pages side by side for as long as each stream has a full page left. Returns the
-// number of bytes copied.
+// Copies groups of `streams` pages, alternating between the pages of a group, until less than a
+// group is left. Returns the number of bytes copied.
 template <std::size_t streams>
 std::size_t copy_streams(std::byte* target, const std::byte* source, std::size_t n) {
   constexpr std::size_t all_bytes = streams * stream_bytes;
@@ -86,7 +87,7 @@ void copy_nontemporal(std::byte* target, const std::byte* source, std::size_t n)
   std::size_t done = head;
   for (; done + line_bytes <= n; done += line_bytes) stream_line(target + done, source + done);
   std::memcpy(target + done, source + done, n - done);
-  // A later release store does not order streaming stores; this fence does.
+  // A release store is not ordered after earlier streaming stores without this fence.
   if (done > head) _mm_sfence();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Instructions for spinning, fences and prefetches that C++ does not offer.
+// Instructions that C++ does not offer: pauses in spin loops, fences and prefetches.
 #pragma once
 
 #if defined(__x86_64__)
@@ -29,8 +29,8 @@ inline void spin_pause() {
 namespace huddle::memory {
 
 // Blocks until every earlier store of this thread is visible to other threads. A release store does
-// not wait: it is queued behind earlier stores. The timing of a copy without this call measures
-// only the time to the store buffer.
+// not wait: it is queued behind earlier stores. Without this call, a timed copy ends when its last
+// stores are in the store buffer, not when they are visible.
 inline void wait_for_stores() {
 #if defined(__x86_64__)
   _mm_mfence();
@@ -49,9 +49,9 @@ inline void order_nontemporal_stores() {
 }
 
 // Prefetches the cache line for writing: the line moves to this core and is invalidated in all
-// other caches. Has no effect on CPUs without the instruction. Not __builtin_prefetch on x86-64:
-// for the baseline ISA it prefetches for reading, and the line would cross the interconnect twice,
-// first to be shared and then to be owned.
+// other caches. Has no effect on CPUs without the instruction. On x86-64, __builtin_prefetch is not
+// used, because it prefetches for reading with the baseline ISA. The line would then cross the
+// interconnect twice, first in shared and then in exclusive state.
 inline void prefetch_for_write(const void* line) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));

@@ -20,11 +20,12 @@
 namespace huddle::memory {
 namespace {
 
-// Memory that is kept for later blocks in addition to used_bytes_: about what the C library's
-// malloc comes to keep. With less, varying sizes take twice the time, mostly for page faults.
+// The heap keeps at most used_bytes_ plus this much free memory for later blocks, like the C
+// library's malloc. With less, allocations of varying sizes take twice as long, mostly because of
+// page faults.
 constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
-// Maximum distance between the last block and the end of the file: core dumps and mlockall()
-// allocate memory for all pages up to there.
+// The file grows in steps of this size. They are small, because core dumps and mlockall() allocate
+// memory for all pages up to the end of the file.
 constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
 
 // Rounds the cap down to whole pages.
@@ -45,7 +46,8 @@ Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes, Care care)
       most_copied_bytes_(most_copied_bytes),
       care_(care),
       file_bytes_(file_.extend(page_bytes())) {
-  // Takes effect if the system enables huge pages for shared memory on request ("advise").
+  // Takes effect if the system's setting of huge pages for shared memory (shmem_enabled) is
+  // "advise".
   madvise(view_.base(), view_.cap_bytes(), MADV_HUGEPAGE);
   new (view_.base()) ArenaHeader{ArenaHeader::expected_magic, view_.cap_bytes(), id_};
   space_.give(Backing::none, {begin() + page_bytes(), view_.cap_bytes() - page_bytes()});
@@ -78,7 +80,7 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
   if (bytes > view_.cap_bytes() || mutex_.is_forking_here()) return false;
   const std::scoped_lock lock(mutex_);
   const auto at = blocks_.find(address_of(block));
-  // A checked block ends at the end of its pages.
+  // In checked mode, a guard page follows each block.
   if (is_private_ || care_ == Care::checked || at == blocks_.end()) return false;
   const Piece old{at->first, at->second};
   if (bytes <= old.bytes) return true;
@@ -95,7 +97,7 @@ bool Heap::grow(void* block, std::size_t bytes) noexcept {
   return false;
 }
 
-// Untouched memory is taken in whole pages, because a page has memory once one byte is touched.
+// Takes whole pages of untouched memory, because the first touch of a byte allocates its page.
 std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) {
   if (const auto used = space_.take(Backing::memory, bytes, alignment)) return Found{*used, true};
   const auto clean =
@@ -103,7 +105,8 @@ std::optional<Heap::Found> Heap::find(std::size_t bytes, std::size_t alignment) 
   return clean ? std::optional(Found{*clean, false}) : std::nullopt;
 }
 
-// Free parts with memory may separate those without: returning their memory merges them.
+// If there is no suitable part, returns the memory of all free parts and tries again: parts with
+// memory may lie between parts without, and are merged with them only then.
 std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_t alignment,
                                                    Lock& lock) {
   auto found = find(bytes, alignment);
@@ -113,7 +116,7 @@ std::optional<Heap::Found> Heap::find_or_make_room(std::size_t bytes, std::size_
 }
 
 bool Heap::free(void* block) noexcept {
-  // The child of this fork may own the block as well, and its copy is not complete yet.
+  // In a fork, the child owns the block as well, and its copy may not be complete yet.
   if (block == nullptr || mutex_.is_forking_here()) return true;
   Lock lock(mutex_);
   const auto at = blocks_.find(address_of(block));
@@ -128,20 +131,21 @@ bool Heap::free(void* block) noexcept {
       return true;
     }
     const Piece part = space_.give(Backing::memory, piece);
-    // The limit grows with the memory in blocks: a program that uses little returns most of it, and
-    // one that uses much does not fault its pages in again and again.
+    // The limit grows with the memory in blocks: a program that uses little memory returns most of
+    // what it frees, and one that uses much does not fault the same pages in repeatedly.
     if (space_.free_bytes(Backing::memory) > used_bytes_ + most_kept_idle_bytes) {
       return_pages_of({&part, 1}, lock);
     }
   } catch (const std::bad_alloc&) {
-    // The block is leaked.
+    // The block is leaked, because there is no memory to record that it is free.
   }
   return true;
 }
 
-// Unlocks meanwhile, because a memory hook, such as the registration cache of a network adapter,
-// may allocate and free. The pages then belong neither to blocks nor to free parts. If the system
-// refuses, they stay free parts with memory.
+// Returns the whole pages of these free parts to the system. Releases the lock meanwhile, because a
+// memory hook, such as that of UCX's registration cache, may allocate and free memory. During that
+// time the pages are neither in blocks nor in free parts. Pages whose memory the system does not
+// take back stay free parts with memory.
 void Heap::return_pages_of(std::span<const Piece> parts, Lock& lock) {
   std::vector<Piece> taken;
   taken.reserve(parts.size());
@@ -164,8 +168,8 @@ bool Heap::return_to_system(Piece pages, bool is_private) const {
   return is_private ? drop_pages(pages) : remove_shared_pages(pages);
 }
 
-// Extends the file to the end of the piece and includes it in core dumps, like other memory of the
-// program. Returns false if the file cannot grow or its descriptor is closed.
+// Extends the file to at least the end of the piece, and includes the file in core dumps, like the
+// program's other memory. Returns false if the file cannot grow or its descriptor is closed.
 bool Heap::reach(Piece piece) {
   const std::size_t end = in_file(piece).end();
   if (end <= file_bytes_) return true;
@@ -180,7 +184,7 @@ bool Heap::reach(Piece piece) {
   return true;
 }
 
-// Unlocks before it returns the memory, as return_pages_of() does.
+// Releases the lock before it returns the memory, for the same reason as return_pages_of().
 bool Heap::clear(Piece pages) noexcept {
   if (mutex_.is_forking_here()) return false;
   const bool is_private = [this] {

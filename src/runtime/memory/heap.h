@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A heap for the application's own memory that peers can map: collectives read and write buffers
-// from it in place. It is one address range over one unnamed file. Pages are allocated when they
-// are first touched, on the NUMA node of the thread that touches them, like any other memory.
+// A heap for the application's memory that peers can map, so that collectives can read and write
+// the application's buffers directly. It is one address range, a mapping of one unnamed file. Pages
+// are allocated when they are first touched, on the NUMA node of the thread that touches them, like
+// any other memory.
 //
-// A child of fork() shares nothing with its parent: it gets a copy. If the heap holds more than a
-// limit, the copy would take too long. The heap then stops being shared, and parent and child keep
-// their blocks as after any other fork.
+// A child of fork() must not share the heap with its parent, so it gets a copy. If the heap
+// contains more than a limit, copying would take too long. The heap then stops being shared with
+// peers, and parent and child keep their blocks copy-on-write, like any other memory.
 #pragma once
 
 #include <pthread.h>
@@ -29,10 +30,10 @@
 namespace huddle::memory {
 
 // A mutex that the forking thread holds during the fork. It recognises that thread, because fork
-// handlers of other libraries, which run meanwhile, may call the heap.
+// handlers of other libraries run on it meanwhile and may call the heap.
 class ForkMutex {
  public:
-  // Spins first, because critical sections are shorter than falling asleep and being woken.
+  // Spins first, because critical sections take less time than sleeping and waking up.
   void lock() {
     for (int tries = 0; tries < 100; ++tries) {
       if (mutex_.try_lock()) return;
@@ -51,8 +52,9 @@ class ForkMutex {
     forking_.store(nobody, std::memory_order_relaxed);
     mutex_.unlock();
   }
-  // Returns whether the calling thread is the one that forks, in the parent or as the only thread
-  // of the child. Relaxed order suffices, because only the thread itself ever stores its own ID.
+  // Returns whether the calling thread is in a fork: as the forking thread of the parent, or as the
+  // only thread of the child. Relaxed order suffices, because only the thread itself ever stores
+  // its own ID.
   bool is_forking_here() const {
     return forking_.load(std::memory_order_relaxed) == pthread_self();
   }
@@ -64,13 +66,13 @@ class ForkMutex {
   std::atomic<pthread_t> forking_{nobody};
 };
 
-// The connection on which a child reports to its parent that it is ready. If the child dies or was
-// never created, the parent does not block.
+// A socket pair through which a child reports to its parent that it has its copy. The parent does
+// not block if the child dies or was never created.
 class ForkLine {
  public:
   // Call before the fork. Returns false if the process has no descriptors left.
   bool open() noexcept;
-  // Call after the fork, one in each process. No effect if not open.
+  // Call after the fork, one in each process. They have no effect if the connection is not open.
   void wait_in_parent() noexcept;
   void notify_parent() noexcept;
 
@@ -79,16 +81,17 @@ class ForkLine {
   FileDescriptor childs_;
 };
 
-// The state of a heap that changes while peers use it.
+// The part of a heap's state that changes while peers use the heap.
 struct HeapState {
   // True while peers see what the owner writes. Read it after incrementing `calls`.
   std::atomic<bool> is_shared{true};
-  // Calls in progress during which peers may access the heap. The pages must stay shared meanwhile.
+  // Number of collective calls in progress in which peers may access the heap. The pages must stay
+  // shared meanwhile.
   std::atomic<int> calls{0};
 };
 
-// A description of a heap, for code that uses it without allocating from it: of this process's own
-// heap, or of a peer's, to map it.
+// Describes a heap to code that does not allocate from it: this process's own heap, or a peer's
+// heap that is to be mapped.
 struct HeapFacts {
   std::byte* base = nullptr;  // address in its owner
   std::size_t cap_bytes = 0;
@@ -101,13 +104,14 @@ struct HeapFacts {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     return at - reinterpret_cast<std::uintptr_t>(base) < cap_bytes;
   }
-  // Returns whether peers see the memory at the address.
+  // Returns whether peers that have mapped the heap see the memory at the address.
   bool shows(const void* address) const noexcept {
     return holds(address) && (state == nullptr || state->is_shared.load());
   }
 };
 
-// Marks a call in progress: as long as it exists, peers may access the heap. `heap` may be null.
+// Marks a collective call in progress: while this object exists, peers may access the heap. `heap`
+// may be null.
 class HeapUse {
  public:
   explicit HeapUse(const HeapFacts* heap) : state_(heap == nullptr ? nullptr : heap->state) {
@@ -126,17 +130,19 @@ class HeapUse {
 // Allocates the blocks. Thread-safe.
 class Heap {
  public:
-  // Blocks start on a pair of cache lines of their own.
+  // Blocks consist of whole pairs of cache lines, because many CPUs prefetch lines in pairs.
   static constexpr std::size_t least_alignment = 128;
-  // A fork copies this much in less than a second; a program would notice the time for more.
+  // Default of most_copied_bytes: a fork copies this much in less than a second.
   static constexpr std::size_t usual_most_copied_bytes = std::size_t{1} << 30;
 
-  // With `checked`, the heap detects accesses outside a block and after it is freed, by its owner
-  // and by peers, and aborts the program with a message. For debugging.
+  // For debugging: with `checked`, an access beyond the end of a block or after the block was freed
+  // faults, or the heap detects it later and aborts the program with a message. See heap_check.cc,
+  // also for accesses by peers.
   enum class Care { usual, checked };
 
-  // cap_bytes: the largest size; takes address space, not memory. most_copied_bytes: the largest
-  // content that a fork copies. Throws FailureError, or InputError if the cap is below two pages.
+  // cap_bytes: maximum size; reserves address space, not memory. most_copied_bytes: maximum size of
+  // all blocks at which a fork copies them. Throws FailureError, or InputError if the cap is below
+  // two pages.
   explicit Heap(std::size_t cap_bytes, std::size_t most_copied_bytes = usual_most_copied_bytes,
                 Care care = Care::usual);
   Heap(const Heap&) = delete;
@@ -144,18 +150,21 @@ class Heap {
 
   enum class Content { any, zero };
 
-  // Returns null if there is no memory, or if the heap is no longer shared and thus of no use.
+  // Returns null if memory is exhausted, or if the heap is no longer shared: its blocks would then
+  // have no advantage.
   // Requires: alignment is a power of two.
   void* allocate(std::size_t bytes, std::size_t alignment = least_alignment,
                  Content content = Content::any) noexcept;
   // Returns false if no block begins there: it was already freed, or never allocated. Accepts null.
   bool free(void* block) noexcept;
-  // Extends the block in place. Returns false, with no effect, if there is no space behind it.
+  // Extends the block in place to `bytes` bytes. Returns false, with no effect, if that is not
+  // possible, for example because another block follows.
   bool grow(void* block, std::size_t bytes) noexcept;
-  // Zeroes these pages and returns their memory until they are written. Returns false with errno
-  // set if the system cannot do that. Requires: whole pages of blocks of this heap.
+  // Returns the memory of these pages to the system; they read as zeros until they are written.
+  // Returns false if the system cannot do that, with errno set.
+  // Requires: whole pages of blocks of this heap.
   bool clear(Piece pages) noexcept;
-  // With `checked`, reports accesses to freed memory, including those of peers.
+  // With `checked`, aborts the program with a message if a peer has accessed freed memory.
   void check_freed() const noexcept;
   // Returns the usable size of the block; 0 if no block begins there.
   std::size_t bytes_of(const void* block) const noexcept;
@@ -170,11 +179,11 @@ class Heap {
   // Upper bound of the memory in use: allocated blocks plus memory that is kept for later blocks.
   std::size_t held_bytes() const;
 
-  // To be called around every fork() by the forking thread, for pthread_atfork(). Between these
-  // calls allocations of this thread fail, and its free() has no effect. The child has a copy of
-  // all blocks, and the parent continues only after the copy is complete. If the stack of the
-  // forking thread lies in a block, the heap stops being shared: the child uses its stack before
-  // after_fork_in_child() can copy it.
+  // Fork handlers for pthread_atfork(). Between before_fork() and the handler after the fork,
+  // allocations of the forking thread fail, and its free() has no effect. The child copies all
+  // blocks in after_fork_in_child(), and the parent continues only after that. If the stack of the
+  // forking thread lies in a block, the heap stops being shared instead: the child uses the stack
+  // before after_fork_in_child() can copy it.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
   void after_fork_in_child() noexcept;
@@ -185,7 +194,7 @@ class Heap {
     bool was_used = false;  // if true, its content is undefined
   };
 
-  // The treatment of the pages when the process forks.
+  // Selects how a fork treats the pages of the heap.
   enum class AtFork { nothing, copy, freeze };
 
   using Lock = std::unique_lock<ForkMutex>;
@@ -224,8 +233,8 @@ class Heap {
   std::size_t most_copied_bytes_;
   Care care_;
   mutable HeapState state_;
-  mutable ForkMutex mutex_;  // guards what follows
-  // Offsets in these pieces are addresses, because addresses have to be aligned.
+  mutable ForkMutex mutex_;  // guards the members below
+  // The offset of a piece is an address here, because addresses have to be aligned.
   ArenaSpace space_;
   std::map<std::size_t, std::size_t> blocks_;  // size by address
   std::size_t used_bytes_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The checked mode of the heap (Heap::Care::checked). Memory of freed blocks is returned at once
-// and made inaccessible, and its addresses are reused only when no others are left. Peers have
-// their own mappings, which this process cannot protect; but a freed page that a peer touches gets
-// memory again, which is detected.
+// The checked mode of the heap (Heap::Care::checked). The memory of a freed block is returned to
+// the system at once, its pages become inaccessible, and its addresses are reused only if no others
+// are left. Peers have their own mappings, which this process cannot protect; but if a peer touches
+// a freed page, the page gets memory again, which the heap detects.
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void Heap::free_checked(const CheckedBlock& block, Lock& lock) {
   const Piece pages = block.pages();
   const bool is_private = is_private_;
   lock.unlock();
-  // The guard page has no memory of its own, but memory hooks get the whole range.
+  // Includes the guard page, which has no memory, so that memory hooks see one range.
   may_be_written(pages);
   const bool is_gone = return_to_system(pages, is_private) && forbid_pages(pages);
   lock.lock();

@@ -3,7 +3,8 @@
 //
 // Fork support of the heap. The kernel excludes the heap's pages from every child (MADV_DONTFORK),
 // so that no child can write to them; a child of fork() gets pages of its own here. This code
-// allocates nothing, because fork handlers of other libraries may hold their locks.
+// allocates nothing, because fork handlers of other libraries may hold locks that an allocation
+// needs.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -60,9 +61,11 @@ void ForkLine::notify_parent() noexcept {
 
 // Wakes the threads of this process that wait on a shared futex in these pages, so that they read
 // its value and wait again. Needed when the pages stop being shared: the kernel identifies such a
-// futex by the file of its page, so that after the change no call could wake a thread that already
-// waits. pthread_join() waits like this, on a word in the other thread's data. Allocates nothing.
-// Requires: the pages, given by their address, were mapped from the beginning of the file.
+// futex by the file of its page, so that after the change FUTEX_WAKE would not find a thread that
+// already waits. pthread_join() waits on such a futex, in the control block of the other thread.
+// Allocates nothing.
+// Requires: the offset of `pages` is an address; the pages were mapped from the beginning of the
+// file.
 void wake_futex_waiters(Piece pages, int file) noexcept;
 
 namespace {
@@ -79,8 +82,9 @@ std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
   return number;
 }
 
-// Returns the address of the shared futex that the thread waits on. /proc/.../syscall contains the
-// number and the arguments of the system call in which a thread sleeps.
+// Returns the address of the shared futex on which the thread waits, if any. `tasks` is a
+// descriptor of /proc/self/task; the file "syscall" of a thread contains the number and the
+// arguments of the system call in which the thread sleeps.
 std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
   constexpr std::string_view name = "/syscall";
   const std::string_view number(thread);
@@ -99,7 +103,8 @@ std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
   return is_shared ? address : std::nullopt;
 }
 
-// Wakes through another mapping of the page, in which the kernel finds the same futex.
+// Wakes all threads that wait on the shared futex at offset `place` of the file. Works through a
+// new mapping of the page, because the kernel identifies the futex by file and offset.
 void wake(std::size_t place, int file) {
   const std::size_t page = round_down(place, page_bytes());
   void* const mapped = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file,
@@ -131,16 +136,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Upper bound on the delay of a fork that has to wait until no peer uses the heap: longer than a
-// collective on large buffers takes, and short enough for a fork while another thread waits in a
-// collective for something else.
+// Maximum time that a fork waits until no peer uses the heap. It is longer than a collective on
+// large buffers takes, but an acceptable delay if another thread of this process is blocked in a
+// collective.
 constexpr std::chrono::milliseconds longest_wait_for_peers{500};
 
 void say(std::string_view sentence) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
 }
 
-// Aborts the child: it would read zeros instead of its data or crash later without a reason.
+// Aborts the child, which would otherwise read zeros instead of its data, or crash later without an
+// explanation.
 [[noreturn]] void give_up_child() {
   say("huddle: heap: a forked child cannot have what was in the shared heap: no memory, or the "
       "program has closed its descriptor\n");
@@ -158,7 +164,8 @@ bool read_all(int file, std::byte* to, Piece part) {
   return true;
 }
 
-// Skips untouched pages, which are zero and have no memory.
+// Calls act(part) for each part of the pages that has memory; the other pages are untouched and
+// zero. Stops and returns false if a call returns false or the file cannot be searched.
 template <class Act>
 bool for_each_touched_part(int file, Piece pages, const Act& act) {
   for (std::size_t at = pages.offset; at < pages.end();) {
@@ -178,8 +185,9 @@ bool for_each_touched_part(int file, Piece pages, const Act& act) {
 void Heap::before_fork() noexcept {
   mutex_.lock_for_fork();
   if (!is_private_) {
-    // ibv_fork_init() and its like reverse this for memory that an adapter no longer uses. The
-    // child would then share those pages, and map_all_anew() would fail.
+    // This is repeated for each fork, because ibv_fork_init() and similar calls make the kernel
+    // copy the mappings of memory that an adapter no longer uses. The child would then share those
+    // pages, and map_all_anew() would fail.
     leave_out_of_children({begin(), view_.cap_bytes()});
     if (holds_stack_of_caller()) freeze_before_fork();
   }
@@ -215,9 +223,9 @@ void Heap::after_fork_in_child() noexcept {
   mutex_.unlock_after_fork();
 }
 
-// Returns whether the child would miss what it needs before its first handler: the stack of the
-// calling thread or context, or the thread's own data, which lie on the same block if the program
-// has given the thread its stack.
+// Returns whether the heap contains memory that the child needs before its fork handlers run: the
+// current stack, or the control block of the thread, which lies in the same block if the program
+// has supplied the thread's stack.
 bool Heap::holds_stack_of_caller() const {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the C library's handle is the address of those data
   const auto* const thread = reinterpret_cast<const void*>(pthread_self());
@@ -225,8 +233,9 @@ bool Heap::holds_stack_of_caller() const {
 }
 
 // Makes all blocks private to this process, so that the child inherits them like any other memory.
-// The pages of the stack alone do not suffice: blocks share pages, and peers would read old data
-// there. Unlocks while it waits for other threads' calls to end, because those may need the heap.
+// Doing this only for the pages of the stack would not suffice: other blocks may share these pages,
+// and peers would read stale data from them. Releases the lock while it waits for other threads'
+// calls to end, because those may need the heap.
 void Heap::freeze_before_fork() {
   const Clock::time_point deadline = Clock::now() + longest_wait_for_peers;
   while (!is_private_ && file_.is_there()) {
@@ -255,9 +264,10 @@ Heap::AtFork Heap::choose_at_fork() {
   return AtFork::copy;
 }
 
-// Tries to end the sharing; returns false if peers may be using the heap. Memory between the blocks
-// is returned first, so that it is not copied. Calls increment `calls` and then read `is_shared`;
-// this function does the reverse. At least one sees the other.
+// Ends the sharing, unless peers may be using the heap; returns whether it did. Also returns the
+// memory between the blocks to the system, so that it is not copied. A call increments `calls` and
+// then reads `is_shared`; this function stores `is_shared` and then reads `calls`. So at least one
+// of them sees the other's store.
 bool Heap::stop_sharing() {
   state_.is_shared = false;
   if (state_.calls == 0) {
@@ -285,8 +295,8 @@ bool Heap::copy_blocks() const {
   });
 }
 
-// In parent and child: maps the blocks privately. No process writes to the file any more, and each
-// sees only its own later writes.
+// Maps the blocks privately; called in the parent and in the child. From then on neither process
+// writes to the file, and each sees only its own writes.
 bool Heap::freeze_blocks() const {
   const std::size_t end = end_of_blocks();
   if (!map_own_view({begin(), end - begin()}, file_.descriptor())) return false;
@@ -296,8 +306,8 @@ bool Heap::freeze_blocks() const {
   return true;
 }
 
-// Calls act(run) for each run of pages that contain adjacent blocks or blocks on the same page, in
-// address order. Stops at the first call that returns false, and returns false.
+// Calls act(run) for each run of consecutive pages that contain blocks, in address order. Stops and
+// returns false if a call returns false.
 template <class Act>
 bool Heap::for_each_run(const Act& act) const {
   Piece run;
@@ -312,7 +322,8 @@ bool Heap::for_each_run(const Act& act) const {
   return run.bytes == 0 || act(run);
 }
 
-// Calls act(gap) for the pages before and between the runs, without the first page of the file.
+// Calls act(gap) for the pages before and between these runs, except the first page of the file,
+// which contains the header.
 template <class Act>
 void Heap::for_each_gap(const Act& act) const {
   std::size_t end = begin() + page_bytes();

@@ -61,7 +61,8 @@ bool forbid_pages(Piece pages) noexcept {
 
 namespace {
 
-// Pattern of memory that must not be used: a huge negative double, and not a valid address.
+// Fill pattern of memory that must not be used. As a double it is a huge negative number; as a
+// pointer it is invalid.
 constexpr std::byte nobodys{0xF3};
 // malloc's guarantee: the alignment suffices for any type.
 constexpr std::size_t least_alignment = alignof(std::max_align_t);

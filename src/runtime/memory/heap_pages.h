@@ -13,34 +13,38 @@
 namespace huddle::memory {
 
 // The functions below change the mappings of whole pages in this process. The offset of each Piece
-// is an address. They allocate nothing.
+// is an address. They allocate nothing, and return whether they succeeded.
 
-// Reserves an unmapped address range, without access. Returns false if part of it is mapped.
+// Reserves an unmapped address range, without access. Fails if part of it is mapped.
 bool hold_addresses(Piece pages) noexcept;
-// Allows access to a reserved range. Its pages are zero until they are written.
+// Makes pages readable and writable. Pages of a reserved range read as zeros until they are
+// written.
 bool may_be_written(Piece pages) noexcept;
-// Atomically replaces the mapping by a private one of the file, starting at the file's beginning.
+// Atomically replaces the mapping of the pages with a private mapping of the file from its
+// beginning.
 bool map_own_view(Piece pages, int file) noexcept;
-// Returns the memory of the pages, keeps the addresses. Returns false, with no effect, on failure.
+// Returns the memory of the pages to the system, but keeps the addresses reserved. Has no effect if
+// it fails.
 bool drop_pages(Piece pages) noexcept;
-// Returns the memory of pages that are mapped shared from a file in memory; every process that maps
-// them then reads zeros. Works on the address instead of the descriptor, because that is what the
-// memory hooks of registration caches intercept. Returns false if it fails, as for locked pages.
+// Returns the memory of pages of a shared mapping of a memfd or tmpfs file to the system; every
+// process that maps them then reads zeros. Uses the address instead of the file descriptor, because
+// the memory hooks of registration caches intercept only calls with addresses. Fails for locked
+// pages, for example.
 bool remove_shared_pages(Piece pages) noexcept;
-// Makes the kernel leave these pages out of every child, even if the program has requested the
-// opposite. Has no effect if the kernel refuses.
+// Excludes the pages from every child of fork(), even if the program has requested the opposite.
+// Has no effect if the kernel refuses.
 void leave_out_of_children(Piece pages) noexcept;
 // Makes an access to the pages fault.
 bool forbid_pages(Piece pages) noexcept;
 
-// The layout of a block in checked mode: on pages of its own, ending at the end of its last page
-// or, because of alignment, shortly before it, followed by an inaccessible guard page. An access
+// The layout of a block in checked mode. The block has pages of its own and ends at the end of the
+// last one or, because of alignment, shortly before; an inaccessible guard page follows. An access
 // beyond the block or after it is freed faults immediately or is reported when the block is freed.
 struct CheckedBlock {
   std::size_t address = 0;
   std::size_t bytes = 0;  // the requested size
 
-  // Returns the bytes of whole pages that it needs, including the guard page.
+  // Returns the size of the pages that a block of `bytes` bytes needs, including the guard page.
   static std::size_t pages_for(std::size_t bytes);
   // Places a block at the end of these pages. Requires: they begin at a multiple of the alignment.
   static CheckedBlock at_end_of(Piece pages, std::size_t bytes, std::size_t alignment);
@@ -48,9 +52,9 @@ struct CheckedBlock {
   // Returns all pages of the block, including the guard page.
   Piece pages() const;
 
-  // Protects the guard page, if the process has mappings left for that. Fills the space between the
-  // block and the guard page, and the block itself if `fill`, with a pattern that is no useful
-  // number or address.
+  // Protects the guard page, unless the process has reached its limit of mappings. Fills the space
+  // between the block and the guard page, and if `fill` the block itself, with a pattern that is
+  // neither a plausible number nor a valid address.
   void arm(bool fill) const noexcept;
   // Returns whether the space between the block and the guard page is unchanged.
   bool is_intact() const noexcept;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A fence for a store-load handshake between a side that runs at every call and one that runs once
-// per program. Each side stores and then loads what the other stores, and at least one of them must
-// see the other's store. If the kernel supports it, the rare side pays for both fences.
+// An asymmetric fence for a store-load handshake between a frequent side, which runs in every call,
+// and a rare side, which runs once per program. Each side stores a flag and then loads the flag of
+// the other; at least one of them must see the other's store. If the kernel supports membarrier(),
+// the rare side executes the fences of both sides.
 #pragma once
 
 #include <atomic>
@@ -13,16 +14,17 @@ namespace huddle::memory {
 
 class OneSidedFence {
  public:
-  // The threads that the frequent side may run on.
+  // Threads on which the frequent side may run, and the duration of rare_side().
   enum class Among : std::uint8_t {
-    threads,    // of this process: takes microseconds, but some milliseconds the first time
-    processes,  // of this machine: takes some milliseconds
+    threads,    // threads of this process; microseconds, the first time some milliseconds
+    processes,  // processes on this machine; some milliseconds
   };
 
   // Returns whether the kernel can make all of these threads execute a fence (membarrier).
   static bool is_supported(Among among);
 
-  // one_sided: if false, each side executes its own fence. All users of one handshake must agree.
+  // one_sided: the rare side executes both fences, which requires is_supported(); otherwise each
+  // side executes its own. Both sides of a handshake must pass the same value.
   OneSidedFence(Among among, bool one_sided) : among_(among), one_sided_(one_sided) {}
 
   void frequent_side() const {
@@ -32,7 +34,8 @@ class OneSidedFence {
       std::atomic_thread_fence(std::memory_order_seq_cst);
     }
   }
-  // Returns whether rare_side() still works: a sandbox may have been entered since.
+  // Returns whether rare_side() still works. A sandbox that was entered in the meantime may forbid
+  // membarrier().
   bool has_rare_side() const { return !one_sided_ || is_supported(among_); }
   // Requires: has_rare_side().
   void rare_side() const;

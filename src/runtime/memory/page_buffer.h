@@ -10,8 +10,8 @@
 
 namespace huddle::memory {
 
-// NUMA placement by system calls; libnuma would be one more dependency for a few lines. A kernel
-// without NUMA support, and qemu-user, have none of these calls and a single node, number 0.
+// NUMA placement uses system calls directly, to avoid a dependency on libnuma. Kernels without NUMA
+// support and qemu-user lack these calls; there is then a single node, number 0.
 inline constexpr int unknown_node = -1;
 
 // Returns the node of each page, or unknown_node if the kernel does not report it. Reads a byte of
@@ -54,7 +54,7 @@ class PageBuffer {
   std::size_t size_ = 0;
 };
 
-// An address range in which only touched pages take memory, for data that are far apart.
+// An address range in which only touched pages take memory, for data at distant addresses.
 class SparseBuffer {
  public:
   // Zero-initialised. Throws std::bad_alloc.

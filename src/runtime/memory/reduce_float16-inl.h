@@ -34,9 +34,9 @@ HWY_INLINE hn::Vec<DHalf> halves_of(DHalf bits, VFloat values) {
 
 #else
 
-// On other targets Highway's conversion rounds down and does not handle infinity, so it is done
-// here. A half is a float with an exponent bias of 15 instead of 127 and a fraction that is 13 bits
-// shorter. Subnormal halves are converted by a float addition that aligns their last bit.
+// On other targets Highway's conversion rounds down and does not handle infinity, so the conversion
+// is done here. A half is a float with an exponent bias of 15 instead of 127 and a fraction that is
+// 13 bits shorter. Subnormal halves are converted by a float addition that aligns their last bit.
 inline constexpr std::uint32_t exponent_step = 1U << 23;
 inline constexpr std::uint32_t rebias = (127 - 15) * exponent_step;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The loop over three arrays, for any operation on vectors of bytes. Included once per instruction
-// set (Highway's foreach_target).
+// The loop that applies an operation on vectors of bytes to two operand arrays and a result array.
+// Included once per instruction set (Highway's foreach_target).
 #if defined(HUDDLE_MEMORY_REDUCE_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HUDDLE_MEMORY_REDUCE_LOOP_INL_H_
 #undef HUDDLE_MEMORY_REDUCE_LOOP_INL_H_
@@ -34,8 +34,8 @@ void write_word(std::uint8_t* to, std::uint64_t value) {
   std::memcpy(to, &word, sizeof word);
 }
 
-// Reads fewer than eight bytes into the low end of a word, in parts that may overlap: a temporary
-// buffer would stall on store forwarding.
+// Reads fewer than eight bytes into the low end of a word, in parts that may overlap, because a
+// temporary buffer would cause store-forwarding stalls.
 inline std::uint64_t read_few(const std::uint8_t* from, std::size_t n) {
   if (n >= 4) {
     const std::uint64_t high = read_word<std::uint32_t>(from + n - 4);
@@ -84,9 +84,10 @@ inline void store_few(hn::Vec<Block> vector, std::uint8_t* to, std::size_t n) {
   write_few(to + 8, hn::ExtractLane(words, 1), n - 8);
 }
 
-// Requires: at least one vector of bytes. The last vector may overlap the one before. It is read
-// before anything is written, because `to` may be `left` or `right`. Thus every element goes
-// through the same instructions, wherever it lies.
+// Uses whole vectors only, so that the same instructions compute every element, wherever it lies.
+// The last vector may overlap the one before it; it is computed before anything is written, because
+// `to` may be `left` or `right`.
+// Requires: `bytes` is at least the size of a vector.
 template <class Operation, class D>
 void combine_vectors(D d, std::uint8_t* to, const std::uint8_t* left, const std::uint8_t* right,
                      std::size_t bytes) {

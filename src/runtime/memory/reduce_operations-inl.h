@@ -72,7 +72,7 @@ struct Xor {
   }
 };
 
-// The operation on truth values: any value but 0 becomes 1.
+// A logical operation: 0 is false, any other value is true, and results are 0 or 1.
 template <class Bitwise>
 struct Logical {
   template <class D, class V>
@@ -87,7 +87,7 @@ struct Logical {
   }
 };
 
-// 8-bit lanes have no multiplication: multiplies both bytes of each 16-bit lane in 16 bits.
+// There is no multiplication of 8-bit lanes: multiplies both bytes of each 16-bit lane in 16 bits.
 struct MultiplyBytes {
   template <class D, class V>
   static V on(D d, V left, V right) {
@@ -102,7 +102,8 @@ struct MultiplyBytes {
 
 // ---- float and double lanes.
 
-// Replaces every NaN by the same one. The NaN of a sum depends on the CPU and on the operand order.
+// Replaces every NaN with the same one, because the bits of a NaN result depend on the CPU and on
+// the order of the operands.
 template <class D, class V>
 V with_one_nan(D d, V value) {
   const auto nan = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::quiet_NaN());
@@ -130,8 +131,9 @@ struct MultiplyComplex {
 
 // ---- Minimum and maximum of floating-point numbers, on signed integer lanes with the same bits.
 
-// Returns a key in the order that reduction.h documents: numbers by value, -0 below +0, and every
-// NaN before all numbers. NaNs of one sign are there already; `shift` wraps the others.
+// Returns an integer key with the order that reduction.h documents: numbers by value, -0 below +0,
+// and every NaN beyond all numbers, on the side that the comparison selects. The NaNs of one sign
+// are there already; adding `shift` wraps those of the other sign around.
 template <class D, class V>
 V key_of(D d, V bits, hn::TFromD<D> shift) {
   using Lane = hn::TFromD<D>;
@@ -166,7 +168,7 @@ struct HigherFloat {
 
 // ---- Bytes.
 
-// Interprets the bytes as lanes of this type.
+// Applies a lane operation to vectors of bytes, interpreted as lanes of type Lane.
 template <typename Lane, class OnLanes>
 struct Lanes {
   template <class D, class V>
@@ -176,8 +178,8 @@ struct Lanes {
   }
 };
 
-// bfloat16 is the upper half of a float: extends each with zeros, and rounds the result. Even and
-// odd elements are computed separately, so that none has to change lanes.
+// A bfloat16 is the upper half of a float: extends the elements with zeros, and rounds the results.
+// Computes even and odd elements separately, so that no element has to move to another lane.
 template <class OnFloats>
 struct Bfloat16Lanes {
   template <class D, class V>

@@ -40,7 +40,8 @@ bool is_less(long double left, long double right) {
   return left < right || (left == right && std::signbit(left) && !std::signbit(right));
 }
 
-// The element operations. They read both operands before they write: `to` may be one of them.
+// The element operations. They read both operands before they write, because `to` may be one of
+// them.
 struct Sum {
   static constexpr std::size_t bytes = sizeof(long double);
   static void apply(std::byte* to, const std::byte* left, const std::byte* right) {
@@ -107,7 +108,7 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
   }
 }
 
-// A sum of complex numbers is the sum of both parts.
+// Adds the real and imaginary parts separately.
 void combine_complex_sum(void* to, const void* left, const void* right, std::size_t count,
                          void* context) {
   combine<Sum>(to, left, right, 2 * count, context);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reductions by vector instructions, for each instruction set of the build, and their selection.
+// Reductions with vector instructions, compiled for each instruction set of the build, and the
+// table of these instruction sets.
 #include "runtime/memory/reduction.h"
 
-// Omitted because each target adds build time: SSSE3, whose CPUs are from before 2008; the later
-// AVX-512 extensions, which have nothing that is needed here; and SVE, until it can be tested (NEON
-// is used there).
+// These targets are omitted because each adds build time: SSSE3, which only CPUs from before 2008
+// need; the later AVX-512 extensions, which add nothing that is used here; and SVE, which could not
+// be tested yet (such CPUs use NEON).
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 // Highway disables its portable target for gcc older than 12.3, which miscompiles the upper half of
-// 16-bit products. None are used here, and the tests run this target.
+// 16-bit products. Such products are not used here, and the tests run this target.
 #define HWY_BROKEN_EMU128 0
 
 #undef HWY_TARGET_INCLUDE
@@ -36,7 +37,7 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
                            static_cast<const std::uint8_t*>(right), count * element_bytes);
 }
 
-// A constant, but clang-tidy takes the function that it points to for mutable data.
+// A constant, but clang-tidy considers the function that it points to mutable data.
 template <typename Lane, class OnLanes>
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 inline constexpr CombineFunction* on_lanes = combine<sizeof(Lane), Lanes<Lane, OnLanes>>;
@@ -142,7 +143,7 @@ namespace {
 bool always() { return true; }
 
 #if HWY_TARGETS & HWY_AVX2
-// The features that Highway's AVX2 target needs; a CPU with AVX2, FMA and BMI2 has the others.
+// Checks three of the features that Highway's AVX2 target needs; CPUs with these have the others.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("bmi2") != 0;
@@ -159,7 +160,8 @@ bool has_avx512() {
 bool has_sse4() { return __builtin_cpu_supports("sse4.2") != 0; }
 #endif
 
-// Not Highway's dispatch table, which keeps its selection in a shared library, process-wide.
+// Replaces Highway's dispatch table, which keeps its selection in a shared library, for the whole
+// process.
 constexpr VectorTarget targets[] = {
 #if HWY_TARGETS & HWY_AVX3
     {"AVX-512", has_avx512, N_AVX3::find},

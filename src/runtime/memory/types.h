@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The element types and operators that huddle reduces itself: those of C, Fortran and MPI.
+// Element types and operators for which huddle has its own reductions.
 #pragma once
 
 #include <array>
@@ -141,8 +141,9 @@ constexpr bool is_exact(Type type) {
   return false;
 }
 
-// Returns whether the operator is defined for the type. As in MPI, bitwise and logical operators
-// are for integers, min and max are not for complex numbers, and locations are for pairs.
+// Returns whether the operator is defined for the type. As in MPI, bitwise operators require
+// integers, logical operators integers or booleans, min and max real numbers, and min and max with
+// location value-index pairs.
 constexpr bool is_defined(Type type, Operator op) {
   const TypeKind kind = facts(type).kind;
   switch (op) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Agreement among the members of a team: an allgather of small notices, and a common start for an
-// action that any rank may request.
+// Agreement among the members of a team: an allgather of a few bytes, and an agreement on the call
+// from which all ranks perform an action that one of them has requested.
 #pragma once
 
 #include "runtime/context/context.h"
@@ -10,15 +10,15 @@
 
 namespace huddle::node {
 
-// Allgather of a few bytes, by which the members of a team agree on something.
+// Allgather of a few bytes per rank, from which all ranks derive the same decision.
 class SmallAllgather {
  public:
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   SmallAllgather(std::size_t most_bytes, context::Sequence start);
 
   static std::size_t shared_bytes(std::size_t most_bytes) { return 2 * slot_bytes(most_bytes); }
 
-  // Gathers the notices of all ranks in the output, in rank order.
+  // Gathers `bytes` bytes from each rank's input in the output of every rank, in rank order.
   // Requires: `bytes` is the same on all ranks and at most `most_bytes`.
   template <context::Context Ctx>
   void run(Ctx& ctx, std::size_t bytes) {
@@ -36,8 +36,9 @@ class SmallAllgather {
   }
 
  private:
-  // Two slots are used alternately. A rank that writes for the call after next has seen all flags
-  // of the next call, and each of those was raised after its owner had read the slots of this call.
+  // Each rank uses two slots alternately. A rank reuses the slot of call n in call n + 2. By then
+  // it has seen all flags of call n + 1, each of which was set after its owner had read all slots
+  // of call n.
   Address slot_of(int owner) const { return {Region::shared, owner, call_ % 2 * stride_}; }
 
   std::size_t stride_;
@@ -46,20 +47,22 @@ class SmallAllgather {
 
 // Determines the call from which all ranks perform an action that one of them requested. The
 // requesting rank cannot notify the others first, because they may already be in this call or
-// several calls ahead. Therefore each rank publishes the call that it begins and then checks for a
-// request; the requesting rank reads how far all ranks are and announces the first call.
+// several calls ahead. Therefore each rank publishes the number of the call that it begins and then
+// checks for a request. The requesting rank reads these numbers and announces the first call that
+// no other rank has begun.
 class CommonStart {
  public:
   // Uses shared_bytes() of each rank's shared memory from `offset` on.
-  // Requires: that memory holds `start` everywhere.
+  // Requires: all words of that memory hold `start`.
   CommonStart(std::size_t offset, context::Sequence start)
       : calls_(offset), words_(offset + false_sharing_bytes), start_(start), call_(start) {}
 
   static constexpr std::size_t shared_bytes() { return 2 * false_sharing_bytes; }
 
-  // Returns whether the action has started with the call that this rank now begins. The answer is
-  // the same on all ranks. A request (`asks`) is for this call, but the start may be later. `Fence`
-  // has the interface of memory::OneSidedFence.
+  // Call at the beginning of each call. Returns whether the action has started by this call; the
+  // result is the same on all ranks. `asks` requests the action from this call on, but it may start
+  // a few calls later. `Fence` has the two sides of memory::OneSidedFence, with the context as
+  // argument.
   template <context::Context Ctx, class Fence>
   bool has_started(Ctx& ctx, bool asks, const Fence& fence) {
     ++call_;
@@ -70,7 +73,7 @@ class CommonStart {
   }
 
  private:
-  // Either the requesting rank sees this call number, or this rank sees the request.
+  // Afterwards either the requesting rank sees this call number, or this rank sees the request.
   template <context::Context Ctx, class Fence>
   void show_call(Ctx& ctx, const Fence& fence) {
     ctx.store(call_of(ctx.rank()), call_);
@@ -88,7 +91,7 @@ class CommonStart {
     return has_started_;
   }
 
-  // Runs once, on the rank that requested first.
+  // Runs once, on the rank whose request was the first.
   template <context::Context Ctx, class Fence>
   void announce(Ctx& ctx, const Fence& fence) {
     fence.rare_side(ctx);
@@ -103,7 +106,8 @@ class CommonStart {
   }
 
   Address call_of(int rank) const { return {Region::shared, rank, calls_}; }
-  // Words in rank 0's memory: the number of requests, whether there is an answer, and the answer.
+  // Words in rank 0's memory: the number of requests, a flag that is set once the first call is
+  // known, and that call.
   Address request() const { return {Region::shared, 0, words_}; }
   Address answer() const { return {Region::shared, 0, words_ + flag_bytes}; }
   Address first_call() const { return {Region::shared, 0, words_ + 2 * flag_bytes}; }

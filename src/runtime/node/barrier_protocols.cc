@@ -70,7 +70,8 @@ class Flags {
   std::size_t slot_bytes() const {
     return release_ == Release::same_line ? 2 * flag_bytes : flag_bytes;
   }
-  // A line shared by several writers may exceed a cache line; then it occupies several of them.
+  // Returns the distance between groups of flags. A group is meant to share a cache line, but
+  // occupies several if its flags do not fit into one.
   std::size_t line_stride() const {
     return round_up(static_cast<std::size_t>(per_line_) * slot_bytes(), false_sharing_bytes);
   }

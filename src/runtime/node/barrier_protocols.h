@@ -13,10 +13,11 @@
 
 namespace huddle::node {
 
-// Dissemination barrier. In each round a rank announces the arrivals that it knows of and waits for
-// radix - 1 peers, whose distance grows from round to round. With radix 2 a rank waits for one peer
-// in each of log2(ranks) rounds; with radix = ranks it waits for all peers in a single round. That
-// has the fewest consecutive waits, each of which may have to wait until a peer gets a core.
+// Dissemination barrier. In each round a rank sets a flag, which announces all arrivals that it
+// knows of, and waits for the flags of radix - 1 peers, whose distance grows from round to round.
+// With radix 2 a rank waits for one peer in each of log2(ranks) rounds; with radix = ranks it waits
+// for all peers in a single round. Fewer rounds are better if ranks share cores, because each wait
+// may last until a peer is scheduled.
 class DisseminationBarrier {
  public:
   struct Parameters {
@@ -27,7 +28,7 @@ class DisseminationBarrier {
     bool operator==(const Parameters&) const = default;
   };
 
-  // Requires: shared memory holds `start` everywhere; `radix` is at least 2.
+  // Requires: all words of shared memory hold `start`; `radix` is at least 2.
   DisseminationBarrier(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return shared_bytes_; }
@@ -53,15 +54,16 @@ class DisseminationBarrier {
 
 // Location of the flags by which a parent releases its children.
 enum class Release : std::uint8_t {
-  same_line,  // beside the child's report, in the same cache line
-  own_queue,  // a second queue of flags: twice the cache lines
-  announced,  // one flag of the parent that all its children watch
+  same_line,  // next to the child's report, in the same cache line
+  own_queue,  // in a second array of flags, which doubles the cache lines
+  announced,  // a single flag of the parent, for which all its children wait
 };
 
 // Barrier over a tree. Each rank reports to its parent once all its children have reported; then
-// the root's release propagates down. The tree may be flat, k-ary, or the three levels of Zhang,
-// Meng and Huo (cores to chip leader, chip leaders to node leader). The two phases can be called
-// separately, so that the root can wait for other nodes between them.
+// the root's release propagates down. The tree may be flat, k-ary, or have the levels of the
+// machine, as in the paper of Zhang, Meng and Huo (cores to chip leader, chip leaders to node
+// leader). The two phases can be called separately, so that the root can wait for other nodes
+// between them.
 class TreeBarrier {
  public:
   struct Parameters {
@@ -72,7 +74,7 @@ class TreeBarrier {
     bool operator==(const Parameters&) const = default;
   };
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   TreeBarrier(const Tree& tree, const Parameters& parameters, int rank, context::Sequence start);
 
   // Returns the size of the shared memory that this rank contributes.

@@ -28,9 +28,9 @@ PipelinedBcast::PipelinedBcast(const Parameters& parameters, const RankLocality&
       count_(start),
       begin_(start) {}
 
-// Assigns segments to the memories in turn, and within a memory to its ranks in turn. There is one
-// segment per memory, or per group of readers if there are more groups, so that each group begins
-// with its own.
+// Assigns the segments to the NUMA nodes in turn, and within a node to its ranks in turn. There is
+// one segment per NUMA node or per group of readers, whichever is more, so that each group begins
+// with a segment of its own.
 std::vector<SegmentedBcast::Home> SegmentedBcast::deal(const Parameters& parameters,
                                                        const RankLocality& locality) {
   const int memories = 1 + *std::max_element(locality.memory_of.begin(), locality.memory_of.end());

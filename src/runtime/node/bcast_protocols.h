@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Broadcast protocols of one team: inline for small messages, pipelined, and segmented over the
-// NUMA nodes for large ones.
+// Broadcast protocols of one team: inline (for small messages), pipelined, and segmented over the
+// NUMA nodes (for large messages).
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,20 @@
 
 namespace huddle::node {
 
-// Broadcast of small messages, stored behind the flag that announces them: if both fit, a single
-// cache line moves. Each rank writes for its children in the tree and owns a ring of slots, so that
-// a root may be several broadcasts ahead of its slowest reader.
+// Broadcast of small messages. A message is stored behind the flag that announces it: if both fit
+// into one cache line, only that line moves. Each rank forwards the message to its children in a
+// tree. It owns a ring of slots for that, so that a root may be several broadcasts ahead of its
+// slowest reader.
 class InlineBcast {
  public:
   struct Parameters {
     std::vector<Shape> shapes;                  // shapes of the trees that calls may use
-    std::size_t capacity_bytes = most_in_line;  // largest message of a call
+    std::size_t capacity_bytes = most_in_line;  // largest message
     int slots = 8;                              // number of broadcasts that a root may be ahead
   };
 
-  // Requires: shared memory holds `start`; `slots` is a power of two, because counters wrap.
+  // Requires: all words of shared memory hold `start`; `slots` is a power of two, because counters
+  // wrap.
   InlineBcast(const Parameters& parameters, const RankLocality& locality, int rank,
               context::Sequence start);
 
@@ -41,7 +43,7 @@ class InlineBcast {
     const context::Sequence call = ++call_;
     const bool is_root = ctx.rank() == root;
     if (role.has_children) {
-      // All previous readers of this slot must have finished.
+      // Waits until the readers of this slot's previous message have finished.
       done_guard_.wait_for_others(ctx, call - slots_);
     }
     if (!is_root) {
@@ -72,8 +74,9 @@ class InlineBcast {
              memory::CopyKernel::plain);
     raise_flag(ctx);
   }
-  // No rank waits for a leaf, but its flags must not fall 2^31 behind, because it may become the
-  // root. Raising a flag takes the cache line back from its last readers, so this is done rarely.
+  // No rank waits for a leaf, but its flags must not fall 2^31 calls behind, because it may become
+  // the root. A leaf sets them only rarely, because each time it takes the cache line back from its
+  // last readers.
   bool has_to_keep_up() const { return call_ / slots_ % rarely == 0; }
   static constexpr context::Sequence rarely = 1 << 16;
 
@@ -92,39 +95,40 @@ class InlineBcast {
   context::Sequence call_;
 };
 
-// The pipelined broadcast of Kurnosov and Tokmasheva: each rank owns a queue of buffers in memory
-// near it; the root fills its own queue fragment by fragment; a notification of each fragment
+// The pipelined broadcast of Kurnosov and Tokmasheva: each rank owns a queue of buffers in its
+// local memory; the root fills its own queue fragment by fragment; a notification of each fragment
 // travels down a tree, and every rank copies directly from the root's queue.
 //
 // Differences from the paper (docs/design/bcast-allgather-alltoall.md): a rank announces fragments
 // in one cache line of its own that its children watch, instead of writing one word for each child;
-// and readers count what they have read in cache lines of their own, instead of taking turns at a
-// shared counter. So each flag has one writer for any root, and successive roots need not wait for
-// each other.
+// and each reader counts what it has read in a cache line of its own, instead of decrementing a
+// shared counter. So each flag has a single writer whichever rank is the root, and successive roots
+// need not wait for each other.
 //
-// Between two ranks, a root may also answer: it fills the very cells that it has just read,
-// whichever rank owns them. Their cache lines are already in its cache, and it need not check
-// whether the cells are free (docs/design/bcast-allgather-alltoall.md).
+// With two ranks, a root that was the reader of the previous call may also reply in the cells that
+// it has just read, whichever rank owns them (Plan::answer). Their cache lines are already in its
+// cache, and it need not check whether the cells are free
+// (docs/design/bcast-allgather-alltoall.md).
 class PipelinedBcast {
  public:
   struct Parameters {
     std::vector<Shape> shapes;            // shapes of the trees that calls may use
     std::size_t cell_bytes = page_bytes;  // allocation unit of the queues
-    int set_cells = 16;  // cells of a set, which is awaited and released as a whole
-    int sets = 4;        // q: sets in a queue, which holds s f bytes in all
+    int set_cells = 16;  // cells of a set; sets are awaited and released as a whole
+    int sets = 4;        // number of sets in a queue (q in the paper)
   };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     int shape = 0;                   // of the notification tree: an index into `shapes`
-    int fragment_cells = 2;          // f
-    memory::CopyMethod method = {};  // the reader takes ownership only between two ranks
-    // Used instead of `method` if the root was a reader of the previous call, so that it refills
-    // the cells that it has just read. Only between two ranks.
+    int fragment_cells = 2;          // size of a fragment, in cells (f in the paper)
+    memory::CopyMethod method = {};  // the reader may take ownership only with two ranks
+    // Used instead of `method` if the root was the reader of the previous call: it then refills the
+    // cells that it has just read. Only with two ranks.
     std::optional<memory::CopyMethod> answer = {};
   };
 
-  // Requires: shared memory holds `start` everywhere; `set_cells` and `sets` are powers of two,
-  //   because counters wrap.
+  // Requires: all words of shared memory hold `start`; `set_cells` and `sets` are powers of two,
+  // because counters wrap.
   PipelinedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
@@ -133,7 +137,8 @@ class PipelinedBcast {
   // Requires: `plan.fragment_cells` is a power of two and at most `set_cells`.
   template <context::Context Ctx>
   void run(Ctx& ctx, std::size_t bytes, int root, const Plan& plan) {
-    // A rank that receives nothing waits for no peer, so it learns nothing about their progress.
+    // A rank that receives nothing waits for no peer, so it must not call done_guard_.learn()
+    // below.
     if (bytes == 0) return;
     have_.announce_call(ctx);
     const memory::CopyMethod method = begin(root, plan);
@@ -153,7 +158,8 @@ class PipelinedBcast {
     } else {
       const Roles::Role& role = roles_.of(plan.shape, root);
       each_fragment([&](const Fragment& fragment) { receive(ctx, fragment, role, method); });
-      // No rank waits for a leaf; it publishes because it may become the root.
+      // No rank waits for a leaf, but its counter must not fall behind, because it may become the
+      // root.
       if (!role.has_children) have_.publish(ctx, count_);
       // The root waited for this before it filled the last set. With two ranks, the other one has
       // read everything that it did not write itself.
@@ -192,7 +198,7 @@ class PipelinedBcast {
   template <context::Context Ctx>
   void send(Ctx& ctx, const Fragment& fragment, memory::CopyKernel kernel) {
     if (fragment.first_cell % set_ == 0) {
-      // All ranks must have read the previous content of this set.
+      // Waits until all ranks have read the previous content of this set.
       done_guard_.wait_for_others(ctx, fragment.first_cell + set_ - queue_);
     }
     ctx.copy(buffer_of(fragment), {Region::input, ctx.rank(), fragment.at}, fragment.bytes, kernel);
@@ -203,7 +209,7 @@ class PipelinedBcast {
   void receive(Ctx& ctx, const Fragment& fragment, const Roles::Role& role,
                memory::CopyMethod method) {
     have_.wait_in_call(ctx, role.parent, fragment.end_cell);
-    // Notifies the children first, because they need nothing else from this rank.
+    // Notifies the children first, because they read from the root's queue themselves.
     if (role.has_children) have_.publish(ctx, fragment.end_cell);
     copy_out(ctx, {Region::output, ctx.rank(), fragment.at}, buffer_of(fragment), fragment.bytes,
              method);
@@ -221,15 +227,16 @@ class PipelinedBcast {
   std::size_t queue_offset_;
   context::Sequence count_;  // cells of all calls so far
   context::Sequence begin_;  // value of count_ when the latest call began
-  // number of those cells that reused the cells of the call before
+  // number of cells in count_ that reused a cell of the previous call
   context::Sequence used_again_ = 0;
   int root_ = 0;   // root of the latest call
   int owner_ = 0;  // owner of the queue that the latest call used
 };
 
-// The broadcast of Zhang, Meng and Huo for large messages: a shared buffer cut into segments, each
-// in the memory of a different NUMA node. Each group of readers starts with a different segment and
-// proceeds cyclically, so that few readers load one memory at a time and all memories are busy.
+// The broadcast of Zhang, Meng and Huo for large messages: a shared buffer is cut into segments,
+// which are distributed over the NUMA nodes. Each group of readers starts with a different segment
+// and proceeds cyclically, so that few readers access the same node's memory at a time and all
+// nodes are busy.
 //
 // The buffer has two halves: while one is read, the root fills the other.
 class SegmentedBcast {
@@ -241,10 +248,10 @@ class SegmentedBcast {
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     std::size_t segment_bytes = 65536;  // at most that of the parameters
-    memory::CopyMethod method = {};     // the reader takes ownership only between two ranks
+    memory::CopyMethod method = {};     // the reader may take ownership only with two ranks
   };
 
-  // Requires: shared memory holds `start` everywhere; `segment_bytes` is a multiple of page_bytes.
+  // Requires: all words of shared memory hold `start`; `segment_bytes` is a multiple of page_bytes.
   SegmentedBcast(const Parameters& parameters, const RankLocality& locality, int rank,
                  context::Sequence start);
 
@@ -303,7 +310,7 @@ class SegmentedBcast {
 
   template <context::Context Ctx>
   void fill(Ctx& ctx, const Half& half, memory::CopyKernel copy_in) {
-    // All ranks must have read what this half of the buffer held two turns ago.
+    // Waits until all ranks have read the previous content of this half, written two turns ago.
     done_guard_.wait_for_others(ctx, turn_ - 1);
     for (std::size_t segment = 0; segment < homes_.size(); ++segment) {
       ctx.copy(place_of(segment), {Region::input, ctx.rank(), half.at(segment)},
@@ -322,7 +329,8 @@ class SegmentedBcast {
       copy_out(ctx, {Region::output, ctx.rank(), half.at(segment)}, place_of(segment),
                half.bytes_in(segment), method);
     }
-    // No rank waits for a reader; it publishes because it may become the root.
+    // No rank waits for a reader, but its counter must not fall behind, because it may become the
+    // root.
     filled_.publish(ctx, filled_after(homes_.size() - 1));
     // The root waited for this before it filled this half.
     done_guard_.learn(turn_ - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Describes which bytes of a caller's buffer each rank sends or receives.
+// The blocks of a caller's buffer that are sent to, or received from, each rank.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace huddle::node {
 
-// Offsets are relative to the beginning of the buffer and may be negative.
+// Offsets are relative to the beginning of the buffer  and may be negative.
 struct Block {
   std::ptrdiff_t offset = 0;
   std::size_t bytes = 0;
@@ -24,13 +24,13 @@ constexpr std::size_t in_piece(std::size_t all, std::size_t from, std::size_t mo
 
 class Blocks {
  public:
-  // Empty blocks for all ranks.
+  // Constructs empty blocks for all ranks.
   Blocks() = default;
-  // Equal blocks, contiguous in rank order.
+  // Returns equal blocks, contiguous in rank order.
   static Blocks even(std::size_t bytes) { return {Kind::even, bytes, 0, {}}; }
-  // The whole buffer for one rank, empty blocks for the others.
+  // Returns the whole buffer for one rank, and empty blocks for the others.
   static Blocks only(int rank, std::size_t bytes) { return {Kind::only, bytes, rank, {}}; }
-  // The given blocks, indexed by rank. Keeps a reference.
+  // Returns the given blocks, indexed by rank. Keeps a reference to them.
   static Blocks listed(std::span<const Block> blocks) { return {Kind::listed, 0, 0, blocks}; }
 
   Block of(int rank) const {

@@ -4,8 +4,8 @@
 // Monotonic counters, one per rank, each in a cache line of its owner's memory that only the owner
 // writes. Protocols publish most of their progress in them.
 //
-// Values are compared with wrap-around, so none may fall 2^31 behind: every rank publishes its
-// counters from time to time, even if no peer waits for them.
+// Values are compared with wrap-around, so no counter may fall 2^31 behind the others: every rank
+// publishes its counters from time to time, even if no peer waits for them.
 #pragma once
 
 #include <vector>
@@ -29,20 +29,20 @@ class Counters {
   void publish(Ctx& ctx, context::Sequence value) const {
     ctx.store(of(ctx.rank()), value);
   }
-  // Blocks until `owner` has published at least `value`. Returns the value seen, in a type of the
-  // context, because the checker tracks how it is used.
+  // Blocks until `owner` has published at least `value`. Returns the value seen. Its type depends
+  // on the context, because the model checker tracks how the value is used.
   template <context::Context Ctx>
   auto wait_for(Ctx& ctx, int owner, context::Sequence value) const {
     return ctx.wait(of(owner), context::until_reached(value));
   }
-  // Announces this rank's call, to be called at its beginning: the call's arguments become visible
-  // with the next value that this rank publishes.
+  // Call at the beginning of a collective. Records the stamp of the call, which becomes visible to
+  // peers with the next value that this rank publishes.
   template <context::Context Ctx>
   void announce_call(Ctx& ctx) const {
     ctx.record_stamp(stamps_of(ctx.rank()));
   }
-  // Like wait_for(), for a value that `owner` publishes in this call. Throws CallsDiffer if its
-  // call has other arguments.
+  // Like wait_for(), for a value that `owner` publishes in this call. Throws CallsDiffer if the
+  // owner's call has other arguments.
   template <context::Context Ctx>
   auto wait_in_call(Ctx& ctx, int owner, context::Sequence value) const {
     const auto seen = wait_for(ctx, owner, value);
@@ -63,14 +63,15 @@ class Counters {
   }
 
  private:
-  // In the cache line of the counter, behind the words that protocols keep next to it.
+  // The stamps lie in the cache line of the counter, behind the words that protocols keep there.
   Address stamps_of(int owner) const { return of(owner) + payload_offset; }
 
   std::size_t offset_ = 0;
 };
 
-// Guards buffers that are reused cyclically: keeps the rank that fills them from overtaking the
-// ranks that still read. Reads the readers' counters only if the last known values do not suffice.
+// Guards buffers that are reused cyclically: keeps the rank that fills them from overwriting data
+// that other ranks have not read yet. Reads the other ranks' counters only if the values last seen
+// do not suffice.
 class ReuseGuard {
  public:
   ReuseGuard(Counters done, context::Sequence start) : done_(done), known_(start) {}
@@ -82,7 +83,8 @@ class ReuseGuard {
     known_ = done_.wait_for_others(ctx, value);
   }
 
-  // Records that a peer has waited for `value` and that this rank has received data from it since.
+  // Records that all other ranks have reached `value`. This rank knows that without reading their
+  // counters if it has received data from a peer that had waited for it.
   void learn(context::Sequence value) {
     if (!context::reached(known_, value)) known_ = value;
   }

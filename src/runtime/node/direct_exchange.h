@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Single-copy exchange: each rank copies the data that it receives directly from the owner's
-// memory, so that each byte is copied once and shared memory holds only addresses and flags. Serves
-// all-to-all, gather, scatter, allgather and broadcast of any sizes.
+// Single-copy exchange: each rank copies the data that it receives directly from the sender's
+// memory, so that each byte is copied once and shared memory contains only addresses and flags.
+// Used for all-to-all, gather, scatter, allgather and broadcast of any size.
 //
-// If one rank receives from all others, it would copy everything while they wait. In that case
-// (gather) the senders write their blocks into its memory.
+// In a gather, the root would copy all blocks while the other ranks wait. Therefore the senders
+// write their blocks to its memory instead.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace huddle::node {
 class DirectExchange {
  public:
   struct Parameters {
-    std::size_t tile_bytes = 65536;  // staged at a time when two ranks swap blocks
+    std::size_t tile_bytes = 65536;  // bytes staged at a time when two ranks swap blocks
   };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
-    // Number of ranks that access one rank's memory at a time if all need to; 0: all of them.
+    // Maximum number of ranks that access the root's memory at the same time; 0: no limit.
     int at_once = 0;
   };
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   DirectExchange(const Parameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return layout_.size(); }
@@ -38,8 +38,9 @@ class DirectExchange {
   // The collectives throw context::PathFailed on all ranks if a rank cannot access a peer's memory.
 
   // Copies each rank's outgoing blocks of the input to the incoming blocks of the others' outputs.
-  // Both ranks must pass the same size for a block. If `in_place`, a rank's own block is not
-  // touched, and no incoming block may overlap one that a peer still reads (see swap()).
+  // Sender and receiver must pass the same size for a block. If `in_place`, a rank's block for
+  // itself is not touched, and no incoming block may overlap one that a peer still reads (see
+  // swap()).
   template <context::SingleCopyContext Ctx>
   void exchange(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place) {
     exposures_.call(ctx, [&] {
@@ -55,7 +56,7 @@ class DirectExchange {
 
   // All-to-all in place: a rank's block for a peer lies where the peer's block is to be stored.
   // Pairs of ranks swap their blocks one tile at a time: each rank reads the peer's tile into
-  // scratch and stores it once the peer has read its own.
+  // scratch memory, and stores it after the peer has read the tile that it replaces.
   template <context::SingleCopyContext Ctx>
   void swap(Ctx& ctx, const Blocks& blocks) {
     exposures_.call(ctx, [&] {
@@ -124,7 +125,7 @@ class DirectExchange {
   }
 
  private:
-  // Number of the place that a rank exposes for all peers.
+  // Index of the exposed place from which all peers read.
   static constexpr int for_all = 0;
 
   template <context::SingleCopyContext Ctx>
@@ -174,12 +175,12 @@ class DirectExchange {
                bytes, memory::CopyKernel::plain);
     }
   }
-  // Number of `owner`'s tiles that `reader` has read; stored in the reader's memory.
+  // Returns the address of the counter of `owner`'s tiles that `reader` has read.
   Address read_from(int owner, int reader) const {
     return {Region::shared, reader, read_offset_ + static_cast<std::size_t>(owner) * flag_bytes};
   }
 
-  // If the plan limits concurrent copies, waits until the rank `at_once` places before has
+  // If the plan limits concurrent copies, waits until the rank `at_once` places before this one has
   // finished.
   template <context::SingleCopyContext Ctx>
   void wait_for_turn(Ctx& ctx, int root, const Plan& plan) {

@@ -2,14 +2,15 @@
 // Copyright the huddle contributors
 //
 // Single-copy reduction of large data: each rank reduces one slice of all ranks' data, block by
-// block, directly from the owners' memory. If that memory cannot be mapped, a block is first read
-// into scratch that fits into a near cache.
+// block, directly from the owners' memory. If that memory cannot be mapped, each block is first
+// copied to scratch memory that fits into a private cache.
 //
-// In an allreduce each rank reduces its slice in its own output; the others read it there, or it
-// writes the result to their outputs block by block. Both work in place, because no other rank
-// reads the input that a result replaces, and the result is stored only after the reducing rank has
-// read that input. If only the root receives the result, the others have no output: they reduce in
-// the root's output or, if they cannot reach it, in shared memory that the root reads.
+// In an allreduce each rank stores the result of its slice in its own output; the other ranks read
+// it there, or it writes the result to their outputs block by block. Both work in place, because
+// only the reducing rank reads the inputs that the result replaces, and it does so before it stores
+// the result. If only the root receives the result, the other ranks have no output: they store
+// their results in the root's output or, if they cannot map it, in shared memory, from which the
+// root copies them.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class DirectReduce {
     Results results = Results::are_read;
   };
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   DirectReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                context::Sequence start);
 
@@ -44,9 +45,9 @@ class DirectReduce {
   // Room for two blocks that were read, and for partial results.
   std::size_t scratch_bytes() const { return 2 * block_bytes_ + spare_bytes(block_bytes_); }
 
-  // The collectives below throw context::PathFailed on all ranks if a rank could not read a peer's
-  // memory.
-  // Requires: an element is at most `plan.block_bytes`.
+  // The collectives below throw context::PathFailed on all ranks if a rank could not access a
+  // peer's memory.
+  // Requires: an element has at most `plan.block_bytes` bytes.
   template <context::SingleCopyContext Ctx>
   void allreduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction,
                  const Plan& plan) {
@@ -104,11 +105,11 @@ class DirectReduce {
   }
 
  private:
-  // Numbers of the places that a rank exposes.
+  // Indices of the places that a rank exposes.
   static constexpr int data = 0;
   static constexpr int results = 1;
 
-  // Thrown if a contribution could not be read, because then nothing may be reduced.
+  // Thrown if a contribution could not be read. Nothing may be reduced then.
   struct Unread {};
 
   // Assigns one slice to each rank.
@@ -141,7 +142,8 @@ class DirectReduce {
     exposures_.show(ctx, data, {Region::input, ctx.rank(), 0});
     exposures_.publish(ctx);
   }
-  // Ranks that fetch nothing publish the same progress as the root, for later calls.
+  // Ranks that fetch nothing publish the same progress as the root, because they may be the root of
+  // a later call.
   template <context::SingleCopyContext Ctx>
   void end(Ctx& ctx, context::Sequence rounds) {
     rounds_ += rounds;
@@ -170,8 +172,8 @@ class DirectReduce {
     }
   }
 
-  // Reduces the data at `offset` bytes into all ranks' inputs into `to`, block by block. Calls
-  // `joined(from, bytes)` after each block.
+  // Reduces the data that begins `offset` bytes into each rank's input, and stores the result at
+  // `to`, block by block. Calls combined(from, bytes) after each block.
   template <context::SingleCopyContext Ctx, class Combined>
   void combine_all(Ctx& ctx, std::size_t offset, Address to, const Combine& all, const Plan& plan,
                    Combined combined) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Allgather of small data among many ranks (after Bruck and others): in each round a rank sends all
-// the blocks that it has to one peer, whose distance doubles from round to round. So each rank
-// receives a few messages of growing size instead of reading a slot of every rank.
+// Allgather of small data among many ranks (the algorithm of Bruck et al.): in each round a rank
+// sends all the blocks that it has to one peer, whose distance doubles from round to round. So each
+// rank receives few messages, of growing size, instead of reading a slot of every rank.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace huddle::node {
 class DoublingExchange {
  public:
   struct Parameters {
-    // for the blocks of all ranks, each counted with the size of the largest
+    // capacity for the blocks of all ranks, if all were as large as the largest
     std::size_t capacity_bytes = 16384;
   };
   // Parameters that may differ between calls. Equal on all ranks.
@@ -33,17 +33,17 @@ class DoublingExchange {
   };
   static std::vector<Round> rounds(int ranks);
 
-  // A rank that has finished a call has received data from every rank in it. So all ranks have
-  // finished the call before, whose messages may be overwritten.
+  // A rank that has finished a call has received data of that call from every rank. So all ranks
+  // have finished the previous call, and the messages of the previous call may be overwritten.
   static constexpr context::Sequence calls_in_flight = 2;
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   DoublingExchange(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return calls_in_flight * set_bytes_; }
 
-  // Copies each rank's input to its block of every rank's output, and sends on what it has
-  // received. If `in_place`, a rank's own block is not touched.
+  // Copies each rank's input to its block of every rank's output. Ranks forward the blocks that
+  // they have received. If `in_place`, a rank's own block is not touched.
   template <context::Context Ctx>
   void allgather(Ctx& ctx, const Blocks& blocks, bool in_place, const Plan& plan) {
     ++call_;
@@ -110,7 +110,7 @@ class DoublingExchange {
   }
 
   std::vector<Message> messages_;  // by round
-  std::size_t set_bytes_ = 0;      // of a call
+  std::size_t set_bytes_ = 0;      // size of all messages of a call
   context::Sequence call_;
 };
 

@@ -19,10 +19,10 @@ std::vector<int> ring(int rank, int ranks) {
   return visits;
 }
 
-// Returns the order in which a rank gets the blocks in the neighbor exchange of Chen and others.
-// Even ranks begin to the right, odd ranks to the left, then the sides alternate. The first step
-// brings the neighbor's own block; each later step the two blocks that the neighbor got in the step
-// before.
+// Returns the order in which a rank gets the blocks in the neighbor exchange of Chen et al. Even
+// ranks begin with their right neighbor, odd ranks with their left one; then the sides alternate.
+// In the first step a rank gets the neighbor's own block, in each later step the two blocks that
+// the neighbor got in the previous step.
 std::vector<int> neighbor_exchange(int rank, int ranks) {
   std::vector<int> visits;
   std::vector<bool> met(static_cast<std::size_t>(ranks), false);
@@ -35,7 +35,7 @@ std::vector<int> neighbor_exchange(int rank, int ranks) {
   };
   const int first_side = rank % 2 == 0 ? 1 : -1;
   meet(rank + first_side);
-  // A pair of blocks comes from one side, the next from the other side, one rank farther away.
+  // Successive pairs of blocks come from alternating sides, each from one rank farther away.
   for (int step = 1; static_cast<int>(visits.size()) < ranks - 1; ++step) {
     const int side = step % 2 == 0 ? first_side : -first_side;
     meet(rank + side * step);
@@ -129,7 +129,7 @@ PairExchange::Plan PairExchange::with_results(const Plan& plan, const Blocks& in
   return of_call;
 }
 
-// A rank is its own target once or, in some orders of an even number of ranks, never or twice.
+// Over all steps, each rank is its own target exactly once.
 int PairExchange::target(int rank, int ranks, int step, Order order) {
   switch (order) {
     case Order::paired:

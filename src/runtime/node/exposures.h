@@ -2,8 +2,9 @@
 // Copyright the huddle contributors
 //
 // Common part of the single-copy protocols: in each call a rank exposes its buffers, reads or
-// writes the buffers of its peers, and returns once no peer accesses its own buffers any more. A
-// rank that cannot access a peer reports this at the end of the call, and then all ranks fail.
+// writes the buffers of its peers, and returns once no peer accesses the rank's buffers any more. A
+// rank that cannot access a peer's memory reports this at the end of the call, and then the call
+// fails on all ranks.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,10 @@
 
 namespace huddle::node {
 
-// Tracks ranks that leave a call early because a peer died or an operator of their caller threw.
-// Their exposed memory belongs to their caller again, which may reuse it. Therefore no peer starts
-// a copy from or to it any more, and the leaving rank waits for the copies that are in progress.
+// Tracks ranks that leave a call early because a peer died or a user-defined operator threw an
+// exception. The memory that they exposed belongs to their callers again, which may reuse it.
+// Therefore no peer starts a copy from or to it any more, and the leaving rank waits for the copies
+// that are in progress.
 class Departures {
  public:
   // Requires: `start` is even.
@@ -38,7 +40,7 @@ class Departures {
     }
     copies_.publish(ctx, ++copy_);
   }
-  // Like above, for memory of `owner` alone, which is checked here.
+  // Like the function above, for memory of `owner` only; calls check() itself.
   template <context::SingleCopyContext Ctx, class Copy>
   void copying(Ctx& ctx, int owner, Copy copy) {
     copying(ctx, [&] {
@@ -52,7 +54,7 @@ class Departures {
     if (ctx.load(left_.of(owner)) != start_) tell_of(owner);
   }
 
-  // Runs `body`; if it throws, this rank leaves.
+  // Runs `body`. If it throws, calls leave() and rethrows the exception.
   template <context::SingleCopyContext Ctx, class Body>
   void leaving_if_thrown(Ctx& ctx, Body body) const {
     try {
@@ -62,7 +64,8 @@ class Departures {
       throw;
     }
   }
-  // Leaves for good: later operations on these flags could not be trusted.
+  // Publishes that this rank has left for good, because its flags are no longer consistent. Returns
+  // once no peer copies from or to its memory.
   template <context::SingleCopyContext Ctx>
   void leave(Ctx& ctx) const {
     left_.publish(ctx, start_ + 1);
@@ -88,22 +91,22 @@ class Departures {
 // The buffers that the ranks of a team expose to each other in single-copy calls.
 class ExposedBuffers {
  public:
-  // Lays out `places` places per rank.
+  // Reserves `places` places per rank, each of which can expose an address.
   // Requires: `start` is even.
   ExposedBuffers(SharedLayout& layout, int places, context::Sequence start);
 
   // Returns the number of calls so far, including the current one.
   context::Sequence call() const { return call_; }
 
-  // Exposes `what` as this rank's place `number`. Returns whether peers can reach it.
+  // Exposes `what` as this rank's place `number`. Returns whether peers can map it.
   // Requires: publish() has not been called yet in this call.
   template <context::SingleCopyContext Ctx>
   bool show(Ctx& ctx, int number, Address what) const {
     return ctx.expose(place_of(ctx.rank(), number), what);
   }
-  // Runs one call, in which `body` publishes and copies. Returns once all ranks have made their
-  // copies. Throws context::PathFailed with the same message on all ranks if a rank could not copy.
-  // Any other exception is rethrown once no peer copies from or to this rank's memory.
+  // Runs one call, in which `body` calls publish() and copies. Returns once all ranks have made
+  // their copies. Throws context::PathFailed with the same message on all ranks if a rank could not
+  // copy. Any other exception is rethrown once no peer copies from or to this rank's memory.
   template <context::SingleCopyContext Ctx, class Body>
   void call(Ctx& ctx, Body body) {
     departures_.leaving_if_thrown(ctx, [&] {
@@ -117,7 +120,8 @@ class ExposedBuffers {
     }
   }
 
-  // The following functions must be called within a call.
+  // The functions below must be called within call(). publish() comes first: it makes this rank's
+  // places visible to peers.
   template <context::SingleCopyContext Ctx>
   void publish(Ctx& ctx) {
     failure_ = none;
@@ -126,9 +130,10 @@ class ExposedBuffers {
     shown_.publish(ctx, ++call_);
   }
 
-  // Copies from `owner`'s place `number`. Returns false if that failed now or earlier in this call;
-  // the data must not be used then. Like all functions that access a peer's memory, throws PeerLost
-  // if `owner` has left the call early.
+  // Copies `bytes` bytes to `to`, from `offset` bytes into the memory exposed at `owner`'s place
+  // `number`. Returns false if this or an earlier copy of this call failed; the data must not be
+  // used then. Like all functions that access a peer's memory, throws PeerLost if `owner` has left
+  // the call early.
   template <context::SingleCopyContext Ctx>
   [[nodiscard]] bool pull(Ctx& ctx, int owner, int number, Address to, std::size_t offset,
                           std::size_t bytes) {
@@ -143,14 +148,15 @@ class ExposedBuffers {
     });
   }
 
-  // Returns this rank's address of `owner`'s place `number`, or nothing if the path can only copy.
+  // Returns the address at which this rank has mapped the memory exposed at `owner`'s place
+  // `number`, or nullopt if the memory can only be copied.
   template <context::SingleCopyContext Ctx>
   [[nodiscard]] std::optional<Address> map_exposed(Ctx& ctx, int owner, int number) const {
     shown_.wait_in_call(ctx, owner, call_);
     return ctx.map_exposed(place_of(owner, number));
   }
 
-  // Runs `join`, which accesses memory of all ranks, by map_exposed() addresses and by
+  // Runs `combine`, which accesses memory of all ranks at addresses from map_exposed() and with
   // pull_shown().
   template <context::SingleCopyContext Ctx, class Combine>
   void with_all(Ctx& ctx, Combine combine) {
@@ -183,7 +189,7 @@ class ExposedBuffers {
   using Failure = context::Sequence;
   static constexpr Failure none = 0;
   static Failure failure_of(Way way, int owner, single_copy::ErrorNumber error);
-  // Records an error. Returns whether there was none.
+  // Returns whether `error` is `fine`; otherwise records it.
   bool note(Way way, int owner, single_copy::ErrorNumber error) {
     if (error != single_copy::fine) failure_ = failure_of(way, owner, error);
     return error == single_copy::fine;
@@ -211,8 +217,9 @@ class ExposedBuffers {
     return {Region::shared, owner,
             places_offset_ + static_cast<std::size_t>(number) * context::exposure_bytes};
   }
-  // In the cache line of the flag that publishes it, in two alternating places: a rank may finish
-  // the next call before all ranks have read the result of this one, but not the call after that.
+  // A failure lies in the cache line of the flag that publishes it, in one of two alternating
+  // words: a rank may finish the next call, but not the one after it, before all ranks have read
+  // the failure of this call.
   Address failure_at(int rank) const { return through_.of(rank) + flag_bytes * (1 + call_ % 2); }
 
   Counters shown_;

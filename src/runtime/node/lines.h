@@ -17,8 +17,8 @@ namespace huddle::node {
 using context::Address;
 using context::Region;
 
-// Address of a flag, kept by a protocol. Its region is a compile-time constant, so that no look-up
-// is needed when the flag is accessed.
+// Address of a flag. Its region is known at compile time, so that an access to the flag need not
+// select the region.
 struct FlagAddress {
   int owner = 0;
   std::size_t offset = 0;
@@ -30,7 +30,7 @@ inline constexpr std::size_t line_bytes = 64;
 // Distance between data of different writers, because many CPUs fetch cache lines in pairs.
 inline constexpr std::size_t false_sharing_bytes = 128;
 inline constexpr std::size_t flag_bytes = 4;
-// Offset of a payload in the cache line of its flag; sufficient alignment for all C types.
+// Offset of a payload in the cache line of its flag. Sufficiently aligned for all C types.
 inline constexpr std::size_t payload_offset = 16;
 inline constexpr std::size_t most_in_line = line_bytes - payload_offset;
 constexpr bool fits_behind_flag(std::size_t bytes) { return bytes <= most_in_line; }
@@ -41,14 +41,15 @@ inline constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t payload_at(std::size_t bytes) {
   return fits_behind_flag(bytes) ? payload_offset : line_bytes;
 }
-// Returns the size of a slot for this payload, which shares no cache lines with its neighbors.
+// Returns the size of a slot for a payload of this size. A slot shares no cache lines with its
+// neighbors.
 constexpr std::size_t slot_bytes(std::size_t payload_bytes) {
   return round_up(payload_at(payload_bytes) + payload_bytes, false_sharing_bytes);
 }
 
-// Returns the rank whose memory holds a block that `writer` passes to `reader` in one of `places`
-// places used in turn. It is the writer, except that with ping-pong ownership it alternates between
-// writer and reader, after each round of all places.
+// Returns the rank whose memory holds block number `use` of those that `writer` passes to `reader`
+// in `places` places, which are used in turn. It is the writer, except with ping-pong ownership:
+// then writer and reader alternate, each time all places have been used once.
 // Requires: `places` is a power of two.
 constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, context::Sequence use,
                         context::Sequence places) {
@@ -56,7 +57,7 @@ constexpr int holder_of(memory::LineOwnership lines, int writer, int reader, con
   return is_in_readers ? reader : writer;
 }
 
-// Allocates a protocol's shared memory piece by piece, identically on every rank.
+// Assigns offsets in a protocol's shared memory, identically on every rank.
 class SharedLayout {
  public:
   std::size_t reserve(std::size_t bytes, std::size_t alignment = false_sharing_bytes) {
@@ -70,8 +71,8 @@ class SharedLayout {
   std::size_t size_ = 0;
 };
 
-// Copies a block out of shared memory, by its reader. Does not take ownership of a payload that
-// shares the cache line of its flag, because the writer still uses that line.
+// Copies a block out of shared memory; called by its reader. Does not take ownership of a payload
+// that shares the cache line of its flag, because the writer still uses that line.
 template <context::Context Ctx>
 void copy_out(Ctx& ctx, Address to, Address from, std::size_t bytes, memory::CopyMethod method,
               memory::CopyKernel kernel = memory::CopyKernel::plain) {

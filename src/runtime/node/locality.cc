@@ -81,7 +81,7 @@ Tree kary_tree(std::span<const int> order, int degree) {
 
 Tree knomial_tree(std::span<const int> order, int degree) {
   const int radix = degree + 1;
-  // The parent's number is the child's with its lowest nonzero digit set to 0.
+  // The parent's place is the child's with its lowest nonzero digit in base `radix` set to 0.
   return tree_by_place(order, [radix](int place) {
     int unit = 1;
     while (place / unit % radix == 0) unit *= radix;
@@ -151,8 +151,8 @@ void add_telling_levels(RankLocality& locality, const machine::Topology& topolog
     const int count = count_of(groups);
     if (count == 1 || count == locality.ranks()) continue;
     if (!locality.group_of.empty() && locality.group_of.back() == groups) {
-      // A reported level replaces the name of an equal level that was inferred from latencies,
-      // since it does not depend on a measurement.
+      // The name of a reported level replaces that of an equal level that was inferred from
+      // latencies, because it does not depend on a measurement.
       std::string& name = locality.levels.back();
       if (machine::is_inferred(name)) name = topology.levels[level].name;
       continue;

@@ -44,8 +44,8 @@ Tree flat_tree(std::span<const int> order);
 Tree chain_tree(std::span<const int> order);
 // Requires: degree is at least 1.
 Tree kary_tree(std::span<const int> order, int degree);
-// The rank at place i has children at i + j * (degree + 1)^k beyond its own digits: a binomial tree
-// for degree 1, generalized for larger degrees.
+// A k-nomial tree of radix degree + 1, which is a binomial tree for degree 1. If places are written
+// in base degree + 1, a rank's parent is at the place whose lowest nonzero digit is replaced by 0.
 // Requires: degree is at least 1.
 Tree knomial_tree(std::span<const int> order, int degree);
 
@@ -59,17 +59,18 @@ Tree level_tree(std::span<const std::vector<int>> group_of, int ranks, int root)
 std::vector<int> rooted_order(std::span<const int> order, int root);
 
 struct RankLocality {
-  std::vector<int> pus;  // hardware thread of each rank, or the one that the rank is attributed to
-  std::vector<int> order;  // ranks, neighbor after neighbor
+  std::vector<int> pus;    // OS index of each rank's hardware thread, or of one that stands for it
+  std::vector<int> order;  // all ranks, such that close ranks follow each other
   // Only levels that distinguish ranks, from the innermost outwards: group_of[level][rank].
   std::vector<std::string> levels;
   std::vector<std::vector<int>> group_of;
-  // Local memory of each rank, numbered from 0 in the order of first occurrence.
+  // Local NUMA node of each rank, renumbered from 0 in the order of first occurrence.
   std::vector<int> memory_of;
 
   int ranks() const { return static_cast<int>(pus.size()); }
 };
 
+// Returns the locality of a team whose ranks run on these hardware threads.
 // Requires: every hardware thread is in the topology.
 RankLocality locality(const machine::Topology& topology, std::vector<int> pus);
 // Returns a locality in which all ranks are equally close.

@@ -2,18 +2,18 @@
 // Copyright the huddle contributors
 //
 // Data transfer between a rank and each of its peers. Each pair has one channel per direction: a
-// few cells in the sender's memory, filled and drained in turn, and a larger number of cache lines
-// for their flags and for payloads that fit behind a flag. The state of a channel is known to its
-// two ranks only; therefore blocks may have any sizes, and empty blocks cost nothing.
+// few cells in the sender's memory, which are filled and drained in turn, and a larger number of
+// cache lines for flags and for payloads that fit behind a flag. Only the two ranks of a pair know
+// the state of its channels; therefore blocks may have any sizes, and empty blocks cost nothing.
 //
-// Instead of a tile, a line may announce the address of a whole block, which the receiver reads in
-// one copy. The sender chooses between the two and marks its choice in the flag. If one receiver
-// would have to read many announced blocks, it may instead announce where a block is to be stored;
-// then the sender writes it there, in parallel with other senders. At the end both ranks know
-// whether the copy succeeded.
+// Instead of sending a block in tiles, the sender may announce the address of the whole block in a
+// cache line, and the receiver reads the block in one copy. The sender marks its choice in the
+// flag. A receiver that would have to read many announced blocks may instead announce where a block
+// is to be stored; the sender then writes it there, in parallel with other senders. At the end both
+// ranks know whether the copy succeeded.
 //
-// If both ranks send the same amount, their cells may be used in ping-pong: a rank that has read a
-// cell fills it next, while its lines are cached, and need not check whether it is free.
+// If both ranks send the same amount, they may use their cells in ping-pong: a rank that has read a
+// cell fills it next, while its lines are cached, and need not check whether the cell is free.
 //
 // The first tile of a block carries the block's size. If the receiver expects another size, it
 // discards the whole block, so that all flags end up in a consistent state.
@@ -40,7 +40,7 @@ class PairChannels {
     std::size_t expected_bytes = 0;
   };
 
-  // Requires: shared memory holds `start` everywhere, and `start` is even.
+  // Requires: all words of shared memory hold `start`, and `start` is even.
   PairChannels(const PairParameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return layout_.size(); }
@@ -48,16 +48,18 @@ class PairChannels {
 
   // Returns how many bytes a rank may have sent before its peer drains any of them.
   std::size_t bytes_ahead(const PairPlan& plan) const { return cells_ * plan.tile_bytes; }
-  // Returns whether `peer` can read this rank's memory or be written to, as far as this rank knows.
+  // Returns false once a direct copy of a block for `peer` has failed. Blocks for `peer` are then
+  // sent in tiles.
   bool is_open(int peer) const { return channels_[static_cast<std::size_t>(peer)].is_open; }
-  // Returns whether a block was announced since the last call, or is still to come.
+  // Returns whether, since the last call of this function, this rank has announced a block or has
+  // not received one that was announced to it.
   bool was_unsettled() { return std::exchange(is_unsettled_, false); }
   // Returns the first block of unexpected size since the last call of this function.
   std::optional<SizeMismatch> surprise() { return std::exchange(surprise_, std::nullopt); }
 
   // Returns whether the next tile can be filled without waiting, as far as this rank knows. With
-  // ping-pong cells, a peer sends a tile only after it has drained the one a channel length before,
-  // so the tiles received also show its progress.
+  // ping-pong cells, a peer that sends tile n has drained tile n - cells, so the tiles received
+  // also show its progress.
   bool has_room(const PairTurn& turn, const PairPlan& plan) {
     Channel& to_peer = channel(turn.out.peer);
     if (to_peer.is_to_and_fro && plan.returns()) {
@@ -68,7 +70,8 @@ class PairChannels {
     return context::reached(to_peer.known_drained, room_for(turn.out, plan));
   }
 
-  // Flags that a rank waits for before it can fill the next cell (room) or drain it (tile).
+  // Return the flags for which a rank waits before it can fill the next cell (room) or drain it
+  // (tile).
   context::AwaitedFlag room(const PairStream& out, int rank, const PairPlan& plan) {
     return {drained(out.peer, rank), context::until_reached(room_for(out, plan))};
   }
@@ -116,8 +119,8 @@ class PairChannels {
   }
 
   // Completes a turn with ping-pong cells. Both ranks count the tiles exchanged this way
-  // identically, including tiles of an unexpected size; if the numbers of tiles differ, all tiles
-  // are drained before the next one is sent.
+  // identically, including those of blocks of an unexpected size. If the two ranks sent different
+  // numbers of tiles, waits until the peer has drained all of them.
   template <context::SingleCopyContext Ctx>
   void finish_ping_pong_turn(Ctx& ctx, const PairTurn& turn, const PairPlan& plan) {
     Channel& between = channel(turn.out.peer);
@@ -129,7 +132,9 @@ class PairChannels {
         ctx.wait(drained(turn.out.peer, ctx.rank()), context::until_reached(between.filled));
   }
 
-  // Returns whether this rank announced a block that could be neither read nor written.
+  // Waits until the peer has handled the block that this rank has announced, if any, and writes the
+  // block if the peer has requested that. Returns whether the block could be neither read nor
+  // written.
   template <context::SingleCopyContext Ctx>
   bool direct_copy_failed(Ctx& ctx, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
@@ -142,7 +147,8 @@ class PairChannels {
     return !to_peer.is_open;
   }
 
-  // Returns whether the block that the peer announced is still to come.
+  // If this rank has requested that the peer write its announced block, waits for that. Returns
+  // whether the block that the peer announced has not arrived and will be sent in tiles.
   template <context::SingleCopyContext Ctx>
   bool is_missing(Ctx& ctx, int peer) {
     Channel& from_peer = channel(peer);
@@ -171,7 +177,7 @@ class PairChannels {
   static context::Sequence asked_ahead(context::Sequence tiles, context::Sequence cells);
 
  private:
-  // Progress of a channel in both directions.
+  // State of the two channels between this rank and a peer.
   struct Channel {
     context::Sequence filled = 0;         // by this rank, for the peer
     context::Sequence known_drained = 0;  // of those, by the peer, as far as this rank knows
@@ -189,8 +195,10 @@ class PairChannels {
   };
   Channel& channel(int peer) { return channels_[static_cast<std::size_t>(peer)]; }
 
-  // Flags advance by two, because the lowest bit marks the item counted: a filled cell holds an
-  // announcement; a drained cell was not read and has an answer; a block could not be written.
+  // Flags advance by two, because the lowest bit is a mark. In the flag of filled cells it means
+  // that the last one holds an announcement, or that a block could not be written; in the flag of
+  // drained cells it means that the last one was not read and that an answer is stored next to the
+  // flag.
   static constexpr context::Sequence one = 2;
   static constexpr context::Sequence mark = 1;
   static context::Sequence flag(context::Sequence number, bool marked) {
@@ -198,7 +206,7 @@ class PairChannels {
   }
   static bool is_marked(context::Sequence flag) { return flag % one == mark; }
 
-  // Stored in the cache line of a marked flag.
+  // The receiver's answer, stored next to its marked flag.
   enum class Answer : context::Sequence { unreadable, to_be_written };
 
   // Returns the progress of the peer that is needed before the next tile can be filled. When
@@ -212,13 +220,14 @@ class PairChannels {
     return to_peer.filled + one - one * (is_in_line ? lines_ : cells);
   }
 
-  // Size carried by the first tile. One word suffices to distinguish sizes.
+  // Returns the lower 32 bits of a block's size, which the first tile carries for comparison.
   static context::Sequence size_word(std::size_t bytes) {
     return static_cast<context::Sequence>(bytes);
   }
   void expect(PairStream& in, context::Sequence told);
 
-  // Copies the content of a cell or the block announced there. Returns whether it has arrived.
+  // Copies the content of a cell or the block announced in it, or requests that the peer write the
+  // block. Returns whether the data has arrived.
   template <context::SingleCopyContext Ctx>
   bool take(Ctx& ctx, const PairStream& in, std::size_t bytes, const PairPlan& plan) {
     const Address to{Region::output, ctx.rank(), in.at()};
@@ -253,8 +262,8 @@ class PairChannels {
     return came;
   }
 
-  // Writes a block to the address that the peer announced. Returns whether that succeeded and
-  // publishes it to the peer.
+  // Writes a block to the address that the peer announced. Returns whether that succeeded, and
+  // publishes this to the peer.
   template <context::SingleCopyContext Ctx>
   bool write(Ctx& ctx, const PairStream& out) {
     Channel& to_peer = channel(out.peer);
@@ -269,11 +278,11 @@ class PairChannels {
     return went;
   }
 
-  // Offsets behind flags, before payloads.
+  // Offsets of words between a flag and its payload.
   static constexpr std::size_t size_offset = flag_bytes;
   static constexpr std::size_t answer_offset = flag_bytes;
 
-  // Cache lines and cells that `owner` keeps for a peer.
+  // Return the addresses of cache lines and cells that `owner` keeps for a peer.
   Address line_of(int owner, int peer, context::Sequence number) const {
     const auto line = static_cast<std::size_t>(peer) * lines_ + number / one % lines_;
     return {Region::shared, owner, lines_offset_ + line * false_sharing_bytes};

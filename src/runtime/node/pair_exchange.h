@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Exchange of one block per pair of ranks: all-to-all, gather and scatter. After Zhang, Meng and
-// Huo: ranks exchange pair by pair, and each exchange is cut into tiles that are read while they
-// are still in a cache that both ranks share.
+// Exchange of one block per pair of ranks: all-to-all, gather and scatter. As in the paper of
+// Zhang, Meng and Huo, ranks exchange data pair by pair, and each exchange is cut into tiles that
+// are read while they are still in a cache that both ranks share.
 //
 // This file determines which peers a rank exchanges with, and in which order tiles are sent and
 // received; pair_channels.h transfers them. A block that could not be read or written directly is
-// sent in tiles instead; only the two ranks notice, and the call succeeds. If a block has another
-// size than its receiver expects, only that rank's call fails, as with point-to-point messages.
+// sent in tiles instead; this involves only the two ranks, and the call succeeds. If a block has
+// another size than its receiver expects, only that rank's call fails, as with point-to-point
+// messages.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +29,16 @@ class PairExchange {
   using Order = PairOrder;
   using Plan = PairPlan;
 
-  // Requires: shared memory holds `start` everywhere, and `start` is even.
+  // Requires: all words of shared memory hold `start`, and `start` is even.
   PairExchange(const Parameters& parameters, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return channels_.shared_bytes(); }
 
-  // Sends the outgoing blocks of the input and fills the incoming blocks of the output. Both ranks
-  // must pass the same size for a block. If `in_place`, a rank's block for a peer lies where the
-  // peer's block is to be stored; then the order must not be `staggered`, and a rank's block for
-  // itself is not touched. Throws context::SizesDiffer if a received block has an unexpected size.
+  // Sends the outgoing blocks of the input and fills the incoming blocks of the output. Sender and
+  // receiver must pass the same size for a block. If `in_place`, a rank's block for a peer lies
+  // where the peer's block is to be stored; then the order must not be `staggered`, and a rank's
+  // block for itself is not touched. Throws context::SizesDiffer if a received block has an
+  // unexpected size.
   template <context::SingleCopyContext Ctx>
   void run(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place,
            const Plan& plan) {
@@ -60,8 +62,8 @@ class PairExchange {
   template <context::SingleCopyContext Ctx>
   void exchange(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place,
                 const Plan& plan) {
-    // A rank moves its own block while the data that it has sent is in transit. If the plan has
-    // peers write announced blocks, it does so last, while they write.
+    // A rank copies its block for itself while the data that it has sent is in transit. If the plan
+    // lets peers write announced blocks, it does so at the end, while they write.
     const bool is_own_last = plan.written_from != Plan::never;
     const auto move_own_unless = [&](bool is_moved) {
       if (in_place || is_moved) return;
@@ -70,7 +72,8 @@ class PairExchange {
     const auto outgoing_at = [&](int step) {
       PairStream out =
           stream(ctx.rank(), target(ctx.rank(), ctx.ranks(), step, plan.order), outgoing);
-      // A block that is to be replaced by the peer's block cannot be read in place later.
+      // A block that the peer's block replaces cannot be announced, because the peer could not read
+      // it later.
       const bool stays = !in_place || incoming.of(out.peer).bytes == 0;
       out.is_announced = plan.announces(out.block.bytes) && stays && channels_.is_open(out.peer);
       return out;
@@ -91,7 +94,8 @@ class PairExchange {
     if (plan.method->ownership == memory::LineOwnership::prefetched) prefetch_cells(ctx, plan);
   }
 
-  // Fills what can be filled before anything else: as in the turns, but without waiting.
+  // Fills cells before anything else, as far as possible without waiting: those of all turns with
+  // the order `as_ready`, otherwise the first cell of the first turn.
   template <context::SingleCopyContext Ctx>
   void fill_ahead(Ctx& ctx, const Plan& plan) {
     if (plan.order == Order::as_ready) {
@@ -113,8 +117,8 @@ class PairExchange {
     }
   }
 
-  // A tile is filled before one is drained. This excludes deadlock, and in place it ensures that a
-  // tile has been sent before another replaces it.
+  // A tile is filled before one is drained. This excludes deadlock, and in an in-place exchange it
+  // ensures that a tile has been sent before another replaces it.
   template <context::SingleCopyContext Ctx>
   void move(Ctx& ctx, PairTurn& turn, const Plan& plan) {
     while (turn.is_left()) {
@@ -151,8 +155,8 @@ class PairExchange {
       }
     }
   }
-  // Returns whether a rank's next step with a peer is to send. It is never more than a channel
-  // ahead of what it receives.
+  // Returns whether this rank's next step with the peer is to send a tile. It sends at most the
+  // capacity of a channel more than it has received.
   bool fills_next(const PairTurn& turn, const Plan& plan) const {
     return turn.out.bytes_left() > 0 &&
            (turn.in.bytes_left() == 0 ||
@@ -168,8 +172,9 @@ class PairExchange {
                                   : channels_.tile(turn.in, rank);
   }
 
-  // An announced block must stay until it has been read or written. If that failed, it is sent now,
-  // in the same turns. All writes precede the waits for written blocks, which excludes deadlock.
+  // Completes the announced blocks. Such a block must stay unchanged until it has been read or
+  // written. If that failed, the block is sent now, in the same turns. All writes precede the waits
+  // for written blocks, which excludes deadlock.
   template <context::SingleCopyContext Ctx>
   void settle(Ctx& ctx, const Plan& plan) {
     for (PairTurn& turn : turns_) {
@@ -183,8 +188,8 @@ class PairExchange {
     move_all(ctx, plan);
   }
 
-  // Prefetches cells on a rank that received nothing. No peer waits for it, and the ranks that it
-  // has sent to are reading meanwhile.
+  // Prefetches cells if this rank received nothing. No peer waits for it then, and the ranks to
+  // which it has sent data are reading meanwhile.
   template <context::SingleCopyContext Ctx>
   void prefetch_cells(Ctx& ctx, const Plan& plan) {
     const bool has_read = std::any_of(turns_.begin(), turns_.end(),

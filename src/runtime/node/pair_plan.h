@@ -36,7 +36,8 @@ enum class PairOrder : std::uint8_t {
   as_ready,
 };
 
-// Equal on all ranks, except for the parameters that are the sender's or the receiver's own.
+// Equal on all ranks, except for `results` and for the members marked Sender or Receiver, which
+// each rank may choose for itself.
 struct PairPlan {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
@@ -45,7 +46,7 @@ struct PairPlan {
   // For data sent in tiles. Ping-pong requires that both ranks of a pair send the same amount and
   // exchange at the same time; a rank that sends but receives nothing may prefetch.
   memory::CopyMethod method = {};
-  memory::CopyKernel results = memory::CopyKernel::plain;  // writes the output
+  memory::CopyKernel results = memory::CopyKernel::plain;  // kernel that writes the output
   // A rank that receives at least this many bytes in total writes the output non-temporally.
   std::size_t nontemporal_from = never;
   // Sender: range of block sizes in bytes that are announced for the receiver to read.
@@ -77,7 +78,7 @@ struct PairStream {
     return is_announced ? bytes_left() : std::min(plan.tile_bytes, bytes_left());
   }
   std::size_t at() const { return static_cast<std::size_t>(block.offset) + moved; }
-  // Returns the number of tiles before the next one.
+  // Returns the number of tiles moved so far.
   context::Sequence tiles_moved(const PairPlan& plan) const {
     return static_cast<context::Sequence>((moved + plan.tile_bytes - 1) / plan.tile_bytes);
   }
@@ -87,7 +88,8 @@ struct PairStream {
   }
 };
 
-// A step in which a rank sends to a peer and receives from one, which in most orders is the same.
+// A step in which a rank sends to a peer and receives from a peer; in most orders it is the same
+// one.
 struct PairTurn {
   PairStream out;
   PairStream in;

@@ -2,10 +2,10 @@
 // Copyright the huddle contributors
 //
 // Flat reduction: each rank publishes its input and reduces the contributions that it needs: all of
-// them, those of the ranks before it, or its own block of all. This moves more data than a tree,
-// but no rank waits for an intermediate result of another one. Serves small data, which is stored
-// behind its flag, and large data of a few ranks. Large data is processed in rounds, and the next
-// round is published before the current one is reduced.
+// them, those of the ranks before it, or only its own block of each. This moves more data than a
+// tree, but no rank waits for an intermediate result of another one. Used for small data, which is
+// stored behind its flag, and for large data of a few ranks. Large data is processed in rounds, and
+// the next round is published before the current one is reduced.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,14 @@ class ExchangeReduce {
  public:
   struct Parameters {
     std::size_t capacity_bytes = most_in_line;  // of a slot
-    // for flags; a power of 2, so that indices stay consistent when counters wrap
+    // number of cache lines for flags; a power of two, so that indices stay consistent when
+    // counters wrap around
     context::Sequence lines = 16;
   };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     std::size_t round_bytes = most_in_line;  // at most the capacity
-    // Ping-pong only between two ranks; readers do not take ownership.
+    // Ping-pong only with two ranks; readers do not take ownership.
     memory::CopyMethod method = {};
   };
 
@@ -40,7 +41,7 @@ class ExchangeReduce {
   std::size_t flags_bytes() const { return slots_at(); }
   std::size_t scratch_bytes() const { return spare_bytes(slot_stride_); }
 
-  // The collectives below require that an element is at most `plan.round_bytes`.
+  // The collectives below require that an element has at most `plan.round_bytes` bytes.
   template <context::Context Ctx>
   void allreduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction,
                  const Plan& plan) {
@@ -74,21 +75,22 @@ class ExchangeReduce {
                  contribution, Combine{here.bytes() / element_bytes, reduction});
     });
   }
-  // Inclusive prefix reduction in rank order.
+  // Computes the inclusive prefix reduction in rank order.
   template <context::Context Ctx>
   void scan(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(ctx, {count, reduction}, plan, not_for_others(ctx, count * reduction.element_bytes),
         [&](const Round& round) { combine_before(ctx, round, ctx.rank() + 1); });
   }
-  // Exclusive prefix reduction in rank order. Does not write the first rank's output.
+  // Computes the exclusive prefix reduction in rank order. Does not write to rank 0's output.
   template <context::Context Ctx>
   void exscan(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(ctx, {count, reduction}, plan, not_for_others(ctx, count * reduction.element_bytes),
         [&](const Round& round) { combine_before(ctx, round, ctx.rank()); });
   }
 
-  // A rank raises a flag after it has reduced the round two before. So a rank that has seen all
-  // flags of the round two before may refill the slot of the round four before.
+  // A rank sets its flag of round n after it has reduced round n - 2. So a rank that has seen all
+  // flags of round n - 2 knows that all ranks have reduced round n - 4, and may reuse its slot of
+  // that round for round n.
   static constexpr context::Sequence slots = 4;
 
  private:
@@ -111,16 +113,17 @@ class ExchangeReduce {
     bool is_in_line() const { return fits_behind_flag(what.bytes()); }
     Part part() const { return {offset, offset + what.bytes()}; }
   };
-  // In prefix reductions no other rank needs the input of the last rank.
+  // Returns the part of this rank's input that no other rank needs: in prefix reductions, all of
+  // the last rank's.
   template <context::Context Ctx>
   static Part not_for_others(const Ctx& ctx, std::size_t bytes) {
     return ctx.rank() + 1 == ctx.ranks() ? Part{0, bytes} : Part{};
   }
 
-  // Publishes all rounds and calls `join(round)` for each. `join` waits only for the ranks whose
-  // contributions it needs, so a scan does not wait for the ranks after the caller. The part of the
-  // input that no other rank needs (`unwanted`) is not published, and the rest of its round moves
-  // up, so that two ranks that need one half each use the same cache lines of a slot.
+  // Publishes all rounds and calls combine(round) for each. `combine` waits only for the ranks
+  // whose contributions it needs, so a scan does not wait for the ranks after the caller. The part
+  // of the input that no other rank needs (`unwanted`) is not published, and the rest of its round
+  // moves up, so that two ranks that need one half each use the same cache lines of a slot.
   template <context::Context Ctx, class CombineRound>
   void run(Ctx& ctx, const Combine& all, const Plan& plan, const Part& unwanted,
            CombineRound combine) {
@@ -144,7 +147,8 @@ class ExchangeReduce {
   Address line_of(int owner, context::Sequence number) const {
     return {Region::shared, owner, (number & (lines_ - 1)) * false_sharing_bytes};
   }
-  // Two ranks may alternately publish in each other's slots, which they have just read.
+  // With ping-pong, two ranks publish in slots that they have just read, in turn their own and the
+  // other's.
   Address data_of(int shower, const Round& round) const {
     if (round.is_in_line()) return line_of(shower, round.number) + payload_offset;
     const int holder = holder_of(round.lines, shower, 1 - shower, round.number, slots);
@@ -171,7 +175,8 @@ class ExchangeReduce {
     }
     ctx.store_stamped(line_of(ctx.rank(), round.number), round.number);
   }
-  // Returns the offset in a slot of a byte of the input, given the part that is left out.
+  // Returns the offset within a slot at which a byte of the input lies, given the part of the input
+  // that is left out.
   static std::size_t at_in_slot(std::size_t byte, const Round& round, const Part& left_out) {
     return byte - round.offset - common({round.offset, byte}, left_out).bytes();
   }
@@ -188,8 +193,9 @@ class ExchangeReduce {
     ctx.wait_stamped(line_of(rank, round.number), context::until_reached(round.number));
     return data_of(rank, round);
   }
-  // Because flags occupy several cache lines, a rank may be ahead of the others and reads their
-  // progress only from time to time. Each such read costs about the same as a call.
+  // Blocks until the round's slot or cache line may be reused. Because there are several cache
+  // lines for flags, a rank may be several rounds ahead of the others, and checks their progress
+  // only from time to time. A check takes about as long as a call.
   template <context::Context Ctx>
   void make_room(Ctx& ctx, const Round& round) {
     if (!round.is_in_line()) return see_all(ctx, round.number - 2);
@@ -206,8 +212,8 @@ class ExchangeReduce {
     seen_ = number;
   }
 
-  // Reduces in rank order, whatever the team's order for full results is, because a rank's result
-  // is a prefix of the next rank's.
+  // Reduces in rank order instead of the team's reduction order, because a rank's result is a
+  // prefix of the next rank's.
   template <context::Context Ctx>
   void combine_before(Ctx& ctx, const Round& round, int end) const {
     if (end == 0) return;
@@ -218,8 +224,8 @@ class ExchangeReduce {
   ReductionOrder reduction_order_;
   context::Sequence lines_;
   std::size_t slot_stride_;
-  context::Sequence first_;  // rounds of all calls so far
-  context::Sequence seen_;   // round that all ranks are known to have published
+  context::Sequence first_;  // number of rounds of all calls so far
+  context::Sequence seen_;   // latest round that all ranks are known to have published
 };
 
 }  // namespace huddle::node

@@ -8,10 +8,10 @@
 // overlap: while one chunk is copied in, the previous one is reduced, and the oldest one is
 // fetched.
 //
-// If a result returns to the place of a contribution, it travels in cache lines that the reducing
-// rank has just read, and their owner has them in its cache when it copies in the next chunk. So a
-// line carries data in both directions between two ranks, and is never fetched only to be
-// overwritten.
+// With Results::returned, a result replaces the contribution of its reader. Its cache lines are
+// those that the reducing rank has just read, and that the reader has in its cache when it copies
+// in the next chunk. So a line carries data in both directions between two ranks, and is never
+// fetched only to be overwritten.
 #pragma once
 
 #include <algorithm>
@@ -41,19 +41,19 @@ class SlicedReduce {
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     std::size_t slice_bytes = 16384;  // at most that of the parameters
-    // For contributions. The reducing rank may take ownership of those that no result returns to.
+    // For contributions. The reducing rank may take ownership of those that no result replaces.
     memory::CopyMethod method = {};
     Results results = Results::returned;
   };
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   SlicedReduce(const Parameters& parameters, const ReductionOrder& reduction_order, int ranks,
                context::Sequence start);
 
   std::size_t shared_bytes() const { return layout_.size(); }
   std::size_t scratch_bytes() const { return spare_bytes(slice_bytes_); }
 
-  // The collectives below require that an element is at most `plan.slice_bytes`.
+  // The collectives below require that an element has at most `plan.slice_bytes` bytes.
   template <context::Context Ctx>
   void reduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
@@ -64,7 +64,8 @@ class SlicedReduce {
                  const Plan& plan) {
     run(ctx, count, {reduction, plan, {ReductionTarget::Kind::to_all}});
   }
-  // Blocks are counted in elements.
+  // Stores each rank's block of the result at the beginning of its output. Blocks are counted in
+  // elements.
   // Requires: the output is not the input.
   template <context::Context Ctx>
   void reduce_scatter(Ctx& ctx, const Blocks& blocks, const memory::Reduction& reduction,
@@ -72,7 +73,7 @@ class SlicedReduce {
     run(ctx, blocks.largest(ctx.ranks()) * ranks(),
         {reduction, plan, {ReductionTarget::Kind::to_each, 0, &blocks}});
   }
-  // Requires: `plan.results` is Results::returned, for scan() and exscan().
+  // Requires, for scan() and exscan(): `plan.results` is Results::returned.
   template <context::Context Ctx>
   void scan(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, const Plan& plan) {
     run(ctx, count, {reduction, plan, {ReductionTarget::Kind::inclusive}});
@@ -83,7 +84,7 @@ class SlicedReduce {
   }
 
  private:
-  // Together with the operand and the result it fits into any first-level cache.
+  // Bytes reduced at a time. Two operands and a result of this size fit into any first-level cache.
   static constexpr std::size_t block_bytes = 8192;
 
   // Parameters common to all chunks of a call.
@@ -104,7 +105,8 @@ class SlicedReduce {
     std::size_t in_output(int slice) const { return chunk.in_output(slice) * element_bytes; }
   };
 
-  // `count` is the number of elements of all slices, as if all were as large as the largest.
+  // `count` is the number of elements. If blocks differ in size, each is counted with the size of
+  // the largest.
   template <context::Context Ctx>
   void run(Ctx& ctx, std::size_t count, const Job& job) {
     const std::size_t element_bytes = job.reduction.element_bytes;
@@ -272,8 +274,8 @@ class SlicedReduce {
   }
 
   std::size_t ranks() const { return others_ + 1; }
-  // Returns the data that `owner` publishes for the rank that reduces `slice`, which is another
-  // rank.
+  // Returns where `owner` publishes its data for the rank that reduces `slice`.
+  // Requires: that is another rank.
   Address shown(int owner, int slice, const Part& part) const {
     const auto number = static_cast<std::size_t>(slice < owner ? slice : slice - 1);
     const std::size_t set = set_of(part);

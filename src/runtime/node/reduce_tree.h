@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Reduction of small data in two steps that follow the team's order: the first rank of each block
-// reduces its block, then the blocks' results are reduced. In a reduce the root does this. In an
-// allreduce it is the first rank, whose result all ranks read; or the first rank of each block,
-// whose result its block reads; or every rank.
+// Reduction of small data in two steps, which follow the team's reduction order: the first rank of
+// each block of ranks reduces the contributions of its block, then the results of the blocks are
+// reduced. In a reduce, the root performs the second step. In an allreduce, rank 0 performs it and
+// all ranks read its result; or the first rank of each block does, and its block reads its result;
+// or every rank does.
 //
 // Data is stored behind its flag, in slots that are used in turn; data larger than a slot is
 // processed in several rounds.
@@ -23,7 +24,7 @@ namespace huddle::node {
 
 class TreeReduce {
  public:
-  // Ranks that reduce the blocks' results in an allreduce.
+  // Ranks that perform the second step in an allreduce.
   enum class Top : std::uint8_t { first_rank, leaders, everybody };
   struct Parameters {
     std::size_t capacity_bytes = most_in_line;  // of a slot
@@ -35,7 +36,7 @@ class TreeReduce {
     Top top = Top::first_rank;
   };
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   TreeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
              context::Sequence start);
 
@@ -43,7 +44,7 @@ class TreeReduce {
 
   std::size_t scratch_bytes() const { return slot_stride_; }
 
-  // Both collectives require that an element is at most `plan.round_bytes`.
+  // Both collectives require that an element has at most `plan.round_bytes` bytes.
   template <context::Context Ctx>
   void reduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, int root,
               const Plan& plan) {
@@ -101,7 +102,7 @@ class TreeReduce {
 
   template <context::Context Ctx>
   void contribute(Ctx& ctx, std::size_t offset, const Combine& combine) {
-    // All previous readers of this slot must have finished.
+    // Waits until all readers of the slot's previous content have finished.
     done_guard_.wait_for_others(ctx, round_ - slots_);
     const Address mine = slot_of(ctx.rank(), shown_offset_);
     const int last = leads(ctx.rank())
@@ -138,7 +139,7 @@ class TreeReduce {
     }
   }
 
-  // Copies the result of the rank that reduces for this rank, which may be this rank itself.
+  // Copies the result of `combiner`, which may be this rank itself.
   template <context::Context Ctx>
   void share_result(Ctx& ctx, Address to, const Combine& combine, int combiner) {
     const Address result = slot_of(combiner, results_offset_);
@@ -149,7 +150,7 @@ class TreeReduce {
     ctx.copy(to, arrived(ctx, result, combine.bytes()), combine.bytes(), memory::CopyKernel::plain);
   }
 
-  // Raised even if no rank waits for it, so that it never falls far behind (counters.h).
+  // Sets the flag even if no rank waits for it, so that it never falls far behind (see counters.h).
   template <context::Context Ctx>
   void raise_result_flag(Ctx& ctx) const {
     if (leads(ctx.rank())) ctx.store_stamped(slot_of(ctx.rank(), results_offset_), round_);

@@ -40,7 +40,8 @@ int combines(const Starts& starts) {
 }
 
 // Blocks that follow a level of the machine may have a critical path longer by this factor than
-// even blocks, because operations across the machine cost several times more than inside a cache.
+// even blocks, because operations across the machine cost several times more than within a shared
+// cache.
 constexpr int worth_of_nearness = 2;
 
 // Uses integers only, because all ranks must get the same result.
@@ -59,7 +60,7 @@ Starts blocks_for(const RankLocality& locality) {
   const int allowed = worth_of_nearness * combines(best);
   int least = allowed + 1;
   for (std::size_t i = 0; i < locality.group_of.size(); ++i) {
-    // the next calibration may not detect it
+    // inferred levels depend on measurements: the next calibration may not detect this one
     if (machine::is_inferred(locality.levels[i])) continue;
     Starts level = runs(locality.group_of[i]);
     if (combines(level) >= least) continue;

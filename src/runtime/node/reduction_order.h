@@ -8,7 +8,8 @@
 //   left to right; then the blocks' results are combined from left to right.
 //
 // Blocks follow a level of the machine unless that makes the critical path much longer. They depend
-// on the number and placement of the ranks only, not on measurements: inferred levels do not count.
+// only on the number and placement of the ranks, not on measurements: levels that were inferred
+// from latencies are ignored.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,8 @@ struct Combine {
   std::size_t bytes() const { return count * reduction.element_bytes; }
 };
 
-// Scratch for intermediate results. The target is written last; until then it may hold an operand.
+// Scratch memory for intermediate results. These are not stored in the target, because it may hold
+// an operand until it is written last.
 struct Spare {
   context::Address total;
   context::Address block;
@@ -67,7 +69,7 @@ void fold_row(Ctx& ctx, context::Address to, context::Address spare, int first, 
     ctx.reduce(target, left, item(i), combine.count, combine.reduction);
     left = target;
   }
-  // A single operand.
+  // There was a single operand.
   if (left != to) ctx.copy(to, left, combine.bytes(), memory::CopyKernel::plain);
 }
 

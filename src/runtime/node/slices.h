@@ -70,7 +70,8 @@ struct EvenCut {
   std::size_t elements(int slice) const { return begin(slice + 1) - begin(slice); }
 };
 
-// Part of a call's data with one slice per rank: an even cut of the data, or a slice of each block.
+// Part of a call's data with one slice per rank: a piece of the data that is cut evenly, or a slice
+// of each rank's block.
 class Chunk {
  public:
   // The i-th chunk of `count` elements, with slices of at most `most` elements.

@@ -2,9 +2,9 @@
 // Copyright the huddle contributors
 //
 // Flat exchange: each rank publishes its data in a slot of its own and reads from the slots of the
-// others, so that a block for all ranks is written once, however many ranks read it. Serves
+// others, so that a block for all ranks is written once, however many ranks read it. Used for
 // allgather of any size, in rounds (the next round is published before the current one is read),
-// and all-to-all of small data, with one block for each reader in a slot.
+// and for all-to-all of small data, with one block for each reader in a slot.
 #pragma once
 
 #include <algorithm>
@@ -25,26 +25,26 @@ class SlotExchange {
   };
   // Order in which a rank visits the others.
   enum class Order : std::uint8_t {
-    ring,               // the next rank, the one after that, ...: no two ranks visit the same one
+    ring,               // rank + 1, rank + 2, ...; in each step, all ranks visit different ones
     neighbor_exchange,  // nearer ranks before farther ones, on both sides alternately
   };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     std::size_t round_bytes = most_in_line;  // of a slot; at most the capacity
     Order order = Order::ring;
-    // Line ownership may differ from readers_share only between two ranks; in an all-to-all the
-    // reader does not take ownership.
+    // Line ownership may differ from readers_share only with two ranks; in an all-to-all the reader
+    // does not take ownership.
     memory::CopyMethod method = {};
-    memory::CopyKernel results = memory::CopyKernel::plain;  // for writing the output
+    memory::CopyKernel results = memory::CopyKernel::plain;  // kernel that writes the output
   };
 
-  // Requires: shared memory holds `start` everywhere.
+  // Requires: all words of shared memory hold `start`.
   SlotExchange(const Parameters& parameters, int rank, int ranks, context::Sequence start);
 
   std::size_t shared_bytes() const { return slots * slot_stride_; }
 
   // Copies each rank's input to its block of every rank's output. `largest` is the size of the
-  // largest block, which all ranks know. If `in_place`, a rank's own block is not touched.
+  // largest block, equal on all ranks. If `in_place`, a rank's own block is not touched.
   template <context::Context Ctx>
   void allgather(Ctx& ctx, const Blocks& blocks, std::size_t largest, bool in_place,
                  const Plan& plan) {
@@ -85,9 +85,9 @@ class SlotExchange {
     }
   }
 
-  // A rank publishes a round after it has seen all flags of the round two before, and each of those
-  // was raised after its owner had read the round two before that: therefore four slots suffice.
-  // The first round of a call is published after the last round of the previous call was read.
+  // A rank publishes round n after it has seen all flags of round n - 2, and each of those was set
+  // after its owner had read round n - 4. Therefore four slots suffice. The first round of a call
+  // is published after the last round of the previous call was read.
   static constexpr context::Sequence slots = 4;
 
   // Returns the order in which `rank` visits the others.
@@ -102,7 +102,8 @@ class SlotExchange {
     std::size_t bytes_of(const Block& block) const { return in_piece(block.bytes, from, most); }
   };
 
-  // Two ranks may alternately publish in each other's slots, which they have just read.
+  // With ping-pong, two ranks publish in slots that they have just read, in turn their own and the
+  // other's.
   Address slot_of(int shower, context::Sequence number, const Plan& plan) const {
     const int holder = holder_of(plan.method->ownership, shower, 1 - shower, number, slots);
     return {Region::shared, holder, number % slots * slot_stride_};
@@ -126,8 +127,9 @@ class SlotExchange {
     ctx.store_stamped(mine, round.number);
   }
 
-  // Data in the flag's cache line is transferred with it, needed or not. Otherwise a rank leaves
-  // out its own block, and the rest moves up, so that two ranks use the same cache lines of a slot.
+  // Returns whether a rank also publishes its block for itself. It does if all blocks fit into the
+  // flag's cache line, which is transferred as a whole. Otherwise it leaves this block out and
+  // moves the rest up, so that two ranks use the same cache lines of a slot.
   static bool shows_own(std::size_t all) { return fits_behind_flag(all); }
   template <context::Context Ctx>
   static void show_all_but(Ctx& ctx, const Block& own, Address mine, std::size_t all,
@@ -161,7 +163,7 @@ class SlotExchange {
   std::size_t slot_stride_;
   std::vector<int> ring_;
   std::vector<int> neighbors_;
-  context::Sequence first_;  // rounds of all calls so far
+  context::Sequence first_;  // number of rounds of all calls so far
 };
 
 }  // namespace huddle::node

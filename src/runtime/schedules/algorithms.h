@@ -17,11 +17,11 @@ namespace huddle::schedules {
 // Order in which a reduction combines contributions.
 enum class Order : std::uint8_t {
   none,             // nothing is combined
-  reduction_order,  // the order of association.h: results do not depend on the algorithm
+  reduction_order,  // that of reduction_tree.h: results do not depend on the algorithm
   free,             // any order, for operators whose result does not depend on it
 };
 
-// The parameters of a Call that affect the schedule.
+// The parameters of a Call that affect the schedules of an algorithm.
 struct Uses {
   bool radix = false;
   bool segments = false;
@@ -39,7 +39,7 @@ struct Algorithm {
   Uses uses;
   bool in_place;  // input and output may be one buffer
   MakeSchedule* make;
-  // all blocks must have the same size, because they pass through other ranks
+  // All blocks must have the same size, because they pass through other ranks.
   bool equal_blocks = false;
 
   std::string full_name() const;  // "allgather:neighbor"
@@ -52,11 +52,12 @@ std::span<const Algorithm> algorithms();
 const Algorithm& algorithm_named(std::string_view full_name);
 Operation operation_named(std::string_view word);
 
-// Throws UsageError if the call is invalid: no ranks, a root outside the ranks, or a radix below 2.
+// Returns the schedule of the call. Throws UsageError if the call is invalid, for example if it has
+// no ranks, a root that is not a rank, or a radix below 2.
 std::unique_ptr<Schedule> make_schedule(const Algorithm& algorithm, const Call& call);
 
 // Allgather and allgatherv: block r comes from rank r, and every rank receives all blocks. Blocks
-// are received in their final place, so no algorithm needs a final rotation or scratch.
+// are received in their final places, so no algorithm needs a final rotation or scratch.
 std::unique_ptr<Schedule> allgather_ring(const Call& call);
 std::unique_ptr<Schedule> allgather_neighbor(const Call& call);
 std::unique_ptr<Schedule> allgather_doubling(const Call& call);
@@ -71,8 +72,9 @@ std::unique_ptr<Schedule> allreduce_slices(const Call& call);
 std::unique_ptr<Schedule> allreduce_ring(const Call& call);
 
 // All-to-all: block d of a rank's input is for rank d, and block s of its output comes from rank s.
-// Algorithms that send blocks directly also serve the v-forms, in which only sender and receiver
-// know a block's size; blocks that pass through other ranks (Bruck) must have the same size.
+// Algorithms that send blocks directly also handle the v-forms, in which only the sender and the
+// receiver know the size of a block. If blocks pass through other ranks (Bruck), they must have the
+// same size.
 std::unique_ptr<Schedule> alltoall_spread(const Call& call);
 std::unique_ptr<Schedule> alltoall_pairwise(const Call& call);
 std::unique_ptr<Schedule> alltoall_bruck(const Call& call);

@@ -12,9 +12,9 @@ namespace huddle::schedules {
 
 namespace {
 
-// Ring: every rank sends to the next rank what it received from the previous one, its own blocks
-// first, one block per round. So a rank that contributes more blocks does not delay the others,
-// whose blocks follow. Blocks are sent in descending order, cyclically.
+// Ring: in each round every rank sends one block to the next rank: first its own blocks, then those
+// that it has received from the previous rank. Thus a rank that contributes more blocks does not
+// delay the blocks of the others. Blocks are sent in descending order, cyclically.
 class AllgatherRing : public Schedule {
  public:
   using Schedule::Schedule;
@@ -22,7 +22,7 @@ class AllgatherRing : public Schedule {
   std::int64_t blocks() const override { return shares().sum(ranks()); }
   BlockSpan own_blocks(int rank) const override { return shares().of(rank); }
   std::int64_t rounds() const override { return ranks() == 1 ? 1 : blocks() - shares().least(); }
-  // Rounds are alike until the first rank has all blocks.
+  // Rounds are alike until some rank has all blocks.
   std::int64_t like(std::int64_t number) const override {
     return number < blocks() - shares().most() ? 0 : number;
   }
@@ -95,7 +95,7 @@ class NeighborExchange : public Schedule {
     const std::int64_t others = ranks() - 1;
     if (others == 0) return {};
     if (is_odd() && rank == others) return {2, 1, 1, 1, others};
-    // A single block, then pairs.
+    // The first message contains a single block, the others contain pairs.
     RankTraffic traffic{pairs(), pairs(), pairs(), 2 * pairs() - 1, others};
     if (!is_odd()) return traffic;
     if (sends_last_pair(rank)) ++traffic.blocks_sent;
@@ -173,8 +173,8 @@ std::unique_ptr<Schedule> allgather_neighbor(const Call& call) {
 namespace {
 
 // Recursive doubling: in round k a rank exchanges all blocks that it has with the rank whose seat
-// differs in bit k. If ranks are folded, the second rank of a pair first sends its block to its
-// partner, and receives all other blocks from it at the end.
+// (see Folding) differs in bit k. If ranks are folded, the second rank of a pair first sends its
+// block to its partner, and receives all other blocks from it at the end.
 class AllgatherDoubling : public Schedule {
  public:
   explicit AllgatherDoubling(const Call& call) : Schedule(call), folding_(call.ranks) {}
@@ -257,9 +257,9 @@ std::unique_ptr<Schedule> allgather_doubling(const Call& call) {
 
 namespace {
 
-// Bruck and others: a rank that has its own block and the d - 1 blocks after it receives d more
-// from the rank at distance d. With a radix k it receives from k - 1 ranks per round, at distances
-// d, 2d, ... . The last round transfers only the missing blocks.
+// The algorithm of Bruck and others: a rank that has its own block and the d - 1 blocks after it
+// receives d more from the rank at distance d. With a radix k it receives from k - 1 ranks per
+// round, at distances d, 2d, ... . The last round transfers only the missing blocks.
 class AllgatherBruck : public Schedule {
  public:
   using Schedule::Schedule;
@@ -317,9 +317,10 @@ namespace {
 // rank at offset `o` with the lowest bit cleared.
 //
 // If the number of blocks per message is bounded, the first rounds are the same, until messages
-// have reached that size. The rest is done depth first, as in PAT (NCCL): round t brings the blocks
-// at offset t and at multiples of a unit from there, from the rank at offset t with the lowest bit
-// cleared. Blocks are passed on within few rounds, so that little data is in transit.
+// have reached that size. The rest is done depth first, as in PAT (NCCL): in round t a rank
+// receives the blocks at offset t, and at multiples of a unit from there, that the rank at offset t
+// with the lowest bit cleared already has. Blocks are forwarded within few rounds, so that little
+// data is in transit.
 class FarFirst : public Schedule {
  public:
   FarFirst(const Call& call, std::int64_t message_blocks) : Schedule(call) {
@@ -371,7 +372,8 @@ class FarFirst : public Schedule {
   }
   static std::int64_t lowest_bit(std::int64_t number) { return number & -number; }
 
-  // Transfers blocks at offset `at` plus multiples of `apart` from their origins, by `distance`.
+  // Receives the blocks whose origins are `at` plus multiples of `apart` ranks back from the rank
+  // that is `distance` ranks back, and sends blocks forward accordingly.
   void pass_on(int rank, std::int64_t at, std::int64_t distance, std::int64_t apart,
                std::int64_t number, Round& round) const {
     const std::int64_t count = (ranks() - 1 - at) / apart + 1;

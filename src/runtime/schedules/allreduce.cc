@@ -7,8 +7,8 @@
 
 namespace huddle::schedules {
 
-// Base of allreduces among a power-of-two number of seats. Other ranks are folded: the second rank
-// of a pair sends its contribution to the first at the beginning and receives the result at the
+// Base of allreduces among a power-of-two number of seats (see Folding). The second rank of a
+// folded pair sends its contribution to the first at the beginning and receives the result at the
 // end.
 class FoldedAllreduce : public Schedule {
  public:
@@ -28,7 +28,7 @@ class FoldedAllreduce : public Schedule {
   virtual std::int64_t seat_rounds() const = 0;
   virtual void fill_seat(int seat, std::int64_t number, Buffer own, Round& round) const = 0;
   virtual RankTraffic seat_traffic(int seat) const = 0;
-  // Returns how many blocks a seat receives into scratch at a time.
+  // Returns the maximum number of blocks that a seat receives into scratch at the same time.
   virtual std::int64_t seat_scratch() const = 0;
 
  private:
@@ -227,9 +227,9 @@ std::unique_ptr<Schedule> allreduce_slices(const Call& call) {
 
 namespace {
 
-// Ring: a block travels around the ring once, starting at a different rank for each block, and
-// every rank adds its contribution; then the reduced blocks travel around once more. The order of
-// operations differs between blocks, so the operator's result must not depend on it.
+// Ring: each block travels around the ring once, from a different rank, and every rank adds its
+// contribution. Then the reduced blocks travel around the ring once more. The order of operations
+// differs between blocks, so the operator's result must not depend on it.
 class AllreduceRing : public Schedule {
  public:
   using Schedule::Schedule;
@@ -248,8 +248,8 @@ class AllreduceRing : public Schedule {
       round.copy(Buffer::input, Buffer::output, Blocks::interval(0, 1));
       return;
     }
-    // Blocks travel in descending order; from round p - 1 on reduced ones, a rank's own block
-    // first.
+    // Blocks travel in descending order. From round p - 1 on they are reduced blocks, and each rank
+    // begins with its own.
     const auto block = [&](std::int64_t before) {
       return Blocks::interval(at_distance(rank, -before), 1);
     };

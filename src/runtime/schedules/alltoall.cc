@@ -75,14 +75,14 @@ std::unique_ptr<Schedule> alltoall_pairwise(const Call& call) {
 
 namespace {
 
-// Bruck and others: a block has to travel a certain cyclic distance, which is decomposed into
-// digits, the lowest first. In round x all blocks with the digit z at position x travel z units, in
-// one message. So there are log p rounds, and blocks pass through other ranks.
+// The algorithm of Bruck and others: the cyclic distance that a block has to travel is decomposed
+// into digits, the lowest first. In round x all blocks with the digit z at position x travel z
+// units, in one message. There are log p rounds, and blocks pass through other ranks.
 //
-// A block that travels distance d in total lies, on every rank on its way, at place d before the
-// rank's own, which is where its receiver needs it. Moving blocks go from one of two buffers into
-// the other, and the others are copied there, so that no buffer is both received into and sent
-// from, and the last round ends in the output.
+// A block that travels a total distance of d is stored on every rank on its way d places before the
+// rank's own place, which is the correct place on its destination. Each round moves all blocks from
+// one of two buffers to the other, by messages or copies, so that no buffer is both received into
+// and sent from, and the last round ends in the output.
 class AlltoallBruck : public Schedule {
  public:
   explicit AlltoallBruck(const Call& call) : Schedule(call) {
@@ -124,7 +124,7 @@ class AlltoallBruck : public Schedule {
 
  private:
   std::int64_t radix() const { return call().radix; }
-  // Returns the number of peers that a rank sends to in the round of this unit.
+  // Returns the number of peers to which a rank sends in the round with this unit.
   std::int64_t peers(std::int64_t unit) const {
     return std::min(radix() - 1, (ranks() - 1) / unit);
   }
@@ -139,7 +139,7 @@ class AlltoallBruck : public Schedule {
     return std::clamp<std::int64_t>(rest, 0, unit);
   }
 
-  // The places at these distances before the rank's own.
+  // Returns the places at the distances with this digit before the rank's own place.
   Blocks behind(int rank, std::int64_t unit, std::int64_t digit) const {
     const std::int64_t period = unit * radix();
     const std::int64_t first = rank - digit * unit;
@@ -149,8 +149,8 @@ class AlltoallBruck : public Schedule {
     blocks.add_circular({first - periods(unit) * period - rest + 1, rest, 1, 0}, ranks());
     return blocks;
   }
-  // The places at these distances after the rank's own, at which the input holds the blocks for
-  // those ranks; in the same order if the unit is 1.
+  // Returns the places at the distances with this digit after the rank's own, for a unit of 1. The
+  // input has the blocks for those ranks there. The order is that of behind().
   Blocks ahead(int rank, std::int64_t digit) const {
     return Blocks::strided(rank + digit, radix(), periods(1) + cut_off(1, digit), ranks());
   }

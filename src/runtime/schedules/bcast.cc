@@ -115,8 +115,8 @@ std::unique_ptr<Schedule> bcast_chain(const Call& call) { return std::make_uniqu
 namespace {
 
 // For large data: a binomial tree scatters one block per rank, and a ring gathers them (van de
-// Geijn and others). A rank that forwarded blocks in the tree already has them: the ring omits
-// them, and the root receives nothing.
+// Geijn and others). A rank that has forwarded blocks in the tree does not receive them again from
+// the ring, and the root receives nothing.
 class ScatterRing : public Schedule {
  public:
   explicit ScatterRing(const Call& call) : Schedule(call), tree_(call.ranks, 2) {}
@@ -162,11 +162,11 @@ class ScatterRing : public Schedule {
   int next(int at) const { return at_distance(at, 1); }
   int rank_at(std::int64_t at) const { return at_distance(root(), at); }
 
-  // Returns the number of blocks that the tree brings to a place: those of its subtree.
+  // Returns the number of blocks that a place receives from the tree: those of its subtree.
   std::int64_t scattered(int at, int level) const { return tree_.subtree(at, level); }
   std::int64_t kept(int at) const { return scattered(at, tree_.level_of(at)); }
-  // Returns the number of rounds in which a place receives a block from the ring; later ones would
-  // bring blocks that it has.
+  // Returns the number of rounds in which a place receives a block from the ring. In later rounds
+  // it would receive blocks that it already has.
   std::int64_t ring_rounds(int at) const { return ranks() - kept(at); }
 
   void scatter(int at, int level, Round& round) const {
@@ -201,7 +201,7 @@ std::unique_ptr<Schedule> bcast_scatter_ring(const Call& call) {
 
 namespace {
 
-// A range of places. If the number is odd, the first half has one more.
+// A range of places. If their number is odd, the first half has one more than the second.
 struct Places {
   std::int64_t first;
   std::int64_t count;

@@ -89,7 +89,7 @@ class Received {
 
   const Skips& skips_;
   std::int64_t target_;
-  std::int64_t bound_;  // path ends get closer to the root
+  std::int64_t bound_;  // each path must end before the previous one
   std::uint64_t free_ = 0;
   int found_ = 0;
   std::array<int, most_skips + 1> segments_ = {};

@@ -153,8 +153,8 @@ class Check {
     }
   }
 
-  // If every receive has its send and there are no more sends than receives, every send has its
-  // receive.
+  // Throws Flaw unless sends and receives match. If every receive has its send and there are no
+  // more sends than receives, every send has its receive.
   void match() {
     std::size_t sends = 0;
     std::size_t receives = 0;
@@ -182,7 +182,8 @@ class Check {
       throw Flaw(fmt::format("rank {} expects {} blocks from rank {}, which sends {}", rank,
                              expected, receive.peer, sent));
     }
-    // A contribution is identified by its place only.
+    // The term of a contribution does not contain its block, so both ranks must list the same
+    // blocks.
     if (reduces(proof_.operation) && !(send.part.blocks == receive.part.blocks)) {
       throw Flaw(
           fmt::format("rank {} expects other blocks than rank {} sends", rank, receive.peer));

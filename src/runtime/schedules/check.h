@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Proves a schedule for one call by running the rounds of all ranks with symbols in place of data.
-// Checks the following properties:
+// Proves that a schedule is correct for one call, by running the rounds of all ranks with symbols
+// in place of data. Checks the following properties:
 //
-// - At the end every place holds what the operation promises: the right block, which was received
-//   once; in a reduction every contribution once, associated as in association.h if the schedule
-//   keeps the order, in any reduction order otherwise.
+// - At the end every place contains the result of the operation: the right block, received exactly
+//   once; in a reduction every contribution exactly once, combined as in reduction_tree.h if the
+//   schedule keeps the order, otherwise in any order.
 // - Every send has a matching receive in the same round with the same number of blocks, and there
 //   is at most one message from a rank to another per round. This excludes deadlock (by induction
-//   over rounds) even if every send waits for its receiver: a rank posts all messages of a round at
-//   once, and the ranks that are furthest behind do not wait for any rank that is ahead.
+//   over rounds) even if a send completes only when its receiver arrives: a rank posts all messages
+//   of a round at once, and the ranks in the earliest unfinished round wait only for each other.
 // - No place is read, sent from or received into while a message arrives there; no place is read
 //   before it was written; no access is outside the buffers and the scratch that the schedule
 //   requested.
 // - The rounds, messages and blocks of each rank are those that the schedule reports.
-// - If requested, all of this also with input and output in one buffer.
+// - If requested, all of this holds with input and output in one buffer.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,8 @@ struct Proof {
 // Returns a description of the first flaw, or nothing if the schedule is correct.
 std::optional<std::string> flaw_in(const Proof& proof);
 
-// Checks the hints that save others work: which rounds are alike in traffic or peers, and that a
-// rank is idle outside its active rounds. Computes most rounds twice.
+// Checks the hints of a schedule: like(), peers_like() and active(). Returns a description of the
+// first wrong one, or nothing. Computes most rounds twice.
 std::optional<std::string> flaw_in_hints(const Schedule& schedule);
 
 }  // namespace huddle::schedules

@@ -288,7 +288,7 @@ void CheckMemory::read_input(int rank, const Blocks& blocks, std::vector<Term>& 
 
 void CheckMemory::take(int rank, const Part& part) {
   if (is_apart(rank, part.buffer)) throw Flaw(fmt::format("rank {} receives into its input", rank));
-  // A reduction computes its results itself and may overwrite them before.
+  // In a reduction, the output may be received into several times before it contains the result.
   const bool once = !reduces(proof_.operation) && part.buffer == Buffer::output;
   for_each_interval(part.blocks, [&](std::int64_t first, std::int64_t count) {
     Image& image = image_with(rank, part.buffer, first, count);

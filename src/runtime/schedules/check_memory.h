@@ -18,13 +18,13 @@
 namespace huddle::schedules {
 
 // The content of a place while a schedule is checked: nothing, a block as contributed, or a
-// combination of contributions. Each distinct content has a number.
+// combination of contributions. Each distinct content is identified by a number.
 using Term = std::uint32_t;
 inline constexpr Term no_term = 0;
-// While a message arrives.
+// The content of a place while a message arrives there.
 inline constexpr Term term_in_flight = ~Term{0};
 
-// For reductions that keep the order: expressions with all their parentheses. A rank's own
+// Terms of reductions that keep the order: fully parenthesized expressions. A rank's own
 // contribution has the number rank + 1.
 class Brackets {
  public:
@@ -48,7 +48,7 @@ class Brackets {
   std::vector<std::vector<Combined>> combined_with_;  // by left operand; usually there is one
 };
 
-// For reductions in any order: the set of ranks that have contributed. A cyclic interval of ranks
+// Terms of reductions in any order: sets of ranks that have contributed. A cyclic interval of ranks
 // is encoded in the number itself.
 class Contributors {
  public:
@@ -84,7 +84,8 @@ class Image {
  public:
   // Holds the blocks from `first` on.
   static Image of_interval(std::int64_t first, std::int64_t count) { return {first, count, false}; }
-  // Holds any block, at its number modulo the size; a place remembers its last block.
+  // Holds any block at the place given by its number modulo the size. Each place records which
+  // block it contains.
   static Image of_scratch(std::int64_t count) { return {0, count, true}; }
 
   // Returns the first of these blocks that does not fit, or nothing if all of them fit.
@@ -93,7 +94,8 @@ class Image {
   // Requires (also for the functions below): the block is not missing.
   Term get(std::int64_t block) const;
 
-  // Calls action(block, term at its place, whichever block that belongs to).
+  // Calls action(block, term) with the term at the place of each block, even if it belongs to
+  // another block.
   template <typename Action>
   void for_each(std::int64_t first, std::int64_t count, const Action& action) const {
     for_each_piece(first, count, [&](std::int64_t block, std::size_t at, std::int64_t many) {
@@ -145,11 +147,11 @@ class CheckMemory {
 
   // Appends the terms of the blocks. Throws Flaw.
   void read(int rank, const Part& part, std::vector<Term>& terms);
-  // Marks the places as being received into. Throws Flaw.
+  // Marks the places as receiving a message. Throws Flaw.
   void take(int rank, const Part& part);
   // Stores the terms at `terms`.
   void write(int rank, const Part& part, const Term* terms);
-  // Returns one block of the output, or no_term if the rank does not have it.
+  // Returns the term of one block of the output, or no_term if the rank does not have the block.
   Term output(int rank, std::int64_t block) const;
 
  private:

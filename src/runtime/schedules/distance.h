@@ -30,14 +30,14 @@ class Fraction {
   std::int64_t denominator_;
 };
 
-// Returns nothing if there are no messages.
+// Returns the average distance, computed from all messages; nothing if there are no messages.
 std::optional<Fraction> counted_distance(const Schedule& schedule);
 
-// Returns the paper's closed form for an allgather algorithm, or our extension of it to odd numbers
-// of ranks; nothing if there is none.
+// Returns the paper's closed form for an allgather algorithm, or huddle's extension of it to odd
+// numbers of ranks; nothing if there is none.
 std::optional<Fraction> closed_distance(const Algorithm& algorithm, const Call& call);
-// Returns the form as printed in the paper if it differs from the correct one: for Bruck, whose
-// printed form has one term too many.
+// Returns the value of the form as printed in the paper if that form is wrong: the printed form for
+// Bruck has one term too many. Otherwise returns nothing.
 std::optional<Fraction> printed_distance(const Algorithm& algorithm, const Call& call);
 
 }  // namespace huddle::schedules

@@ -100,7 +100,7 @@ void Execution::post() {
   posted_ = true;
 }
 
-// Both sides omit a message that they know to be empty, except in a barrier.
+// Both ranks omit a message without data, except in a barrier.
 void Execution::post_receive(const Message& message) {
   const std::size_t bytes = bytes_of(message.part);
   if (bytes == 0 && !message.part.blocks.empty()) return;

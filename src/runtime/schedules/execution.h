@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Executes one rank's part of a schedule with real data over a wire. It never blocks, so that the
-// caller can do other work meanwhile.
+// Executes one rank's part of a schedule with real data over a wire. No function blocks, so that
+// the caller can do other work meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,13 @@ struct BlockBuffer {
   Byte* at(std::int64_t block) const { return bytes + (sizes.offset(block) - sizes.offset(first)); }
 };
 
-// Buffers passed by a rank. In place both describe the output.
+// The buffers of one rank's call. In place, both describe the output.
 struct CallData {
   BlockBuffer<const std::byte> input;
   BlockBuffer<std::byte> output;
 
-  // For equal block sizes in input and output: a buffer for a rank's own blocks holds these alone.
+  // Returns the data of a call whose blocks have the same sizes in input and output. A buffer for a
+  // rank's own blocks contains only these.
   static CallData of(Operation operation, std::int64_t first_own_block, const Sizes& sizes,
                      const std::byte* input, std::byte* output);
 };

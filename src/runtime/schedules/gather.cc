@@ -9,7 +9,7 @@ namespace huddle::schedules {
 namespace {
 
 // Gather and scatter by a k-nomial tree of places counted from the root, in which a subtree's
-// blocks are consecutive. A gather begins with the nearest, a scatter with the farthest.
+// blocks are consecutive. A gather begins with the nearest places, a scatter with the farthest.
 class BlockTree : public Schedule {
  public:
   explicit BlockTree(const Call& call) : Schedule(call), tree_(call.ranks, call.radix) {}
@@ -22,7 +22,7 @@ class BlockTree : public Schedule {
   }
 
  protected:
-  // Traffic of a rank in a gather; in a scatter sends and receives are swapped.
+  // Returns the traffic of a rank in a gather. In a scatter, sends and receives are swapped.
   RankTraffic traffic_of_gather(int rank) const {
     const int at = from_root(rank);
     RankTraffic traffic;
@@ -44,7 +44,8 @@ class BlockTree : public Schedule {
   const KnomialTree& tree() const { return tree_; }
   int from_root(int rank) const { return at_distance(rank, -root()); }
   int rank_at(int at) const { return at_distance(root(), at); }
-  // Neither the root nor a leaf: blocks of other ranks pass through it.
+  // Returns whether a place is neither the root nor a leaf, so that blocks of other ranks pass
+  // through it.
   bool is_between(int at) const { return at != 0 && tree_.children(at, 0) > 0; }
   Blocks subtree(int at, int level) const {
     return Blocks::circular(rank_at(at), tree_.subtree(at, level), ranks());

@@ -29,7 +29,7 @@ class KnomialTree {
     const std::int64_t above = unit(level_of(place) + 1);
     return static_cast<int>(place / above * above);
   }
-  // Number of children at a level. Children are counted from 1.
+  // Returns the number of children at a level. Children are numbered from 1.
   int children(int place, int level) const {
     if (level >= level_of(place)) return 0;
     const std::int64_t after = (places_ - 1 - place) / unit(level);

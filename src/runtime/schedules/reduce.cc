@@ -10,9 +10,9 @@ namespace huddle::schedules {
 
 namespace {
 
-// A binomial tree over the reduction order: each part of it is reduced at the seat whose low bits
-// are those of the root, so that every root computes the same bits, and the result needs no further
-// message.
+// A binomial tree over the reduction order: each subtree is reduced at the seat whose low bits
+// equal those of the root's seat. The result is therefore bitwise the same for every root, and the
+// root has it without a further message.
 class Binomial : public Schedule {
  public:
   explicit Binomial(const Call& call)

@@ -4,8 +4,9 @@
 // Order in which a reduction between nodes combines contributions: ranks are folded (Folding),
 // pairs are combined first, then all seats by a balanced tree, lower ranks on the left. Recursive
 // doubling computes exactly this, and every schedule that keeps the order computes the same bits. A
-// prefix combines the left half of each part with its share of the right half, so that the last
-// rank's inclusive prefix equals the full reduction bit for bit.
+// prefix is computed recursively: in the right half of a subtree it is the total of the left half,
+// combined with the prefix within the right half. So the last rank's inclusive prefix equals the
+// full reduction bit for bit.
 #pragma once
 
 #include <bit>
@@ -34,7 +35,7 @@ class Folding {
   // Requires: !is_out(rank).
   int seat_of(int rank) const { return is_paired(rank) ? rank / 2 : rank - pairs(); }
   // Returns the rank at a seat, or one past the last rank for seats(). A seat represents the ranks
-  // from there up to, but not including, the next seat's rank.
+  // from that one up to, but not including, the next seat's rank.
   int rank_at(int seat) const { return seat < pairs() ? 2 * seat : seat + pairs(); }
 
  private:
@@ -42,7 +43,7 @@ class Folding {
   int seats_;
 };
 
-// Computes a subtree of the reduction order, which covers 2^height seats.
+// Combines the leaves of a subtree of the reduction order, which has 2^height seats.
 template <typename Value, typename Leaf, typename Combine>
 Value associated(const Folding& folding, int first_seat, int height, const Leaf& leaf,
                  const Combine& combine) {
@@ -57,7 +58,7 @@ Value associated(const Folding& folding, int first_seat, int height, const Leaf&
                  associated<Value>(folding, first_seat + half, height - 1, leaf, combine));
 }
 
-// Computes the reduction order of all `ranks` ranks.
+// Combines the leaves of all `ranks` ranks in the reduction order.
 template <typename Value, typename Leaf, typename Combine>
 Value associated(int ranks, const Leaf& leaf, const Combine& combine) {
   const Folding folding(ranks);
@@ -90,8 +91,8 @@ std::vector<Value> associated_prefixes(int ranks, bool inclusive, const Value& n
 
 // A reduction in slices: each rank reduces one slice. It receives the other ranks' contributions to
 // its slice one per round, cyclically from the next rank on, and combines each as soon as the other
-// half of its subtree in the reduction order is complete. So few partial results wait at a time: at
-// each height of the tree at most one left and one right half.
+// half of its subtree in the reduction order is complete. Therefore few partial results are stored
+// at the same time: at each height of the tree at most one left and one right half.
 class SliceReduction {
  public:
   explicit SliceReduction(int ranks) : ranks_(ranks), folding_(ranks) {}
@@ -101,8 +102,8 @@ class SliceReduction {
   Scratch scratch() const { return ranks_ == 1 ? Scratch{} : Scratch{1 + 2 * (top() + 1), 1}; }
   // Returns the buffer in which the owner of a slice receives the contribution of `rank`.
   Buffer place_of(int owner, int rank) const { return place(owner, leaf(rank)); }
-  // Adds the operations that the owner performs once the contribution of `rank` is there. The last
-  // one stores the result in the output.
+  // Adds the operations that the owner performs when the contribution of `rank` has arrived. The
+  // last operation of all stores the result in the output.
   void combine(int owner, int rank, Round& round) const;
 
  private:

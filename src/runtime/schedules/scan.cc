@@ -9,12 +9,12 @@ namespace huddle::schedules {
 namespace {
 
 constexpr Buffer incoming = scratch(0);
-constexpr Buffer total = scratch(1);   // of the part of the reduction order that contains the seat
+constexpr Buffer total = scratch(1);   // of the subtree that contains the seat
 constexpr Buffer second = scratch(2);  // prefix of the second rank of a pair
 
-// Recursive doubling: in round k seats that differ in bit k exchange the totals of their parts of
-// the reduction order, and the right one combines the left one's total with its prefix. The first
-// rank of a folded pair also computes the second one's prefix.
+// Recursive doubling: in round k seats that differ in bit k exchange the totals of their subtrees
+// of the reduction order, and the right seat combines the left one's total with its prefix. The
+// first rank of a folded pair also computes the second one's prefix.
 class ScanDoubling : public Schedule {
  public:
   ScanDoubling(const Call& call, bool inclusive)
@@ -81,7 +81,7 @@ class ScanDoubling : public Schedule {
     }
     if (untouched && inclusive_) round.copy(Buffer::input, Buffer::output, all);
     if (!other_is_left) return;
-    // In an exclusive scan the first seat of a part has no prefix yet.
+    // In an exclusive scan the first seat of a subtree has no prefix yet.
     const bool is_first = (seat & ((1 << bit) - 1)) == 0;
     if (is_first && !inclusive_) {
       round.copy(incoming, Buffer::output, all);

@@ -92,7 +92,8 @@ void Blocks::add(const Run& run) {
   runs_[size_++] = added;
 }
 
-// A run covers the circle at most once, so it wraps once: between two intervals or within one.
+// A run covers the circle at most once, so it wraps at most once: between two intervals or within
+// one.
 void Blocks::add_circular(const Run& run, std::int64_t modulo) {
   assert(run.count() <= modulo);
   if (run.count() <= 0) return;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Schedules: collectives between nodes as data. A schedule defines in which round a rank sends
-// which blocks to which peer, and what it does with received blocks. It is a pure function of
+// Schedules: collectives between nodes, described as data. A schedule defines in which round a rank
+// sends which blocks to which peer, and what it does with received blocks. It is a pure function of
 // (rank, round): it keeps no state, any round can be requested at any time, and a round takes at
-// most O(log p) memory. Execution, checker, drawings and simulation all read the same rounds.
+// most O(log p) memory. Execution, checker, drawings and simulation all use the same rounds.
 //
 // - Blocks: the data of a call is cut into blocks, numbered from 0. Each has its own place in input
 //   and output. Sizes (below) gives their sizes in bytes.
 // - Round: a rank posts all receives and sends of a round at once, waits for all of them, then does
-//   the local work in the listed order. No other message of the round uses a place that is received
-//   into.
+//   the local work in the listed order. No other message of the round uses a place into which a
+//   message is received.
 // - Matching: rounds have the same numbers on all ranks: a message sent in round k is received in
-//   round k. There is at most one message from a rank to another per round. So the messages of a
-//   pair keep their order, and deadlock is impossible even if a send completes only with its
-//   receive.
+//   round k. There is at most one message from a rank to another per round. So the messages between
+//   two ranks keep their order, and deadlock is impossible even if a send completes only when its
+//   receive has been posted.
 // - In place: input and output are the same buffer; a schedule does not depend on it.
 #pragma once
 
@@ -68,8 +68,8 @@ bool has_root(Operation operation);
 // Returns whether contributions are combined by an operator.
 bool reduces(Operation operation);
 
-// Intervals of equal length at equal distances: `length` blocks from `first` on, then the same
-// number `stride` further, and so on, `repeats` times. A single interval has the stride 0.
+// Intervals of equal length at equal distances: `length` blocks from `first` on, and the same again
+// at each further `stride`, `repeats` times in total. A single interval has the stride 0.
 struct Run {
   std::int64_t first = 0;
   std::int64_t length = 1;
@@ -84,16 +84,16 @@ struct Run {
 class Blocks {
  public:
   Blocks() = default;
-  // `count` blocks from `first` on.
+  // Returns `count` blocks from `first` on.
   static Blocks interval(std::int64_t first, std::int64_t count);
-  // Like interval(), but cyclic: block 0 follows block `modulo` - 1. Any `first` is valid.
+  // The same in a cycle: block 0 follows block `modulo` - 1. Any `first` is valid.
   static Blocks circular(std::int64_t first, std::int64_t count, std::int64_t modulo);
-  // `count` blocks at distance `stride`, cyclic, in either direction.
+  // Returns `count` blocks at a cyclic distance of `stride`, which may be negative.
   static Blocks strided(std::int64_t first, std::int64_t stride, std::int64_t count,
                         std::int64_t modulo);
 
   void add(const Run& run);  // ignores an empty run
-  // Adds a cyclic run. `first` may be any number.
+  // Adds a run of cyclic block numbers. run.first may be any number.
   // Requires: no block occurs twice.
   void add_circular(const Run& run, std::int64_t modulo);
 
@@ -138,13 +138,13 @@ struct Part {
   Blocks blocks;
 };
 
-// Sent to a peer or received from it. In a barrier it has no blocks.
+// A message that is sent to the peer or received from it. In a barrier it has no blocks.
 struct Message {
   int peer = 0;
   Part part;
 };
 
-// Both sides have the same number of blocks; in a reduction they are the same blocks.
+// A local copy. Both parts have the same number of blocks; in a reduction they are the same blocks.
 struct Copy {
   Part from;
   Part to;
@@ -263,22 +263,23 @@ class Schedule {
   int root() const { return call_.root; }
   const Call& call() const { return call_; }
 
-  // Returns the number of blocks of the call's data: in an allgather one per rank or its share, in
-  // a pipeline its segments, in a reduction its slices.
+  // Returns the number of blocks of the call's data: in an allgather the sum of the ranks' shares,
+  // in a pipeline the number of segments, in a reduction the number of slices.
   virtual std::int64_t blocks() const = 0;
-  // Returns the blocks of a rank, in operations in which each rank has one or its share.
+  // Returns the blocks of a rank, in operations in which each rank has one block or its share.
   virtual BlockSpan own_blocks(int rank) const { return {rank, 1}; }
   // Returns the number of rounds of the collective, including rounds of local work only.
   virtual std::int64_t rounds() const = 0;
   // Stores what `rank` does in round `number` in `round`, which is cleared first.
   // Requires: 0 <= rank < ranks(), 0 <= number < rounds().
   void make(int rank, std::int64_t number, Round& round) const;
-  // Outside these rounds the rank is idle.
+  // Returns the rounds outside of which the rank is idle.
   virtual RoundSpan active(int /*rank*/) const { return {0, rounds()}; }
-  // Returns the earliest round with the same traffic, in which every rank sends the same number of
-  // blocks to the same peers. If all blocks have the same size, a simulation may reuse its result.
+  // Returns the earliest round with the same traffic: every rank sends the same number of blocks to
+  // the same peers. If all blocks have the same size, a simulation can reuse the result of that
+  // round.
   virtual std::int64_t like(std::int64_t number) const { return number; }
-  // Like like(), for peers only: the numbers of blocks may differ.
+  // Returns the earliest round with the same peers; the numbers of blocks may differ.
   virtual std::int64_t peers_like(std::int64_t number) const { return like(number); }
 
   virtual RankTraffic traffic(int rank) const = 0;
@@ -287,7 +288,7 @@ class Schedule {
  protected:
   virtual void fill(int rank, std::int64_t number, Round& round) const = 0;
 
-  // Returns the rank at a cyclic distance.
+  // Returns the rank at a cyclic distance from `rank`.
   int at_distance(int rank, std::int64_t distance) const;
 
  private:
@@ -297,14 +298,15 @@ class Schedule {
 // Sizes of a call's blocks in bytes. All ranks know them.
 class Sizes {
  public:
-  // All blocks have the same size.
+  // Returns the sizes of blocks of `bytes` bytes each.
   static Sizes equal(std::size_t bytes);
-  // `count` elements of `element` bytes cut into `blocks` blocks as evenly as possible.
+  // Returns the sizes if `count` elements of `element` bytes are cut into `blocks` blocks as evenly
+  // as possible.
   static Sizes cut(std::size_t count, std::size_t element, std::int64_t blocks);
-  // The given sizes, for the v-forms.
+  // Returns the given sizes, for the v-forms.
   static Sizes listed(std::span<const std::size_t> bytes);
 
-  // Returns the offset of a block if blocks are contiguous.
+  // Returns the offset of a block if all blocks are contiguous.
   std::size_t offset(std::int64_t block) const;
   std::size_t bytes(std::int64_t block) const { return offset(block + 1) - offset(block); }
   std::size_t bytes(const Blocks& blocks) const;

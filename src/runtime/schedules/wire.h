@@ -17,8 +17,9 @@ class Wire {
   using Ticket = std::int64_t;
 
   virtual ~Wire() = default;
-  // Start a message. Messages between two ranks arrive in the order in which they were sent. Until
-  // the ticket is complete, sent bytes must not be changed and received bytes must not be read.
+  // Start to send or receive a message. Messages between two ranks arrive in the order in which
+  // they were sent. Until the ticket is complete, sent bytes must not be changed and received bytes
+  // must not be read.
   virtual Ticket send(int peer, std::span<const std::byte> bytes) = 0;
   virtual Ticket receive(int peer, std::span<std::byte> bytes) = 0;
   // Returns whether a ticket is complete. A ticket must not be tested again after that, nor after

@@ -19,9 +19,9 @@
 
 namespace huddle::select {
 
-// Returns the sizes of the pieces in which data may pass through slots and cells: from what fits
-// into a flag's cache line, then powers of two until a piece holds all `bytes` or exceeds
-// `capacity`.
+// Returns the sizes to try for the pieces in which data pass through slots or cells: the size that
+// fits into a flag's cache line, and then powers of two up to the first that holds all `bytes`, but
+// none above `capacity`.
 std::vector<std::size_t> piece_sizes(std::size_t bytes, std::size_t capacity);
 
 struct Algorithm {
@@ -30,7 +30,7 @@ struct Algorithm {
 
   std::string_view name;  // equals algorithm_name() of each of its plans
   std::string needs;      // requirements in words; empty if there are none
-  Add* add;               // appends its plans for a request; nothing if it cannot serve the request
+  Add* add;               // appends its plans for a request, if it can handle the request
 };
 
 template <class PlanOfIt>
@@ -39,7 +39,7 @@ Algorithm described(std::string needs, Algorithm::Add* add) {
 }
 
 // Returns all algorithms of an operation in the order of their candidates, including those that
-// cannot serve a particular request.
+// cannot handle every request.
 std::vector<Algorithm> algorithms(Operation operation, const TeamResources& resources);
 
 std::vector<Algorithm> barrier_algorithms();
@@ -52,7 +52,8 @@ double dissemination_ns(const Costs& costs,
 std::vector<Algorithm> bcast_algorithms(const TeamResources& resources);
 
 double inline_bcast_ns(const Costs& costs, const node::Tree& tree, int slots, std::size_t bytes);
-// Follows t(m, s) of Kurnosov and Tokmasheva, but predicts the copies in and out separately.
+// Follows t(m, s) of Kurnosov and Tokmasheva (docs/papers.md), but predicts the copies in and out
+// separately.
 double pipelined_bcast_ns(const Costs& costs, const node::Tree& tree, std::size_t queue_bytes,
                           std::size_t bytes, std::size_t fragment_bytes, memory::CopyMethod method);
 double segmented_bcast_ns(const Costs& costs, const node::SegmentedBcast& layout,
@@ -71,18 +72,18 @@ double tree_reduce_ns(const Costs& costs, const node::ReductionOrder& reduction_
 double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
                         const node::SlicedReduce::Plan& plan, node::ReductionTarget::Kind aim);
 
-// Sizes are those of one block.
+// Algorithms that move blocks. Sizes are those of one block.
 std::vector<Algorithm> allgather_algorithms(const TeamResources& resources);
 std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources);
 // Gather and scatter.
 std::vector<Algorithm> rooted_algorithms();
-// Operations in which each pair of ranks alone knows the size of its blocks. There is one plan for
-// all sizes; its time is predicted for the size of the request.
+// For operations in which only the sender and the receiver know the size of a block. One plan
+// handles all sizes; its time is predicted for the size of the request.
 Algorithm uneven_algorithm();
 Candidate uneven_candidate(const Costs& costs, const TeamResources& resources,
                            const Request& request);
 
-// Predicts the copy of a rank's own block if `results` is the kernel that writes it.
+// Predicts the time to copy a rank's own block to its output with the copy kernel `results`.
 double own_ns(const Costs& costs, const Request& request, memory::CopyKernel results);
 double slots_allgather_ns(const Costs& costs, const Request& request,
                           const node::SlotExchange::Plan& plan);
@@ -92,7 +93,7 @@ double slots_alltoall_ns(const Costs& costs, const Request& request,
                          const node::SlotExchange::Plan& plan);
 double pairs_alltoall_ns(const Costs& costs, int cells, const Request& request,
                          const node::PairExchange::Plan& plan);
-// The same for any operation in which each pair of ranks alone knows the size of its blocks.
+// The same for any operation in which only the sender and the receiver know the size of a block.
 double pairs_uneven_ns(const Costs& costs, int cells, const Request& request,
                        const node::PairExchange::Plan& plan);
 // Predicts a gather or scatter in which the root serves one rank after the other.
@@ -103,8 +104,9 @@ double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
 // other's memory directly. Each has plans for every path for which the machine file has figures,
 // except paths that the resources list as refused.
 std::vector<Algorithm> direct_algorithms(Operation operation);
-// For operations in which each pair of ranks alone knows the size of its blocks: the receiver reads
-// large blocks directly from the sender's memory.
+// For operations in which only the sender and the receiver know the size of a block: the sender
+// announces the address of a large block, and the receiver reads it directly from the sender's
+// memory.
 Algorithm announced_algorithm();
 
 // In the following functions `by` selects how blocks are copied.
@@ -116,7 +118,7 @@ double direct_gather_ns(const Costs& costs, const Request& request, const PeerCo
 // write to the root.
 double direct_by_others_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                            const node::DirectExchange::Plan& plan);
-// Predicts an operation with pairwise block sizes in which all blocks are announced.
+// Predicts an operation of announced_algorithm() in which all blocks are announced.
 double announced_ns(const Costs& costs, const Request& request, const PeerCopy& by);
 double direct_reduce_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                         const node::DirectReduce::Plan& plan);

@@ -32,7 +32,7 @@ std::string_view name(Release release) {
   return {};
 }
 
-// Time until `rank` has the reports of its subtree, children first.
+// Returns the time until `rank` knows that all ranks of its subtree have arrived.
 double gathered_ns(const Costs& costs, const node::Tree& tree, int rank, int flags_per_line) {
   const auto children = tree.children(rank);
   double slowest = 0;
@@ -42,8 +42,10 @@ double gathered_ns(const Costs& costs, const node::Tree& tree, int rank, int fla
   return slowest + costs.flags_ns(children, rank, flags_per_line);
 }
 
-// If each child has a flag of its own, the parent must take a line back from each child, as if each
-// child wrote one. An announced flag is a single line for all children.
+// Returns the time until the release has reached the whole subtree of `rank`. If each child has a
+// release flag of its own, the parent must regain ownership of a line from each child, which takes
+// as long as if each child wrote a flag. An announced release is a single line that all children
+// read.
 double release_ns(const Costs& costs, const node::Tree& tree, int rank,
                   const node::TreeBarrier::Parameters& parameters) {
   const auto children = tree.children(rank);
@@ -66,7 +68,7 @@ constexpr int flags_in_line = static_cast<int>(node::line_bytes / node::flag_byt
 std::vector<int> flags_per_line_choices(int flags) {
   std::vector<int> choices = {1};
   if (flags > 1) choices.push_back(2);
-  if (flags > 2) choices.push_back(flags_in_line / 2);  // each may use two: report and release
+  if (flags > 2) choices.push_back(flags_in_line / 2);  // two per child: arrival and release
   return choices;
 }
 
@@ -78,8 +80,8 @@ void add_dissemination(std::vector<Candidate>& list,
                   ns});
 }
 
-// In a dissemination barrier every rank waits for all others before it can return, so it has no
-// gather phase to stop after.
+// In a dissemination barrier every rank waits for all others before it can return, so its gather
+// phase cannot run alone.
 void add_disseminations(std::vector<Candidate>& list, const Costs& costs, const TeamResources&,
                         const Request& request) {
   if (request.barrier_phase != BarrierPhase::both) return;
@@ -89,7 +91,8 @@ void add_disseminations(std::vector<Candidate>& list, const Costs& costs, const 
     add_dissemination(list, parameters, dissemination_ns(costs, parameters));
     if (radix >= ranks) break;
   }
-  // All flags in one line: all ranks fetch that line. Two ranks contend for a line that both write.
+  // A variant with all flags in one line, which all ranks fetch. If there are two ranks, they
+  // contend for the line because both write it.
   const node::DisseminationBarrier::Parameters together{ranks, std::min(ranks, flags_in_line)};
   add_dissemination(list, together,
                     ranks == 2 ? costs.shared_line_ns(0, 1) : dissemination_ns(costs, together));
@@ -145,8 +148,8 @@ double tree_barrier_ns(const Costs& costs, const node::Tree& tree,
          release_ns(costs, tree, tree.root(), parameters);
 }
 
-// In each round a rank waits for the flags of radix - 1 other ranks while the same number of ranks
-// reads its own flag.
+// In each round a rank waits for the flags of radix - 1 other ranks, while radix - 1 ranks read its
+// own flag.
 double dissemination_ns(const Costs& costs,
                         const node::DisseminationBarrier::Parameters& parameters) {
   const int ranks = costs.ranks();

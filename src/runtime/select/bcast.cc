@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Candidates and predicted times of the broadcasts. The root is taken to be rank 0.
+// Candidates and predicted times of the broadcasts. The root is assumed to be rank 0.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int root = 0;
 
-// Time to read every rank's counter before buffers are used again.
+// Returns the time in which the root reads the counters of all ranks before it reuses buffers.
 double reuse_ns(const Costs& costs) { return costs.flags_ns(costs.others_than(root), root, 1); }
 
 memory::CopyMethod copy_method_for(const Costs& costs, std::size_t bytes) {
@@ -25,8 +25,9 @@ memory::CopyMethod copy_method_for(const Costs& costs, std::size_t bytes) {
                                costs.shown_to_all(memory::to_one_reader));
 }
 
-// Returns the methods for a root that answers: it was the only reader of the previous broadcast,
-// and the data fit into the lines that it received, so that no line is used twice.
+// Returns the copy methods for a root that was the only reader of the previous broadcast and now
+// writes the lines that it has read. There are none unless the team has two ranks and the data fit
+// into the queue, so that no line is used twice.
 std::vector<memory::CopyMethod> answers(const Costs& costs, const Request& request,
                                         std::size_t queue_bytes) {
   if (!request.root_moved || costs.ranks() > 2 || request.bytes > queue_bytes) return {};
@@ -109,8 +110,8 @@ double inline_bcast_ns(const Costs& costs, const node::Tree& tree, int slots, st
 
 namespace {
 
-// Time that each further piece adds while writer and readers are both busy: that of the slower
-// side. A reader also waits for the piece's flag.
+// Returns the time that each further piece adds while the writer and the readers are all busy: that
+// of the slower side. A reader also waits for the piece's flag.
 double pace_ns(const Costs& costs, const Piece& piece, memory::CopyMethod method, int others,
                double flag_ns) {
   const int far = costs.farthest_from(root);
@@ -121,8 +122,8 @@ double pace_ns(const Costs& costs, const Piece& piece, memory::CopyMethod method
 
 }  // namespace
 
-// The first fragment is copied in, its flag goes down the tree, and the last fragment is copied
-// out; the remaining fragments add their pace in between.
+// The sum of the times to copy the first fragment in, to pass its flag down the tree, and to copy
+// the last fragment out, plus the pace of each remaining fragment.
 double pipelined_bcast_ns(const Costs& costs, const node::Tree& tree, std::size_t queue_bytes,
                           std::size_t bytes, std::size_t fragment_bytes,
                           memory::CopyMethod method) {
@@ -137,8 +138,8 @@ double pipelined_bcast_ns(const Costs& costs, const node::Tree& tree, std::size_
          (ceil_div(bytes, fragment_bytes) - 1) * further_ns;
 }
 
-// Each segment has few readers, and all segments are read at the same time. A group that starts at
-// the last segment waits until that is full and then still has to read all of them.
+// Different groups of readers read different segments at the same time. The group that starts with
+// the last segment waits until that segment is full, and then has to read all segments.
 double segmented_bcast_ns(const Costs& costs, const node::SegmentedBcast& layout,
                           int readers_at_once, std::size_t bytes,
                           const node::SegmentedBcast::Plan& plan) {

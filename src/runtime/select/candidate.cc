@@ -38,7 +38,8 @@ Incoming incoming(const Request& request, double ranks) {
   return {gets_all_blocks ? ranks - 1 : 1, bytes};
 }
 
-// Returns 0 if ranks share a hardware thread, because no line times are known for it.
+// Returns the time of a cache line from `from` to the farthest rank. Ranks on the same hardware
+// thread count as 0, because no line times are known for them.
 double farthest_line_ns(int from, const node::RankLocality& locality,
                         const machine::CostModel& model) {
   double farthest = 0;
@@ -84,7 +85,7 @@ double floor_ns(const Request& request, const node::RankLocality& locality,
 
 namespace {
 
-// Returns the innermost level with a group that contains the whole node.
+// Returns the innermost level of the topology with a group that contains the whole NUMA node.
 std::string_view level_of(const machine::Topology& topology, const machine::CpuSet& node) {
   for (const machine::Level& level : topology.levels) {
     for (const machine::CpuSet& group : level.groups) {
@@ -96,8 +97,8 @@ std::string_view level_of(const machine::Topology& topology, const machine::CpuS
 
 }  // namespace
 
-// A copy reads its source, and reads and writes back its target: three memory streams. All cores of
-// a node together sustain them at the rate of their copies.
+// A copy reads its source, and reads and writes back its target: three memory streams. The cores of
+// a NUMA node sustain these streams at the rate of copies on all of its cores at the same time.
 double memory_ns(const Request& request, const node::RankLocality& locality,
                  const machine::CostModel& model) {
   if (has_pairwise_sizes(request.operation)) return 0;
@@ -185,8 +186,8 @@ std::vector<Algorithm> shared_algorithms(Operation operation, const TeamResource
     case Operation::alltoallw:
     case Operation::gatherv:
     case Operation::scatterv:
-      // The order matters: for small blocks both cost the same, and the one that announces large
-      // blocks must be chosen for both.
+      // The order matters: for small blocks both have the same predicted time, and the first one
+      // must be chosen because it also announces large blocks.
       return {announced_algorithm(), uneven_algorithm()};
     case Operation::gather:
     case Operation::scatter:
@@ -207,7 +208,8 @@ std::vector<Algorithm> algorithms(Operation operation, const TeamResources& reso
 
 namespace {
 
-// A candidate that lacks a figure of the machine file has no time that can be compared.
+// Returns infinity for a candidate that has no predicted time because the machine file lacks a
+// figure.
 double comparable_ns(const Candidate& candidate) {
   return std::isfinite(candidate.ns) ? candidate.ns : std::numeric_limits<double>::infinity();
 }
@@ -218,8 +220,8 @@ void drop_unpriced(std::vector<Candidate>& list) {
   if (!std::all_of(list.begin(), list.end(), has_none)) std::erase_if(list, has_none);
 }
 
-// Raises `ns` to least_ns. Keeps the order of times below it by differences that are smaller than
-// the precision of any figure.
+// Raises a time below least_ns to almost least_ns. Raised times keep their order by differences
+// that are smaller than the precision of any figure.
 double no_less(double ns, double least_ns) {
   constexpr double hardly = 1e-6;
   return ns >= least_ns ? ns : std::max(ns, least_ns * (1 - hardly * (1 - ns / least_ns)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Candidates for an operation: an algorithm with a plan and its predicted time, and lower bounds
-// for any algorithm. The algorithms are described in algorithm.h.
+// Candidates for a request, each a plan of an algorithm with its predicted time, and lower bounds
+// for the time of any algorithm. The algorithms are described in algorithm.h.
 #pragma once
 
 #include <cstddef>
@@ -30,15 +30,15 @@
 namespace huddle::select {
 
 // Returns a lower bound for the time of any algorithm. It is the larger of two times: that of a
-// cache line from the best placed rank to the one farthest from it, because some rank must receive
-// from or send to all others; and that of reading, from the nearest peer, the bytes that one rank
-// must receive at least.
+// cache line from the best placed rank to the rank farthest from it, because some rank must receive
+// from or send to all others; and that of reading from the nearest peer the bytes that some rank
+// must receive.
 double floor_ns(const Request& request, const node::RankLocality& locality,
                 const machine::CostModel& model);
 
 // Returns the time that the busiest NUMA node needs to read the inputs and write the outputs of its
-// ranks, at the rate of the caches if these hold the data. Returns 0 if only the pairs of ranks
-// know the sizes.
+// ranks, at the rate of the caches if these hold the data. Returns 0 if only the sender and the
+// receiver know the size of a block.
 double memory_ns(const Request& request, const node::RankLocality& locality,
                  const machine::CostModel& model);
 
@@ -66,7 +66,7 @@ struct DirectReducePlan {
   node::DirectReduce::Plan reduction = {};
   single_copy::PathNumber path = 0;
 };
-// A pairwise exchange in which the sender announces blocks that are worth a direct read.
+// A pairwise exchange in which a sender announces blocks for which a direct read pays off.
 struct AnnouncedPlan {
   node::PairExchange::Plan pairs;
   single_copy::PathNumber path = 0;
@@ -100,9 +100,9 @@ struct Candidate {
   double ns = 0;           // predicted time from the first rank's call to the last rank's return
 };
 
-// Returns all plans that can serve the request, in a fixed order. Plans that cannot be predicted
-// because the machine file lacks figures are left out unless no plan can be predicted. The result
-// is empty only if an element is larger than any slot.
+// Returns all plans that can handle the request, in a fixed order. Omits plans without a predicted
+// time, for which the machine file lacks figures, unless no plan has one. The result is empty only
+// if an element is larger than any slot.
 // Requires: at least two ranks.
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
                                   const machine::CostModel& model, const TeamResources& resources);

@@ -37,8 +37,8 @@ double vote_ns(const node::RankLocality& locality, const machine::CostModel& mod
   return Costs(model, locality).synchronization_ns();
 }
 
-// Voting on mapped buffers pays off if the plan for mapped buffers is cheaper by more than the vote
-// takes, or if only that plan uses the forced algorithm.
+// A vote on whether buffers are mapped pays off if the plan for mapped buffers saves more than the
+// time of the vote, or if only that plan uses the forced algorithm.
 std::optional<Choice<Candidate>> choose(const Request& request, const node::RankLocality& locality,
                                         const machine::CostModel& model,
                                         const TeamResources& resources) {
@@ -59,7 +59,8 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
 
 namespace {
 
-// The collectives from which heap_gain() is computed. All sizes are large by any definition.
+// The collectives and sizes from which heap_gain() is computed. Both sizes are large by any
+// definition.
 constexpr std::array large_operations = {Operation::bcast, Operation::allreduce,
                                          Operation::allgather, Operation::alltoall};
 constexpr std::array<std::size_t, 2> large_bytes = {std::size_t{512} << 10, std::size_t{4} << 20};

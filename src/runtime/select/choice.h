@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The choice of an algorithm for a request: one for buffers anywhere, and one for calls in which
-// every rank has mapped its peers' buffers. Also predicts what a shared heap gains on a machine.
+// The choice of algorithms for a request: one for buffers anywhere, and one for calls in which
+// every rank has mapped its peers' buffers. Also predicts the speed-up by a shared heap.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace huddle::select {
 
-// What runs for a class of calls. `Of` is a Candidate while costs are compared, a Plan when ranks
-// agree on it, and team::Ready once the protocols are set up.
+// The plans that run for a class of calls. `Of` is a Candidate while predicted times are compared,
+// a Plan when the ranks agree on it, and a team::BoundPlan once the protocols are set up.
 template <class Of>
 struct Choice {
   Of usual;
-  // Runs if the buffers of all ranks are in heaps that their peers have mapped. Set if it pays off
-  // to vote on that in each such call.
+  // Runs if the buffers of all ranks are in heaps that their peers have mapped. Set only if it pays
+  // off that the ranks vote on this in each such call.
   std::optional<Of> where_mapped;
 };
 
@@ -37,8 +37,8 @@ auto converted(const Choice<Of>& choice, Convert convert) {
 // Returns the predicted time of a vote on whether buffers are mapped.
 double vote_ns(const node::RankLocality& locality, const machine::CostModel& model);
 
-// Chooses among the candidates of the forced algorithm if it can serve the request, otherwise among
-// all. Returns nothing if no algorithm can serve the request.
+// Chooses among the candidates of the forced algorithm if it can handle the request, otherwise
+// among all. Returns nothing if no algorithm can handle the request.
 // Requires: at least two ranks, and `request.mapped` is false.
 std::optional<Choice<Candidate>> choose(const Request& request, const node::RankLocality& locality,
                                         const machine::CostModel& model,
@@ -48,9 +48,9 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
 // geometric mean over some collectives with large messages among all cores.
 double heap_gain(const machine::Machine& machine);
 
-// Returns whether a shared heap gains something on this machine and is known to cost nothing. A
-// gain does not make up for a cost because the share of time that a program spends in collectives
-// is unknown; a cost that has not been measured counts as a cost.
+// Returns whether a shared heap makes collectives faster on this machine and is known not to slow
+// down the rest of a program. A gain does not justify a cost, because the share of time that a
+// program spends in collectives is unknown. A cost that has not been measured counts as a cost.
 bool heap_pays(const machine::Machine& machine);
 
 }  // namespace huddle::select

@@ -22,7 +22,7 @@ using memory::CopyMethods;
 
 namespace {
 
-// An unknown name of a hand-off kind fails at compile time.
+// If a copy method has an unknown name of a hand-off kind, this does not compile.
 constexpr std::array<CopyMethodCurves, memory::copy_methods.size()> curves = [] {
   std::array<CopyMethodCurves, memory::copy_methods.size()> all{};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -168,7 +168,8 @@ double Costs::copy_out_ns(std::size_t bytes, int from, int to, int others,
                  method);
 }
 
-// A reader of a ring waits only for data, so the ring bounds the read of non-temporal stores.
+// In a ring the reader waits only for data, so the time of a ring is a lower bound for reading data
+// written by non-temporal stores.
 double Costs::read_ns(std::size_t bytes, int from, int to, int others, CopyMethod method) const {
   const double cached_ns = copy_out_ns(bytes, from, to, others, method);
   if (const auto own = curves_of(method).own) {
@@ -182,8 +183,9 @@ double Costs::read_ns(std::size_t bytes, int from, int to, int others, CopyMetho
 
 namespace {
 
-// Time of a block of `block` bytes that is a part of `all` bytes, given pass(bytes). Transfers of
-// the other parts hide everything but the latency of the block's first line.
+// Returns the time of a block of `block` bytes that is a part of `all` bytes, where pass(bytes) is
+// the time of a whole transfer. Transfers of the other parts hide everything but the latency of the
+// block's first line.
 template <class PassNs>
 double share_of_ns(double block, double all, PassNs pass) {
   const double whole_ns = pass(all);
@@ -268,8 +270,8 @@ double Costs::fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) 
                    : path_ns(by.name, bytes, others) + dearer_to_write_ns(bytes);
 }
 
-// Through the kernel it is the same work as a fetch, except that the written lines must be taken
-// from the peer.
+// Through a path of the operating system the work is the same as for a fetch, except that the
+// written lines must be taken from the peer's caches.
 double Costs::push_ns(std::size_t bytes, int others, const PeerCopy& by) const {
   return by.mapped ? copy_mapped_ns(bytes, others, machine::Source::own_cache,
                                     machine::Target::peer_cached)
@@ -284,8 +286,8 @@ double Costs::dearer_to_write_ns(std::size_t bytes) const {
 
 namespace {
 
-// Time of `bytes` at the rate of a copy of data_bytes, given copy(bytes), but no less than a copy
-// of the block by itself.
+// Returns the time of `bytes` at the rate of a copy of data_bytes, but at least the time of a copy
+// of the block alone; copy_ns(bytes) is the time of a copy.
 template <class CopyNs>
 double paced_ns(std::size_t bytes, std::size_t data_bytes, CopyNs copy_ns) {
   const auto block = static_cast<double>(bytes);
@@ -354,7 +356,7 @@ CopyMethod Costs::block_copy_method_for(const Piece& piece, int from, int to,
     if (select::is_possible(method, allowed) && ns(method) < ns(best)) best = method;
   }
   if (best != CopyMethod()) return best;
-  // The remaining methods that write into the caches have been measured only as rings.
+  // The other methods that write into the caches have been measured only in a ring.
   const CopyMethod streaming = copy_method_for(piece.bytes, from, to, allowed);
   return past_the_caches(streaming) || streaming->ownership != LineOwnership::readers_share
              ? best

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Predicted times by rank. The closed forms of the algorithms are composed of them.
+// Predicted times of single steps, such as a copy or a flag from one rank to another. The predicted
+// times of the algorithms are composed of these.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ struct CopyMethodCurves {
 };
 const CopyMethodCurves& curves_of(memory::CopyMethod method);
 
-// Predicts `bytes` passed through a ring between two hardware threads by this method. Returns
-// infinity if the machine file has no such curve.
+// Predicts the time to pass `bytes` through a ring between two hardware threads with this method.
+// Returns infinity if the machine file has no such curve.
 double ring_ns(const machine::CostModel& model, memory::CopyMethod method, double bytes, int from,
                int to);
 
@@ -43,12 +44,12 @@ memory::CopyMethod copy_method_for(const machine::CostModel& model, double bytes
                                    memory::CopyMethods allowed);
 
 // Return the fastest kernel for each size: to read a block that a peer has written, or to write one
-// that a peer has read. For copies that have no plan to select the kernel.
+// that a peer has read. Used for copies whose plan does not select a kernel.
 memory::KernelBySize kernels_of_reads(const machine::CostModel& model, int from, int to);
 memory::KernelBySize kernels_of_writes(const machine::CostModel& model, int from, int to);
 
-// A block, or a piece of a block of of_bytes, that passes through buffers of buffers_bytes in
-// total.
+// A block, or a piece of a block of of_bytes, that passes through buffers with a total size of
+// buffers_bytes.
 struct Piece {
   std::size_t bytes = 0;
   std::size_t of_bytes = 0;
@@ -57,7 +58,8 @@ struct Piece {
 
 // A method of copying a block between a peer's memory and this rank's.
 struct PeerCopy {
-  // A buffer that is mapped is read like any other data that a peer has written.
+  // Returns the method for a mapped buffer, which is read like any other data that a peer has
+  // written.
   static constexpr PeerCopy of_mapped() { return {single_copy::heap, 0, true}; }
 
   std::string_view name;  // name of the path in machine files; `heap` if mapped
@@ -72,84 +74,88 @@ class Costs {
   int ranks() const { return locality_.ranks(); }
   const node::RankLocality& locality() const { return locality_; }
 
-  // Time until `to` sees a line that `from` wrote. If ranks share a hardware thread, the time until
-  // the waiting rank is scheduled is included.
+  // Returns the time until `to` sees a line that `from` wrote. If ranks share a hardware thread,
+  // the time until the waiting rank is scheduled is included.
   double line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)) + turn_ns(to); }
   // The same for a line that was written before the reader accesses it.
   double written_line_ns(int from, int to) const { return model_.line_ns(pu(from), pu(to)); }
   double shared_line_ns(int a, int b) const {
     return model_.shared_line_ns(pu(a), pu(b)) + turn_ns(b);
   }
-  // Time until the last reader has a line that `from` wrote.
+  // Returns the time until the last reader has a line that `from` wrote.
   double line_to_ns(int from, std::span<const int> readers) const;
-  // Additional time compared with the farthest reader alone.
+  // Returns how much longer line_to_ns() takes than the farthest reader would take alone.
   double queue_ns(int from, std::span<const int> readers) const;
-  // Time until `reader` has seen the flags of all writers.
+  // Returns the time until `reader` has seen the flags of all writers.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
-  // Time until every rank has seen the flags of all others; each flag is in a line of its own,
-  // which all others read.
+  // Returns the time until every rank has seen the flags of all others; each flag is in a line of
+  // its own, which all others read.
   double synchronization_ns() const;
 
-  // Time that data behind a flag add to the flag: that of the lines after the first.
+  // Returns the time that data behind a flag add to that of the flag: the time of the cache lines
+  // after the first.
   double rest_ns(std::size_t bytes, int from, int to) const;
-  // Time to read a block that `from` has just written, while `others` read as well.
+  // Returns the time to read a block that `from` has just written, while `others` read as well.
   double read_ns(std::size_t bytes, int from, int to, int others) const {
     return copy_out_ns(bytes, from, to, others, memory::CopyKernel::plain);
   }
   // The same if the block was written by this method. A block written by non-temporal stores is
   // read from memory.
   double read_ns(std::size_t bytes, int from, int to, int others, memory::CopyMethod method) const;
-  // The same for a block that is one of several read one after the other, of of_bytes in total.
+  // The same for one of several blocks that are read one after the other and have a total size of
+  // of_bytes.
   double read_share_ns(std::size_t bytes, std::size_t of_bytes, int from, int to, int others,
                        memory::CopyMethod method) const;
-  // Time to write a block into buffers of buffers_bytes in total, after others (or with ping-pong
-  // this rank) have read them. Larger buffers cost more because their lines were used longer ago.
+  // Returns the time to write a block into buffers with a total size of buffers_bytes, after other
+  // ranks (or, with ping-pong, this rank) have read them. Writing to larger buffers takes longer
+  // because their lines were used longer ago.
   double write_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                   memory::CopyMethod method) const;
   // The same followed by the block's flag. The flag's line and the block's first line are
   // transferred at the same time, and data in the flag's line cost nothing.
   double show_ns(std::size_t bytes, std::size_t buffers_bytes, int rank, int reader,
                  memory::CopyMethod method) const;
-  // Time to pass a block through memory shared with `to`, which reads it while it is being written.
+  // Returns the time to pass a block through memory shared with `to`, which reads it while it is
+  // being written.
   double stream_ns(std::size_t bytes, int from, int to, memory::CopyMethod method) const;
-  // Time to reduce a block of this rank's data into another. The data come from the cache that
-  // holds all data_bytes.
+  // Returns the time to reduce a block of this rank's data into another. The data come from the
+  // cache that holds all data_bytes.
   double reduce_ns(std::size_t bytes, std::size_t data_bytes, int rank) const;
 
-  // Time of a step that takes one rank `ns` if at_once ranks perform it at the same time: ranks
-  // that share a hardware thread run one after the other. (Times that have a parameter `others`
-  // include this.)
+  // Returns the time of a step if at_once ranks perform it at the same time and a rank alone takes
+  // `ns`: ranks that share a hardware thread run one after the other. (Functions with a parameter
+  // `others` include this.)
   double in_turns_ns(double ns, int at_once) const {
     return ns * std::max(1.0, static_cast<double>(at_once) / processors_);
   }
   double by_all_ns(double ns) const { return in_turns_ns(ns, ranks()); }
 
-  // Time to copy `bytes` of a rank's input to an output while all ranks do so. All inputs and
-  // outputs together have all_bytes: the copy runs at the rate of the caches that hold them, or of
-  // memory.
+  // Returns the time to copy `bytes` of a rank's input to an output while all ranks do so. All
+  // inputs and outputs together have all_bytes: the copy runs at the rate of the caches that hold
+  // them, or of memory.
   double move_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const;
-  // Returns the kernel that writes results of all_bytes in total the fastest: non-temporal if the
-  // caches cannot hold them. The time that the caller needs to read the results afterwards is
-  // included.
+  // Returns the fastest kernel for results of all_bytes in total: non-temporal if the caches cannot
+  // hold them. The comparison includes the time in which the caller reads the results afterwards.
   memory::CopyKernel kernel_of_results(std::size_t all_bytes) const;
   // Returns the total if each hardware thread had `bytes`.
   std::size_t if_every_processor_had(std::size_t bytes) const {
     return static_cast<std::size_t>(processors_ * static_cast<double>(bytes));
   }
-  // Time to copy a rank's own block from its input to its output.
+  // Returns the time to copy a rank's own block from its input to its output.
   double own_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const {
     return by_all_ns(move_ns(bytes, all_bytes, kernel));
   }
 
-  // Time to copy a block directly from a peer's memory by that path while `others` do so as well.
-  // Returns infinity if the machine file has no figures for it.
+  // Returns the time to copy a block directly from a peer's memory through that path while `others`
+  // do so as well. Returns infinity if the machine file has no figures for it.
   double path_ns(std::string_view path, std::size_t bytes, int others) const;
 
-  // The same for mapped memory or by a path, as `by` selects.
+  // The same for mapped memory or a path, as `by` selects.
   double fetch_ns(std::size_t bytes, int others, const PeerCopy& by) const;
   // The same into lines that the peer has read since they were last written.
   double fetch_again_ns(std::size_t bytes, int others, const PeerCopy& by) const;
-  // Time to copy a block directly into a peer's memory after the peer has used the old contents.
+  // Returns the time to copy a block directly into a peer's memory after the peer has used the old
+  // contents.
   double push_ns(std::size_t bytes, int others, const PeerCopy& by) const;
 
   // Returns the method for a block that passes through memory that its readers have cached and that
@@ -160,7 +166,7 @@ class Costs {
   memory::CopyMethod block_copy_method_for(const Piece& piece, int from, int to,
                                            memory::CopyMethods allowed) const;
 
-  // Returns the methods for data that one rank publishes to all others: with two ranks it has a
+  // Returns the methods for data that one rank publishes to all others. With two ranks there is a
   // single reader.
   memory::CopyMethods shown_to_all(memory::CopyMethods to_single_reader,
                                    memory::CopyMethods to_several = memory::to_many_readers) const {
@@ -173,17 +179,17 @@ class Costs {
   std::vector<int> others_than(int rank) const;
 
  private:
-  // Time until every other rank of its hardware thread has run once.
+  // Returns the time until every other rank of its hardware thread has run once.
   double turn_ns(int rank) const { return turn_ns_[static_cast<std::size_t>(rank)]; }
   // Predicts the copy if `method` provides the read and write curves.
   double copy_ns(machine::Copy copy, memory::CopyMethod method) const;
   double copy_out_ns(std::size_t bytes, int from, int to, int others,
                      memory::CopyMethod method) const;
-  // Time to copy from or to mapped memory by the fastest kernel.
+  // Returns the time to copy from or to mapped memory by the fastest kernel.
   double copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
                         machine::Target target) const;
-  // Additional time to write lines that a peer has cached, compared with reading lines that it has
-  // written.
+  // Returns the additional time to write lines that a peer has cached, compared with reading lines
+  // that it has written.
   double dearer_to_write_ns(std::size_t bytes) const;
   // Returns the block's share of the hand-off curve `kind` at the size of all buffers.
   double share_ns(machine::HandoffKind kind, std::size_t bytes, std::size_t buffers_bytes, int from,
@@ -193,7 +199,7 @@ class Costs {
     constexpr double touched_by_copy = 2;
     return static_cast<std::size_t>(static_cast<double>(all_bytes) / touched_by_copy / processors_);
   }
-  // Time of a copy on one hardware thread while all others copy as well.
+  // Returns the time of a copy on one hardware thread while all others copy as well.
   double copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const;
   int pu(int rank) const { return locality_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
@@ -204,7 +210,7 @@ class Costs {
   double processors_ = 1;
 };
 
-// Returns how many parts of `part` bytes `all` has; the last one may be shorter.
+// Returns the number of parts of `part` bytes that `all` bytes have; the last part may be shorter.
 inline double ceil_div(std::size_t all, std::size_t part) {
   const std::size_t parts = (all + part - 1) / part;
   return static_cast<double>(parts);

@@ -22,14 +22,14 @@ using node::DirectExchange;
 using node::DirectReduce;
 using node::PairExchange;
 
-// Two synchronizations: at the start every rank learns where the peers' data lie, and at the end
-// that no peer accesses its data any more.
+// Two synchronizations: in the first one every rank learns the addresses of its peers' data, and in
+// the second one that no peer still accesses its own.
 double both_meetings_ns(const Costs& costs) { return 2 * costs.synchronization_ns(); }
 
 double others_of(const Costs& costs) { return static_cast<double>(costs.ranks() - 1); }
 
-// Calls add(by) for each method of copying that the machine file has figures for and that is not
-// refused: the mapped buffers of the request, or each path.
+// Calls add(by) for each way of copying for which the machine file has figures and which is not
+// refused: through mapped buffers if the request has these, otherwise through each path.
 template <class Add>
 void for_each_peer_copy(const Costs& costs, const TeamResources& resources, const Request& request,
                         Add add) {
@@ -48,15 +48,15 @@ double plain_own_ns(const Costs& costs, const Request& request) {
   return own_ns(costs, request, memory::CopyKernel::plain);
 }
 
-// Time of a block that a rank copies from or to a peer while `others` do so as well. It is
-// by_itself_ns, unless the caches or memory that hold all data are slower.
+// Returns the time of a block that a rank copies from or to a peer while `others` do so as well.
+// The result is by_itself_ns, unless the caches or the memory that hold all data are slower.
 double among_all_ns(const Costs& costs, const Request& request, int others, double by_itself_ns) {
   const std::size_t all_bytes = data_bytes(request, costs.ranks());
   const double moved_ns = costs.move_ns(request.bytes, all_bytes, memory::CopyKernel::plain);
   return std::max(by_itself_ns, costs.in_turns_ns(moved_ns, others + 1));
 }
 
-// Time to read a block from a peer into this rank's buffer.
+// Returns the time to read a block from a peer into this rank's buffer.
 double fetched_ns(const Costs& costs, const Request& request, const PeerCopy& by, int others) {
   return among_all_ns(costs, request, others, costs.fetch_ns(request.bytes, others, by));
 }
@@ -77,7 +77,7 @@ void add_gather(std::vector<Candidate>& list, const Costs& costs, const TeamReso
   });
 }
 
-// For operations in which all ranks but the root copy, from the root or to it.
+// Adds plans for operations in which all ranks but the root copy, from the root or to it.
 template <class PlanOfIt>
 void add_by_others(std::vector<Candidate>& list, const Costs& costs, const TeamResources& resources,
                    const Request& request) {
@@ -122,7 +122,7 @@ void add_reduce(std::vector<Candidate>& list, const Costs& costs, const TeamReso
   });
 }
 
-// The range of sizes for which a predicate holds: the longest run of powers of two.
+// A range of sizes for which a predicate holds: the longest run of powers of two.
 struct SizeRange {
   std::size_t from = PairExchange::Plan::never;
   std::size_t up_to = PairExchange::Plan::never;
@@ -142,8 +142,8 @@ SizeRange range_of(Pays pays) {
   return range;
 }
 
-// Time of the flags of each pair, in both directions: where the block lies, and that it has been
-// read.
+// Returns the time of the two flags of each pair of ranks: one with the address of the block, and
+// one in the other direction that acknowledges the read.
 double announced_flags_ns(const Costs& costs) {
   return 2 * costs.flags_ns(costs.others_than(0), 0, 1);
 }
@@ -158,8 +158,8 @@ double read_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   return begin_ns + others_of(costs) * fetched_ns(costs, request, by, at_once);
 }
 
-// In a gather only the root would read, so the senders may write instead, all at the same time. One
-// more flag contains the target address. The root copies its own block meanwhile.
+// In a gather only the root would read; instead all senders may write at the same time. One more
+// flag contains the target address. The root copies its own block meanwhile.
 double written_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
   return announced_flags_ns(costs) + costs.line_ns(0, costs.farthest_from(0)) +
@@ -206,8 +206,8 @@ struct Announcement {
   PeerCopy by;
 };
 
-// One choice serves blocks of all sizes, so there is a single plan. Its path is the one that is
-// cheaper for the smallest blocks that both paths would announce.
+// One plan handles blocks of all sizes. Its path is the cheapest one for the smallest blocks that
+// all compared paths would announce.
 std::optional<Announcement> best_announcement(const Costs& costs, const TeamResources& resources,
                                               const Request& request,
                                               const PairExchange::Plan& tiles) {
@@ -286,7 +286,7 @@ double direct_by_others_ns(const Costs& costs, const Request& request, const Pee
 
 namespace {
 
-// Time to reduce one rank's slice of all peers' data block by block.
+// Returns the time to reduce one rank's slice of all peers' data block by block.
 double joined_slices_ns(const Costs& costs, std::size_t slice, const DirectReduce::Plan& plan,
                         const Request& request, const PeerCopy& by) {
   const int others = costs.ranks() - 1;
@@ -298,15 +298,15 @@ double joined_slices_ns(const Costs& costs, std::size_t slice, const DirectReduc
   if (!by.mapped) {
     return others * (blocks * costs.fetch_ns(block, others, by) + joined_again_ns);
   }
-  // The first slice is reduced with this rank's own data, all of which are read once: the caches
-  // serve the part that they hold.
+  // The first peer's slice is reduced with this rank's own data, which are read once, at the rate
+  // of the cache or memory that holds them.
   return others * (costs.fetch_ns(slice, others, by) +
                    blocks * costs.line_ns(0, costs.farthest_from(0))) +
          costs.reduce_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
-// Time to write one rank's slice of the result to all peers, each of which has used its previous
-// result.
+// Returns the time to write one rank's slice of the result to all peers, each of which has used its
+// previous result.
 double written_results_ns(const Costs& costs, std::size_t slice, const DirectReduce::Plan& plan,
                           const PeerCopy& by) {
   const int others = costs.ranks() - 1;
@@ -331,8 +331,8 @@ double direct_reduce_ns(const Costs& costs, const Request& request, const PeerCo
   if (plan.results == DirectReduce::Results::are_written) {
     return joined_ns + others * written_results_ns(costs, mine, plan, by);
   }
-  // A result replaces one that a peer has used. All inputs and results have passed through the
-  // caches since it was last written. Apart from that, writing the result adds no time to the
+  // A result replaces one that a peer has read, and all inputs and results have passed through the
+  // caches since that one was written. Apart from this, writing the result adds no time to the
   // reduction.
   const int far = costs.farthest_from(0);
   const double written_ns = costs.write_ns(mine, 2 * request.bytes, 0, far, {});

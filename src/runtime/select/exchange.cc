@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Candidates and predicted times of the exchanges of blocks.
+// Candidates and predicted times of the operations that move blocks.
 #include "runtime/select/algorithm.h"
 
 #include <fmt/format.h>
@@ -32,8 +32,8 @@ bool is_rooted(Operation operation) {
   return gathers_at_root(operation) || scatters_from_root(operation);
 }
 
-// Returns the size of all data if each rank had the data of the rank with the most. A root has
-// blocks for all ranks, but only the caches of its own core.
+// Returns the size of all data if each rank had the amount of the rank with the most data. A root
+// has blocks for all ranks, but only the caches of its own core.
 std::size_t bytes_of_fullest(const Costs& costs, const Request& request) {
   const std::size_t all = data_bytes(request, costs.ranks());
   if (!is_rooted(request.operation)) return all;
@@ -47,7 +47,7 @@ struct Data {
   std::size_t results_bytes = 0;
   memory::CopyKernel results = memory::CopyKernel::plain;
 };
-// The buffers that the data pass through, buffers_bytes per rank, occupy the caches as well.
+// The buffers through which the data pass, buffers_bytes per rank, occupy the caches as well.
 Data data_of(const Costs& costs, const Request& request, memory::CopyKernel results,
              std::size_t buffers_bytes) {
   const std::size_t buffers = static_cast<std::size_t>(costs.ranks()) * buffers_bytes;
@@ -68,11 +68,12 @@ struct Pair {
   int rank = 0;
   int peer = 0;
 };
-// The pair for algorithms in which every rank exchanges data with every other.
+// Returns the pair that is considered for algorithms in which every rank exchanges data with every
+// other.
 Pair farthest(const Costs& costs) { return {0, costs.farthest_from(0)}; }
 
-// Times of a rank that writes and of its peer that reads. Data in the flag's line arrive with the
-// flag.
+// The time in which a rank writes, and the time in which its peer reads. Data in the flag's line
+// arrive with the flag.
 struct Moved {
   double write_ns = 0;
   double read_ns = 0;
@@ -84,7 +85,7 @@ Moved moved(const Costs& costs, const Pair& pair, const Piece& piece, const AtOn
       costs.in_turns_ns(costs.move_ns(bytes, data.results_bytes, data.results), at_once.readers);
   if (node::fits_behind_flag(bytes)) return {0, results_ns};
   const auto [rank, peer] = pair;
-  // The writer must read its source: half of the time of a copy of its own data.
+  // The writer must read its source, which takes half of the time of a copy of its own data.
   const double had_ns = costs.move_ns(bytes, data.sources_bytes, memory::CopyKernel::plain) / 2;
   const double show_ns = costs.show_ns(bytes, buffers_bytes, rank, peer, method);
   return {costs.in_turns_ns(std::max(had_ns, show_ns), at_once.writers),
@@ -107,8 +108,8 @@ Tiles tiles_of(const Costs& costs, int cells, const Request& request, const AtOn
                const PairExchange::Plan& plan) {
   const std::size_t all = std::max<std::size_t>(request.bytes, 1);
   const std::size_t tile = std::min(plan.tile_bytes, all);
-  // Part of the buffers in use before the first cell is used again: one channel, or with the order
-  // as_ready or if the block fits into one channel, those of all peers.
+  // Size of the buffers in use before the first cell is reused: those of one channel. With the
+  // order as_ready, or if a block fits into one channel, it is that of the channels to all peers.
   const std::size_t channel = static_cast<std::size_t>(cells) * tile;
   const bool stays_in_channel = all > channel && plan.order != Order::as_ready;
   const std::size_t buffers =
@@ -121,7 +122,7 @@ Tiles tiles_of(const Costs& costs, int cells, const Request& request, const AtOn
   };
   Tiles tiles{count, std::ceil(count / cells), by(plan.method)};
   if (plan.method->ownership != memory::LineOwnership::prefetched) return tiles;
-  // Only those lines are prefetched; the others cost the same as without prefetch.
+  // Only the lines of `ahead` tiles are prefetched; the others cost the same as without prefetch.
   const double ahead = node::PairChannels::asked_ahead(static_cast<context::Sequence>(count),
                                                        static_cast<context::Sequence>(cells));
   const double unasked_ns = by(plan.method.where_readers_share()).write_ns;
@@ -169,7 +170,8 @@ constexpr Ways ways_of_root[] = {{orders_of_root, memory::to_one_reader},
 // The blocks of a pair may differ in size, so a writer cannot rely on getting its lines back.
 constexpr Order orders_of_uneven[] = {Order::as_ready};
 constexpr Ways ways_of_uneven[] = {{orders_of_uneven, memory::to_one_reader}};
-// Few lines are prefetched, and large blocks cost the same as without prefetch.
+// Methods with prefetch come first. Few lines are prefetched, so large blocks cost the same
+// without.
 constexpr Ways ways_of_uneven_root[] = {{orders_of_uneven, memory::one_way},
                                         {orders_of_uneven, memory::to_one_reader}};
 
@@ -350,7 +352,7 @@ double pairs_alltoall_ns(const Costs& costs, int cells, const Request& request,
   const int far = costs.farthest_from(0);
   const auto others = static_cast<double>(costs.ranks() - 1);
   const double line_ns = costs.line_ns(far, 0);
-  // With the order `paired` a rank may have no peer in one of the turns.
+  // With the order `paired`, a rank may be without a peer in one of the turns.
   const bool idles = plan.order == PairExchange::Order::paired && costs.ranks() > 2;
   const double turns = idles ? others + 1 : others;
   const double moves_ns = own_ns(costs, request, plan.results) + turns * tiles.ns();
@@ -422,7 +424,8 @@ double pairs_uneven_ns(const Costs& costs, int cells, const Request& request,
 namespace {
 
 // Returns the size of a rank's output from which non-temporal stores are faster. A rank knows only
-// its own output: it assumes that the others receive the same amount, or nothing in a gather.
+// the size of its own output: it assumes that the others receive the same amount, or in a gather
+// that they receive nothing.
 std::size_t nontemporal_from(const Costs& costs, Operation operation) {
   constexpr std::size_t largest = std::size_t{1} << 30;
   const bool all_get_some = operation != Operation::gatherv;

@@ -25,7 +25,7 @@ struct Explanation {
   std::vector<PathState> paths = {};
   // The forced algorithm, even if it cannot serve the request; empty if none is forced.
   std::string forced = {};
-  // Ranks have different settings of forced algorithms; the lowest rank's setting applies.
+  // The ranks' settings force different algorithms; rank 0's setting applies.
   bool ranks_force_different_algorithms = false;
 };
 
@@ -33,7 +33,7 @@ struct Explanation {
 // one path works or has not been tried.
 std::string direct_refusal(const Explanation& explanation);
 
-// Explains what a team of these ranks would run.
+// Explains which algorithm a team of these ranks would run.
 Explanation explain(const Request& request, const node::RankLocality& locality,
                     const machine::CostModel& model, const TeamResources& resources);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The collective operations, a request for one as the choice of an algorithm sees it (only
-// properties that are equal on all ranks), and one rank's call.
+// The collective operations; Request, the properties of a call that are equal on all ranks and
+// determine the choice of an algorithm; and Call, the call of one rank.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ constexpr std::size_t largest_in(std::size_t size_class) {
          unit % classes_an_octave * step / classes_an_octave;
 }
 
-// Returns the smallest class that contains `bytes`.
+// Returns the class of `bytes`: the first one whose largest size is at least `bytes`.
 constexpr std::size_t size_class_of(std::size_t bytes) {
   if (bytes <= 1) return 0;
   const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // below `bytes`
@@ -104,8 +104,7 @@ struct Traits {
   // The operation with equal blocks, for operations whose blocks may differ.
   Operation regular_form;
   bool reduces = false;  // combines elements instead of only moving them
-  // Each pair of ranks alone knows how much data it moves, so that no choice can depend on the
-  // size.
+  // Only the sender and the receiver know the size of a block, so that no choice can depend on it.
   bool has_pairwise_sizes = false;
 };
 // Indexed by Operation.
@@ -167,7 +166,7 @@ constexpr bool reduces(Operation operation) { return traits_of(operation).reduce
 constexpr bool reduces_to_blocks(Operation operation) {
   return traits_of(operation).out == Amount::share;
 }
-// The root receives a block from each rank, or sends one to each.
+// Return whether the root receives a block from each rank, or sends one to each.
 constexpr bool gathers_at_root(Operation operation) {
   return traits_of(operation).out == Amount::for_each_at_root;
 }
@@ -187,7 +186,7 @@ struct Request {
   // differ.
   std::size_t bytes = 0;
   std::size_t element_bytes = 1;  // of a reduction; otherwise 1
-  // Whether the inputs of all ranks lie in memory that the peers have mapped.
+  // The inputs of all ranks are in memory that their peers have mapped.
   bool mapped = false;
   // For a broadcast: whether its root differs from that of the previous one. If so, a rank that now
   // receives into the buffer it sent from writes cache lines that its readers still hold.
@@ -269,7 +268,7 @@ struct Call {
   const void* input = nullptr;
   void* output = nullptr;
   // Number of elements of a reduction; otherwise bytes: of one block if data move in blocks, of the
-  // largest block if they differ, 0 if only pairs of ranks know their sizes.
+  // largest block if sizes differ, 0 if only the sender and the receiver of a block know its size.
   std::size_t count = 0;
   const memory::Reduction* reduction = nullptr;
   int root = 0;

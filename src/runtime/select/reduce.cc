@@ -33,7 +33,7 @@ struct Block {
   bool is_behind_flag = false;
 };
 
-// Time until all ranks have published a block in one of their slots.
+// Returns the time until all ranks have published a block in one of their slots.
 double show_ns(const Costs& costs, std::size_t bytes, std::size_t slots,
                memory::CopyMethod method) {
   const int far = costs.farthest_from(0);
@@ -48,9 +48,9 @@ ReductionTarget::Kind aim_of(Operation operation) {
                                       : ReductionTarget::Kind::exclusive;
 }
 
-// Contributions are reduced in place, so readers do not take ownership of their lines. A prefix
-// reduction reads only the contributions of lower ranks, and lines that no rank has read do not
-// return.
+// Readers reduce contributions without copying them first, so they do not take ownership of the
+// lines. In a prefix reduction a rank reads only the contributions of lower ranks, so some lines
+// have no reader that could pass them back to their writer.
 memory::CopyMethod copy_method_of_exchange(const Costs& costs, std::size_t bytes,
                                            Operation operation) {
   const memory::CopyMethods methods =
@@ -61,9 +61,9 @@ memory::CopyMethod copy_method_of_exchange(const Costs& costs, std::size_t bytes
                                      costs.farthest_from(0), methods);
 }
 
-// `reader` reduces the contributions of `writers` with its own. It requests data outside the flag's
-// line after it has seen the flag, so that nothing hides the latency of the first line. Data
-// written by non-temporal stores are read from memory.
+// Returns the time in which `reader` reduces the contributions of `writers` with its own. It
+// requests data outside the flag's line after it has seen the flag, so that nothing hides the
+// latency of the first line. Data written by non-temporal stores are read from memory.
 double combine_all_ns(const Costs& costs, const std::vector<int>& writers, int reader,
                       const Block& block, memory::CopyMethod shown_by = {}) {
   const bool is_in_caches = shown_by->in != memory::CopyKernel::nontemporal || block.is_behind_flag;
@@ -101,7 +101,7 @@ struct Round {
   double busy_ns = 0;
 };
 
-// Returns how many ranks reduce the blocks' results.
+// Returns the number of ranks that combine the blocks' results.
 int joiners(const Costs& costs, const ReductionOrder& reduction_order, TreeReduce::Top top) {
   switch (top) {
     case TreeReduce::Top::first_rank:
@@ -114,7 +114,7 @@ int joiners(const Costs& costs, const ReductionOrder& reduction_order, TreeReduc
   return 1;
 }
 
-// Time for `readers` to get the result that `joiner` publishes.
+// Returns the time in which `readers` get the result that `combiner` publishes.
 double handed_on_ns(const Costs& costs, int combiner, const std::vector<int>& readers,
                     const Block& block) {
   if (readers.empty()) return 0;
@@ -164,7 +164,7 @@ Round tree_round(const Costs& costs, const ReductionOrder& reduction_order, cons
       round.busy_ns += share_ns;
       break;
     case TreeReduce::Top::everybody:
-      // All ranks read the lines of the blocks instead of one rank.
+      // All ranks, instead of one, read the lines of the blocks' results.
       round.alone_ns += costs.queue_ns(0, others) + (leaders.empty() ? costs.line_ns(0, far) : 0);
       break;
   }
@@ -195,8 +195,8 @@ std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacit
   return sizes;
 }
 
-// Only an allreduce has a choice. If there is one block, or one per rank, `leaders` equals
-// first_rank or `everybody`.
+// Returns the ranks that may reduce the blocks' results; only an allreduce has a choice. If there
+// is one block, or one per rank, `leaders` is the same as first_rank or `everybody`.
 std::vector<TreeReduce::Top> tops_for(const ReductionOrder& reduction_order, Operation operation) {
   using Top = TreeReduce::Top;
   if (operation == Operation::reduce) return {Top::first_rank};
@@ -353,9 +353,9 @@ std::size_t data_of_all(std::size_t ranks, std::size_t bytes, ReductionTarget::K
 }  // namespace
 
 // A rank copies in the peers' slices, reduces its own slice, and fetches the others' results, no
-// faster than the caches or memory provide its own data. In each chunk it waits for the peers'
-// flags: for published data, for results, and if results have a place of their own, until that has
-// been read. The first data are requested after their flag has arrived.
+// faster than the caches or memory provide its own data. In each chunk it waits for three flags of
+// the peers: that data are published, that results are published, and, if results have a place of
+// their own, that this has been read. The first data are requested after their flag has arrived.
 double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
                         const SlicedReduce::Plan& plan, ReductionTarget::Kind aim) {
   const bool returned = plan.results == Results::returned;

@@ -2,10 +2,10 @@
 // Copyright the huddle contributors
 //
 // Registers each algorithm inside a node: the name that users know it by, how to create its
-// protocol for one rank, and how to run a call with it in any context. An algorithm is complete
-// with its type among the alternatives of select::Plan, a specialization here, and the costs of its
-// plans in the list of an operation (algorithm.h). The engine of a team and the simulator use these
-// alone.
+// protocol for one rank, and how to run a call with it in any context. A new algorithm needs three
+// things: its plan among the alternatives of select::Plan, a specialization here, and an entry with
+// predicted times in the list of an operation (algorithm.h). The engine of a team and the simulator
+// need nothing else.
 #pragma once
 
 #include <string_view>
@@ -36,7 +36,7 @@ struct ProtocolInputs {
 //   protocol(plan, setting)     returns the protocol of one rank. Plans with the same protocol type
 //                               share one instance in a team,
 //   one_instance_per_plan       unless this is declared: then each plan has its own
-//   run(protocol, w, plan, call)   runs one call of this rank
+//   run(protocol, ctx, plan, call)   runs one call of this rank
 template <class PlanOfIt>
 struct Registration;
 
@@ -122,7 +122,8 @@ struct Registration<node::SegmentedBcast::Plan> {
   }
 };
 
-// Calls the protocol's member function for the reduction. Some protocols lack some reductions.
+// Calls the protocol's member function for the operation. Some protocols do not implement all
+// reductions.
 template <class Protocol, context::Context Ctx, class PlanOfIt>
 void run_reduction(Protocol& protocol, Ctx& ctx, const PlanOfIt& plan, const Call& call) {
   const memory::Reduction& reduction = *call.reduction;
@@ -227,7 +228,8 @@ struct Registration<node::PairExchange::Plan> {
   static node::PairExchange protocol(const node::PairExchange::Plan&, const ProtocolInputs& at) {
     return {at.resources.pair_exchange, at.ranks(), context::first_sequence};
   }
-  // An exchange in place requires that both ranks of a pair turn to each other at the same time.
+  // An exchange in place requires that the two ranks of a pair exchange their blocks in the same
+  // turn.
   template <context::SingleCopyContext Ctx>
   static void run(node::PairExchange& protocol, Ctx& ctx, const node::PairExchange::Plan& plan,
                   const Call& call) {

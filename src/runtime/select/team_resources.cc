@@ -32,14 +32,15 @@ namespace {
 
 // Limit for data that follow a flag: a few lines, fetched together with the flag.
 constexpr std::size_t inline_bytes = 4 * node::line_bytes;
-// Number of slots; a rank that runs ahead checks the others' counters once per round of slots.
+// Number of slots. A rank that runs ahead checks the others' counters once each time that it has
+// used all of them.
 constexpr int slots_in_turn = 16;
 // One set is written, one is read, and two are in transit.
 constexpr int queue_sets = 4;
 
 constexpr std::size_t smallest_slice = node::line_bytes;
 
-// Higher degrees only add readers to a line.
+// Returns the shapes of trees to try. A tree of a higher degree would be flat.
 std::vector<node::Shape> shapes_for(const node::RankLocality& locality) {
   using Kind = node::Shape::Kind;
   std::vector<node::Shape> shapes = {{Kind::flat, 1}};
@@ -63,9 +64,9 @@ constexpr std::size_t least_queue = 4 * queue_sets * node::page_bytes;
 
 }  // namespace
 
-// A larger queue needs fewer waits, but if it is too large its lines are evicted from the caches
-// between two uses. Follows b of Kurnosov and Tokmasheva, with the predicted times of writing and
-// reading blocks of that size.
+// With a larger queue a rank waits less often, but the lines of a queue that is too large are
+// evicted from the caches between two uses. Corresponds to the choice of b by Kurnosov and
+// Tokmasheva (docs/papers.md), with the predicted times of writing and reading blocks of that size.
 std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes) {
   const Costs costs(model, locality);
@@ -119,8 +120,8 @@ TeamResources team_resources(const node::RankLocality& locality, std::size_t que
   resources.inline_bcast = {resources.shapes, inline_bytes, slots_in_turn};
   resources.pipelined_bcast = {resources.shapes, node::page_bytes, 0, queue_sets};
   resources.segmented_bcast = {copies_at_full_rate, 0};
-  // Algorithms that read whole blocks have no queue: their blocks have the size with the lowest
-  // predicted time.
+  // Algorithms that read whole blocks have no queue: for their blocks the plan with the lowest
+  // predicted time determines the size.
   const std::size_t most = std::bit_floor(queue_bytes);
   resources.exchange = {most / node::ExchangeReduce::slots};
   resources.tree_reduce = {0, slots_in_turn};

@@ -27,7 +27,7 @@
 
 namespace huddle::select {
 
-// Algorithms that the user wants to run instead of the cheapest.
+// Algorithms that the user forces to run instead of the cheapest.
 class Forcing {
  public:
   Forcing() = default;  // nothing is forced
@@ -36,17 +36,17 @@ class Forcing {
   explicit Forcing(std::string_view text);
 
   // Returns the name of the algorithm that the first matching entry forces for such a request,
-  // empty if none matches. The result is valid as long as this object.
+  // empty if none matches. The result is valid as long as this object exists.
   std::string_view algorithm_for(const Request& request) const;
 
-  // Returns a text that constructs an equal object.
+  // Returns a text from which an equal object can be constructed.
   std::string text() const { return text_of(choices_); }
 
  private:
   std::vector<ForcedChoice> choices_;
 };
 
-// Default of the shared memory that a rank provides to each algorithm for large data.
+// Default size of the shared memory that a rank allocates for each large-message algorithm.
 inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
 
 // A path into peers' memory and its state in a team.
@@ -75,22 +75,23 @@ struct TeamResources {
   node::DirectReduce::Parameters direct_reduce;
   // Indexed by path number.
   std::vector<PathState> paths = untried(single_copy::peer_paths());
-  // Why ranks cannot map each other's heaps; empty as for paths.
+  // Why ranks cannot map each other's heaps. Empty if they can, or if it has not been tried.
   std::string heap_refusal = "there is no shared heap";
   // The algorithms that run instead of the cheapest.
   Forcing forcing;
 
   // Sets the size of the queues of all algorithms that use them.
-  // Requires: a power of two.
+  // Requires: `bytes` is a power of two.
   void set_queue(std::size_t bytes);
   // Records `why` as the reason why ranks cannot use any path.
   void refuse_paths(std::string_view why);
 };
 
-// queue_bytes: the most shared memory that a rank provides to each algorithm for large data. Does
-// not predict times: queues are as large as they may be.
+// Returns the resources of a team. `queue_bytes` limits the shared memory that a rank allocates for
+// each large-message algorithm. Does not predict times: queues get the maximum size.
 TeamResources team_resources(const node::RankLocality& locality, std::size_t queue_bytes);
-// Returns the queue size, up to most_bytes, that is filled and read at the highest rate.
+// Returns the queue size, up to most_bytes, at which data pass through the queue at the highest
+// rate.
 // Requires: at least two ranks.
 std::size_t best_queue(const node::RankLocality& locality, const machine::CostModel& model,
                        std::size_t most_bytes);

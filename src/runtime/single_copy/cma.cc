@@ -29,7 +29,8 @@ PeerPath cma() {
       [](const Owner& owner) { return std::make_unique<CmaMemory>(owner.process, owner.watch); }};
 }
 
-// asks_first: before each system call, check that the process still has its ID.
+// Copies `here.iov_len` bytes with several system calls if necessary. asks_first: check before each
+// of them that the process still exists and thus has its ID.
 ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
                                iovec there) const noexcept {
   while (here.iov_len > 0) {
@@ -40,7 +41,8 @@ ErrorNumber CmaMemory::copy_by(CopyCall* call, bool asks_first, iovec here,
     const ssize_t copied = call(process_, &local, 1, &remote, 1, 0);
     if (copied < 0 && errno == EINTR) continue;
     if (copied < 0) return errno;
-    // A short copy means that the owner's mapping ends here; the next call returns the error.
+    // A copy may be short because the owner's mapping ends there; the next call then returns the
+    // error.
     if (copied == 0) return EFAULT;
     pass(here, static_cast<std::size_t>(copied));
     pass(there, static_cast<std::size_t>(copied));
@@ -53,13 +55,13 @@ ErrorNumber CmaMemory::read(std::byte* to, RemoteAddress from, std::size_t bytes
   return error == fine && has_lost_number(watch_) ? ESRCH : error;
 }
 
-// The kernel only reads from here; iovec has no const variant.
+// The kernel only reads from `from`; iovec has no const variant.
 ErrorNumber CmaMemory::write(RemoteAddress to, const std::byte* from, std::size_t bytes) noexcept {
   return copy_by(calls_.write, true, {const_cast<std::byte*>(from), bytes},
                  {pointer_to(to), bytes});
 }
 
-// At 0, Yama adds no restriction; at 2 and 3 it ignores PR_SET_PTRACER.
+// If ptrace_scope is 0, Yama adds no restriction; if it is 2 or 3, Yama ignores PR_SET_PTRACER.
 bool yama_asks(const System& system) {
   constexpr long long restricted = 1;
   return system.number("/proc/sys/kernel/yama/ptrace_scope") == restricted;

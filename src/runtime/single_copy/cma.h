@@ -29,8 +29,8 @@ struct CopyCalls {
 };
 
 // The memory of another process, accessed by CMA. A process ID may be reused after its process has
-// died. Therefore a pidfd is checked as well: before each write, and after each read, because a
-// process that still has the ID then had it all the time. A write can still hit a new process if
+// died. Therefore a pidfd is checked before each write and after each read: if the process still
+// exists after a read, the ID was its own during the read. A write can still hit a new process if
 // the ID is reused between the check and the system call.
 class CmaMemory : public PeerMemory {
  public:
@@ -55,17 +55,19 @@ class CmaMemory : public PeerMemory {
   CopyCalls calls_;
 };
 
-// Returns whether Yama lets a process permit being traced by others (PR_SET_PTRACER). Yama is a
-// Linux security module that lets only ancestors trace a process otherwise. Returns false if Yama
-// is disabled or ignores such permits.
+// Returns whether a process has to permit other processes to trace it (PR_SET_PTRACER), because the
+// Linux security module Yama otherwise lets only its ancestors do so. Returns false if Yama is
+// disabled or ignores such permits.
 bool yama_asks(const System& system);
 
-// Lets the other processes of this user read this process for as long as the object lives. The
-// ranks of a job have a launcher as a common ancestor, but it may be any ancestor, with shells in
-// between. Therefore the permit names no process: access is as without Yama.
+// Lets the other processes of this user read this process for as long as the object lives. A permit
+// can be limited to the descendants of one process. The ranks of a job have such a common ancestor,
+// the launcher, but there may be shells in between, so a rank does not know which ancestor it is.
+// Therefore the permit is for any process: access is as without Yama.
 //
 // A process has a single permit, which cannot be queried. If the program has set one for another
-// purpose, such as a crash reporter, it is lost when this object is destroyed.
+// purpose, such as a crash reporter, this object replaces it, and no permit is left after its
+// destruction.
 class TracingPermit {
  public:
   // Throws FailureError if the kernel refuses the permit.

@@ -2,7 +2,8 @@
 // Copyright the huddle contributors
 //
 // The memory of a peer that keeps large blocks in a mappable heap (runtime/memory/heap.h). Blocks
-// of the heap are accessed through a mapping, without system calls; all else by another path.
+// of the heap are accessed through a mapping, without system calls; other memory is accessed by
+// another path.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@
 
 namespace huddle::single_copy {
 
-// The name of this path in explanations.
+// The name of this path, as printed by `huddle explain`.
 inline constexpr std::string_view heap = "heap";
 
 // The kernels that copy blocks from and to a peer's heap.
@@ -25,7 +26,7 @@ struct Copying {
 
 class HeapMemory : public PeerMemory {
  public:
-  // base: the address of the heap in its owner.
+  // base: the address of the heap in its owner. otherwise: accesses memory outside the heap.
   HeapMemory(std::shared_ptr<const memory::ArenaView> view, std::uint64_t base,
              std::unique_ptr<PeerMemory> otherwise, const Copying& copying)
       : view_(std::move(view)), base_(base), otherwise_(std::move(otherwise)), copying_(copying) {}

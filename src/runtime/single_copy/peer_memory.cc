@@ -15,7 +15,7 @@ std::string reading_refusal(PeerMemory& memory, const Proof& proof) {
   const ErrorNumber error =
       memory.read(reinterpret_cast<std::byte*>(&seen), proof.address, sizeof seen);
   if (error != fine) return text_of(error);
-  // In another PID namespace the ID belongs to another process: this was not the peer's memory.
+  // If the peer is in another PID namespace, its ID belongs to another process here.
   if (seen != proof.word) return "what was read is not what the process shows";
   return {};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Access to the memory of another process, which copies data once instead of through shared memory.
-// The interface of all such paths and the table of them. A path is tested by the processes that
-// will use it.
+// Single-copy paths: they copy data directly from or to the memory of another process, instead of
+// twice through shared memory. This file declares their interface and their table. The processes
+// that will use a path test it first.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +28,8 @@ using RemoteAddress = std::uint64_t;
 inline constexpr RemoteAddress mapped_bit = RemoteAddress{1} << 63;
 constexpr std::uint64_t address_of(RemoteAddress told) { return told & ~mapped_bit; }
 constexpr bool is_mapped(RemoteAddress told) { return (told & mapped_bit) != 0; }
-// Valid in the owner, or for the kernel on its behalf.
+// Returns the address as a pointer. It is valid only in the owner, and in system calls that access
+// the owner's memory.
 inline std::byte* pointer_to(RemoteAddress told) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer in its owner
   return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address_of(told)));
@@ -42,13 +43,14 @@ class PeerMemory {
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  // Copy from and to the peer's memory. On failure, some of the bytes may have been copied. They do
-  // not throw, because a rank must inform its team before it reports an error.
+  // Copy `bytes` bytes from or to the peer's memory. On failure, some of the bytes may have been
+  // copied. They do not throw, because a rank must inform its team before it reports an error.
   [[nodiscard]] virtual ErrorNumber read(std::byte* to, RemoteAddress from,
                                          std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual ErrorNumber write(RemoteAddress to, const std::byte* from,
                                           std::size_t bytes) noexcept = 0;
-  // Returns where this process can load and store that memory, or null if it must be copied.
+  // Returns the address at which this process can load and store that memory, or null if the memory
+  // can only be accessed with read() and write().
   [[nodiscard]] virtual std::byte* mapped(RemoteAddress) const noexcept { return nullptr; }
 };
 
@@ -78,27 +80,29 @@ class OwnMemory : public PeerMemory {
   [[nodiscard]] std::byte* mapped(RemoteAddress told) const noexcept override;
 };
 
-// Replaces a pidfd if the process certainly exists: a child that has not been waited for.
+// Used instead of a pidfd if the process ID cannot be reused: for a child that has not been waited
+// for.
 inline constexpr int unwatched = -1;
 
 // The process that owns the memory, and its rank.
 struct Owner {
   int rank = 0;
   pid_t process = 0;
-  int watch = unwatched;  // its pidfd, which stays open while its memory is in use
+  int watch = unwatched;  // its pidfd; must stay open while the memory is in use
   bool is_this_process = false;
 };
 
-// A path that copies a block once. Everything about a path is in its descriptor, and peer_paths()
-// is the table of descriptors: huddle calibrate measures its cost under its name, the cost model
-// uses that, ranks test it before its first use, and it is used if it works between all. No other
-// code names a path.
+// Describes a path that copies a block once. This descriptor contains everything about a path, and
+// peer_paths() returns all descriptors: `huddle calibrate` measures the cost of each path, the cost
+// model uses it, and ranks test each path before its first use. A path is used if it works between
+// all ranks. No other code depends on a specific path.
 //
 // Memory that a peer has mapped (heap_memory.h) is not such a path: loads and stores need no system
 // call, and cost the same as any other copy of cache lines.
 struct PeerPath {
-  // Does not check whether the path works: reading_refusal and writing_refusal do. A path that is
-  // not permitted fails then. Requires: the memory belongs to another process.
+  // Opens the owner's memory. Does not check whether the path works and is permitted:
+  // reading_refusal() and writing_refusal() do.
+  // Requires: the memory belongs to another process.
   using Open = std::function<std::unique_ptr<PeerMemory>(const Owner& owner)>;
 
   // The strings outlive the descriptor.
@@ -108,11 +112,13 @@ struct PeerPath {
   Open open;
 };
 
-// Index in the table of paths. A number, so that plans mean the same in every process.
+// Index into the table of paths. Unlike a pointer, it means the same in every process, so plans can
+// contain it.
 using PathNumber = std::uint8_t;
 using PeerPaths = std::vector<PeerPath>;
 
-// Returns the paths that huddle has; a new one is one line here. At equal cost, the first is used.
+// Returns all paths. A new path is added here. If several paths have the same cost, the first is
+// used.
 PeerPaths peer_paths();
 
 // Opens the memory by that path, or directly if it belongs to this process.

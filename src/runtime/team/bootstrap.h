@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The allgather by which a team is set up, and helpers with which the ranks fail together: each
-// rank shares whether its step succeeded, and either all of them throw the same error or none does.
+// The allgather that ranks use to set up a team, and helpers for collective error handling: each
+// rank publishes whether its step succeeded, and either all ranks throw the same error or none
+// does.
 #pragma once
 
 #include <array>
@@ -31,7 +32,8 @@ struct Bootstrap {
   Allgather allgather;
 };
 
-// Why a rank cannot go on; empty if it can. Has a fixed size so that it can be gathered.
+// The error message of one rank; empty if it has no error. Has a fixed size, so that ranks can
+// exchange it by an allgather.
 class RankError {
  public:
   RankError() = default;
@@ -78,8 +80,8 @@ void throw_first(std::span<const T> by_rank, RankError T::*rank_error) {
   }
 }
 
-// Calls `use` with an array on the stack of one T per rank. Throws std::bad_alloc if there are more
-// than 256 ranks. Not inlined, so that callers do not get its large frame.
+// Calls `use` with an array of one T per rank, which is on the stack. Throws std::bad_alloc if
+// there are more than 256 ranks. Not inlined, so that callers do not get its large frame.
 template <class T, class Use>
 [[gnu::noinline]] auto use_room_on_stack(std::size_t ranks, Use& use) {
   std::array<T, 256> few{};
@@ -106,8 +108,8 @@ requires std::is_trivially_copyable_v<T>
 void gather_to(std::span<T> all, const Bootstrap& bootstrap, const T& mine) {
   bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all));
 }
-// The same into a new vector. If the allocation fails, this rank throws before it takes part in the
-// allgather, and the other ranks wait for it.
+// The same into a new vector. If the allocation of the vector fails, this rank throws without
+// taking part in the allgather, and the other ranks wait for it.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::vector<T> gather(const Bootstrap& bootstrap,
                                                                const T& mine) {

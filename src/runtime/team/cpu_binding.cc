@@ -26,7 +26,7 @@ bool meet(const cpu_set_t& a, const cpu_set_t& b) {
 CpuBinding cpu_binding_of_this_thread(double processors) {
   CpuBinding here;
   CPU_ZERO(&here.allowed);
-  // Fails if the machine has more hardware threads than a cpu_set_t can hold. The set is then
+  // Fails if the machine has more hardware threads than a cpu_set_t has bits. The set then remains
   // empty, which processors_of() accepts.
   sched_getaffinity(0, sizeof here.allowed, &here.allowed);
   here.processors = processors;

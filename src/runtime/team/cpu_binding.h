@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// CPU affinity of the ranks of a team. All ranks derive the same placement and oversubscription
-// from the bindings that they have gathered.
+// CPU affinity of the ranks of a team. From the gathered bindings all ranks derive the same
+// placement, and which ranks are oversubscribed.
 #pragma once
 
 #include <sched.h>
@@ -14,28 +14,30 @@
 
 namespace huddle::team {
 
-// The hardware threads on which a rank may run. Is sent between processes as plain bytes.
+// The hardware threads on which a rank may run. Processes exchange it as plain bytes.
 struct CpuBinding {
   cpu_set_t allowed;
-  double processors = 0;  // CPU quota of its cgroup, in processors; 0 if unlimited
+  double processors = 0;  // CPU quota of the rank's cgroup, in CPUs; 0 if unlimited
 };
-// Returns the binding of the calling thread. `processors` is the CPU quota of the cgroup, 0 if
-// unlimited; the caller passes it because reading it takes dozens of system calls.
+// Returns the binding of the calling thread. `processors` is the CPU quota of the cgroup, or 0 if
+// it is unlimited; the caller passes it because reading it takes dozens of system calls.
 CpuBinding cpu_binding_of_this_thread(double processors);
 
-// Returns the hardware thread that each rank is assumed to run on: its own if it is bound to one;
-// ranks with equal bindings are distributed over them in rank order. A hardware thread that is not
-// in the topology is replaced by one that is.
+// Returns by rank the OS index of the hardware thread on which the rank is assumed to run. Ranks
+// with the same binding are distributed over its hardware threads in rank order. A hardware thread
+// that is not in the topology is replaced by one that is.
 std::vector<int> processors_of(std::span<const CpuBinding> by_rank,
                                const machine::Topology& topology);
 
 // Returns whether `rank` is bound to a single hardware thread on which no other rank may run.
 bool has_own_processor(std::span<const CpuBinding> by_rank, int rank);
-// Returns whether `rank` is oversubscribed: more ranks share its hardware threads than there are.
+// Returns whether `rank` is oversubscribed: the ranks whose bindings overlap its own outnumber the
+// hardware threads in these bindings, or its CPU quota.
 bool is_crowded(std::span<const CpuBinding> by_rank, int rank);
-// The same counting all processes of the job, including those outside the team, because a rank that
-// may run on all of the machine's `processors` shares them with all of these processes.
-// `processes_here` is the number of processes; 0 if unknown.
+// Returns whether a rank is oversubscribed if all processes of the job count, including those
+// outside the team: it may run on all of the machine's `processors` hardware threads, and
+// `processes_here` exceeds their number. `processes_here` is the number of the job's processes on
+// this machine; 0 if unknown.
 bool is_crowded_by_all(const CpuBinding& mine, int processes_here, std::size_t processors);
 
 }  // namespace huddle::team

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The exchange of file descriptors that joining.h declares.
+// The exchange of file descriptors that set_up.h declares.
 #include "runtime/team/set_up.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ struct Label {
 
 constexpr std::size_t parcel_descriptors = 2;
 
-using Outgoing = std::array<int, parcel_descriptors>;  // of the arena and of the process
+using Outgoing = std::array<int, parcel_descriptors>;  // the arena and this process's pidfd
 
 enum class Sent { yes, not_now, never };
 
@@ -43,7 +43,8 @@ Sent send_descriptors(const DescriptorSocket& socket, const Outgoing& numbers, c
   const AbstractAddress address({to.data(), to.size()});
   const auto bytes = std::as_bytes(std::span(&label, 1));
   if (send_message(socket.socket(), bytes, numbers, MSG_DONTWAIT, &address) >= 0) return Sent::yes;
-  // ETOOMANYREFS: this user has too many descriptors in flight. It passes as receivers read them.
+  // ETOOMANYREFS: this user has too many descriptors in flight. Sending succeeds again when
+  // receivers have read some of them.
   const bool is_full = errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS;
   return is_full || errno == EINTR ? Sent::not_now : Sent::never;
 }
@@ -105,7 +106,7 @@ class Exchange {
     if (!received) return false;
     const auto from =
         std::find(task_.receive_from.begin(), task_.receive_from.end(), received->label.rank);
-    // Only ranks of the team know the ids of the arenas.
+    // Ignores messages from outside the team: only its ranks know the ids of the arenas.
     const bool is_ours =
         from != task_.receive_from.end() && address(*from).arena == received->label.arena;
     if (!is_ours) return true;
@@ -135,8 +136,8 @@ class Exchange {
     }
   }
 
-  // All sockets exist until all ranks are done. A rank whose socket is not found now is therefore
-  // unreachable for good, and nothing will arrive from it.
+  // All ranks keep their sockets open until the exchange has ended on all of them. A rank whose
+  // socket cannot be found now is therefore unreachable, and nothing will arrive from it.
   void give_up_the_unreachable() {
     const auto give_up_some = [this](std::vector<int>& ranks) {
       std::erase_if(ranks, [this](int rank) {

@@ -10,7 +10,7 @@ namespace {
 
 using context::NativeContext;
 
-// Returns the context of one call.
+// Returns the context in which a protocol runs one call.
 NativeContext context_of(const context::ProtocolContext& context, const Call& call) {
   return NativeContext(
       context, {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)});
@@ -25,8 +25,8 @@ std::size_t scratch_bytes_of(const Protocol& protocol) {
   }
 }
 
-// Returns the memory that a protocol needs. If it does not state its part of flags, all may be
-// flags.
+// Returns the memory that a protocol needs. If the protocol has no flags_bytes(), all of its memory
+// is initialized as flags.
 template <class Protocol>
 TeamMemory::Memory memory_of(const Protocol& protocol) {
   if constexpr (requires { protocol.flags_bytes(); }) {
@@ -45,7 +45,7 @@ struct InstanceOf : Instance {
   Protocol protocol;
 };
 
-// Its address identifies the type of a protocol.
+// The address of this variable identifies the type of a protocol.
 template <class Protocol>
 constexpr char type_of_protocol = 0;
 
@@ -54,7 +54,8 @@ constexpr bool has_own_instance = requires {
   requires select::Registration<PlanOfIt>::one_instance_per_plan;
 };
 
-// Returns whether the instance that a plan of the same protocol has set up serves this plan.
+// Returns whether `plan` can use the instance that `set_up_by`, a plan with the same type of
+// protocol, has set up.
 template <class PlanOfIt>
 bool serves(const select::Plan& set_up_by, const PlanOfIt& plan) {
   if constexpr (has_own_instance<PlanOfIt>) {
@@ -83,8 +84,9 @@ Engine::Engine(TeamMemory& team_memory, const SelectionInputs& selection_inputs,
       peer_access_(reach),
       reduction_order_(selection_inputs.reduction_order()) {}
 
-// All allocations, including those of the protocol's private memory, are within the step that the
-// ranks agree on: if a rank failed later, the others would wait for it forever.
+// All allocations, including that of the protocol's private memory, are made in the function passed
+// to allocate(), on whose success the ranks agree: if a rank failed later, the others would wait
+// for it forever.
 template <class Make>
 std::unique_ptr<Instance> Engine::set_up(Make make) {
   std::unique_ptr<Instance> instance;
@@ -136,7 +138,7 @@ template <class PlanOfIt>
 BoundPlan Engine::bound_plan_for(const PlanOfIt& plan) {
   using Protocol = decltype(select::Registration<PlanOfIt>::protocol(plan, setting()));
   Instance& instance = instance_for<Protocol>(plan);
-  // Another plan may have set the protocol up before peers' memory was accessible.
+  // Another plan may have set up the protocol before this rank opened its peers' memory.
   if constexpr (select::DirectPlan<PlanOfIt>) set_peers(instance);
   return {run<PlanOfIt, Protocol>, &static_cast<InstanceOf<Protocol>&>(instance).protocol,
           instance.contexts[select::path_of(plan)], plan};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The protocols of one team, each set up at its first use. A BoundPlan binds a plan to its
-// protocol.
+// The protocols of one team, each set up at its first use. A BoundPlan binds a plan to the protocol
+// that runs it.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Instance {
 
   std::vector<std::byte*> shared;
   std::unique_ptr<std::byte[]> scratch;            // uninitialized: pages are mapped on first use
-  std::vector<context::ProtocolContext> contexts;  // by peer memory path
+  std::vector<context::ProtocolContext> contexts;  // by path to peers' memory
 };
 
 // A plan whose protocol is set up.
@@ -64,10 +64,10 @@ class Engine {
 
  private:
   // An instance that has been set up. Plans whose protocols have the same type share an instance,
-  // unless their registration declares one instance for each plan.
+  // unless their registration declares one_instance_per_plan.
   struct Entry {
     const void* protocol_type = nullptr;
-    select::Plan plan;  // that set the instance up
+    select::Plan plan;  // the plan that set up the instance
     std::unique_ptr<Instance> instance;
   };
 
@@ -79,9 +79,10 @@ class Engine {
   // Allocates the memory of the protocol that `make` returns. Collective.
   template <class Make>
   std::unique_ptr<Instance> set_up(Make make);
-  // Sets the peers' memory and the heap in the instance's contexts, one for each path.
+  // Sets the peers' memories and the heap in the instance's contexts, of which there is one per
+  // path.
   void set_peers(Instance& instance) const;
-  // The parameters from which this rank's protocols are constructed.
+  // Returns the parameters from which this rank's protocols are constructed.
   select::ProtocolInputs setting() const {
     return {locality_, resources_, reduction_order_, team_memory_.rank()};
   }

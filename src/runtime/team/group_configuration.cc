@@ -17,7 +17,8 @@
 namespace huddle::team {
 namespace {
 
-// Called by all ranks. Allocates no memory, so that a rank without memory throws the same error.
+// Called on all ranks. Allocates no memory, so that a rank without free memory throws the same
+// error as the others.
 [[noreturn]] void throw_too_large(const select::Request& request) {
   std::array<char, 200> text{};
   const auto written = fmt::format_to_n(
@@ -165,8 +166,8 @@ std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& co
   return group;
 }
 
-// The digest is a sum because the order in which decisions are added may differ between ranks. If
-// the class already has a decision, it is kept.
+// The digest is a sum because ranks may add decisions in different orders. If the class already has
+// a decision, that one is kept.
 void DecisionBook::add(const CallClass& of, const Decision& decision) noexcept {
   try {
     const std::scoped_lock lock(mutex_);

@@ -3,8 +3,8 @@
 //
 // The configuration that depends only on the group of processes (as in MPI_Group) and not on the
 // communicator: CPU bindings, communication costs, the order of reductions, peers and decisions.
-// The first team of a group determines it collectively. Later teams of the group reuse it and
-// exchange only the locations of their memory.
+// The ranks determine it collectively when they set up the first team of a group. Later teams of
+// the group reuse it and exchange only the locations of their memory.
 #pragma once
 
 #include <atomic>
@@ -37,29 +37,29 @@ namespace huddle::team {
 
 class SelectionInputs;
 
-// The plans that a team runs for a class of calls. The lowest rank chooses and publishes them.
-// Predicted times are floating-point numbers that may differ between ranks in the last digit,
-// because of their math libraries or the build of huddle; ranks that chose on their own could end
-// up waiting for each other in different algorithms.
+// The plans that a team runs for a class of calls. Rank 0 chooses and publishes them. Predicted
+// times are floating-point numbers whose last digits may differ between ranks, because of different
+// math libraries or builds of huddle; ranks that chose independently could run different algorithms
+// and wait for each other forever.
 struct Decision {
-  RankError rank_error;      // of the rank that publishes it; if any, no other field is valid
-  std::uint64_t number = 0;  // unique among the decisions of the lowest rank
-  std::optional<select::Choice<select::Plan>> choice;  // empty if elements exceed every slot
+  RankError rank_error;      // of the rank that publishes this; if set, no other field is valid
+  std::uint64_t number = 0;  // unique among the decisions of rank 0
+  std::optional<select::Choice<select::Plan>> choice;  // empty if the elements are too large
 };
 static_assert(std::is_trivially_copyable_v<Decision>);
 static_assert(sizeof(Decision) <= TeamMemory::most_notice_bytes);
 
-// Returns the decision by this rank's predicted times.
+// Chooses plans for the request by this rank's predicted times.
 Decision decide(const select::Request& request, const SelectionInputs& selection_inputs);
 
-// Collective. Runs `prepare` on each rank and returns the lowest rank's decision on all ranks. All
-// ranks throw the same FailureError if `prepare` fails on any rank or the lowest rank fails to
-// decide, and the same UsageError if no algorithm can run the request.
+// Collective. Runs `prepare` on each rank and returns rank 0's decision on all ranks. All ranks
+// throw the same FailureError if `prepare` fails on any rank or rank 0 fails to decide, and the
+// same UsageError if no algorithm can handle the request.
 template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare);
 
-// Returns the lowest rank's decision, given one per rank. Throws as agreed_decision() does.
+// Returns rank 0's decision, given one decision per rank. Throws as agreed_decision() does.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);
 
 template <class Prepare>
@@ -73,7 +73,7 @@ Decision agreed_decision(TeamMemory& team_memory, const select::Request& request
   return decision_of(team_memory.gather(mine), request);
 }
 
-// The class of a call, which determines the decision.
+// The class of a call. All calls of a class get the same decision.
 struct CallClass {
   select::Operation operation = select::Operation::barrier;
   std::size_t bytes = 0;
@@ -82,16 +82,16 @@ struct CallClass {
 };
 using Decisions = std::map<CallClass, Decision>;
 
-// Decisions of the lowest rank that all ranks know. Thread-safe.
+// Decisions of rank 0 that all ranks have received. Thread-safe.
 class DecisionBook {
  public:
-  // An immutable snapshot; later additions go to a new copy.
+  // An immutable snapshot; add() makes a new one.
   struct Edition {
     std::shared_ptr<const Decisions> decisions;
     std::uint64_t digest = 0;  // equal if the decisions are equal
   };
   Edition latest() const;
-  // Returns a unique number for a decision of the lowest rank.
+  // Returns a unique number for a decision. Only rank 0's numbers are used.
   std::uint64_t next_number() { return ++numbers_; }
   // Does nothing if memory is exhausted.
   void add(const CallClass& of, const Decision& decision) noexcept;
@@ -115,17 +115,18 @@ class GroupConfiguration {
   const select::TeamResources& resources() const { return resources_; }
   const node::ReductionOrder& reduction_order() const { return reduction_order_; }
   bool has_one_sided_fence() const { return has_one_sided_fence_; }
-  // Returns whether the ranks force different algorithms; resources() has those in effect.
+  // Returns whether the ranks' settings force different algorithms; resources() contains the
+  // setting in effect.
   bool ranks_force_different_algorithms() const { return is_forcing_unlike_; }
 
-  // Returns a digest of all inputs that affect the protocols, whatever is chosen: ranks with equal
-  // digests construct equal protocols.
+  // Returns a digest of all inputs from which protocols are constructed, apart from the chosen
+  // plan: ranks with equal digests construct equal protocols for the same plan.
   std::uint64_t digest() const;
-  // Returns the best queue size by this rank's predicted times. All ranks use the lowest rank's.
+  // Returns the best queue size by this rank's predicted times. All ranks use rank 0's result.
   std::size_t best_queue() const;
   void set_queue(std::size_t bytes) { resources_.set_queue(bytes); }
 
-  // By rank; empty until the first team is set up.
+  // Returns the peers by rank; empty until the first team is set up.
   const std::vector<std::shared_ptr<Peer>>& peers() const { return peers_; }
   void set_peers(std::vector<std::shared_ptr<Peer>> peers) { peers_ = std::move(peers); }
 
@@ -138,7 +139,7 @@ class GroupConfiguration {
   }
 
   std::size_t queue_bytes_;
-  std::optional<machine::Machine> other_machine_;  // the lowest rank's, if it differs
+  std::optional<machine::Machine> other_machine_;  // rank 0's, if the ranks' differ
   std::vector<CpuBinding> cpu_bindings_;           // by rank
   machine::CostModel model_;
   node::RankLocality locality_;
@@ -150,14 +151,15 @@ class GroupConfiguration {
   DecisionBook decisions_;
 };
 
-// Collective. All ranks throw the same FailureError, or none does.
+// Collective. Determines the configuration of the group that consists of the bootstrap's ranks.
+// Either all ranks throw the same FailureError or none does.
 std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& context,
                                                                const Bootstrap& bootstrap,
                                                                AgreementBuffers& room);
 
 // The inputs of a team's algorithm selection: where its ranks run and which paths between them do
-// not work. Values that several ranks compute are integers and are verified to be equal on all
-// ranks; predicted times are used only by the rank that chooses.
+// not work. Values that every rank computes are integers, and the ranks verify that these are
+// equal; only the rank that chooses uses predicted times.
 class SelectionInputs {
  public:
   // Requires: all ranks have agreed on the group's queue size.
@@ -174,8 +176,8 @@ class SelectionInputs {
   bool has_one_sided_fence() const { return group_->has_one_sided_fence(); }
   const select::TeamResources& resources() const { return resources_; }
 
-  // Excludes algorithms that use this peer memory path from later selections. `why` is reported as
-  // the reason, or a shorter text if memory is exhausted.
+  // Excludes algorithms that use this path to peers' memory from later selections. Explanations
+  // report `why`, or a shorter text if memory is exhausted.
   void refuse_path(single_copy::PathNumber path, std::string_view why) noexcept;
   // The same for algorithms that map the peers' heaps.
   void refuse_heap(std::string_view why) noexcept;

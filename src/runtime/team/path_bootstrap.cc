@@ -40,8 +40,9 @@ struct PeerConnection {
   FileDescriptor socket;
 };
 
-// Returns the abstract socket name for a path. Names are limited in length and paths are not, so it
-// contains a 64-bit FNV-1a hash of the path. If two jobs collide, check() reports an error.
+// Returns the abstract socket name for a path. The length of a name is limited, so the name
+// contains a 64-bit FNV-1a hash of the path. If the paths of two jobs have the same hash, check()
+// reports an error.
 std::string meeting_name(const std::string& path) {
   std::error_code ignored;
   std::string whole = std::filesystem::weakly_canonical(path, ignored).string();
@@ -86,8 +87,8 @@ class PathRendezvous {
         accept_one(socket, connections);
       check(connections);
     });
-    // Closed before any answer, so that a rank that reconnects at once waits for the next
-    // rendezvous.
+    // Stops listening before it answers, so that a rank that connects again at once waits for the
+    // next rendezvous.
     socket = FileDescriptor();
     HubSockets sockets(static_cast<std::size_t>(ranks_));
     for (PeerConnection& connection : connections) {
@@ -127,8 +128,8 @@ class PathRendezvous {
 
  private:
   // Returns whether a connection is pending. Throws FailureError if a connected rank has died or
-  // left, because the others would then wait in vain: connected ranks send nothing while they wait,
-  // so an event on their sockets means that.
+  // left, because the others would then wait in vain. Connected ranks send nothing while they wait,
+  // so any event on their sockets shows that.
   bool is_peer_connecting(const FileDescriptor& socket,
                           const std::vector<PeerConnection>& connections) const {
     std::vector<pollfd> watched{{socket.number(), POLLIN, 0}};
@@ -221,7 +222,7 @@ class PathRendezvous {
   std::string path_;
   int ranks_;
   std::chrono::milliseconds limit_;
-  Deadline deadline_;  // until rank 0 has met all ranks, or this rank has met rank 0
+  Deadline deadline_;  // for rank 0 to accept all ranks, or for another rank to connect
   AbstractAddress address_;
 };
 
@@ -233,7 +234,8 @@ Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
   HubSockets sockets;
   if (rank == 0) {
     FileDescriptor socket = rendezvous.try_host();
-    // Another process listens as rank 0. Connecting makes it report the duplicate to all ranks.
+    // If another process already listens as rank 0, connecting to it makes it report the duplicate
+    // rank to all ranks.
     sockets = socket.is_open() ? rendezvous.host(std::move(socket)) : rendezvous.visit(rank);
   } else {
     sockets = rendezvous.visit(rank);

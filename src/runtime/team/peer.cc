@@ -64,7 +64,8 @@ bool is_present(std::byte* arena_base, PresenceTable::Entry entry) {
 
 namespace {
 
-// Descriptors or memory are exhausted. Receiving a descriptor would fail for the same reason.
+// Returns whether the error is a lack of descriptors or memory. Receiving a descriptor from the
+// peer would then fail for the same reason.
 bool is_exhaustion(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 FailureError no_descriptor(int error) {
@@ -89,7 +90,8 @@ Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const PeerAddress& address)
     : view_(arena.number(), address.cap_bytes), process_(std::move(process), address.process) {}
 
-// Opens the pidfd first: if the process id has been reused, its new process lacks this arena.
+// Opens the pidfd first. If the process id has been reused by then, the new process does not have
+// this arena, which is_arena() detects.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& address) {
   if (!share_process_ids(me, address.process)) return nullptr;
   FileDescriptor process = open_process(static_cast<pid_t>(address.process.pid));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A peer: the mapped arena of another rank, and a pidfd of its process to detect its death.
+// A peer: the mapped arena of another rank, and a pidfd that detects the death of its process.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@
 
 namespace huddle::team {
 
-// Lets peers check by a load alone whether a rank is still in a team: a word of its arena contains
-// a ticket that is unique to the team. The words are in pages that are not freed while the arena
-// exists, so that a peer that checks late reads another ticket and never other data.
+// Shows the peers of a rank whether it is still in a team. Its arena has one word per team, which
+// contains a ticket that is unique to the team. Peers check the word with a single load. The words
+// are in pages that are not freed while the arena exists, so that a late check reads a different
+// ticket and never other data.
 class PresenceTable {
  public:
   struct Entry {
@@ -43,12 +44,12 @@ class PresenceTable {
   std::uint64_t last_ticket_ = 0;
 };
 
-// Returns whether the rank of this entry is still in the team. May run while the rank leaves.
+// Returns whether the rank of this entry is still in the team. The rank may leave concurrently.
 bool is_present(std::byte* arena_base, PresenceTable::Entry entry);
 
 // The address that each rank publishes at team set-up: its process and how to open its memory.
 struct PeerAddress {
-  RankError rank_error;  // if any, no other field is valid
+  RankError rank_error;  // if set, no other field is valid
   ProcessIdentity process;
   memory::ArenaId arena;
   std::uint64_t cap_bytes = 0;
@@ -64,7 +65,7 @@ class Peer {
  public:
   // A rank of this process. Uses the arena at its owner's address.
   explicit Peer(std::shared_ptr<memory::Arena> arena);
-  // A rank of another process, with descriptors that it sent or that were opened. Throws
+  // A rank of another process, with descriptors that it sent or that this process opened. Throws
   // FailureError.
   Peer(const FileDescriptor& arena, FileDescriptor process, const PeerAddress& address);
 
@@ -80,11 +81,11 @@ class Peer {
   ProcessWatch process_;
 };
 
-// Opens the arena of another process through /proc. Returns null if that is not allowed, so that
-// the owner must send the descriptor. Throws FailureError if a sent one would fail, too.
+// Opens the arena of another process through /proc. Returns null if that is not possible; the owner
+// must then send the descriptor. Throws FailureError if that would fail as well.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& address);
 
-// Returns a pidfd of the calling process. Throws FailureError.
+// Returns a pidfd of the calling process. Throws FailureError if it cannot be opened.
 FileDescriptor own_process();
 
 // Returns whether the process has died.

@@ -46,14 +46,15 @@ RankError first_of(std::span<const RankError> by_rank) {
 
 PeerAccess::~PeerAccess() { no_longer_let_them(); }
 
-// Memory is allocated only within the first step or where a failure becomes a RankError that is
-// gathered: the peers would wait for a rank that failed elsewhere.
+// Allocates memory only in the first step, or where a failure becomes a RankError that all ranks
+// gather: if a rank failed elsewhere, its peers would wait for it.
 const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   if (is_known_) return refusals_;
   const auto ranks = static_cast<std::size_t>(team_memory.ranks());
   std::vector<Showing> showings;
   std::vector<RankError> copying;  // this rank's, by path
-  // In the team's memory, which outlives this rank, because peers may still write there.
+  // In the team's memory, which is kept until all ranks have left, because peers may still write
+  // there.
   const std::vector<std::byte*> notes = team_memory.allocate([&] {
     showings.resize(ranks);
     views_.resize(ranks);
@@ -100,7 +101,8 @@ PeerAccess::Showing PeerAccess::showing(const std::byte* notes) const {
   return mine;
 }
 
-// Lets peers access this process's memory while the team exists; they do so only during calls.
+// If the Yama security module restricts ptrace, permits peers to access this process's memory as
+// long as the team exists. Peers access it only during calls.
 void PeerAccess::let_others_reach() {
   if (!single_copy::yama_asks(System())) return;
   peers_.tracing_permits().take();
@@ -111,7 +113,7 @@ void PeerAccess::no_longer_let_them() {
   if (std::exchange(has_permit_, false)) peers_.tracing_permits().release();
 }
 
-// Maps the heaps of all ranks in other processes.
+// Maps the heaps of all ranks that are in other processes.
 RankError PeerAccess::map_all(std::span<const Showing> showings) {
   const ProcessIdentity& me = peers_.identity();
   std::size_t rank = 0;
@@ -142,7 +144,7 @@ single_copy::Copying PeerAccess::copying(int rank, int other) const {
           select::kernels_of_writes(model, pu(rank), pu(other))};
 }
 
-// Memory in a mapped heap is accessed through the mapping, whatever the path.
+// Memory in a mapped heap is accessed through the mapping, regardless of the path.
 std::unique_ptr<single_copy::PeerMemory> PeerAccess::open_one(const single_copy::PeerPath& path,
                                                               int other, const Showing& shown,
                                                               const TeamMemory& team_memory) const {
@@ -181,8 +183,9 @@ RankError PeerAccess::try_all(single_copy::PathNumber path, std::span<const Show
   });
 }
 
-// Reads before it writes, to verify that the memory is the peer's. Writes a different word for each
-// path, so that the result of one path is not mistaken for that of the next.
+// Tests whether this rank can read and write the memory of `owner`. Reads first, to verify that the
+// memory is the owner's. Writes a different word for each path, so that a word written through one
+// path does not count as a success of the next.
 void PeerAccess::prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank) {
   single_copy::PeerMemory& memory = *memories_[path][static_cast<std::size_t>(owner)];
   std::string why = single_copy::reading_refusal(memory, shown.proof);

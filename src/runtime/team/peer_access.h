@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Determines by which paths the ranks of a team can copy from and to each other's memory, and
-// whether they can map each other's heaps. The ranks test this together when an algorithm first
-// needs it. A path is used only if it works for all pairs of ranks.
+// Determines through which paths (such as cross-memory attach) the ranks of a team can copy from
+// and to each other's memory, and whether they can map each other's heaps. The ranks test this
+// together when an algorithm first needs it. A path is used only if it works for all pairs of
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +39,11 @@ class PeerAccess {
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
 
-  // Collective at the first call. Throws PeerLost, or FailureError if memory is exhausted.
+  // Returns which paths and mappings do not work. The first call is collective and tests them.
+  // Throws PeerLost, or FailureError if memory is exhausted.
   // Requires: `team_memory` outlives this object.
   const Refusals& refusals(TeamMemory& team_memory);
-  // Records that copying by that path has stopped working. All ranks call this.
+  // Records that copying through that path has stopped working. All ranks call this.
   // Requires: refusals() was called.
   void refuse_copying(single_copy::PathNumber path, const RankError& why);
 

@@ -22,7 +22,8 @@
 
 namespace huddle::team {
 
-// If the process id has been reused by another process, that one does not have this heap open.
+// If the process id has been reused by another process, is_arena() fails, because that process does
+// not have this heap open.
 std::shared_ptr<const memory::ArenaView> HeapViews::open(const ProcessIdentity& owner,
                                                          const HeapAddress& address) {
   const std::scoped_lock lock(mutex_);
@@ -46,8 +47,8 @@ constexpr pollfd not_watched{-1, 0, 0};
 
 bool is_watched(const pollfd& process) { return process.events != 0; }
 
-// Polls the pidfds one by one if poll() fails because there are more than RLIMIT_NOFILE: many ranks
-// may be threads of few processes, and the limit may have been lowered.
+// Polls the pidfds one by one if poll() fails because it gets more entries than RLIMIT_NOFILE:
+// there may be more ranks than processes, and the limit may have been lowered.
 void look_at(std::vector<pollfd>& processes) {
   if (poll(processes.data(), processes.size(), 0) >= 0) return;
   for (pollfd& one : processes) {
@@ -87,7 +88,8 @@ void Members::free(memory::Piece piece) {
   peers_.arena().free(piece);
 }
 
-// The application may have closed descriptors that it did not open. The Peer then has a new one.
+// The application may have closed descriptors that it did not open. The Peer has then opened a new
+// pidfd.
 void Members::renew_descriptors() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     if (is_watched(processes_[rank])) processes_[rank].fd = by_rank_[rank].peer->process();
@@ -105,14 +107,15 @@ void Members::check() {
     if (is_present(member.peer->base(), member.presence)) {
       throw context::PeerLost(fmt::format("rank {} of the team has died", rank));
     }
-    process = not_watched;  // it had left the team before it died
+    process = not_watched;  // the rank had left the team before its process died
   }
 }
 
 namespace {
 
-// Number of departed teams that are checked whenever a team is set up or left: more than one, so
-// that their number shrinks; not all, so that a slow rank does not slow down the others.
+// Number of departed teams (see Peers::departed_teams()) that are checked whenever a team is set up
+// or left: more than one, so that the backlog shrinks; not all, because a slow rank can delay the
+// freeing of many teams.
 constexpr std::size_t looks_at_departed = 4;
 
 }  // namespace
@@ -145,7 +148,7 @@ std::shared_ptr<Peer> Peers::find(const memory::ArenaId& id) {
   return known == known_.end() ? nullptr : known->second.lock();
 }
 
-// If another thread has added the same peer first, returns that one.
+// If another thread has added the same peer meanwhile, returns that one.
 std::shared_ptr<Peer> Peers::keep(const memory::ArenaId& id, std::shared_ptr<Peer> peer) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(known_, [](const auto& known) { return known.second.expired(); });
@@ -156,8 +159,8 @@ std::shared_ptr<Peer> Peers::keep(const memory::ArenaId& id, std::shared_ptr<Pee
   return peer;
 }
 
-// Keeps this rank's pieces until all ranks have left, because peers may still read them. If memory
-// to record them is exhausted, they are never freed.
+// Keeps this rank's pieces until all ranks have left, because peers may still read them. If there
+// is no memory to record the pieces, they are never freed.
 void Peers::leave(int rank, std::vector<Member> by_rank, std::vector<memory::Piece> pieces) {
   const Member mine = std::move(by_rank[static_cast<std::size_t>(rank)]);
   by_rank.erase(by_rank.begin() + rank);

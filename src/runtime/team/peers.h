@@ -34,7 +34,8 @@ struct HeapAddress {
 };
 
 // Mappings of the heaps of other processes, each mapped once while a team needs it. A mapping
-// covers the whole capacity of a heap, so their number does not grow with the buffers. Thread-safe.
+// covers the whole capacity of a heap, so the number of mappings does not grow with the number of
+// buffers. Thread-safe.
 class HeapViews {
  public:
   // Returns the mapping of a heap. Throws FailureError.
@@ -54,7 +55,8 @@ struct Member {
   memory::Piece piece;
   PresenceTable::Entry presence;
 
-  // Returns whether the rank has left the team or died: it no longer accesses the team's memory.
+  // Returns whether the rank has left the team or died. In both cases it no longer accesses the
+  // team's memory.
   bool is_gone() const;
 };
 
@@ -62,9 +64,10 @@ struct Member {
 // and whether its process is alive. Not thread-safe.
 class Members {
  public:
-  // Allocates all memory that it will need, so that nothing can fail once the peers rely on it.
+  // Allocates all memory that this object needs, so that nothing can fail once the peers rely on
+  // this rank.
   Members(Peers& peers, int rank, int ranks);
-  // Leaves the team if all ranks have been admitted.
+  // Leaves the team if all ranks have been added by admit().
   ~Members();
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
@@ -90,14 +93,14 @@ class Members {
   void keep(memory::Piece piece) { pieces_.push_back(piece); }
   // Returns the total size of this rank's pieces.
   std::size_t own_bytes() const;
-  // Frees a piece that no rank uses. Does nothing if it has no bytes.
+  // Frees a piece that no rank uses. Does nothing if the piece is empty.
   void free(memory::Piece piece);
 
-  // Throws context::PeerLost, which names the lowest rank that has died without leaving the team.
-  // Stores that the rank made before it died are visible afterwards, so a rank that waits for a
-  // flag must check it once more before it fails. Costs one system call plus one per rank; two per
-  // rank if there are more ranks than RLIMIT_NOFILE allows. Called a few times per second during
-  // long waits.
+  // Throws context::PeerLost if a rank has died without leaving the team; the message names the
+  // lowest such rank. Stores that the rank made before it died are then visible, so a rank that
+  // waits for a flag must check the flag once more before it reports the failure. Takes one system
+  // call plus one per rank, or two per rank if there are more ranks than RLIMIT_NOFILE allows.
+  // Called a few times per second during long waits.
   void check();
 
  private:
@@ -108,18 +111,19 @@ class Members {
   int rank_;
   int ranks_;
   std::vector<Member> by_rank_;
-  std::vector<memory::Piece> pieces_;  // of this rank, freed after all have left
+  std::vector<memory::Piece> pieces_;  // of this rank; freed after all ranks have left
   std::vector<pollfd> processes_;      // by rank
 };
 
 class TeamSetUp;
 
 enum class DescriptorRoute {
-  proc_first,  // opened through /proc; sent if that is refused
+  proc_first,  // opened through /proc; sent by their owners if that is refused
   sent,        // always sent by their owners; for tests
 };
 
-// Must outlive its teams. Thread-safe, if each thread uses its own team.
+// The shared memory of this process and the peers that it has mapped. Must outlive its teams.
+// Thread-safe if each thread uses its own team.
 class Peers {
  public:
   explicit Peers(std::shared_ptr<memory::Arena> arena,
@@ -129,12 +133,12 @@ class Peers {
   Peers& operator=(const Peers&) = delete;
 
   // Allocates and fills the piece of the arena that this rank contributes to a team. Peers access
-  // it only after this has returned. May throw.
+  // the piece only after the function has returned. The function may throw.
   using AllocatePiece = std::function<memory::Piece(memory::Arena& arena)>;
 
   // Collective. Sets up a team. All ranks make the same number of allgathers even if one fails;
-  // afterwards all have a team, or all throw a FailureError that names the lowest rank that failed
-  // and the reason. The piece is freed when all ranks have left the team.
+  // then all have a team, or all throw a FailureError that names the lowest rank that failed and
+  // the reason. The piece is freed when all ranks have left the team.
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, const AllocatePiece& bring);
   // The same with a zeroed piece of `piece_bytes` bytes, which may differ between ranks.
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, std::size_t piece_bytes);
@@ -143,10 +147,11 @@ class Peers {
   const ProcessIdentity& identity() const { return me_; }
   single_copy::TracingPermits& tracing_permits() { return tracing_permits_; }
   HeapViews& heap_views() { return heap_views_; }
-  // Returns the number of teams that this process has left and peers have not, so that this
-  // process's pieces and the peers' arenas are kept.
+  // Returns the number of departed teams: this process has left them but some peers have not, so
+  // that this process's pieces and the mappings of the peers' arenas are kept.
   std::size_t departed_teams() const;
-  // Frees some departed teams that the peers have left by now. TeamSetUp and leaving also do this.
+  // Frees the memory of some departed teams that all peers have left by now. Also called whenever a
+  // team is set up or left.
   void free_departed();
 
  private:

@@ -85,8 +85,8 @@ namespace {
 
 using Chunk = std::array<char, 4096>;
 
-// Collective. Returns the lowest rank's text of `bytes` bytes on all ranks. Makes one allgather per
-// chunk, which is acceptable because it is rarely needed.
+// Collective. Returns rank 0's text, which has `bytes` bytes, on all ranks. Makes one allgather per
+// chunk, which is acceptable because ranks rarely have different settings.
 std::string text_of_first(const Bootstrap& bootstrap, const std::string& mine, std::size_t bytes,
                           std::span<RankError> room) {
   std::string text;

@@ -2,8 +2,9 @@
 // Copyright the huddle contributors
 //
 // The first steps of team set-up. Each rank allocates the memory that later steps need; then the
-// ranks exchange greetings that contain their builds of huddle and whether the allocation failed,
-// in which case all stop. If a rank failed later without a report, the others would wait for it.
+// ranks exchange greetings that identify their builds of huddle and report whether the allocation
+// failed. If it failed on any rank, all ranks throw. A rank that ran out of memory in a later step
+// could not report it, and the others would wait for it.
 #pragma once
 
 #include <array>
@@ -45,7 +46,8 @@ static_assert(sizeof(Greeting) == 64 && std::is_trivially_copyable_v<Greeting>);
 // otherwise all ranks throw the same FailureError. Works without heap memory for up to 256 ranks.
 void greet(const Bootstrap& bootstrap, const Greeting& mine = Greeting::mine());
 
-// The configuration of one rank, which the ranks compare before they select anything.
+// The configuration of one rank. The ranks compare their configurations before they select
+// algorithms.
 struct RankStatement {
   CpuBinding cpu_bindings;
   std::size_t queue_bytes = 0;
@@ -59,9 +61,9 @@ struct RankStatement {
 
 struct AgreedConfiguration {
   std::vector<RankStatement> statements;  // by rank
-  // The lowest rank's machine if the ranks' machines differ, otherwise empty.
+  // The text of rank 0's machine file if the ranks' texts differ, otherwise empty.
   std::string machine_text;
-  // The lowest rank's forced algorithms if the ranks' differ, otherwise nothing.
+  // Rank 0's forced algorithms if the ranks' settings differ, otherwise nothing.
   std::optional<std::string> forcing_text;
 };
 
@@ -69,7 +71,7 @@ struct AgreedConfiguration {
 struct DerivedConfiguration {
   RankError rank_error;
   std::uint64_t digest = 0;     // see GroupConfiguration::digest()
-  std::size_t queue_bytes = 0;  // all ranks use the lowest rank's
+  std::size_t queue_bytes = 0;  // all ranks use rank 0's
 };
 
 // Buffers for the allgathers of the agreement: one element per rank.
@@ -81,7 +83,8 @@ struct AgreementBuffers {
   std::vector<RankError> troubles;
 };
 
-// Collective. All ranks throw the same FailureError, or none does.
+// Collective. Exchanges the ranks' configurations and, if the machine files or forced algorithms
+// differ, those of rank 0. Either all ranks throw the same FailureError or none does.
 AgreedConfiguration agree_on_configuration(const Bootstrap& bootstrap, const Context& context,
                                            AgreementBuffers& room);
 
@@ -92,17 +95,19 @@ struct Preparation {
   TeamSetUp joining;
 };
 
-// Collective. Allocates the memory for team set-up and exchanges greetings. All ranks throw the
-// same FailureError or none does. Keeps a reference to the bootstrap.
+// Collective. Allocates the memory for team set-up and exchanges greetings. Either all ranks throw
+// the same FailureError or none does. Keeps a reference to the bootstrap.
 std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstrap);
 
-// Replaces prepared() on a rank that cannot set up a team: all ranks throw.
+// Call instead of prepared() on a rank that cannot set up a team. All ranks then throw
+// FailureError.
 [[noreturn]] void fail_set_up(const Bootstrap& bootstrap);
-// The same for a set-up in a known group, which has only one step.
+// The same if the ranks are setting up a team of a group whose configuration all of them know (see
+// GroupConfiguration).
 [[noreturn]] void decline_in_known_group(const Bootstrap& bootstrap);
 
-// Constructs a team, or an object that contains one, on the heap. If the memory for the object is
-// exhausted, calls `decline`, which reports that to the other ranks and throws.
+// Constructs a team, or an object that contains one, on the heap. If there is no memory for the
+// object, calls `fail_set_up`, which reports that to the other ranks and throws.
 template <class T, class Decline, class... Arguments>
 std::unique_ptr<T> make_or(Decline fail_set_up, Arguments&&... arguments) {
   void* const room = ::operator new(sizeof(T), std::nothrow);

@@ -66,7 +66,7 @@ ProcessIdentity ProcessIdentity::mine() {
 }
 
 bool share_process_ids(const ProcessIdentity& one, const ProcessIdentity& other) {
-  // The first namespace has the same number on every machine.
+  // The initial pid namespace has the same inode number on every machine.
   return one.machine != 0 && one.machine == other.machine && one.pid_namespace != 0 &&
          one.pid_namespace == other.pid_namespace;
 }
@@ -119,7 +119,7 @@ int ProcessWatch::pidfd() const {
 bool ProcessWatch::is_dead() const {
   const std::scoped_lock lock(mutex_);
   if (!huddle::is_dead(usable_pidfd())) return has_died_;
-  // Before Linux 6.9 all pidfds share one inode, so one of the application passes is_ours().
+  // Before Linux 6.9 all pidfds share one inode, so a pidfd of the application passes is_ours().
   has_died_ = !is_running(process_).value_or(false);
   if (!has_died_) open_again();
   return has_died_;

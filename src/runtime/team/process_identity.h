@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The identity of a process. It shows whether its ids and addresses are valid for another process:
-// a process id is valid only in its pid namespace, an address only in its process.
+// The identity of a process. It determines whether another process can use this process's id and
+// addresses: a process id is valid only in its pid namespace, an address only in its process.
 #pragma once
 
 #include <sys/types.h>
@@ -36,10 +36,10 @@ bool on_two_machines(const ProcessIdentity& one, const ProcessIdentity& other);
 
 // Monitors by a pidfd whether a peer's process is alive. The application may close descriptors that
 // it did not open and reuse their numbers. ProcessWatch detects that and reopens the pidfd; it
-// neither takes the application's file for a dead peer nor closes it. Thread-safe.
+// neither mistakes the application's file for a dead peer nor closes it. Thread-safe.
 class ProcessWatch {
  public:
-  // Monitors nothing, because the peer belongs to this process.
+  // Monitors nothing: for a peer in this process.
   ProcessWatch() = default;
   ProcessWatch(FileDescriptor pidfd, const ProcessIdentity& process);
   ~ProcessWatch();
@@ -62,7 +62,7 @@ class ProcessWatch {
   mutable FileDescriptor pidfd_;
   mutable dev_t device_ = 0;
   mutable ino_t inode_ = 0;
-  mutable bool has_died_ = false;  // found out without a pidfd
+  mutable bool has_died_ = false;  // determined without a pidfd
 };
 
 }  // namespace huddle::team

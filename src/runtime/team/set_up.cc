@@ -20,7 +20,8 @@
 namespace huddle::team {
 namespace {
 
-// All ranks exchange at once, so the duration depends on when the slowest rank gets scheduled.
+// Time limit of the exchange of descriptors. All ranks take part at the same time, so the duration
+// depends on when the slowest rank is scheduled.
 constexpr std::chrono::seconds exchange_limit{30};
 
 }  // namespace
@@ -63,7 +64,8 @@ std::unique_ptr<Members> TeamSetUp::run(const Peers::AllocatePiece& bring) {
   return std::move(members_);
 }
 
-// The presence entry and the piece are in address_, so that the destructor frees them on failure.
+// Stores the presence entry and the piece in address_ first, so that the destructor frees them on
+// failure.
 std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::AllocatePiece& bring) {
   Offer mine;
   mine.decisions = decisions_;
@@ -140,7 +142,7 @@ void TeamSetUp::check_addresses() const {
   }
 }
 
-// Makes one allgather.
+// Opens the arenas of all ranks and exchanges the results in one allgather.
 void TeamSetUp::reach_all() {
   const RankError rank_error = RankError::of([&] {
     for (std::size_t rank = 0; rank < ranks_; ++rank) reach(rank);
@@ -185,7 +187,8 @@ void TeamSetUp::reach(std::size_t rank) {
   if (peer) reached_[rank] = peers_.keep(address.arena, std::move(peer));
 }
 
-// Makes two more allgathers: one of the socket names and one of the results.
+// Exchanges the missing descriptors. Makes two allgathers: one of the socket names and one of the
+// results.
 void TeamSetUp::exchange() {
   std::optional<DescriptorSocket> socket;
   SocketName mine;

@@ -32,7 +32,8 @@ class DescriptorSocket {
   const FileDescriptor& socket() const { return socket_; }
   // Returns whether this process can reach a socket of that name.
   bool finds(const Name& other) const;
-  // A pidfd of this process, to be sent. Opened early, because that may fail.
+  // Returns a pidfd of this process, to be sent. The constructor opens it, because opening may
+  // fail.
   const FileDescriptor& process() const { return process_; }
   const Name& name() const { return name_; }
 
@@ -58,9 +59,9 @@ struct ExchangeTask {
   std::vector<int> receive_from;
 };
 
-// Sends this rank's descriptors and passes each parcel that arrives to `received`. All ranks do
-// this concurrently. An error does not stop the exchange, so that the other ranks do not wait; it
-// is thrown as FailureError at the end.
+// Sends this rank's descriptors and passes the descriptors of each peer to `received` when they
+// arrive. All ranks do this concurrently. An error does not stop the exchange, so that the other
+// ranks do not wait; it is thrown as FailureError at the end.
 void exchange_descriptors(
     const DescriptorSocket& socket, ExchangeTask task, Deadline deadline,
     const std::function<void(int rank, ReceivedDescriptors descriptors)>& received);
@@ -71,8 +72,8 @@ class GroupConfiguration;
 class TeamSetUp {
  public:
   TeamSetUp(Peers& peers, const Bootstrap& bootstrap);
-  // For a group whose ranks all know its configuration and peers: run() is then one allgather.
-  // `decisions` is the digest of the decisions that the team is to use.
+  // For a group whose ranks all know its configuration and peers: run() then makes only one
+  // allgather. `decisions` is the digest of the decisions that the team is to use.
   TeamSetUp(Peers& peers, const Bootstrap& bootstrap, const GroupConfiguration& group,
             std::uint64_t decisions);
   // Frees what was allocated for the team, unless the team was set up.
@@ -85,11 +86,14 @@ class TeamSetUp {
   // then reports a failure to the other ranks.
   void allocate_memory();
   std::unique_ptr<Members> run(const Peers::AllocatePiece& bring);
-  // Replaces run() in a known group on a rank that has no memory for a team: all ranks throw.
+  // If the group's configuration is known: call instead of run() on a rank that has no memory for a
+  // team. The other ranks' run() then throws FailureError.
   static void fail_set_up(const Bootstrap& bootstrap);
-  // After run() in a known group: returns whether all ranks passed the same digest of decisions.
+  // Returns whether all ranks passed the same digest of decisions to the constructor. Valid after
+  // run().
   bool have_same_decisions() const { return same_decisions_; }
-  // Returns the peers by rank, after run(). Empty in a known group.
+  // Moves out the peers, by rank, after run(). Empty if the constructor received the group's
+  // configuration.
   std::vector<std::shared_ptr<Peer>> take_reached() { return std::move(reached_); }
 
  private:
@@ -99,9 +103,9 @@ class TeamSetUp {
     DescriptorSocket::Name name{};
   };
 
-  // The data that a rank of a known group publishes.
+  // The data that a rank publishes if the group's configuration is known.
   struct Offer {
-    RankError rank_error;  // if any, no other field is valid
+    RankError rank_error;  // if set, no other field is valid
     memory::Piece piece;
     PresenceTable::Entry presence;
     std::uint64_t decisions = 0;  // their digest
@@ -129,13 +133,13 @@ class TeamSetUp {
   const Bootstrap& bootstrap_;
   std::size_t rank_;
   std::size_t ranks_;
-  const GroupConfiguration* group_ = nullptr;  // null unless the group is known
+  const GroupConfiguration* group_ = nullptr;  // null unless its configuration is known
   std::uint64_t decisions_ = 0;                // their digest
   bool same_decisions_ = false;
   PeerAddress address_;
   bool is_done_ = false;
   std::vector<PeerAddress> addresses_;
-  // The members below are allocated before this rank reports that it can go on.
+  // The memory of the members below is allocated before this rank reports that it can continue.
   std::unique_ptr<Members> members_;
   std::vector<std::shared_ptr<Peer>> reached_;
   std::vector<std::byte> report_;

@@ -77,7 +77,8 @@ void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadl
 
 namespace {
 
-// The header that a rank sends before its bytes, and the hub before those of all ranks.
+// The header that a rank sends before its bytes, and that the hub sends before the bytes of all
+// ranks.
 struct Frame {
   std::uint64_t bytes = 0;  // of one rank
   RankError rank_error;     // set by the hub only
@@ -108,7 +109,8 @@ class Hub {
   }
 
  private:
-  // The state of a receive from one rank: first its frame, then its bytes at their place in `all`.
+  // The state of a receive from one rank: first its frame, then its bytes, which go directly into
+  // `all`.
   class Arrival {
    public:
     explicit Arrival(std::span<std::byte> target) : missing_(target) {}
@@ -142,7 +144,7 @@ class Hub {
       send_all(hub, bytes_of(Frame{mine.size(), {}}), deadline);
       send_all(hub, mine, deadline);
     });
-    // A hub that has failed no longer receives, but it has sent the reason.
+    // A hub that has failed no longer receives, but it has sent the reason of the failure.
     const RankError receiving = RankError::of(
         [&] { receive_all(hub, std::as_writable_bytes(std::span(&answer, 1)), deadline); });
     if (receiving.is_any()) throw FailureError(fmt::format("rank 0: {}", receiving.text()));
@@ -162,7 +164,8 @@ class Hub {
     if (rank_error.is_any()) throw FailureError(std::string(rank_error.text()));
   }
 
-  // A rank that has just died must not keep the others from the answer; the next allgather fails.
+  // A rank that has just died must not prevent the others from receiving the answer; the next
+  // allgather reports its death.
   void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
             Deadline deadline) {
     const RankError rank_error = RankError::of([&] {
@@ -188,7 +191,7 @@ class Hub {
     }
   }
 
-  // Also polls the sockets of ranks that are complete, to notice if one of them dies.
+  // Also polls the sockets of ranks whose bytes have arrived, to notice if one of them dies.
   std::vector<std::size_t> wait_for_some(std::span<const Arrival> arrivals, Deadline deadline) {
     std::vector<pollfd> watched;
     for (const FileDescriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});

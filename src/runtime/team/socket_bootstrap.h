@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Bootstraps over Unix sockets, for the ranks of one machine: between processes that are forked
-// from one, and between processes that meet under the name of a path.
+// Bootstraps over Unix sockets for ranks on one machine: one for processes that a common parent
+// forks, and one for separately started processes that pass the same path as the name of their
+// rendezvous.
 #pragma once
 
 #include <chrono>
@@ -21,22 +22,24 @@ namespace huddle::team {
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
-// Returns a timeout for poll(): 1 ms to one hour before the deadline, 0 after it.
+// Returns a timeout for poll(): the time until the deadline, rounded up and at most one hour; 0
+// after the deadline.
 int poll_timeout_ms(Deadline deadline);
 
-// Additional time that the other ranks wait for the answer of rank 0 after its own limit, so that
-// all of them receive its report of the missing rank.
+// Time that the other ranks wait for the answer of rank 0 in addition to rank 0's own limit, so
+// that they receive its report of a missing rank.
 inline constexpr std::chrono::seconds hub_grace{2};
 
 // Returns a connected pair of stream sockets. Throws FailureError.
 std::pair<FileDescriptor, FileDescriptor> stream_pair();
 
-// Both throw FailureError if the deadline passes or the other end is closed.
+// Send or receive all of `bytes`. Throw FailureError if the deadline passes or the other end is
+// closed.
 void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline);
 void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline);
 
-// Receives the bytes that are available without waiting. Returns their number, which may be 0.
-// Throws FailureError if the other end is closed.
+// Receives available bytes without waiting. Returns their number, which may be 0. Throws
+// FailureError if the other end is closed.
 std::size_t receive_some(const FileDescriptor& socket, std::span<std::byte> bytes);
 
 // The sockets of one rank. Rank 0 is the hub and has one socket per rank, indexed by rank, with a
@@ -48,16 +51,17 @@ std::vector<HubSockets> connected_hub_sockets(int ranks);
 
 // Returns a bootstrap over connected sockets. An allgather throws FailureError on all ranks if a
 // rank dies, if the ranks pass different numbers of bytes, or if a rank does not call it within
-// `limit`; later allgathers throw, too. Deaths are noticed at once. Not thread-safe.
+// `limit`; later allgathers throw, too. The death of a rank is noticed immediately. Not
+// thread-safe.
 Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets, std::chrono::milliseconds limit);
 
-// Default limit: the longest time between the arrivals of two ranks.
+// Default of `limit`: the time for which rank 0 waits for the others in each allgather.
 inline constexpr std::chrono::minutes default_hub_limit{5};
 
 // A bootstrap for forked processes. It is created before the fork; each child joins it.
 class ForkBootstrap {
  public:
-  // Throws FailureError if there are not enough descriptors; it needs two per rank.
+  // Throws FailureError if this process cannot open enough descriptors; two per rank are needed.
   explicit ForkBootstrap(int ranks, std::chrono::milliseconds limit = default_hub_limit);
 
   // For a rank that is a process: returns its bootstrap and closes the sockets of all other ranks.
@@ -78,7 +82,8 @@ class ForkBootstrap {
 // names the rendezvous: no file is created, and nothing remains however the processes end. Ranks
 // may arrive in any order. Throws FailureError on all ranks that have arrived if a rank is missing
 // after `limit`, arrives twice, is out of range, or passes a different number of ranks, or if a
-// rank that has arrived dies. Ranks that have met rank 0 wait for its answer.
+// rank that has arrived dies. After a rank has connected to rank 0, it waits for the answer for up
+// to another `limit`, because rank 0 may have just arrived.
 // Requires: all ranks belong to one user and one network namespace; a path is used for one
 // rendezvous at a time.
 Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,

@@ -72,7 +72,7 @@ CallClass class_of(const select::Request& request) {
   return {request.operation, request.bytes, request.root_moved};
 }
 
-// A copy would allocate memory, and the context outlives its teams.
+// Avoids a copy, which would allocate memory; the context outlives its teams.
 context::ProgressCallback by_reference(const context::ProgressCallback& progress) {
   if (!progress) return {};
   return std::cref(progress);
@@ -122,9 +122,9 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
   if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
 
-// Runs `attempt` unless the team is lost. Errors other than PeerLost and CallsDiffer are thrown on
-// all ranks, and the attempt can be repeated. Exceptions that are no Error come from this rank
-// alone, so it gives up.
+// Runs `attempt` unless the team is lost. An Error other than PeerLost and CallsDiffer is thrown on
+// all ranks, and the attempt can be repeated. Any other exception occurs on this rank only, so this
+// rank abandons the team.
 template <class Attempt>
 auto Team::unless_lost(Attempt attempt) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
@@ -298,8 +298,8 @@ void Team::exscan(const void* input, void* output, std::size_t count,
 }
 
 // An exception that interrupts a protocol, such as a lost peer or one from a user-defined operator,
-// makes the team unusable, because its flags may have any value. After PathFailed and SizesDiffer
-// they are right.
+// makes the team unusable, because its flags are left in an unknown state. PathFailed and
+// SizesDiffer leave them consistent.
 void Team::run_bound(const BoundPlan& bound, const Call& call) {
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
   try {
@@ -323,7 +323,8 @@ void Team::run_bound(const BoundPlan& bound, const Call& call) {
   }
 }
 
-// Replaces the error by a more detailed one if possible, because the team knows more of the calls.
+// Abandons the team. Throws a more detailed error if the call records provide one, otherwise
+// `error`.
 void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   try {
     team_memory_.check_calls();
@@ -335,9 +336,9 @@ void Team::fail_because_calls_differ(const context::CallsDiffer& error) {
   throw error;
 }
 
-// Compares the records of calls now and then, because a call that moves no data waits for no rank.
-// If a rank made many of them while its peers wait in calls that move data, the records of the
-// calls that differ would be overwritten.
+// Compares the call records after every `most_ahead` calls that move no data. Such calls do not
+// wait for other ranks, so a rank could make many of them while its peers wait in calls that do
+// move data; the records of the calls that differ would then be overwritten.
 void Team::compare_idle_calls() {
   constexpr std::uint32_t most_ahead = CallRecords::kept / 4;
   ++idle_calls_;
@@ -421,7 +422,8 @@ const Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bo
   return *known->second;
 }
 
-// Caches only the last choice, because applications repeat reductions of large elements.
+// Caches only the last choice, because applications that reduce large elements usually repeat the
+// same call.
 const Team::Chosen& Team::chosen_for_unusual(const select::Request& request) {
   if (!unusual_ || unusual_request_ != request) {
     unusual_ = choose(request, [] {});
@@ -430,8 +432,8 @@ const Team::Chosen& Team::chosen_for_unusual(const select::Request& request) {
   return *unusual_;
 }
 
-// Repeats until the decision of the lowest rank works between these processes: may_run() excludes a
-// path that does not. `prepare` allocates the memory in which this rank stores the choice.
+// Repeats until rank 0's decision works between these processes; may_run() excludes paths that do
+// not work. `prepare` allocates the memory in which this rank stores the choice.
 template <class Prepare>
 Team::Chosen Team::choose(const select::Request& request, Prepare prepare) {
   for (;; known_.reset()) {
@@ -460,7 +462,8 @@ Decision Team::decision_for(const select::Request& request, Prepare prepare) {
   return agreed_decision(team_memory_, request, *selection_inputs_, prepare);
 }
 
-// Returns whether the plan works between these ranks. Collective at the first direct plan.
+// Returns whether the plan works between these ranks. The first call with a plan that accesses
+// peers' memory is collective.
 bool Team::may_run(const select::Plan& plan, bool mapped) {
   if (!select::is_direct(plan)) return true;
   const Refusals& refusals = peer_access_.refusals(team_memory_);
@@ -501,7 +504,8 @@ bool Team::all_have_mapped(const Call& call) {
   return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
-// Called by all ranks at the same call. Discards all choices, so that they are made anew.
+// Excludes the path and discards all choices, so that they are made anew. All ranks call this in
+// the same collective call.
 void Team::go_on_without(single_copy::PathNumber path, std::string_view why) {
   chosen_.clear();
   latest_.fill({});

@@ -32,11 +32,11 @@ namespace huddle::team {
 
 class Team {
  public:
-  // Collective. All ranks throw the same FailureError or none does. A rank that has no memory for
-  // the Team object itself calls decline() instead.
+  // Collective. Either all ranks throw the same FailureError or none does. A rank that has no
+  // memory for the Team object itself calls fail_set_up() instead.
   Team(Context& context, const Bootstrap& bootstrap);
-  // The same in one allgather.
-  // Requires: all ranks have this configuration of the group, and know that all have it.
+  // The same with a single allgather.
+  // Requires: all ranks have this configuration of the group, and each rank knows that all have it.
   Team(Context& context, const Bootstrap& bootstrap,
        const std::shared_ptr<GroupConfiguration>& group);
   Team(const Team&) = delete;
@@ -49,7 +49,7 @@ class Team {
   //   CallsDiffer   on a rank that detects that a peer makes another call or passes other
   //                 arguments. The other ranks throw PeerLost, and so do all later calls;
   //   FailureError  on all ranks, if memory for the first use of a protocol is exhausted;
-  //   PeerLost      if a rank has died or given up, and in every later call;
+  //   PeerLost      if a rank has died or abandoned the team, and in every later call;
   //   PathFailed    on all ranks, if a rank can no longer access a peer's memory. The output is
   //                 undefined; later calls use other paths;
   //   SizesDiffer   on a rank that is sent a block of an unexpected size, if sizes may differ
@@ -65,12 +65,12 @@ class Team {
 
   // Gathers one block from each rank on all ranks. `input` may be this rank's block of `output`.
   void allgather(const void* input, void* output, std::size_t bytes);
-  // The same with different blocks, which are equal on all ranks.
+  // The same with blocks of different sizes. `blocks` is equal on all ranks.
   void allgatherv(const void* input, void* output, const node::Blocks& blocks);
   // Sends one block from each rank to each rank. `input` may be `output`, on all ranks or on none.
   void alltoall(const void* input, void* output, std::size_t bytes);
   // The same with blocks whose sizes only their sender and receiver know. If `input` is `output`,
-  // `outgoing` and `incoming` are equal.
+  // `outgoing` and `incoming` must be equal.
   void alltoallv(const void* input, const node::Blocks& outgoing, void* output,
                  const node::Blocks& incoming);
   // Gathers one block from each rank on the root. Only the root's `output` and `blocks` are used.
@@ -99,10 +99,11 @@ class Team {
   // compares arguments. `is_idle`: the call moves no data, and needs no other call of this team.
   void note_enclosing_call(const CallArguments& arguments, bool is_idle);
 
-  // Runs a call by a given plan. Throws as the collectives do.
+  // Runs a call with the given plan. Throws as the collectives do.
   // Requires: the plan is equal on all ranks and one of those that explain() lists for such a call.
   void run_by(const select::Plan& plan, const Call& call);
-  // The same in two steps: a collective set-up of the plan, and any number of calls.
+  // The same in two steps: ready_by() sets up the plan collectively; then run_by() can be called
+  // any number of times.
   // Requires: the team has at least two ranks.
   BoundPlan ready_by(const select::Plan& plan);
   void run_by(const BoundPlan& bound, const Call& call) {
@@ -113,17 +114,17 @@ class Team {
   // Removes this rank from the team, for example after an error. The peers' current and later calls
   // throw PeerLost instead of waiting for it, and so do later calls on this rank.
   void abandon(std::string_view why);
-  // Returns whether the ranks vote (see any_rank()) before the coming call. All ranks get the
-  // same answer if each calls this before the same calls. `matters` requests votes from now on; a
-  // request may take effect a few calls later. Votes then precede all later calls.
+  // Returns whether the ranks vote (see any_rank()) before the next call. All ranks get the same
+  // answer if each calls this before the same collectives. `matters` requests votes; a request may
+  // take effect a few calls later, and a vote then precedes every call.
   bool vote_pending(bool matters);
   // Collective logical OR over the ranks.
   bool any_rank(bool here);
 
-  // Returns whether a rank is known to have died or given up. The team is then unusable.
+  // Returns whether a rank is known to have died or abandoned the team. The team is then unusable.
   bool is_lost() const { return lost_.is_any(); }
-  // Collective. Allocates uninitialized memory of rank 0 that all ranks can access as long as they
-  // have the team. All ranks throw the same FailureError or none does.
+  // Collective. Allocates uninitialized memory in rank 0's arena, which each rank can access as
+  // long as its Team exists. Either all ranks throw the same FailureError or none does.
   std::byte* common_memory(std::size_t bytes);
   // Returns the amount of this rank's shared memory that the team uses.
   std::size_t shared_bytes() const { return team_memory_.shared_bytes(); }
@@ -133,14 +134,17 @@ class Team {
   }
   // Returns the group's configuration, for later teams of the same ranks.
   const std::shared_ptr<GroupConfiguration>& group() const { return selection_inputs_->group(); }
-  // Returns the waiting policy of the collectives, for other waits. These also throw PeerLost.
+  // Returns the waiting policy of the collectives, for use in other waits. Such waits also throw
+  // PeerLost.
   context::Waiting& waiting() { return waiting_; }
 
   // Returns the algorithm selected for the last call that moved data; empty before the first.
   std::string_view latest_algorithm() const;
-  // Returns the algorithm that was forced for that call if another one had to run; otherwise empty.
+  // Returns the algorithm that was forced for that call if another one ran because the forced one
+  // could not; otherwise empty.
   std::string_view latest_unserved() const;
-  // Returns whether the ranks force different algorithms. All then use the lowest rank's.
+  // Returns whether the ranks' settings force different algorithms. Rank 0's setting is then in
+  // effect.
   bool ranks_force_different_algorithms() const {
     return selection_inputs_->group()->ranks_force_different_algorithms();
   }
@@ -196,16 +200,16 @@ class Team {
 
   int rank_;
   int ranks_;
-  // Constructed during the set-up of team_memory_, as a part of what the ranks agree on.
+  // Constructed during the set-up of team_memory_, so that a failure is reported to all ranks.
   std::optional<SelectionInputs> selection_inputs_;
-  std::shared_ptr<const Decisions> known_;  // equal on all ranks; null if there are none such
+  std::shared_ptr<const Decisions> known_;  // earlier decisions, equal on all ranks; or null
   TeamMemory team_memory_;
   CallRecords& call_records_;  // of this rank, in team_memory_
   context::Waiting waiting_;
   PeerAccess peer_access_;
   Engine engine_;
   memory::OneSidedFence fence_;
-  // An empty entry remains if the choice failed after its allocation.
+  // An entry is empty if the choice failed after the entry was allocated.
   std::map<CallClass, std::optional<Chosen>> chosen_;
   struct Latest {
     const Chosen* chosen = nullptr;
@@ -214,7 +218,7 @@ class Team {
   };
   std::array<Latest, select::operations.size()> latest_;  // by operation; points into chosen_
   std::optional<Chosen> barrier_;                         // empty before the first barrier
-  std::optional<Chosen> unusual_;                         // for elements larger than any C type
+  std::optional<Chosen> unusual_;                         // for larger elements than built-in ones
   select::Request unusual_request_;
   int bcast_root_ = 0;                   // of the last broadcast
   const BoundPlan* last_run_ = nullptr;  // points into one of the choices above

@@ -20,8 +20,8 @@
 
 namespace huddle::team {
 
-// Default size of the arena: more than sixteen large teams need, and little compared to the memory
-// of a node. Pages that are not used take only address space.
+// Default size of the arena: enough for sixteen large teams, and small compared with the memory of
+// a node. Unused pages occupy only address space.
 inline constexpr std::size_t default_cap_bytes = std::size_t{1} << 30;
 
 struct ContextOptions {
@@ -32,13 +32,13 @@ struct ContextOptions {
   // Size of the queue that each rank of a team allocates per large-message algorithm.
   std::size_t queue_bytes = select::usual_queue_bytes;
   context::ProgressCallback progress;
-  // The shared heap for large blocks of this process; empty if peers must not map any.
+  // This process's shared heap for large blocks; empty if it has none that peers may map.
   std::optional<memory::HeapFacts> heap;
   // Number of processes of the job on this machine, including this one; 0 if unknown.
   int processes_here = 0;
   // Paths by which ranks access each other's memory: at least one, and the same on all ranks.
   single_copy::PeerPaths paths = single_copy::peer_paths();
-  select::Forcing forcing;  // if the ranks of a team differ, the lowest rank's is used
+  select::Forcing forcing;  // if the ranks of a team differ, rank 0's is used
 };
 
 // Must outlive its teams. Thread-safe.
@@ -50,7 +50,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   const machine::Machine& machine() const { return options_.machine; }
-  // The machine as text. Ranks with equal texts make equal decisions.
+  // Returns the machine file's text. Ranks of a team compare it and use rank 0's if it differs.
   const std::string& machine_text() const { return options_.machine_text; }
   std::size_t queue_bytes() const { return options_.queue_bytes; }
   const select::Forcing& forcing() const { return options_.forcing; }
@@ -58,7 +58,8 @@ class Context {
   const context::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
   const single_copy::PeerPaths& paths() const { return options_.paths; }
-  // CPU quota of the cgroup in processors when the context was made; 0 if unlimited.
+  // Returns the CPU quota of the cgroup, in CPUs, at the construction of the context; 0 if
+  // unlimited.
   double processors() const { return processors_; }
   int processes_here() const { return options_.processes_here; }
   Peers& peers() { return peers_; }

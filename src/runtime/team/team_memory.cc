@@ -51,8 +51,8 @@ CallArguments CallRecords::arguments_of(std::uint32_t kind, std::uint64_t sizes)
           static_cast<std::size_t>(sizes >> element_bits), static_cast<std::uint16_t>(sizes)};
 }
 
-// A barrier writes no record, so that its slot has an older number. A record may be overwritten
-// while it is read, which begins when the rank is `kept - 1` calls ahead.
+// A barrier writes no record, so its slot contains an older number. Once the owner is `kept - 1`
+// calls ahead, it may overwrite the record during the read, so the record counts as lost.
 std::optional<CallArguments> CallRecords::find(std::uint32_t number) const {
   const auto is_kept = [this, number](std::memory_order order) {
     return calls_.load(order) - number < kept - 1;
@@ -74,9 +74,10 @@ struct Offer {
   memory::Piece piece;
 };
 
-// Allocates a piece and sets its flags to the first sequence number.
+// Allocates a piece and initializes its flags with the first sequence number.
 memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
-  // Large pieces get whole pages, so that these are on this rank's NUMA node and not shared.
+  // Large pieces are aligned to pages, so that their pages are not shared and are placed on this
+  // rank's NUMA node.
   const std::size_t alignment =
       memory.bytes < node::page_bytes ? memory::Arena::least_alignment : node::page_bytes;
   const memory::Piece piece = arena.allocate(std::max(memory.bytes, alignment), alignment);
@@ -87,7 +88,7 @@ memory::Piece filled_piece(memory::Arena& arena, TeamMemory::Memory memory) {
   return piece;
 }
 
-// The reason why a rank has given up. `flag` is set after `why` is written.
+// The reason why a rank has abandoned the team. `flag` is set after `why` is written.
 struct LastWord {
   context::Sequence flag = context::first_sequence;
   RankError why;
@@ -96,7 +97,7 @@ constexpr context::Sequence given_up = context::first_sequence + 1;
 
 std::atomic_ref<context::Sequence> flag_of(LastWord& word) { return std::atomic_ref(word.flag); }
 
-// Layout of the first piece: notice board, common start, last word, call records.
+// Layout of a rank's first piece: the memory of board_ and of start_, LastWord, CallRecords.
 const std::size_t start_at = node::SmallAllgather::shared_bytes(TeamMemory::most_notice_bytes);
 const std::size_t last_word_at = start_at + node::CommonStart::shared_bytes();
 // The records are written at each call, so they have cache lines of their own.
@@ -207,7 +208,7 @@ std::vector<std::byte*> TeamMemory::allocate(const std::function<Memory()>& prep
   });
   const std::span<const Offer> offers = gather(mine);
   const auto has_trouble = [](const Offer& offer) { return offer.rank_error.is_any(); };
-  // All ranks see the same offers, so if one has failed no rank uses any of these pieces.
+  // All ranks see the same offers: if any rank has failed, no rank uses any of these pieces.
   if (std::any_of(offers.begin(), offers.end(), has_trouble)) members_->free(mine.piece);
   throw_first(offers, &Offer::rank_error);
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The memory that a team's protocols share. It grows at the first use of a protocol: all ranks make
-// that call, so they can agree on whether the allocation succeeded on all of them. It also contains
-// the records of each rank's latest calls.
+// The memory that a team's protocols share. The memory grows at the first use of a protocol. All
+// ranks make that call, so they can agree on whether the allocation succeeded on every rank. The
+// memory also contains records of each rank's latest calls.
 #pragma once
 
 #include <array>
@@ -49,11 +49,11 @@ std::string described_difference(int rank, const CallArguments& one, int other_r
                                  const CallArguments& other);
 
 // The latest collective calls of a rank, written by that rank and read by its peers. Ranks whose
-// calls differ may run different protocols and wait for flags that no rank raises, so a rank that
-// waits long compares its call with those of its peers. A rank is rarely more calls ahead of a peer
-// than are kept; if it is, the call is not compared. Every call of the team is recorded, and a
-// barrier takes little longer than a few cache misses: hence the functions are inline, a record has
-// two words, and a barrier has none.
+// calls differ may run different protocols and wait for flags that no rank sets, so a rank that
+// waits long compares its calls with those of its peers. If a rank is more than `kept` calls ahead
+// of a peer, which is rare, its overwritten records are not compared. Every call of the team is
+// recorded, and a barrier takes little longer than a few cache misses: therefore the functions are
+// inline, a record has two words, and a barrier writes none.
 class CallRecords {
  public:
   static constexpr std::size_t kept = 128;
@@ -113,11 +113,11 @@ class TeamMemory {
   // Maximum size of a value for gather(). It must have space for a RankError.
   static constexpr std::size_t most_notice_bytes = 512;
 
-  // Collective. All ranks throw the same FailureError or none does.
+  // Collective. Sets up the team. Either all ranks throw the same FailureError or none does.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap)
       : TeamMemory(peers, bootstrap, TeamSetUp(peers, bootstrap)) {}
-  // The same with a set-up that has begun. `prepare` may throw, because the ranks agree on its
-  // success.
+  // The same with a set-up that has already begun. `prepare` may throw: the ranks agree on whether
+  // it succeeded on all of them.
   TeamMemory(Peers& peers, const Bootstrap& bootstrap, TeamSetUp& joining,
              const std::function<void()>& prepare);
   TeamMemory(const TeamMemory&) = delete;
@@ -130,15 +130,15 @@ class TeamMemory {
 
   // Sets the policy of later waits. Keeps a reference.
   void set_waiting(context::Waiting& waiting) { context_.waiting = &waiting; }
-  // Throws PeerLost if a rank has died or given up.
+  // Throws PeerLost if a rank has died or abandoned the team.
   void check_members();
   // Returns the records of this rank, which its peers read.
   CallRecords& call_records();
-  // Throws CallsDiffer if, by the records, a peer made another call or passed other arguments.
+  // Throws CallsDiffer if the records show that a peer made another call or passed other arguments.
   void check_calls() const;
   // Waits until all peers have begun this number of calls.
   void await_calls(std::uint32_t number);
-  // Returns whether the rank has left the team, died or given up.
+  // Returns whether the rank has left the team, died or abandoned the team after an error.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
   // Returns a pidfd of the rank's process, or -1 for this one. Valid while this object lives.
   int process(int rank) const { return members_->process(rank); }
@@ -157,7 +157,7 @@ class TeamMemory {
   // earlier stores are visible to them by then.
   void abandon(const RankError& why);
 
-  // Returns whether the behaviour that `asks` requests is in effect at the call that this rank now
+  // Returns whether the behaviour that `asks` requests is in effect in the call that this rank now
   // begins. All ranks get the same answer; see node::CommonStart.
   // Requires: the fence is of the same kind on all ranks.
   bool has_started(bool asks, const memory::OneSidedFence& fence) {

@@ -3,7 +3,7 @@
 //
 // A cache of unused teams for the next communicator of the same group. A reused team keeps its
 // locality, choices and memory, and continues the sequence of calls of the previous communicator.
-// Also caches the configurations of groups, for new teams of a known group.
+// The pool also caches the configurations of groups, from which new teams are set up faster.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,15 @@
 
 namespace huddle::team {
 
-// Thread-safe. The contents may differ between ranks because of threads or slow ranks, so the
-// caller of take() must put the team back unless all ranks took the same one.
+// Thread-safe. The contents may differ between ranks, because threads and slow ranks return teams
+// in different orders, so the caller of take() must put the team back unless all ranks took the
+// same one.
 class TeamPool {
  public:
   struct Entry {
     std::vector<int> members;    // the caller's process numbers, by rank
-    std::uint64_t number = 0;    // identifies the team among those of these members, on all ranks
-    std::uint64_t calls = 0;     // made so far; differs between ranks if the calls did not match
+    std::uint64_t number = 0;    // same on all ranks; unique among the teams of these members
+    std::uint64_t calls = 0;     // made so far; differs between ranks if calls did not match
     std::unique_ptr<Team> team;  // null if there is none
   };
 
@@ -44,7 +45,7 @@ class TeamPool {
   std::size_t teams() const;
 
   struct Known {
-    std::uint64_t number = 0;  // of the team that agreed on it; 0 if there is none
+    std::uint64_t number = 0;  // of the team that determined it; 0 if there is none
     std::shared_ptr<GroupConfiguration> group;
   };
   // Returns the latest configuration of these members, if this rank's CPU binding is unchanged.

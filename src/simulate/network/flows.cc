@@ -168,8 +168,8 @@ std::vector<Share> max_min(const Flows& flows, std::span<const std::size_t> whic
 }
 
 // The end of a flow helps other flows only if it passed a link that limits them. If all messages
-// have the same size this never happens: a flow that a link limits is at least as fast as all
-// others on that link, so it does not end after them. The shares are then computed only once.
+// have the same size this never happens: a flow that is limited by a link is at least as fast as
+// all others on that link, so it does not end after them. The shares are then computed only once.
 std::vector<double> through_ns(const Flows& flows, std::span<const double> capacity) {
   std::vector<double> end(flows.count());
   std::vector<double> left(flows.count());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The question that `huddle sim --reference JUDGE` passes to another simulator as command line
-// arguments.
+// The question that `huddle sim --reference JUDGE` passes to another simulator, the judge, as
+// command line arguments.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 namespace huddle::network {
 
 enum class Judge {
-  simgrid,           // the same schedule; concurrent messages share a node's card evenly
-  simgrid_in_order,  // messages of later rounds wait for earlier ones, as in huddle
+  simgrid,           // huddle's schedule; concurrent messages share a node's NIC evenly
+  simgrid_in_order,  // the same, but later rounds wait for earlier ones, as in huddle sim
   smpi,              // SMPI's own algorithm of the same name
 };
 inline constexpr std::array<std::string_view, 3> judge_names = {"simgrid", "simgrid-in-order",
@@ -41,7 +41,7 @@ struct Question {
 };
 
 std::vector<std::string> words_of(const Question& question);
-// Throws UsageError if `words` is not the result of words_of().
+// Parses the result of words_of(). Throws UsageError for other words.
 Question question(const std::vector<std::string>& words);
 
 }  // namespace huddle::network

@@ -53,12 +53,13 @@ Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, dou
 
 namespace {
 
-// Time of a single message without the latency of an empty one.
+// Returns the time of a single message in addition to that of an empty one.
 double curve_ns(const machine::Network& network, double bytes) {
   return time_at(network.curve, bytes) - time_at(network.curve, 0);
 }
 
-// Without a time on the curve only links limit a message.
+// Returns the rate of a single message; practically unlimited if the curve has no time for its
+// bytes.
 double own_limit_gb_per_s(const machine::Network& network, double bytes) {
   const double ns = curve_ns(network, bytes);
   return ns > 0 ? bytes / ns : std::numeric_limits<double>::max();
@@ -87,15 +88,15 @@ struct NodeBytes {
   double sent = 0;
   double received = 0;
 
-  // The smaller direction as a share of the larger one.
+  // Returns the ratio of the smaller direction to the larger one.
   double overlap() const {
     const double most = std::max(sent, received);
     return most > 0 ? std::min(sent, received) / most : 0;
   }
 };
 
-// Prolongs messages of nodes that send and receive at the same time, by the amount measured for two
-// nodes that send to each other. It does not matter whether both peers are the same node.
+// Extends the messages of nodes that send and receive at the same time, by the amount measured for
+// two nodes that exchange messages. A node's two peers may be different nodes.
 void add_second_way(double more_than_one_way, const Traffic& traffic, std::size_t ranks,
                     SharedRound& round) {
   std::vector<NodeBytes> bytes(ranks);
@@ -232,7 +233,7 @@ void Simulation::send(const SharedRound& round) {
     posted.pass(Cause::processor, network.cpu_ns);
     Clock& way = arrived_[i] = posted;
     if (flight.meets) way.wait_for(at(clocks_, flight.to));
-    // A node uses its network cards in turn.
+    // A node uses its NICs in turn.
     double free_ns = card_free_ns;
     if (i >= first + rails) free_ns = started_ns_[i - rails] + network.gap_ns;
     if (free_ns > way.ns) way.pass(Cause::card, free_ns - way.ns);
@@ -245,7 +246,7 @@ void Simulation::send(const SharedRound& round) {
   }
 }
 
-// Messages that arrive wait until the CPU has posted its own sends, and are then handled in order.
+// Incoming messages wait until the CPU has posted its own sends, and are then handled in order.
 void Simulation::receive(const SharedRound& round) {
   std::vector<std::size_t> in_turn;
   for (std::size_t i = 0; i < round.by_receiver.size();) {
@@ -284,7 +285,7 @@ Outcome Simulation::outcome() const {
 
 namespace {
 
-// Rounds repeat soon or never, and a round of 16,384 ranks takes about a megabyte.
+// Number of rounds to keep. Rounds repeat soon or never, and one of 16,384 ranks takes about 1 MB.
 constexpr std::size_t kept_rounds = 32;
 
 class Rounds {

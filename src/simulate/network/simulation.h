@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Simulated time of messages between nodes, round by round. What is and is not modelled:
-// docs/design/simulation-and-paper-comparison.md.
+// Simulates the time of messages between nodes, round by round.
+// docs/design/simulation-and-paper-comparison.md describes what is and is not modelled.
 //
 //   A rank's round   The CPU posts the sends one after the other (cpu_ns each), then handles
 //                    arrivals in order (cpu_ns each), then does the local work. Then the rank's
 //                    next round begins: no rank waits for all others.
-//   A message        It leaves once it is posted, a card of the node is free (gap_ns after the
+//   A message        It leaves once it is posted, a NIC of the node is free (gap_ns after the
 //                    previous message), and from rendezvous_bytes on once its receiver has begun
 //                    the round. It arrives after the latency of its route and the time of its
 //                    bytes.
@@ -35,15 +35,15 @@
 
 namespace huddle::network {
 
-// The causes that simulated time is attributed to. A moment knows the causes of the time before it
-// along the critical path: the event that it waited for last, the one that this waited for, and so
+// The causes that simulated time is attributed to. A Clock contains the causes of its time along
+// the critical path: the event that it waited for last, the event that this one waited for, and so
 // on.
 enum class Cause {
   processor,  // the CPU handles messages
-  latency,    // of cards, cables and switches
+  latency,    // of NICs, cables and switches
   wire,       // transfer of bytes over unshared links
   sharing,    // additional time because links are shared
-  card,       // waiting for the node's card
+  card,       // waiting for the node's NIC
   work,       // local copies and reductions
 };
 inline constexpr std::array<std::string_view, 6> cause_names = {"processor", "latency", "wire",
@@ -57,12 +57,13 @@ struct Clock {
     ns += more_ns;
     by_cause[static_cast<std::size_t>(cause)] += more_ns;
   }
-  // Waits until `other`, and takes over its causes if it is later.
+  // Waits until `other`: if that is later, copies its time and its causes.
   void wait_for(const Clock& other) {
     if (other.ns > ns) *this = other;
   }
 };
 
+// A message.
 struct Sent {
   int from = 0;
   int to = 0;
@@ -71,7 +72,7 @@ struct Sent {
   bool operator==(const Sent&) const = default;
 };
 
-// Copies and reductions after the messages.
+// Local copies and reductions of a rank after the messages of a round.
 struct Worked {
   int rank = 0;
   double bytes = 0;
@@ -90,15 +91,15 @@ struct Traffic {
 // Returns the bytes that one rank copies and reduces in its round.
 double work_bytes(const schedules::Round& round, double block_bytes);
 
-// Returns the traffic of round `number` with blocks of block_bytes. Throws FailureError if it has
-// more than most_messages: an all-to-all of more than 4,096 ranks in a single round would need more
-// memory than most machines have.
+// Returns the traffic of round `number` with blocks of block_bytes. Throws FailureError if the
+// round has more than most_messages: an all-to-all of more than 4,096 ranks in a single round would
+// need more memory than most machines have.
 inline constexpr std::size_t most_messages = 1 << 24;
 Traffic traffic_of(const schedules::Schedule& schedule, std::int64_t number, double block_bytes);
 
-// Messages that begin at the same time, each with the links of its route. Flows share links by
-// max-min fairness: the rate of a flow cannot grow without reducing that of a flow that is not
-// faster, as with many transports over time. Rates are bytes per nanosecond (GB/s).
+// Flows that begin at the same time, each with the links of its route. Flows share links by max-min
+// fairness, which many transports approximate over time: the rate of a flow cannot grow without
+// reducing that of a flow that is at most as fast. Rates are bytes per nanosecond (GB/s).
 class Flows {
  public:
   // Adds a flow whose rate is at most most_gb_per_s.
@@ -128,16 +129,16 @@ struct Share {
   int held_by = own_limit;
 };
 
-// Returns the rates of the flows `which` as if there were no others.
-// capacity[link]: GB/s.
+// Returns the rates of the flows `which` as if there were no others. `capacity` contains the GB/s
+// of each link.
 std::vector<Share> max_min(const Flows& flows, std::span<const std::size_t> which,
                            std::span<const double> capacity);
 
-// Returns when each flow ends if all begin at 0. When a flow ends the others use the bandwidth it
-// had.
+// Returns the time at which each flow ends if all begin at 0. The bandwidth of a flow that has
+// ended goes to the others.
 std::vector<double> through_ns(const Flows& flows, std::span<const double> capacity);
 
-// Totals of the messages whose routes meet at switches of one height.
+// Totals of the messages whose highest switch has the same height.
 struct LevelTraffic {
   double messages = 0;
   double bytes = 0;
@@ -153,7 +154,7 @@ struct Outcome {
   std::string fullest_link;  // "": no messages
 };
 
-// A round with its link rates computed. It can be run any number of times.
+// A round whose transfer times are computed. It can be run any number of times.
 struct SharedRound {
   struct Flight {
     int from = 0;
@@ -185,6 +186,7 @@ class Simulation {
   // There is one rank per node: rank r is on node_of_rank[r]. Keeps a reference to the cluster.
   Simulation(const fabric::Cluster& cluster, std::vector<int> node_of_rank);
 
+  // Computes the transfer times of the messages of a round.
   SharedRound share_out(const Traffic& traffic) const;
   void run(const SharedRound& round);
 
@@ -212,7 +214,7 @@ class Simulation {
   std::vector<Clock> processor_;      // by rank: current time of the CPU within a round
   std::vector<Clock> arrived_;        // by flight, within a round
   std::vector<double> started_ns_;    // by flight, within a round
-  std::vector<double> card_free_ns_;  // by rank: when its node's cards are free
+  std::vector<double> card_free_ns_;  // by rank: when its node's NICs are free
 
   std::int64_t rounds_ = 0;
   std::vector<double> link_bytes_;

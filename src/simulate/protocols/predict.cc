@@ -68,7 +68,7 @@ Made made(const select::Request& request, const memory::Reduction& reduction, in
   return result;
 }
 
-// Returns the number of calls after which every place of a queue, and every slot that is used in
+// Returns the number of calls after which every slot of a queue, and every slot of those used in
 // turn, has been used.
 int calls_before(const select::Request& request, int ranks, std::size_t slots) {
   const std::size_t of_rank = std::max<std::size_t>(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Predicts a plan by running its protocol in a simulated context: a check of the closed forms in
-// select, for machines that need not be available.
+// Predicts the time of a plan by running its protocol in a simulated context, on a machine that
+// need not be available. This checks the closed-form predictions in select.
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ struct Question {
   double expected_ns = 0;  // of one call, for the progress of the first; 0: unknown
 };
 
-// Simulates the plan from the moment when all ranks call until each has finished, after warm-up
-// calls that have filled the caches and the protocol's queues.
+// Simulates one call of the plan, from the moment when all ranks call until each has finished.
+// Warm-up calls before it fill the caches and use all slots of the protocol's queues.
 // Requires: at least two ranks, each with its own hardware thread; a plan of one of the request's
 // candidates; a root that is one of the ranks.
 protocols::model::Outcome predict(const Question& question, const select::Plan& plan);

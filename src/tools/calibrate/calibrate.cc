@@ -21,7 +21,7 @@ namespace {
 using machine::LineCost;
 using machine::Machine;
 
-// Returns all hardware threads that a step uses: one per core, and those that are compared.
+// Returns all hardware threads that the plan uses: one per core, and those of all measured pairs.
 std::vector<int> everyone(const Plan& plan) {
   std::set<int> pus(plan.pus.begin(), plan.pus.end());
   for (const Step& step : plan.steps) {
@@ -46,7 +46,7 @@ LineCost scaled(const LineCost& cost, double factor) {
   return result;
 }
 
-// Fills in levels at which no two allowed hardware threads meet: the generic cost, scaled by the
+// Fills in the levels that no two allowed hardware threads share: the generic cost, scaled by the
 // ratio of measured to generic cost at another level.
 void estimate_missing_lines(Machine& machine, const Machine& generic) {
   std::vector<LineCost> lines;
@@ -64,7 +64,7 @@ void estimate_missing_lines(Machine& machine, const Machine& generic) {
   machine.line = lines;
 }
 
-// The costs of a further reader or writer can only be measured with three cores.
+// Estimates the costs of a further reader or writer, which can only be measured with three cores.
 void estimate_missing_steps(Machine& machine, const Machine& generic) {
   for (LineCost& cost : machine.line) {
     const LineCost* guess = find_line(generic.line, cost.level);
@@ -75,8 +75,8 @@ void estimate_missing_steps(Machine& machine, const Machine& generic) {
   }
 }
 
-// All other copies are compared with that of a core alone, whose step may have failed while those
-// with several cores succeeded.
+// Adds the generic copy curve of a single core if that step failed, because the curves for several
+// cores are relative to it.
 void estimate_missing_copy(Machine& machine, const Machine& generic) {
   const auto is_alone = [](const machine::CopyCurve& copy) { return copy.copiers == 1; };
   if (std::any_of(machine.copy.begin(), machine.copy.end(), is_alone)) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Measures this machine according to a plan. The resulting machine can be written to a file.
+// Runs a calibration plan on this machine. The result is a machine model, which can be written to a
+// machine file.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,8 @@
 
 namespace huddle::calibrate {
 
-// Receives progress. Called between measurements only, so that drawing does not disturb any.
+// Receives progress. Called between measurements only, so that drawing a progress bar disturbs
+// none.
 class Watcher {
  public:
   virtual ~Watcher() = default;

@@ -79,7 +79,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// Does not use the host name that uname() also returns.
+// Omits the host name, which uname() also returns.
 std::string kernel_text() {
   utsname names{};
   if (uname(&names) != 0) return "unknown";

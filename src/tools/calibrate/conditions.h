@@ -19,16 +19,16 @@ struct OtherWork {
   double share = 0;  // fraction of the hardware thread's time
 };
 
-// Sleeps for the time that other_work() needs.
+// Sleeps long enough for other_work() to detect load.
 void pass_a_moment();
 
-// Returns the load of these hardware threads during wait(), if it exceeds the tolerance of a
-// measurement. Returns no load if the kernel does not count it. `wait` is usually pass_a_moment().
+// Returns those of `pus` that were loaded during `wait` by more than the tolerance of a
+// measurement; none if the kernel does not report the load. `wait` is usually pass_a_moment().
 std::vector<OtherWork> other_work(const System& system, std::span<const int> pus,
                                   const std::function<void()>& wait);
 
-// Returns all provenance except the method. `root` is the parent of /proc and /sys: empty except in
-// tests.
+// Returns the provenance of a calibration of this machine, without its method. `root` is the parent
+// of /proc and /sys: empty except in tests.
 machine::Provenance provenance_of_this_machine(const std::string& root = "");
 
 }  // namespace huddle::calibrate

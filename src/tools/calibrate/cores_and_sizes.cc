@@ -19,7 +19,7 @@ using machine::CpuSet;
 using machine::GroupIndex;
 using machine::Topology;
 
-// Sorts by socket, then by the levels inside it, then by number.
+// Sorts by socket, then by the levels inside it, then by OS index.
 void order_by_tree(const GroupIndex& index, std::vector<int>& pus) {
   const auto place = [&index](int pu) {
     std::vector<int> groups;
@@ -35,7 +35,7 @@ std::string level_name(const Topology& topology, std::size_t level) {
                                          : topology.levels[level].name;
 }
 
-// Returns the middle of part `part` of `all` items divided into `parts` parts.
+// Divides `all` items into `parts` equal parts. Returns the index in the middle of part `part`.
 std::size_t middle_of_part(std::size_t part, std::size_t parts, std::size_t all) {
   return (2 * part + 1) * all / (2 * parts);
 }
@@ -149,12 +149,12 @@ std::vector<std::size_t> doubling_to(std::size_t all) {
 
 namespace {
 
-// Caches of a usual server, used if the firmware does not report any.
+// Caches of a typical server, used if the firmware does not report any.
 constexpr std::size_t usual_l1 = 32 << 10;
 constexpr std::size_t usual_l2 = 1 << 20;
 constexpr std::size_t usual_l3 = 32 << 20;
-// A working set of half a cache certainly fits, one of the whole cache barely fits, and one of
-// twice the cache certainly does not. A copy touches twice the bytes that it moves.
+// A copy touches twice its size. Copies of a cache's size divided by `fits` certainly fit into the
+// cache, those divided by `fits_just` barely fit, and those of the cache's size do not.
 constexpr std::size_t fits = 4;
 constexpr std::size_t fits_just = 2;
 constexpr std::size_t far_beyond = 4;
@@ -202,7 +202,7 @@ std::size_t cache_sharers(const machine::Topology& topology, const std::vector<i
 
 namespace {
 
-// Returns the size of the largest private cache, or of one that is shared by few cores.
+// Returns the size of the second-largest cache, which is private to a core or shared by few cores.
 std::size_t own_cache_bytes(const std::vector<std::size_t>& caches) {
   return caches.size() > 1 ? caches[caches.size() - 2] : caches.back();
 }

@@ -21,18 +21,19 @@ std::vector<int> measured_pus(const machine::Topology& topology, const machine::
 
 std::vector<Pair> all_pairs(const std::vector<int>& pus);
 
-// A level and pairs whose innermost shared object has this level.
+// A level, and pairs of hardware threads for which it is the innermost shared level.
 struct LevelPairs {
   std::string level;
   std::vector<Pair> pairs;
 };
 
-// Returns at most `most` pairs for each level that allowed hardware threads share, from all parts
-// of the machine, and including hardware threads of one core. Innermost level first.
+// Returns at most `most` pairs for each level that allowed hardware threads share, including pairs
+// within a core. The pairs are from all parts of the machine. The innermost level is first.
 std::vector<LevelPairs> pairs_by_level(const machine::Topology& topology,
                                        const machine::CpuSet& allowed, std::size_t most);
 
-// Returns the elements of `pus` in the group of this level that contains most; all for "machine".
+// Returns those of `pus` that are in one group of this level: the group with most of them. Returns
+// all for "machine".
 std::vector<int> fullest_group(const machine::Topology& topology, const std::string& level,
                                const std::vector<int>& pus);
 
@@ -45,8 +46,9 @@ std::vector<int> spread_over(const std::vector<int>& pus, std::size_t count);
 // Requires: `pus` is not empty.
 int reference_pu(const std::vector<int>& pus);
 
-// Returns a writer, followed by at most `most` readers that all share exactly this level with it.
-// With nearer readers among them, more readers would also mean a longer distance.
+// Returns a writer and at most `most` readers. For each reader, `level` is the innermost level that
+// it shares with the writer. If some readers were nearer, more readers would also mean a longer
+// distance.
 // Requires: `pus` is not empty.
 std::vector<int> writer_and_readers(const machine::Topology& topology, const std::string& level,
                                     const std::vector<int>& pus, std::size_t most);
@@ -54,24 +56,25 @@ std::vector<int> writer_and_readers(const machine::Topology& topology, const std
 // Returns 2, 4, 8, ... and `all`; nothing if `all` < 2.
 std::vector<std::size_t> doubling_to(std::size_t all);
 
-// Returns the cache sizes of the machine in ascending order: the size of one cache of each level.
+// Returns the size of one cache of each level, in ascending order.
 std::vector<std::size_t> cache_sizes(const machine::Topology& topology);
 
 // Returns the smallest working set of a pointer chase that mostly misses the largest cache.
 std::size_t beyond_caches(const machine::Topology& topology);
 
-// Returns the maximum number of these copiers that share one last-level cache.
+// Returns the number of copiers that share a last-level cache, for the cache with most of them.
 std::size_t cache_sharers(const machine::Topology& topology, const std::vector<int>& copiers);
 
-// Returns the size that one of `sharers` copiers has to copy so that all data comes from memory.
+// Returns the size that each of `sharers` copiers with a common last-level cache has to copy so
+// that all data comes from memory.
 std::size_t memory_copy_bytes(const machine::Topology& topology, std::size_t sharers);
 
-// Returns ascending sizes of copies, from 64 to `largest`, on both sides of each cache size. A copy
-// touches twice its size.
+// Returns ascending copy sizes from 64 bytes to `largest`. A copy touches twice its size; for each
+// cache there are sizes that fit into it and sizes that do not.
 std::vector<std::size_t> copy_sizes(const machine::Topology& topology, std::size_t largest);
 
-// Returns the sizes at which a core's private caches contain nothing of the copy before the
-// previous one.
+// Returns the sizes that are at least as large as a core's own caches, so that a repeated copy does
+// not find its data there.
 std::vector<std::size_t> sizes_past_own_caches(const machine::Topology& topology,
                                                const std::vector<std::size_t>& sizes);
 

@@ -47,7 +47,7 @@ double clock_cost_ns() {
   return least;
 }
 
-// Flags by which writer and reader alternate.
+// Flags through which the writer and the reader take turns.
 struct Turns {
   Flag go;
   Flag taken;
@@ -64,7 +64,7 @@ struct Ring {
   static std::size_t slot(Count block) { return (block % ring_blocks) * ring_block_bytes; }
 };
 
-// Calls step(offset, bytes) for each block of a message.
+// Calls step(offset, bytes) for each block of a message. The last block may be shorter.
 template <class Step>
 void block_by_block(std::size_t bytes, Step step) {
   for (std::size_t at = 0; at < bytes; at += ring_block_bytes) {
@@ -128,7 +128,7 @@ void HandoffProbe::vary_source(const Layout& layout, std::uint32_t round) const 
 
 bool HandoffProbe::arrived(const Layout& layout, std::uint32_t round) const {
   const std::byte* const data = target_.data() + layout.offset(layout.count - 1);
-  // The last line that has room for the number.
+  // The last line that has room for the number of the round.
   const std::size_t last_line = (layout.bytes - sizeof round) / line_bytes * line_bytes;
   for (const std::size_t at : {std::size_t{0}, last_line}) {
     std::uint32_t seen = 0;
@@ -219,8 +219,8 @@ Samples HandoffProbe::time_read(std::size_t bytes, CopyMethod method, const Exte
   const double clock_ns = clock_cost_ns();
   std::vector<double> timed;
   const auto write = [&](Count) { fill(layout); };
-  // Times each block on its own: the CPU would overlap the cache misses of several blocks, unlike
-  // for a reader of one block.
+  // Times each block separately. In one timed loop the CPU would overlap the cache misses of
+  // several blocks, which is impossible for a reader of a single block.
   const auto read = [&](Count round) {
     double sum = 0;
     for (std::size_t i = 0; i < layout.count; ++i) {

@@ -31,15 +31,16 @@ class HandoffProbe {
 
   // All measurements require 64 <= bytes <= most_bytes.
   //
-  // Times the writer's copy to cache lines in the state in which `method` leaves them: last read by
-  // the reader; or the reader's copy back to lines that the writer has written and the reader has
-  // read.
+  // Times the writer's copy to cache lines that the reader has read last. For methods with
+  // LineOwnership::ping_pong, times instead the reader's copy back to lines that the writer has
+  // written and the reader has read.
   Samples time_write(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                      const Budget& budget);
   // Times the reader's copy from lines that the writer has just written.
   Samples time_read(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
-  // Times a transfer through the ring, from the writer's start until the reader has all.
+  // Times a transfer through the ring, from the writer's start until the reader has received all
+  // data.
   Samples time_ring(std::size_t bytes, memory::CopyMethod method, const Extent& extent,
                     const Budget& budget);
 
@@ -68,13 +69,14 @@ class HandoffProbe {
   memory::PageBuffer target_;  // of the reader
 };
 
-// A curve that is measured for the copy methods; each curve is measured once.
+// A hand-off curve of the machine file. Several copy methods may use the same curve, which is
+// measured once.
 struct CopyMethodCurve {
   machine::HandoffKind kind;
-  memory::CopyMethod method;  // first method that uses this curve, with which it is measured
+  memory::CopyMethod method;  // the first method that uses the curve; used to measure it
 };
 
-// In the order of the machine file.
+// Returns the curves that have to be measured, in the order of the machine file.
 std::vector<CopyMethodCurve> copy_method_curves();
 
 Samples time_handoff(HandoffProbe& probe, const CopyMethodCurve& curve, std::size_t bytes,

@@ -88,7 +88,8 @@ void read_flag(const Flag& flag, Reader& reader) {
   }
 }
 
-// A flag that all writers wait for, and the flags with which they answer, in one cache line.
+// A flag on which all writers wait, and the flags with which they answer. The answers share a cache
+// line.
 struct Calls {
   Flag call;
   alignas(false_sharing_bytes) std::array<std::atomic<Count>, most_packed_flags> packed{};
@@ -192,7 +193,7 @@ double latency_of_level(const machine::Machine& machine, std::string_view level)
   return found->one_way_ns;
 }
 
-// Returns the pairs whose innermost cluster is `cluster`.
+// Returns the pairs for which `cluster` is the innermost common cluster.
 std::vector<Pair> pairs_across(const Cluster& cluster) {
   std::vector<Pair> across;
   for (const Pair& pair : all_pairs(cluster.cpus.cpus())) {
@@ -210,7 +211,7 @@ void collect(const Cluster& cluster, std::vector<std::vector<Pair>>& each) {
   for (const Cluster& child : cluster.children) collect(child, each);
 }
 
-// Returns for each hardware thread how many others it has no measured pair with.
+// Returns for each hardware thread the number of others with which it has no measured pair.
 std::map<int, std::size_t> missing_of_each(const std::set<int>& pus,
                                            const std::map<Pair, Summary>& lines) {
   std::map<int, std::size_t> missing;

@@ -27,9 +27,9 @@ enum class LineUse {
 Samples time_line(MeasuringThreads& crew, int a, int b, LineUse use, const Extent& extent,
                   const Budget& budget);
 
-// Returns the time from the store of pus[0] until the last of the others, which all spin on it, has
-// seen it. Includes two readings of the clock, which cancel out in the difference between two
-// numbers of readers.
+// Returns the time from the store by pus[0] until the last of the others, which all spin on the
+// flag, has seen it. Includes two readings of the clock, which cancel out in the difference between
+// two numbers of readers.
 Samples time_readers(MeasuringThreads& crew, std::span<const int> pus, const Extent& extent,
                      const Budget& budget);
 
@@ -41,18 +41,20 @@ Samples time_packed_flags(MeasuringThreads& crew, std::span<const int> pus, cons
 // Number of flags of four bytes in a cache line.
 inline constexpr std::size_t most_packed_flags = 16;
 
-// Returns the matrix of the hardware threads of which all pairs were measured: those with the most
-// missing pairs are dropped until it is complete. Returns nothing if fewer than two remain.
+// Returns the latency matrix of hardware threads all of whose pairs were measured. Drops the
+// hardware thread with the most missing pairs until the matrix is complete. Returns nothing if
+// fewer than two remain.
 std::optional<machine::LinePairs> pairs_of(const std::map<Pair, Summary>& lines);
 
-// Returns the matrix of `pus`, sorted. A pair that was not measured gets the latency of the level
-// that it shares. Returns nothing for fewer than two.
+// Returns the latency matrix of `pus` in ascending order. A pair that was not measured gets the
+// latency of the innermost level that it shares. Returns nothing for fewer than two.
 // Requires: machine.line contains those levels.
 std::optional<machine::LinePairs> filled_pairs(const machine::Machine& machine,
                                                const std::vector<int>& pus,
                                                const std::map<Pair, Summary>& lines);
 
-// Returns at most `most` pairs, evenly from all clusters that the latencies show.
+// Infers clusters from the scanned latencies. Returns at most `most` pairs, the same number from
+// each cluster if it has that many.
 std::vector<Pair> pairs_of_clusters(const machine::LinePairs& scanned, std::size_t most);
 
 }  // namespace huddle::calibrate

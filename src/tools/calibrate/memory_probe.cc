@@ -22,7 +22,7 @@ namespace {
 
 using memory::line_bytes;
 
-// About 100 us per sample.
+// A sample takes about 100 us.
 constexpr std::size_t memory_loads_a_sample = 1000;
 // The same layout in every run, so that differences between runs are due to the machine.
 constexpr std::uint64_t layout_seed = 20260101;
@@ -83,11 +83,11 @@ Samples MemoryProbe::time_loads(const Extent& extent, const Budget& budget) {
 
 namespace {
 
-// About 20 to 100 us per sample.
+// A sample takes about 20 to 100 us.
 constexpr std::size_t array_loads_a_sample = 4096;
 constexpr std::size_t lines_a_sample = 4096;
 constexpr std::size_t numbers_a_line = memory::line_bytes / sizeof(double);
-// The same addresses in every run and for both places.
+// Seed of the random addresses, which are the same in every run and for both places.
 constexpr std::uint64_t seed = 20260101;
 
 // Scales the high half of the output of a linear congruential generator to the range, without a
@@ -114,7 +114,7 @@ ArrayProbe::ArrayProbe(MeasuringThreads& crew, int pu, machine::ArrayPlace place
       data = buffer_.data();
       break;
     case machine::ArrayPlace::heap:
-      // The heap reserves addresses only, which is free.
+      // The heap only reserves addresses, so twice the size costs nothing.
       heap_ = std::make_unique<memory::Heap>(2 * bytes);
       data = in_heap(*heap_, bytes);
       break;
@@ -162,7 +162,7 @@ Samples ArrayProbe::time_stream(const Extent& extent, const Budget& budget) {
 }
 
 std::size_t repeats_for(std::size_t bytes) {
-  // About 10 us at 50 bytes per ns, compared with 25 ns for reading the clock.
+  // A sample takes about 10 us at 50 bytes per ns, and reading the clock 25 ns.
   constexpr std::size_t bytes_a_sample = 512 * 1024;
   return std::max<std::size_t>(1, bytes_a_sample / std::max<std::size_t>(1, bytes));
 }

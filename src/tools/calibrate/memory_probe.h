@@ -23,8 +23,8 @@ namespace huddle::calibrate {
 // Times loads that miss every cache.
 class MemoryProbe {
  public:
-  // Uses memory of `numa_node` (PageBuffer::where_touched: the node of `pu`). Most of the time goes
-  // into the layout of the chase, which is shorter if the budget is exhausted.
+  // Uses memory of `numa_node` (PageBuffer::where_touched: the node of `pu`). Laying out the chase
+  // takes most of the time. If the budget is exhausted, the chase is shorter.
   MemoryProbe(MeasuringThreads& crew, int pu, std::size_t bytes, int numa_node,
               const Budget& budget);
 
@@ -71,8 +71,8 @@ class ArrayProbe {
 // Times repeated copies of private data on one or more cores at the same time.
 class CopyProbe {
  public:
-  // Allocates two buffers per hardware thread, which touches them. Throws FailureError if there is
-  // no memory.
+  // Allocates two buffers per hardware thread, which touches them first. Throws FailureError if
+  // there is no memory.
   CopyProbe(MeasuringThreads& crew, std::span<const int> pus, std::size_t most_bytes);
 
   // Requires: bytes <= most_bytes.

@@ -23,8 +23,8 @@
 namespace huddle::calibrate {
 namespace {
 
-// Runs in the child. Another thread may have held any lock at the time of the fork, so that only
-// functions without locks are called.
+// Runs in the child. At the time of the fork, another thread may have held any lock, so this calls
+// only functions that take no locks.
 [[noreturn]] void hold_memory(pid_t parent, const memory::PageBuffer& buffer, int ready_pipe,
                               PeerProcess::Idle idle) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -107,13 +107,15 @@ std::string refusal_of(single_copy::PeerMemory& memory, const PeerProcess& peer)
 
 namespace {
 
-// A call takes a microsecond whatever its size, and a sample about 10 us. The limit ensures that
-// only recently written data is read: it is nearest to its writer and farthest from the reader.
-// A read of 64 KiB took 7.6 us if that block alone was written, but 5.4 us per block of four.
+// Even the smallest read takes about a microsecond, so a sample of small reads takes about 10 us.
+// The limit on the bytes ensures that the data were written recently: they are then nearest to the
+// writer and farthest from the reader. A read of 64 KiB took 7.6 us if only that block had been
+// written, but 5.4 us per block if four had.
 constexpr std::size_t most_calls_a_sample = 16;
 constexpr std::size_t bytes_a_sample = 16 * 1024;
 
-// Each call of a sample has a block of its own, as data read before is in the reader's cache.
+// Each call of a sample has its own block, because data that was read before is in the reader's
+// cache.
 struct Blocks {
   std::size_t bytes;
   std::size_t count;

@@ -48,11 +48,12 @@ class PeerProcess {
   FileDescriptor watch_;
 };
 
-// Opens the peer's memory by `path`.
+// Opens access to the peer's memory by `path`.
 std::unique_ptr<single_copy::PeerMemory> memory_of(const PeerProcess& peer,
                                                    const single_copy::PeerPath& path);
 
-// Both access the peer's memory at `offset`. Throw FailureError if not all bytes are transferred.
+// Both access the peer's memory, `offset` bytes after its start. Throw FailureError if not all
+// bytes are transferred.
 void read_from_peer(single_copy::PeerMemory& memory, const PeerProcess& peer,
                     std::span<std::byte> target, std::size_t offset = 0);
 void write_to_peer(single_copy::PeerMemory& memory, const PeerProcess& peer, std::size_t offset,
@@ -69,8 +70,8 @@ class PathProbe {
  public:
   // The first hardware thread of each pair reads from a process that sleeps on the second. The
   // second writes that memory before each read, because unchanged data would be read from the
-  // reader's own cache. Throws FailureError if there is no memory or no process. Keeps a reference
-  // to `path`.
+  // reader's own cache. Throws FailureError if memory or a process is not available. Keeps a
+  // reference to `path`.
   // Requires: no reader occurs twice.
   PathProbe(MeasuringThreads& crew, const single_copy::PeerPath& path, std::span<const Pair> pairs,
             std::size_t most_bytes);

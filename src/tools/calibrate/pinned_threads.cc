@@ -35,7 +35,7 @@ long involuntary_switches() {
   return usage.ru_nivcsw;
 }
 
-// Sizes the CPU set by the number of the hardware thread, so that there is no upper limit.
+// Sizes the CPU set by the OS index, because a cpu_set_t ends at 1,024 hardware threads.
 void pin(std::thread& thread, int pu) {
   const auto bits = static_cast<std::size_t>(pu) + 1;
   const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
@@ -51,7 +51,7 @@ void pin(std::thread& thread, int pu) {
 
 }  // namespace
 
-// A sleeping thread and the work that it has to do.
+// A pinned thread, which sleeps until it gets work.
 class MeasuringThreads::Member {
  public:
   explicit Member(int pu) : pu_(pu), thread_([this] { serve(); }) {
@@ -146,7 +146,8 @@ MeasuringThreads::Member& MeasuringThreads::member(int pu) const {
 
 std::vector<ThreadUse> MeasuringThreads::run(std::span<const int> pus,
                                              const std::function<void(std::size_t)>& work) {
-  // Looks all of them up before any starts, because running threads wait for each other.
+  // Looks up all threads before it starts any, because started threads would wait for a missing
+  // one.
   std::vector<Member*> chosen;
   for (const int pu : pus) chosen.push_back(&member(pu));
   for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i]->start([&work, i] { work(i); });

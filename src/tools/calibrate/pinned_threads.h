@@ -27,7 +27,7 @@ namespace huddle::calibrate {
 // One thread for each hardware thread that takes part in a calibration.
 class MeasuringThreads {
  public:
-  // Throws FailureError that names a hardware thread on which threads may not run.
+  // Throws FailureError if a thread cannot be pinned. The message names the hardware thread.
   // Requires: `pus` contains no duplicates.
   explicit MeasuringThreads(std::span<const int> pus);
   ~MeasuringThreads();
@@ -53,7 +53,7 @@ class StartLine {
  public:
   explicit StartLine(std::size_t threads) : threads_(threads) {}
   void wait();
-  // Releases all waiting threads, if a thread fails before or after it has arrived.
+  // Releases all waiting threads. Called if a thread fails before or after it has arrived.
   void abandon();
 
  private:
@@ -67,7 +67,7 @@ class StartLine {
 inline constexpr std::size_t false_sharing_bytes = 256;
 
 using Count = std::uint32_t;
-// Ends an exchange; no round has this number.
+// Ends an exchange. No round has this number.
 inline constexpr Count quit = std::numeric_limits<Count>::max();
 
 struct alignas(false_sharing_bytes) Flag {

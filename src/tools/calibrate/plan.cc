@@ -18,8 +18,9 @@ constexpr double limit_of_two_cores = 48;
 constexpr double limit_of_many_cores = 255;
 constexpr double many_cores = 64;
 constexpr double limit_of_quick = 3.6;
-// Allowance for repetitions of unsteady measurements, doubled for machines with other load, as far
-// as the limit permits. A quiet machine does not use it.
+// Maximum ratio of a step's time limit to its expected time, which leaves room for repetitions of
+// unsteady measurements and for other load. A quiet machine does not need it. The total limit may
+// require a smaller ratio.
 constexpr double most_allowance = 2.0 * (1 + most_repetitions);
 
 // Added to every step: time to wake threads on a machine with other load.

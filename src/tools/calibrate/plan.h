@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What a calibration measures, and how long each step may take. Computed from the topology alone,
-// so that a plan can be shown for another machine.
+// The plan of a calibration: what it measures, and the time limit of each step. It is made without
+// measuring, so that it can be shown for another machine.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ namespace huddle::calibrate {
 
 enum class StepKind {
   line_pairs,     // every pair of cores, with a cache line per side
-  line_clusters,  // precisely, some pairs of each cluster found by the scan of all pairs
+  line_clusters,  // some pairs of each cluster that the scan found, measured precisely
   line_level,     // some pairs of a level: with a cache line per side, and with one for both
-  flags,          // readers of one flag, writers of one cache line
+  flags,          // several readers of one flag, and several writers of one cache line
   copy,
   handoff,
   memory,
   path,
   system,
   arrays,      // the program's own arrays compared with those in the shared heap
-  line_again,  // same as at the start, to detect changes of the machine
+  line_again,  // some pairs once more, to detect changes of the machine
 };
 
 struct Step {

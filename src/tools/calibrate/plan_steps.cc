@@ -22,11 +22,11 @@ namespace {
 // on the same core is noticed. A quick one lasts two time slices.
 constexpr double usual_seconds = 0.06;
 constexpr double quick_seconds = 0.008;
-// A scan of all pairs only has to sort them into clusters.
+// Used for a scan of all pairs, which only has to assign them to clusters.
 constexpr double scan_seconds = 0.0015;
 constexpr std::size_t usual_samples = 32;
 constexpr std::size_t scan_samples = 8;
-// Copies of hundreds of megabytes: the minimum for a median and a spread.
+// Used for copies of hundreds of megabytes: the minimum for a median and a spread.
 constexpr std::size_t long_samples = 9;
 // Time to start a measurement on sleeping threads.
 constexpr double start_seconds = 0.0003;
@@ -39,7 +39,7 @@ constexpr std::size_t most_cluster_pairs = 64;
 constexpr double planned_copy_rate = 4e9;
 constexpr double planned_touch_rate = 2e9;
 constexpr double planned_fork_seconds = 0.005;
-// The pointer chase is laid out by random stores.
+// Time per cache line to lay out the pointer chase, which stores to the lines in random order.
 constexpr double planned_line_seconds = 200e-9;
 // All buffers together use at most 1 / share_of_memory of the free memory.
 constexpr std::size_t share_of_memory = 4;
@@ -106,7 +106,7 @@ Step Planner::scan_or_measure_pairs() const {
                    : "line latency, every pair of cores";
   step.extent = scan ? extent(scan_seconds, scan_seconds, scan_samples)
                      : extent(usual_seconds, quick_seconds, usual_samples);
-  // Many pairs: shorter measurements, which still last several time slices.
+  // With many pairs, each measurement is shorter, but still lasts several time slices.
   constexpr std::size_t many_pairs = 100;
   constexpr double seconds_of_many = 0.02;
   if (!scan && !request_.quick && step.pairs.size() > many_pairs) {
@@ -137,7 +137,7 @@ std::vector<Step> Planner::lines() const {
     step.pairs = level.pairs;
     step.name = fmt::format("line latency, level {}", level.level);
     step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-    // With a cache line per side, and with a shared one.
+    // Each pair is measured with a cache line per side, and with a shared one.
     step.seconds.assign(2 * level.pairs.size(), start_seconds + step.extent.seconds);
     steps.push_back(step);
   }
@@ -156,7 +156,7 @@ std::vector<Step> Planner::flags() const {
     if (step.pus.size() < least_cores) continue;
     step.name = fmt::format("flags, {}", group_text(step.pus.size(), level));
     step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-    // One, two, four ... readers, then the same numbers of writers.
+    // Measures one, two, four ... readers, then the same numbers of writers.
     const std::size_t counts = 1 + doubling_to(step.pus.size() - 1).size();
     step.seconds.assign(2 * counts, start_seconds + step.extent.seconds);
     steps.push_back(step);
@@ -229,7 +229,7 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
   step.kind = StepKind::memory;
   step.pus = {reference_pu(pus_)};
   step.numa_node = node == nullptr ? memory::PageBuffer::where_touched : node->number;
-  // Always larger than the largest cache.
+  // In a full run, larger than the largest cache if there is enough memory.
   const std::size_t wanted =
       std::max(std::min(most_chase_bytes, 4 * memory_copy_bytes(topology_, 1) / 2),
                beyond_caches(topology_));
@@ -238,7 +238,7 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
       std::max<std::size_t>(memory::page_bytes(), request_.usable_memory_bytes / share_of_memory));
   step.sizes = {bytes};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-  // The loads, and a copy from the node if there are several nodes.
+  // The step measures loads and, if there are several nodes, a copy from the node.
   step.seconds = {start_seconds + step.extent.seconds};
   if (node != nullptr) {
     step.extent.least = long_samples;
@@ -249,8 +249,8 @@ Step Planner::memory_step(const machine::NumaNode* node) const {
   return step;
 }
 
-// Returns the level that the hardware threads of a node share, which has a name even if there is
-// only one.
+// Returns the level that the hardware threads of a node share. Topologies in which only one node
+// has cores have no level "numa"; the level then has another name.
 std::string Planner::level_of_own_node(const machine::NumaNode& node) const {
   if (find_level(topology_, "numa") != nullptr) return "numa";
   const int first = node.cpus.first();
@@ -273,8 +273,8 @@ std::vector<const machine::NumaNode*> Planner::nearest_nodes(const machine::Numa
   return nodes;
 }
 
-// One node for each level at which the reference core reaches it: its own, one of another socket,
-// ...
+// Measures one node for each level that the reference core may share with a node: its own node, one
+// of another socket, and so on.
 std::vector<Step> Planner::memory() const {
   std::vector<Step> steps;
   if (topology_.numa.size() < 2) {
@@ -342,7 +342,7 @@ std::vector<Step> Planner::steps_of(const single_copy::PeerPath& path) const {
     if (request_.quick && copiers != most) continue;
     steps.push_back(spread(copiers));
   }
-  // Measures the distance of the peer if there are several levels.
+  // Adds a step per level, because the distance of the peer matters if there are several levels.
   const auto levels = pairs_by_level(topology_, machine::CpuSet(pus_), 1);
   if (levels.size() <= 1 || request_.quick) return steps;
   for (const LevelPairs& level : levels) {
@@ -366,7 +366,8 @@ std::vector<Step> Planner::system() const {
   Step step;
   step.kind = StepKind::system;
   step.name = "system calls";
-  // The thread that is woken is on a distant core if there are several.
+  // The second hardware thread is that of the thread that is woken, far from the first one if
+  // possible.
   step.pus = {reference_pu(pus_), pus_[pus_.size() / 4]};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
   step.seconds.assign(machine::system_call_names.size(), start_seconds + step.extent.seconds);
@@ -378,14 +379,14 @@ std::vector<Step> Planner::arrays() const {
   step.kind = StepKind::arrays;
   step.name = "arrays, private and in the shared heap";
   step.pus = {reference_pu(pus_)};
-  // Far more pages than the TLB holds.
+  // The arrays have far more pages than the TLB has entries.
   constexpr std::size_t bytes = std::size_t{256} << 20;
   const std::size_t places = machine::array_place_names.size();
   step.sizes = {std::clamp<std::size_t>(request_.usable_memory_bytes / share_of_memory / places,
                                         memory::page_bytes(),
                                         request_.quick ? quick_chase_bytes : bytes)};
   step.extent = extent(usual_seconds, quick_seconds, usual_samples);
-  // Loads and a stream in each place.
+  // Each place is measured with random loads and with a stream.
   step.seconds.assign(2 * places, start_seconds + step.extent.seconds);
   step.setup_seconds = static_cast<double>(places * step.sizes.front()) / planned_touch_rate;
   return {step};

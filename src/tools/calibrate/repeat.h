@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Timing of repeated work on one or more hardware threads.
+// Times repeated work on one or more hardware threads.
 #pragma once
 
 #include <cstdint>

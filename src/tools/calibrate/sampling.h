@@ -21,8 +21,8 @@
 
 namespace huddle::calibrate {
 
-// Start of the clock of all measurements, which is monotonic and the same on every core. Times are
-// relative to it: a double holds exact nanoseconds for only 104 days of uptime.
+// Start of all measurements. Times are relative to it, because a double holds exact nanoseconds for
+// only 104 days of uptime. The clock is monotonic and the same on every core.
 inline const std::chrono::steady_clock::time_point clock_start = std::chrono::steady_clock::now();
 
 inline double now_ns() {
@@ -63,17 +63,18 @@ class Budget {
 // not fetch the next block.
 inline constexpr std::size_t block_distance_bytes = 4096 + memory::line_bytes;
 
-// Maximum number of repetitions of an unsteady measurement. Then the steadiest is used, flagged.
+// Maximum number of repetitions of an unsteady measurement. If none is steady, the steadiest one is
+// used and counted as doubtful.
 inline constexpr int most_repetitions = 2;
 
 // Number of samples taken even after the time limit, so that a busy machine gives a doubtful result
 // instead of none. Only the stop flag prevents it.
 inline constexpr std::size_t samples_in_any_case = 3;
 
-// Length of a series of samples.
+// The length of a series of samples.
 struct Extent {
-  std::size_t least = 32;    // samples, unless the budget ends first
-  std::size_t most = 65536;  // samples: limits the memory for short ones
+  std::size_t least = 32;    // minimum number of samples, unless the budget ends first
+  std::size_t most = 65536;  // maximum number of samples, to limit memory
   double seconds = 0.02;     // several time slices of the scheduler, so that other load is noticed
 };
 
@@ -116,7 +117,7 @@ struct Measured {
 Summary summary_of(const Samples& samples);
 
 // Repeats `attempt` until it is steady, the repetitions are used up or the budget is exhausted.
-// Returns the steadiest.
+// Returns the steadiest attempt.
 Measured measure(const Tolerance& tolerance, const Budget& budget,
                  const std::function<Samples(const Budget&)>& attempt);
 

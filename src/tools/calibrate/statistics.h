@@ -13,7 +13,7 @@
 
 namespace huddle::calibrate {
 
-// A sample beyond this multiple of the median is an outlier, which measured something else.
+// A sample above this multiple of the median is an outlier: other work interfered with it.
 inline constexpr double outlier_factor = 2;
 // Number of parts whose medians are compared to detect drift.
 inline constexpr std::size_t drift_parts = 3;

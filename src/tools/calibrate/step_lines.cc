@@ -132,12 +132,13 @@ void StepRun::flags(Findings& findings) {
       at[who].push_back(static_cast<double>(count));
     }
   }
-  // One point has no slope: the estimate is kept and marked as such.
+  // One point has no slope. In that case the estimated costs stay, marked as estimates.
   const std::optional<double> reader_step = slope(at[readers], ns[readers]);
   const std::optional<double> writer_step = slope(at[writers], ns[writers]);
   if (!reader_step || !writer_step) return;
   found->reader_step_ns = std::max(0.0, *reader_step);
-  // Includes the readers of the flag that starts the writers, whose cost is known.
+  // The slope includes the readers of the flag that starts the writers. Their known cost is
+  // subtracted.
   found->writer_step_ns = std::max(0.0, std::max(0.0, *writer_step) - found->reader_step_ns);
   found->steps_origin = machine::Origin::measured;
 }

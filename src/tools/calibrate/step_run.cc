@@ -123,7 +123,7 @@ machine::CopyCurve StepRun::copy_curve(Findings& findings, CopyProbe& probe, Cop
 void StepRun::copy(Findings& findings) {
   CopyProbe probe(crew_, step_.pus, step_.sizes.back());
   const machine::CopyCurve result = copy_curve(findings, probe, CopyKernel::plain);
-  // One point has no slope, which is needed for larger copies.
+  // A curve needs two points: larger copies are extrapolated by its slope.
   const auto is_a_curve = [](const machine::CopyCurve& one) { return one.curve.bytes.size() >= 2; };
   if (!is_a_curve(result)) {
     findings.doubts.add(step_.name, "too few sizes could be measured for a curve: it is estimated");
@@ -134,7 +134,7 @@ void StepRun::copy(Findings& findings) {
     const machine::CopyCurve past = copy_curve(findings, probe, CopyKernel::nontemporal);
     if (is_a_curve(past)) findings.machine.copy_past_caches.push_back(past);
   }
-  // Each core reads one buffer and writes the other.
+  // A copy touches twice its size, because each core reads one buffer and writes the other.
   const auto largest = static_cast<std::size_t>(result.curve.bytes.back());
   doubt_cache(findings, "the largest copy",
               2 * largest * cache_sharers(findings.machine.topology, step_.pus));
@@ -187,7 +187,8 @@ void StepRun::memory(Findings& findings) {
   findings.machine.memory.push_back(cost);
 }
 
-// Other nodes are compared with the core's own node. Without that, the generic factor is kept.
+// Measures a copy from the step's NUMA node. For another node than the core's own, stores its ratio
+// to the copy from the own node; if that was not measured, keeps the generic ratio.
 void StepRun::far_copy(Findings& findings, machine::MemoryCost& cost) {
   if (step_.numa_node == memory::PageBuffer::where_touched) return;
   if (!step_.home) cost.copy_factor = generic_copy_factor(findings.machine.topology, step_.level);
@@ -249,7 +250,7 @@ void StepRun::system(Findings& findings) {
   }
 }
 
-// Adds both places or none, because one alone is meaningless.
+// Stores the figures of both places or of none, because only their comparison is meaningful.
 void StepRun::arrays(Findings& findings) {
   std::vector<machine::ArrayCost> costs;
   for (std::size_t i = 0; i < machine::array_place_names.size(); ++i) {

@@ -24,13 +24,13 @@ class CopyProbe;
 class HandoffProbe;
 struct CopyMethodCurve;
 
-// Results so far.
+// The results of all steps so far.
 struct Findings {
   machine::Machine machine;
-  // with a cache line per side, by pair of hardware threads (smaller first)
+  // Latencies with a cache line per side, by pair of hardware threads (the smaller OS index first).
   std::map<Pair, Summary> lines;
   std::string sampling;                // how the pairs were chosen
-  std::optional<double> near_copy_ns;  // time of a copy from the reference core's own memory
+  std::optional<double> near_copy_ns;  // time of a copy from the reference core's own NUMA node
   MeasurementLog doubts;
   std::vector<std::string> notes;
 };
@@ -39,7 +39,7 @@ class StepRun {
  public:
   using Advance = std::function<void(double share)>;
 
-  // Keeps references. The time limit of the step starts now.
+  // Keeps references to its arguments. The time limit of the step starts now.
   StepRun(const Step& step, MeasuringThreads& crew, const std::atomic<bool>& stop,
           const Advance& advance)
       : step_(step), crew_(crew), budget_(step.limit_seconds, stop), advance_(advance) {}

@@ -77,7 +77,7 @@ Samples time_page_faults(MeasuringThreads& crew, int pu, const Extent& extent,
 }
 
 // Times yields to another process that also yields at once: each call returns after that process
-// has run. Without another process the call returns four times as fast. Does not use
+// has run. Without another process, a call would return four times as fast. Does not use
 // time_together(), which would report the other process as interference.
 Samples time_yields(MeasuringThreads& crew, int pu, const Extent& extent, const Budget& budget) {
   const PeerProcess other(crew, pu, page_bytes(), PeerProcess::Idle::yields);
@@ -107,7 +107,8 @@ Samples time_mapping(MeasuringThreads& crew, int pu, const Extent& extent, const
   return samples;
 }
 
-// The pages exist and are written: each takes the fault that enters it into the page table.
+// Times the first writes to existing pages of shared memory. Each causes a page fault, which enters
+// the page into the page table.
 Samples time_mapped_pages(MeasuringThreads& crew, int pu, const Extent& extent,
                           const Budget& budget) {
   const Segment segment(pages_a_sample * page_bytes());
@@ -174,7 +175,7 @@ Samples time_futex(MeasuringThreads& crew, int pu, int other, const Extent& exte
   Samples samples;
   const auto wake = [&] { samples.ns = time_wakes(waker, sleeper, extent, budget); };
   if (pu == other) {
-    // A single hardware thread: a second thread that inherits its affinity.
+    // There is only one hardware thread: starts a second thread, which inherits its affinity.
     crew.run(std::array{pu}, [&](std::size_t) {
       std::thread beside([&] { sleep_and_wake(sleeper, waker); });
       wake();

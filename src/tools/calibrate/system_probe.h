@@ -10,8 +10,9 @@
 
 namespace huddle::calibrate {
 
-// Times one call, or one page. `pu` makes the calls; `other` is the thread that a futex wakes, and
-// may be the same. Throws FailureError if the system refuses the call.
+// Returns times per call, or per page for page faults. `pu` makes the calls. `other` is the
+// hardware thread of the thread that a futex wakes; it may be `pu`. Throws FailureError if the
+// system refuses the call.
 Samples time_system_call(MeasuringThreads& crew, machine::SystemCall call, int pu, int other,
                          const Extent& extent, const Budget& budget);
 

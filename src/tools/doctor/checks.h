@@ -43,9 +43,10 @@ std::vector<Finding> judge_shared_memory(const ShmFacts& facts);
 // Group of the findings on the limits of this process and of its cgroup.
 inline constexpr std::string_view limits_group = "Limits";
 
-// Tests with two processes of a common parent, like the ranks of a node: memory, descriptors, Yama.
+// Tests with two sibling processes, like the ranks of a node, whether one can access the other's
+// memory and descriptors. Also checks Yama.
 std::vector<Finding> check_siblings(const System& system);
-// Checks for KNEM and XPMEM.
+// Checks for the kernel modules KNEM and XPMEM.
 std::vector<Finding> check_copy_modules(const System& system);
 // Checks memfd_create and /dev/shm.
 std::vector<Finding> check_shared_memory(const System& system);
@@ -61,11 +62,12 @@ std::vector<Finding> check_kernel(const System& system);
 // The mechanisms for watching threads, as tried on this process.
 struct WaysToWatch {
   threads::Trial page_faults, protection, soft_dirty, bpf;
-  threads::Repaired repaired;  // after agents that were killed
+  threads::Repaired repaired;  // what killed agents had left
 };
 std::vector<Finding> check_watching(const WaysToWatch& ways, const System& system);
-// Checks for bare metal, virtual machine and container. `calibrated`: the machine file in use was
-// measured on this machine, so that the information from the hypervisor does not matter.
+// Checks whether this is bare metal, a virtual machine or a container. `calibrated`: the machine
+// file in use was measured on this machine, so that the information from the hypervisor does not
+// matter.
 std::vector<Finding> check_host(const System& system, bool calibrated);
 // Finds MPI launchers in these folders, and MPI libraries that the loader knows.
 std::vector<Finding> check_mpi(const std::vector<std::string>& folders);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The findings of `huddle doctor`: everything that huddle needs on this machine.
+// The findings of `huddle doctor`: whether this machine provides all that huddle needs.
 #pragma once
 
 #include <array>

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view host_group = "Host";
 
-// Fraction of CPU time taken by other guests since boot above which measurements become unsteady.
+// Fraction of CPU time that the hypervisor gave to other guests since boot. Above it, measurements
+// become unsteady.
 constexpr double bearable_steal = 0.01;
 
 bool has_hypervisor_flag(const System& system) {
@@ -68,8 +69,8 @@ Finding check_hypervisor(const System& system, bool calibrated) {
   return finding;
 }
 
-// Parses "cpu user nice system idle iowait irq softirq steal guest guest_nice", in ticks since
-// boot.
+// Returns the fraction of CPU time since boot that other guests got, from the line "cpu user nice
+// system idle iowait irq softirq steal guest guest_nice".
 std::optional<double> steal_share(const System& system) {
   constexpr std::size_t steal_column = 8;
   for (const std::string& line : system.lines("/proc/stat")) {

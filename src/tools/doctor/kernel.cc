@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kernel_group = "Kernel";
 
-// Maximum value at which users may observe the page faults of their own processes.
+// Maximum kernel.perf_event_paranoid with which users may observe the page faults of their
+// processes.
 constexpr long long most_paranoid = 2;
 
 int numa_nodes(const System& system) {

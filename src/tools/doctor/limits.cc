@@ -73,7 +73,7 @@ namespace {
 
 // An MPI rank and its buffers need a few hundred MB before the program allocates anything.
 constexpr double least_memory_a_processor = 256.0 * 1024 * 1024;
-// An MPI rank has two to six helper threads; the launcher and the shell are additional.
+// An MPI rank has two to six helper threads. The launcher and the shell need some as well.
 constexpr long long least_tasks_a_processor = 8;
 
 Finding judge_memory(const CgroupLimits& limits, double machine_bytes, int processors) {
@@ -152,7 +152,8 @@ constexpr long long enough_open_files = 4096;
 // The buffers and queues of a network card for one rank; vendors recommend "unlimited".
 constexpr long long least_locked_bytes = 64LL * 1024 * 1024;
 
-// A line such as "Max open files            1024                 524288               files".
+// A limit from a line of /proc/self/limits, such as
+//   Max open files            1024                 524288               files
 // `soft` is nothing if the limit is unlimited or missing.
 struct Limit {
   bool known = false;

@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, 9> launcher_names = {
     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich",
     "mpiexec.hydra",   "mpirun_rsh",   "srun"};
 
-// Runs a launcher for its version. Some launchers are scripts that start programs of their own
-// folder by name, which must precede those of other MPIs in PATH.
+// Runs a launcher with --version. Some launchers are scripts that start programs of their own
+// folder by name, so that folder precedes all others in PATH.
 Launcher ask(const std::string& path, const std::vector<std::string>& folders,
              std::chrono::milliseconds wait) {
   Launcher launcher{.path = path};

@@ -22,7 +22,8 @@ struct MpiVersion {
   bool operator==(const MpiVersion&) const = default;
 };
 
-// Parses the output of a launcher that was run with --version. Returns nothing if it is unknown.
+// Parses the output of a launcher that was run with --version. Returns nothing if the MPI is
+// unknown.
 std::optional<MpiVersion> parse_mpi_version(std::string_view text);
 
 // Returns the MPI libraries in the output of `ldconfig -p`, each with its ABI: "libmpi.so.40 (Open

@@ -26,7 +26,7 @@
 namespace huddle::doctor {
 namespace {
 
-// The two processes need a millisecond; this is the limit on an overloaded machine.
+// The two processes need about a millisecond. This limit allows for an overloaded machine.
 constexpr int patience_ms = 5000;
 
 using Block = std::array<char, 64>;
@@ -40,7 +40,7 @@ struct Offer {
   int memfd_error = 0;
 };
 
-// A child process that does not outlive this object.
+// A child process that is killed when this object is destroyed.
 class Child {
  public:
   explicit Child(const std::function<void()>& body) : pid_(::fork()) {

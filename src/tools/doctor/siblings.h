@@ -17,8 +17,9 @@
 
 namespace huddle::doctor {
 
-// Result of each attempt: an errno, or 0 for success. They are tried for real, because permission
-// depends on the kernel, Yama, seccomp filters, user namespaces and the history of the processes.
+// Result of each attempt: an errno, or 0 for success. Each way is actually tried, because
+// permission depends on the kernel, Yama, seccomp filters, user namespaces and the history of the
+// processes.
 struct SiblingResults {
   int descriptor_by_socket = 0;        // SCM_RIGHTS
   int descriptor_by_proc = 0;          // opening /proc/PID/fd/N

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Checks whether the threads of a program can be watched; each mechanism was tried for its effect.
+// Checks how the memory accesses of a program's threads can be observed. Each mechanism was tried
+// on this process.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -34,7 +35,7 @@ Finding check_page_faults(const threads::Trial& trial) {
   return finding;
 }
 
-// An alternative source of the same page faults, which is optional.
+// BPF is an optional alternative source of the same page faults.
 Finding check_bpf(const threads::Trial& trial) {
   Finding finding = make_finding("bpf", "Page faults by BPF");
   finding.found = trial.works ? "can also be observed: huddle profile --observer bpf"
@@ -58,7 +59,7 @@ Finding check_protection(const threads::Trial& trial) {
   return finding;
 }
 
-// A mechanism that huddle does not need.
+// Reports on soft-dirty bits, which huddle does not need.
 Finding check_soft_dirty(const threads::Trial& trial) {
   Finding finding = make_finding("soft-dirty", "Soft-dirty bits");
   finding.found = trial.works ? "work, but userfaultfd shows more and is used instead"

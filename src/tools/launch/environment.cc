@@ -85,7 +85,7 @@ class WrittenVariable {
     }
   }
   // Ignores a second word: "-x NAME" takes the value from the launcher's own environment, which
-  // already contains huddle's.
+  // already contains huddle's files.
   void only_if_in_one() { in_two_ = false; }
 
  private:
@@ -98,14 +98,15 @@ class WrittenVariable {
 
 // Variables that the user passes on in one context.
 struct Users {
-  std::set<std::string> for_all;  // by -x or -genv; these stay as they are
+  std::set<std::string> for_all;  // by -x or -genv, for all programs
   std::set<std::string> for_one;  // by -env, for one program
   // Position after the option that excludes this program's variables; 0 if there is none. Intel's
   // launcher then also excludes the variables of -genv.
   std::size_t shut_out_at = 0;
 };
 
-// Puts huddle's files before every LD_PRELOAD that the user passes on in this context.
+// Appends huddle's files to every LD_PRELOAD that the user passes on in this context. Returns the
+// variables that the user passes on.
 Users heed_users(Words& words, const AppContext& context, Passing passing,
                  const std::string& preload) {
   const bool hydra = passing == Passing::genv;
@@ -161,7 +162,8 @@ Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Pass
   return words;
 }
 
-// Adds huddle's names to every --export of srun. Without one, SLURM_EXPORT_ENV takes its place.
+// Adds huddle's variables to every --export of srun. If there is none, adds one with the value of
+// SLURM_EXPORT_ENV.
 Words pass_by_export(Words words, const AppContext& context, const ForwardedVariables& passed) {
   constexpr std::string_view option = "--export";
   bool given = false;

@@ -27,13 +27,13 @@ inline std::string assignment(const Variable& variable) {
 
 // Adds variables to a list of Slurm's --export: ALL, NONE, or names and assignments, separated by
 // commas. Variables are added by name, because srun's environment contains them and their values
-// may contain commas. An LD_PRELOAD assigned in the list is prefixed with `preload`.
+// may contain commas. If the list assigns LD_PRELOAD, `preload` is appended to its value.
 std::string extended_export(std::string_view list, const std::vector<Variable>& variables,
                             const std::string& preload);
 
-// The variables to pass on. Variables that the user passes on stay unchanged, except that an
-// LD_PRELOAD gets `preload` (files separated by colons) as prefix. `slurm_export` is the value of
-// SLURM_EXPORT_ENV, which replaces a missing --export.
+// The variables to pass on. Variables that the user passes on stay unchanged, except that `preload`
+// (files separated by colons) is appended to LD_PRELOAD. `slurm_export` is the value of
+// SLURM_EXPORT_ENV, which applies if there is no --export.
 struct ForwardedVariables {
   std::vector<Variable> variables;
   std::string preload;

@@ -21,17 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In an installation, then in a build.
+// Relative to the program's folder: in an installation, then in a build.
 constexpr std::array<std::string_view, 2> python_folders = {HUDDLE_PYTHON_FOLDER,
                                                             "../share/huddle/python"};
 
 // Python on a slow file system takes seconds to start.
 constexpr std::chrono::milliseconds python_wait{30000};
 
-// Avoids compiled files next to the sources, which nothing would remove when root runs Python.
+// Keeps Python from writing compiled files beside its sources: if root runs it, nothing would
+// remove them.
 constexpr const char* leave_nothing = "-B";
 
-// Replaces the working directory, which may contain any files, by the package's folder.
+// Replaces the working directory in Python's search path by the package's folder, because the
+// working directory may contain any files.
 constexpr std::string_view look_there =
     "import sys\nsys.path[:1] = filter(None, [sys.argv.pop(1)])\n";
 
@@ -62,7 +64,7 @@ std::string folder_beside(const std::string& program) {
   return {};
 }
 
-// Returns none if this is not Python.
+// Runs an interpreter to find out which modules it lacks. Returns none if it is not Python.
 std::optional<Candidate> look_at(const std::string& python, const std::string& folder) {
   const auto output = run_program(
       {python, leave_nothing, "-c", std::string(look_there) + std::string(probe), folder},

@@ -79,7 +79,7 @@ bool like_us(const Header& header) {
          header.e_ident[EI_DATA] == own.e_ident[EI_DATA] && header.e_machine == own.e_machine;
 }
 
-// Returns the file offset of an address of the running program; 0 if it is not in the file.
+// Returns the offset in the file of an address in the loaded program; 0 if it is not in the file.
 std::size_t offset_of(Address address, const std::vector<Segment>& segments) {
   for (const Segment& segment : segments) {
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
@@ -179,7 +179,7 @@ constexpr std::array<std::string_view, 12> ways_to_start = {
     "system", "execve", "execv",   "execvp", "execvpe",     "execl",
     "execlp", "execle", "fexecve", "popen",  "posix_spawn", "posix_spawnp"};
 
-// Runtimes that open libraries for their own purposes.
+// Libraries that call dlopen for their own purposes, which is no sign of an MPI.
 constexpr std::array<std::string_view, 5> harmless = {"libc.so", "ld-linux", "libdl.so",
                                                       "libgomp.so", "libgfortran.so"};
 
@@ -210,7 +210,7 @@ std::optional<std::vector<std::string>> loaded_by(const std::string& interpreter
     words >> name >> arrow >> file;
     if (file == "not") return std::nullopt;  // "=> not found": the program cannot start either
     if (arrow == "=>" && !file.empty()) libraries.push_back(file);
-    // A library that is linked by path has no other name.
+    // A library that was linked by its path is listed without an arrow.
     if (arrow != "=>" && name.find('/') != std::string::npos) libraries.push_back(name);
   }
   if (libraries.empty()) return std::nullopt;

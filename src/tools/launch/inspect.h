@@ -13,17 +13,17 @@ namespace huddle::launch {
 
 // The contents of a program's file that matter for preloading.
 struct Elf {
-  bool like_us = false;                  // word size and processor equal those of this program
-  std::string interpreter = {};          // its loader; empty: linked statically
-  std::vector<std::string> needed = {};  // libraries that it names itself
+  bool like_us = false;                  // has the word size and processor of this program
+  std::string interpreter = {};          // its dynamic loader; empty if it is linked statically
+  std::vector<std::string> needed = {};  // libraries on which it depends directly (DT_NEEDED)
   std::string symbols = {};  // names of imported and exported symbols, each between two NULs
 };
 
-// Returns none for a file that is not an ELF program: a script or an unreadable file. For a program
-// of another processor only `like_us` is set.
+// Reads a program's file. Returns none if it is not an ELF program: a script or an unreadable file.
+// For a program of another processor only `like_us` is set.
 std::optional<Elf> read_elf(const std::string& path);
 
-// Returns whether the name is among its symbols.
+// Returns whether `symbol` is among the program's symbols.
 bool names_symbol(const Elf& elf, std::string_view symbol);
 
 // Returns whether the file defines a function or object of this name, exported or local. False for
@@ -39,12 +39,11 @@ enum class Obstacle {
   no_mpi,         // neither loads an MPI library nor can open one or start a program
 };
 
-// Returns what keeps huddle from working in a program.
-
+// Returns what keeps huddle from working in the program at `path`.
 // Requires: `path` can be executed.
 Obstacle obstacle_in(const std::string& path);
 
-// Returns whether it can run another program, like launchers and shells.
+// Returns whether the program can run another program, like launchers and shells.
 bool may_start_others(const std::string& path);
 
 // Returns a sentence with the obstacle and its consequence.

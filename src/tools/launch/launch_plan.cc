@@ -21,7 +21,7 @@
 namespace huddle::launch {
 namespace {
 
-// If PATH is not set: the default of shells.
+// The default of shells, used if PATH is not set.
 constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
 
 // The settings that the preloaded library knows.
@@ -86,7 +86,8 @@ void add_environment(std::vector<Variable>& variables,
   }
 }
 
-// Returns the file of the preloaded malloc, which is optional.
+// Returns the file of huddle's malloc if it has to be preloaded; empty if it is not needed or
+// missing.
 std::string heap_to_preload(const Request& request, const Library& library,
                             std::vector<std::string>& notes) {
   if (!request.with_heap || settings::find(request.settings, "huddle").value == "off") return {};
@@ -98,7 +99,8 @@ std::string heap_to_preload(const Request& request, const Library& library,
   return library.heap;
 }
 
-// Returns the files to preload, separated by colons; none and a note if that is not possible.
+// Returns the files to preload, separated by colons. If that is not possible, returns none and adds
+// a note.
 std::string files_to_preload(const Request& request, const Library& library,
                              std::vector<std::string>& notes) {
   if (library.preload.empty()) {
@@ -132,7 +134,7 @@ void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
                   launcher.path));
 }
 
-// Adds a sentence for each program that huddle cannot work in, each once.
+// Adds a sentence for each program in which huddle cannot work. Each program is mentioned once.
 void note_programs(const std::vector<std::string>& words, const std::string& search_path,
                    bool with_threads, std::vector<std::string>& notes) {
   std::set<std::string> seen;

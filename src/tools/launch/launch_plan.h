@@ -21,13 +21,14 @@ struct Request {
   std::vector<settings::Resolved> settings;
   std::vector<std::string> environment;  // "NAME=value" lines
   std::string own_program;               // path of huddle itself
-  // Ranks get a shared heap: by the setting or, if that is "auto", by measurements of this machine.
+  // Gives the ranks a shared heap. Decided by the setting or, if that is "auto", by measurements of
+  // this machine.
   bool with_heap = false;
-  bool with_threads = false;  // its threads are observed, with or without MPI
-  // Errors in the settings were reported, so ranks do not repeat them.
+  bool with_threads = false;  // observe its threads, with or without MPI
+  // Errors in the settings have been reported, so ranks do not repeat them.
   bool has_reported_settings = false;
   Purpose purpose = Purpose::collectives;
-  std::string parts_folder = {};  // of a profile
+  std::string parts_folder = {};  // folder for the ranks' parts of a profile
   std::string collector = {};
 };
 
@@ -39,10 +40,10 @@ struct Plan {
   std::vector<std::string> notes = {};  // sentences for the user; the command runs nevertheless
 };
 
-// Throws UsageError if there is nothing to execute.
+// Plans the command. Throws UsageError if its first word names no program.
 Plan make_plan(const Request& request);
 
-// Returns whether this is a rank after the first below a launcher, which prints all notes.
+// Returns whether this process is a rank other than the first. Only the first rank prints notes.
 bool is_later_rank(const std::vector<std::string>& environment);
 
 // Returns the environment after the plan's changes.

@@ -18,13 +18,13 @@ namespace {
 // A launcher on a slow network file system needs a second or two to print its version.
 constexpr std::chrono::milliseconds version_wait{5000};
 
-// These print a version, whichever MPI they belong to.
+// Launchers that print their version, whichever MPI they belong to.
 constexpr std::array<std::string_view, 15> versioned_names = {
     "mpirun",        "mpiexec",         "mpirun.openmpi", "mpiexec.openmpi",  "mpirun.mpich",
     "mpiexec.mpich", "mpirun.hydra",    "mpiexec.hydra",  "mpirun.mpich-abi", "orterun",
     "prterun",       "mpiexec.gforker", "mpirun_rsh",     "oshrun",           "srun"};
 
-// These pass on their environment. Some would start a job if called with a version option.
+// Launchers that pass on their environment. Some would start a job if called with a version option.
 constexpr std::array<std::string_view, 3> inheriting_names = {"aprun", "ibrun", "jsrun"};
 
 template <std::size_t n>

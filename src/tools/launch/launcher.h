@@ -17,11 +17,11 @@
 namespace huddle::launch {
 
 enum class Passing {
-  inherited,       // the ranks get the launcher's own environment: aprun, ibrun, jsrun
-  x_each_context,  // Open MPI up to 4: -x NAME=VALUE, for each program between the words ":"
+  inherited,       // the ranks get the launcher's environment: aprun, ibrun, jsrun
+  x_each_context,  // Open MPI up to 4: -x NAME=VALUE for each program; ":" separates them
   x_once,          // Open MPI 5 and PRRTE: -x before the first program applies to all
   genv,            // MPICH and its family: -genv NAME VALUE applies to all
-  export_list,     // Slurm: the whole environment, unless --export lists what passes
+  export_list,     // Slurm: the whole environment, unless --export lists variables
   unknown,         // unknown MPI: only its environment can be set
 };
 
@@ -34,15 +34,15 @@ struct Launcher {
 // Returns whether this is a known launcher name. The name alone does not identify the MPI.
 bool is_launcher_name(std::string_view name);
 
-// Describes a launcher with this name that printed this as its version.
+// Describes the launcher at `path` by its name and by its output for --version.
 Launcher launcher_from(const std::string& path, std::string_view name, std::string_view printed);
 
-// Returns the launcher at `path`, identified by its own name or that of a link on the way. Runs it
-// for its version if that is safe. None for any other program.
+// Returns the launcher at `path`. Identifies it by its own name or by that of a file to which it
+// links. Runs it with --version if that is safe. Returns none for any other program.
 std::optional<Launcher> find_launcher(const std::string& path);
 
-// Returns the number of words that the option takes; 0 for an unknown option or one that contains
-// its value. Used to find the program after the options.
+// Returns the number of words after an option that belong to it; 0 for an unknown option or one
+// that contains its value. Used to find the program after the options.
 std::size_t words_taken(Passing launcher, std::string_view option);
 
 // One of the programs in a launcher's command line, separated by ":", with its options. Positions
@@ -55,10 +55,11 @@ struct AppContext {
   bool operator==(const AppContext&) const = default;
 };
 
-// Returns whether a word can be started. The words that unknown options take hardly ever can.
+// Returns whether a word names a program. The values of unknown options hardly ever do.
 using IsProgram = std::function<bool(const std::string&)>;
 
-// Returns at least one context. If no program is found, all words count as options.
+// Returns the programs of a launcher's command line: at least one context. If no program is found,
+// all words count as options.
 // Requires: words[0] is the launcher.
 std::vector<AppContext> contexts_of(const std::vector<std::string>& words, Passing launcher,
                                     const IsProgram& is_program);

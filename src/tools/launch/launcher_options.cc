@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// Open MPI 4.1 and 5.0, PRRTE 3.0.
+// Options of Open MPI 4.1 and 5.0 and of PRRTE 3.0 with one or two values.
 constexpr std::array<std::string_view, 45> open_mpi_one = {"n",
                                                            "np",
                                                            "c",
@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 45> open_mpi_one = {"n",
 constexpr std::array<std::string_view, 6> open_mpi_two = {"mca",   "gmca",    "omca",
                                                           "gomca", "prtemca", "pmixmca"};
 
-// Hydra in MPICH, MVAPICH and Intel MPI.
+// Options of Hydra in MPICH, MVAPICH and Intel MPI.
 constexpr std::array<std::string_view, 43> hydra_one = {"n",
                                                         "np",
                                                         "f",
@@ -107,7 +107,7 @@ constexpr std::array<std::string_view, 43> hydra_one = {"n",
                                                         "binding"};
 constexpr std::array<std::string_view, 2> hydra_two = {"genv", "env"};
 
-// Slurm 22.05. A letter and its value may be one word, which then takes no other.
+// Options of Slurm 22.05 with a value. A one-letter option and its value may form a single word.
 constexpr std::array<std::string_view, 88> slurm_one = {"A",
                                                         "b",
                                                         "c",

@@ -23,7 +23,7 @@ constexpr std::string_view stub_of_collectives = "libhuddle_preload.so";
 constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
 constexpr std::string_view threads = "libhuddle_threads.so";
 
-// In an installation, then in a build.
+// Relative to the program's folder: in an installation, then in a build.
 constexpr std::array<std::string_view, 2> preload_folders = {HUDDLE_PRELOAD_FOLDER,
                                                              "../lib/huddle"};
 

@@ -13,8 +13,8 @@ namespace huddle::launch {
 // The variable that the loader reads.
 inline constexpr std::string_view preload_name = "LD_PRELOAD";
 
-// Identifies the process and the file of the program that `huddle run` becomes, unless that is a
-// launcher: "PID PATH". The stub reads it (src/mpi/stub/preload.c).
+// The variable that identifies the program that `huddle run` becomes, unless that is a launcher:
+// "PID PATH". The stub reads it (src/mpi/stub/preload.c).
 inline constexpr std::string_view program_variable = "_HUDDLE_PROGRAM";
 
 // The folder in which ranks store their part of a profile. The stub and the back end of the
@@ -30,16 +30,16 @@ struct Library {
   std::string folder;   // the searched folder
   std::string stub;     // name of the file to preload
   std::string preload;  // that file; empty: missing
-  std::string heap;     // library that allocates ranks' arrays in shared memory, likewise
-  std::string threads;  // library for observing threads, likewise
+  std::string heap;     // library that allocates ranks' arrays in shared memory; empty: missing
+  std::string threads;  // library for observing threads; empty: missing
 };
 
-// Finds the library of the program at this path, next to it in an installation or a build.
+// Finds the libraries that belong to the program at this path, in an installation or a build.
 Library find_library(const std::string& program, Purpose purpose = Purpose::collectives);
 
 // Returns `theirs` (an LD_PRELOAD: files separated by spaces and colons) followed by `ours`, a list
-// of the same form. Tools that intercept the MPI thus stay in front of huddle, which takes the
-// place of the MPI for them.
+// of the same form. Tools that intercept MPI calls thus stay in front of huddle, which is the MPI
+// for them.
 std::string joined_preload(const std::string& ours, std::string_view theirs);
 
 // Returns false for paths with spaces or colons, at which the loader splits LD_PRELOAD.

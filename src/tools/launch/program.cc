@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The kernel's limit.
+// The kernel's limit on the symbolic links in a path.
 constexpr int most_links = 40;
 
 bool can_start(const std::string& path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Finds the file that a command's first word denotes, like the operating system, and runs programs.
+// Finds the program that the first word of a command names, as shells do, and runs programs.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,16 @@
 
 namespace huddle::launch {
 
-// Returns the file that `word` would start: itself if it contains a slash, else the program in the
-// first matching folder of `search_path` (a PATH). None if there is no such program.
+// Returns the file that `word` would start: itself if it contains a slash, otherwise the program in
+// the first matching folder of `search_path` (a PATH). Returns none if there is no such program.
 std::optional<std::string> find_program(const std::string& word, std::string_view search_path);
 
-// Returns why there is nothing to start, and a remedy.
+// Returns the reason why a word names no program, and a remedy.
 // Requires: find_program() found nothing.
 std::string why_not_found(const std::string& word);
 
-// Returns a path and every link on the way to the file itself, the file last.
+// Returns the path and, if it is a symbolic link, every link on the way to the file and the file,
+// in this order.
 std::vector<std::string> along_links(const std::string& path);
 
 // Quotes a word for a POSIX shell, in single quotes if necessary.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// bash completions: tables as functions, followed by the code that completes a line with them.
+// bash completions: tables in the form of functions, and the code that completes a command line
+// with them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -125,7 +126,7 @@ std::string answer(const Argument& argument) {
   return fmt::format("kind={} words='{}'", kind_of(argument.value), fmt::join(argument.words, " "));
 }
 
-constexpr std::string_view any = "*";  // command
+constexpr std::string_view any = "*";  // matches every command
 
 std::string option_rules(std::string_view command, const std::vector<Argument>& options) {
   std::string text;
@@ -168,7 +169,7 @@ std::string options_table(const cli::ProgramInterface& all) {
   return text + "    *) words='' ;;\n  esac\n}\n";
 }
 
-// Returns the subcommands of a command, if there are any.
+// Returns the rule that proposes the subcommands of a command; empty if there are none.
 std::string commands_rule(std::string_view name, const Interface& interface) {
   if (interface.subcommands.empty()) return "";
   std::vector<std::string> names;

@@ -100,7 +100,7 @@ std::string names_of(const Argument& option) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// Returns the condition that the line is at this command.
+// Returns the condition that this command is being completed.
 std::string at(std::string_view command) { return fmt::format("__huddle_at \"{}\"", command); }
 
 std::string option_lines(const std::string& place, const Interface& interface) {
@@ -121,14 +121,15 @@ std::vector<std::string> names_with_values(const Interface& command) {
   return names;
 }
 
-// Returns the line that completes another command with that command's own completion.
+// Returns the line that completes a command line given after this command, with that command's own
+// completion.
 std::string rest_lines(const Interface& command) {
   return fmt::format(
       "complete -c huddle -n '{}' -x -a '(__fish_complete_subcommand --fcs-skip=2 {})'\n",
       at(command.name), fmt::join(names_with_values(command), " "));
 }
 
-// Returns the subcommands of a command.
+// Returns the lines that propose the subcommands of a command.
 std::string commands_lines(std::string_view name, const Interface& interface) {
   std::string text;
   for (const cli::Listed& below : interface.subcommands) {

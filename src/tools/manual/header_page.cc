@@ -38,7 +38,7 @@ std::string without(std::string text, std::string_view part) {
   return at == std::string::npos ? text : text.erase(at, part.size());
 }
 
-// Returns the text of a comment that begins with this line.
+// Returns the text of the comment that begins with `line`. Reads its further lines from `lines`.
 std::string comment_from(std::string line, std::istream& lines) {
   std::string all = line;
   while (line.find("*/") == std::string::npos && std::getline(lines, line)) all += "\n" + line;
@@ -85,7 +85,7 @@ Composite composite_of(std::string_view code) {
   if (open == std::string_view::npos || close == std::string_view::npos) return {};
   Composite composite{std::string(code.substr(0, code.find_last_not_of(' ', open - 1) + 1)), {}};
   const std::string body(code.substr(open + 1, close - open - 1));
-  // A comment is above its member, or after it with a `<`.
+  // A comment precedes its member or, with a `<`, follows it.
   const bool is_enum = composite.name.find("enum") != std::string::npos;
   const std::regex member(is_enum ? R"(\s*()([^,/]+,)\s*(/\*\*<[^]*?\*/)?)"
                                   : R"(\s*(/\*\*[^]*?\*/)?\s*([^;/]+;)())");
@@ -126,7 +126,7 @@ std::string indented(const std::string& text) {
   return text.empty() ? "" : ".RS 4\n" + paragraphs(text) + ".RE\n";
 }
 
-// Members without a comment form one paragraph.
+// Formats the members. Those without a comment form one paragraph.
 std::string members_text(const std::vector<Member>& members) {
   std::string text;
   bool in_a_row = false;
@@ -142,7 +142,7 @@ std::string members_text(const std::vector<Member>& members) {
   return ".RS 4\n" + text + ".RE\n";
 }
 
-// Declarations are not broken, whatever the width of the terminal.
+// Puts each declaration on one line, whatever the width of the terminal.
 std::string declarations(const std::string& code) {
   std::string text;
   std::istringstream all(code);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The program that generates manual pages and completions during huddle's build: huddle-manual
-// FOLDER HEADER writes the files to be installed in FOLDER/share. HEADER is huddle.h.
+// The program that generates manual pages and completions during huddle's build. `huddle-manual
+// FOLDER HEADER` writes the files to FOLDER, as they are installed in share. HEADER is huddle.h.
 #include <fmt/format.h>
 
 #include <cstdio>

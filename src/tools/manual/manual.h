@@ -12,8 +12,8 @@
 
 namespace huddle::manual {
 
-// Escapes sentences: all characters with a meaning in roff. Hyphens of options can be copied; those
-// in words may become typographic ones.
+// Escapes prose for roff. Hyphens in options stay ASCII, so that options can be copied; those
+// within words may become typographic hyphens.
 std::string prose(std::string_view text);
 // Escapes text to be typed: every character is shown as it is.
 std::string literal(std::string_view text);
@@ -43,9 +43,9 @@ std::string reference(const std::string& name, int section);
 // Returns huddle(1), a page for each command and subcommand, and huddle-settings(7).
 std::vector<Page> pages(const cli::ProgramInterface& all, const std::string& version);
 
-// One passage of a C header: a comment without its marks, in which unchanged lines are indented,
-// and the declarations below it. Either may be empty. Headers must use huddle's conventions:
-// chapters begin with `/* ---- heading ---- */`, comments for readers with `/**`.
+// One passage of a C header: a comment without its marks, and the declarations below it. Either may
+// be empty. Indented lines of the comment are shown unchanged. Headers must use huddle's
+// conventions: chapters begin with `/* ---- heading ---- */`, comments for readers with `/**`.
 struct Passage {
   std::string comment;
   std::string code;
@@ -78,7 +78,8 @@ Composite composite_of(std::string_view code);
 // Returns names such as "huddle_bcast" of all declared functions.
 std::vector<std::string> functions_in(std::string_view code);
 
-// Returns huddle(3), generated from the header, also named after the header and its functions.
+// Returns huddle(3), generated from the header. The page is also named after the header and each of
+// its functions.
 Page header_page(std::string_view header, const std::string& version);
 
 // Return shell completions from the data behind --help: each function returns the text of a file

@@ -28,7 +28,7 @@ bool is_option(std::string_view word) {
   return first != word.end() && *first == '-' && first + 1 != word.end();
 }
 
-// Escapes a line that would be a roff request.
+// Escapes a line that roff would read as a request.
 std::string guarded(const std::string& line) {
   return !line.empty() && line.front() == '.' ? "\\&" + line : line;
 }
@@ -98,14 +98,14 @@ constexpr int interface_section = 3;
 constexpr int overview_section = 7;
 constexpr const char* settings_name = "huddle-settings";
 
-// Returns the name of a command's page: "bench engine" has huddle-bench-engine(1).
+// Returns the name of a command's page: "huddle-bench-engine" for "bench engine".
 std::string page_name(const std::string& command) {
   std::string name = "huddle-" + command;
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
 }
 
-// Returns an argument as in "-n, --ranks N".
+// Returns the names of an argument and its placeholder, for example "-n, --ranks N".
 std::string term(const Argument& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back(bold(name));
@@ -175,7 +175,8 @@ std::string see_also(const ProgramInterface& all, const std::string& own_name) {
   return section("SEE ALSO", fmt::format("{}\n", fmt::join(references, ",\n")));
 }
 
-// Returns the subcommands, each with its own page. `before`: the words before their names.
+// Returns the list of subcommands, each with a reference to its page. `before` contains the words
+// that precede their names.
 std::string commands_list(const std::string& before, const std::vector<Listed>& commands) {
   std::string text;
   for (const Listed& command : commands) {

@@ -82,7 +82,8 @@ std::string values_of(const Argument& option) {
   return text;
 }
 
-// Returns options that are not proposed after this one: its other names, and those it excludes.
+// Returns the options that are not proposed after this one: all of its names, and those that it
+// excludes.
 std::vector<std::string> rivals_of(const Interface& interface, const Argument& option) {
   std::vector<std::string> rivals = option.names;
   for (const auto& [one, other] : interface.exclusions) {
@@ -92,7 +93,8 @@ std::vector<std::string> rivals_of(const Interface& interface, const Argument& o
   return rivals;
 }
 
-// Marks options with a value: that of "--name=" may be in the same word or in the next one.
+// Marks options that take one value: "=" if the value may follow in the same word after "=" or in
+// the next word, "+" if it follows directly or in the next word.
 std::string marked(const std::string& name, const Argument& option) {
   if (option.values != 1) return name;
   return name + (name.starts_with("--") ? "=" : "+");

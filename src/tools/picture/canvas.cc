@@ -57,7 +57,7 @@ std::string_view anchor_attribute(Align align) {
   return "";
 }
 
-// A table of colors as few rectangles: each is grown from a cell to the right, then down.
+// Covers a table of colors with few rectangles: each grows from a cell to the right, then down.
 class Tiles {
  public:
   Tiles(int rows, int columns, std::span<const Rgb> colors)
@@ -161,7 +161,7 @@ void Canvas::text(const Rect& rect, std::string_view text, const TextLook& look)
   const double room = std::max(rect.width, 1);
   const std::string x = number(anchor_x(rect, look.align));
   const std::string y = number(rect.y + rect.height / 2.0 + baseline_shift * look.size);
-  // Not by textLength: librsvg ignores it.
+  // Scales the text instead of using textLength, which librsvg ignores.
   const std::string place =
       width <= room * unseen_excess
           ? fmt::format("x=\"{}\" y=\"{}\"", x, y)

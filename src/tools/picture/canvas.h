@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A sheet to draw on that becomes an SVG document.
+// A drawing surface, which is written as an SVG document.
 #pragma once
 
 #include <span>
@@ -54,7 +54,7 @@ class Canvas {
   // Fills the rectangle with a table of colors; the cells have hard edges.
   // Requires: colors.size() == rows * columns; width and height are multiples of columns and rows.
   void cells(const Rect& rect, int rows, int columns, std::span<const Rgb> colors);
-  // Fills the rectangle with colors at equal distances and straight blends between them.
+  // Fills the rectangle with a linear gradient through the colors, which have equal distances.
   // Requires: there are at least two colors.
   void gradient(const Rect& rect, Direction direction, std::span<const Rgb> colors);
 

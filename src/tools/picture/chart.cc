@@ -69,7 +69,7 @@ class BarDrawing {
         white, 0.85);
   }
 
-  // Returns the y coordinate of its lower end.
+  // Draws a group of bars. Returns the y coordinate of its lower end.
   int draw_group(const BarChart::Group& group, int y) {
     canvas_.text({margin, y, name_width_ + most_bar_width, line}, group.heading,
                  {12, TextLook{}.color, true, Align::left});
@@ -143,7 +143,7 @@ constexpr std::array<Rgb, 8> line_colors = {{{38, 84, 156},
                                              {72, 152, 188},
                                              {112, 112, 118}}};
 
-// An axis from one power of two to another.
+// A logarithmic axis, from one power of two to another.
 class Axis {
  public:
   void include(double value) {

@@ -23,8 +23,8 @@ struct Rgb {
 
 inline constexpr Rgb white = {255, 255, 255};
 
-// Returns a color between dark blue (0: near), green and yellow (1: far). Lightness increases
-// monotonically, so it also works in grey. Values outside 0 to 1 are clamped.
+// Returns a color on the scale from dark blue (0: near) over green to yellow (1: far). Lightness
+// increases monotonically, so the scale also works in grey. Values outside 0 to 1 are clamped.
 Rgb heat(double fraction);
 
 // Returns the colors between which heat() blends, in equal steps from 0 to 1.

@@ -89,7 +89,8 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() ? std::string() : " (" + text + ")";
 }
 
-// With few allowed hardware threads, a calibration cannot measure every level.
+// Distinguishes partial calibrations: with few allowed hardware threads, a calibration cannot
+// measure every level.
 std::string measured_line(const Machine& machine) {
   const machine::Provenance& provenance = machine.provenance;
   const bool every_level = std::all_of(

@@ -23,7 +23,7 @@ std::string level_title(std::string_view level);
 std::string group_title(const machine::Topology& topology, const machine::Level& level,
                         std::size_t group);
 
-// Returns the title without what differs between equal groups: "l3 33554432", "package".
+// Returns a text that is equal for groups of the same kind: "l3 33554432", "package".
 std::string group_shape(const machine::Level& level, std::size_t group);
 
 // Returns for example "NUMA 2 hbm 16G".
@@ -42,7 +42,8 @@ std::string calibration_line(const Subject& subject);
 using LevelRow = std::array<std::string, 5>;  // sharing, one way, shared line, spread, origin
 std::vector<LevelRow> level_rows(const machine::Machine& machine);
 
-// Returns where measured latencies disagree with the firmware's topology; empty without any.
+// Returns a sentence for each disagreement between the measured latencies and the firmware's
+// topology.
 std::vector<std::string> latency_differences(const machine::Machine& machine);
 
 }  // namespace huddle::picture

@@ -68,7 +68,8 @@ std::string Grid::text(bool color) const {
 
 namespace {
 
-// Splits the text into words with the following blanks and list items with the comma.
+// Splits the text into pieces that may not be broken: words with the blanks that follow them, and
+// list items with their commas.
 std::vector<std::string> unbreakable(std::string_view text) {
   std::vector<std::string> pieces(1);
   for (const char c : text) {

@@ -18,7 +18,7 @@ class Grid {
 
   // Writes one line of UTF-8 text, cut off at `room` columns and at the edge.
   void put(int x, int y, std::string_view text, const Ink& ink, int room);
-  // Repeats the character.
+  // Writes the character `count` times.
   void fill(int x, int y, int count, std::string_view character, const Ink& ink);
 
   // Returns all lines without trailing blanks.

@@ -15,7 +15,7 @@
 namespace huddle::picture {
 namespace {
 
-// Possible numbers of columns for inner boxes. More would not be recognized as a row.
+// Numbers of columns that are tried for inner boxes. A longer row would not be recognized as one.
 constexpr std::array<int, 6> columns_to_try = {1, 2, 3, 4, 6, 8};
 
 // A node with all its contents, relative to its own corner.

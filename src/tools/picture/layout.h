@@ -14,7 +14,7 @@
 
 namespace huddle::picture {
 
-// The sizes in the drawing.
+// Sizes of the parts of a drawing.
 struct Metrics {
   int character = 1;   // width
   int cell_line = 1;   // height of a line in a cell
@@ -46,13 +46,13 @@ struct Layout {
   std::vector<Placed> placed;  // boxes before their contents
 };
 
-// Returns the lowest layout that is at most `columns` units wide, or wider if its cells require
-// that. Keeps pointers into the tree.
+// Returns the layout with the smallest height among those that are at most `columns` units wide. It
+// is wider if its cells require that. Keeps pointers into the tree.
 Layout lay_out(const Node& root, const Metrics& metrics, int columns);
 
-// Returns the tree with equal neighbours folded in the outermost `depth` levels of boxes. Large
-// machines have many of them. A folded group keeps its first box; the others become one box with a
-// cell each, which contains their hardware threads.
+// Returns the tree with equal neighbours folded in the outermost `depth` levels of boxes, because
+// large machines have many of them. The first box of a group stays. The others become the cells of
+// one box, each with the hardware threads of its former box.
 Node folded(const Node& root, int depth);
 
 // Returns the number of box levels below the root, without cells.

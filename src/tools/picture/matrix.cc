@@ -45,8 +45,8 @@ double block_average(const LatencyMatrix& matrix, int top, int left, int size) {
   return count == 0 ? 0 : sum / count;
 }
 
-// Returns the step between `least` and twice that for which the kept edges have the greatest
-// weight; the smallest of several. A step of one keeps all edges.
+// Returns a step from `least` to 2 * `least`. A step keeps the edges whose rows are its multiples;
+// the returned one is the smallest that keeps the greatest weight. A step of one keeps all edges.
 int edge_keeping(const std::vector<Edge>& edges, int least) {
   if (least <= 1) return 1;
   const auto kept = [&edges](int step) {

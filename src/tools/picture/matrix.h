@@ -35,7 +35,7 @@ struct LatencyMatrix {
   }
 };
 
-// Uses measured pairs if there are any, otherwise the model's latency.
+// Returns the measured latencies if there are any, otherwise those of the model.
 // Requires: validate(machine) passed.
 LatencyMatrix latency_matrix(const machine::Machine& machine);
 
@@ -75,8 +75,8 @@ struct Scale {
 };
 Scale scale_of(const Blocks& blocks);
 
-// Characters from light to dark for output without colour. There are few, so a machine with few
-// different latencies gets one character for each.
+// Shade characters for output without colour, from light to dark. There are only a few of them, so
+// on a machine with few different latencies each latency gets its own character.
 struct Shade {
   double most_ns = 0;  // upper limit
   std::string_view character;

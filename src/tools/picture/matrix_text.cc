@@ -13,7 +13,7 @@
 namespace huddle::picture {
 namespace {
 
-// Light is near. A blank stands for a core with only one thread.
+// Lighter characters stand for lower latencies, and a blank for a core with only one thread.
 constexpr std::array<std::string_view, 4> unicode_ramp = {"░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 6> ascii_ramp = {".", ":", "+", "*", "#", "@"};
 
@@ -76,11 +76,11 @@ Shades shades_for(const Blocks& blocks, const Scale& scale, bool unicode) {
 
 namespace {
 
-// Numbers are shown up to this size.
+// Maximum number of cores for which the cells contain numbers.
 constexpr int most_cores_with_numbers = 12;
-// A cell without a number is about as high as wide.
+// Cells without numbers are about as high as wide.
 constexpr int plain_cell_width = 2;
-// The colour bar of the scale and its labels.
+// Maximum width of the colour bar, and the space beside it for its labels.
 constexpr int text_bar_width = 24;
 constexpr int beside_bar = 28;
 
@@ -88,7 +88,7 @@ std::string number_text(double ns) { return fmt::format("{:.0f}", ns); }
 
 int digits(double ns) { return static_cast<int>(number_text(ns).size()); }
 
-// The settings of a map, computed once.
+// Layout and shades of a heat map, computed once per map.
 struct Setting {
   Blocks blocks;
   Scale scale;

@@ -23,7 +23,7 @@ struct Style {
 // Requires: validate(machine) passed.
 struct Subject {
   machine::Machine machine;
-  std::optional<machine::CpuSet> allowed;  // empty: not the machine on which this runs
+  std::optional<machine::CpuSet> allowed;  // empty if the machine is not this one
   std::string path;                        // the machine file; empty if there is none
   bool measurable = true;                  // 'huddle calibrate' would measure it here
 };
@@ -31,7 +31,7 @@ struct Subject {
 // Returns text for a terminal: the tree, the heat map, the levels and unsteady measurements.
 std::string as_text(const Subject& subject, const Style& style);
 
-// Returns an SVG document with the same on one sheet. Equal subjects give equal bytes.
+// Returns the same as an SVG document with a single sheet. Equal subjects give equal bytes.
 std::string as_svg(const Subject& subject);
 
 // Returns the subject without control characters in its strings: the author of a machine file must

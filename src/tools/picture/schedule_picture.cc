@@ -62,12 +62,13 @@ constexpr TextLook plain = {};
 constexpr TextLook round_look = {12, {34, 36, 42}, true, Align::left};
 constexpr Rgb rail_color = {204, 206, 212};
 constexpr Rgb arrow_color = {54, 74, 140};
-// A cell without a round.
+// The color of cells without a round.
 constexpr Rgb no_round = {244, 244, 246};
 
 int width_of(std::string_view text) { return static_cast<int>(text.size()) * character; }
 
-// A row per rank and a column per round: arrows, then the blocks that arrived with them.
+// Draws a row per rank and a column per round, with arrows for messages and the blocks that arrived
+// with them.
 class Ladder {
  public:
   explicit Ladder(const schedules::Schedule& schedule) : schedule_(schedule) {

@@ -36,7 +36,7 @@ constexpr int height_unfolded = 2000;
 // The approximate size of the map and the limit for its cells.
 constexpr int map_side = 560;
 constexpr int largest_cell = 56;
-// Numbers are shown in cells up to this matrix size.
+// Maximum number of cores for which the cells contain numbers.
 constexpr int most_sheet_numbers = 12;
 constexpr int axis = 34;
 constexpr int key_width = 14;
@@ -85,7 +85,7 @@ class Planner {
   }
 
   void heading(int x, int y, const std::string& words) {
-    // Bold and larger: half as wide again as common text.
+    // Bold and larger text is about half as wide again as normal text.
     text({x, y, text_width(words) * 3 / 2, heading_line}, words,
          {heading_points, {34, 36, 42}, true, Align::left});
   }
@@ -184,7 +184,7 @@ class Planner {
     }
   }
 
-  // Returns the x coordinate of its right end.
+  // Places the colour bar. Returns the x coordinate of its right end.
   int place_bar() {
     const int x = sheet_.map.right() + column_gap;
     if (sheet_.scale.flat()) {
@@ -204,7 +204,7 @@ class Planner {
     return x + key_width + 6 + bar_labels;
   }
 
-  // Returns the y coordinate of its lower end.
+  // Places the table of level costs. Returns the y coordinate of its lower end.
   int place_table(int x, int y) {
     const std::vector<LevelRow> rows = level_rows(subject_.machine);
     if (rows.size() < 2) return y;

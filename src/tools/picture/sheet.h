@@ -49,10 +49,10 @@ Metrics sheet_metrics();
 
 Sheet plan_sheet(const Subject& subject);
 
-// Draws the plan.
+// Returns the planned sheet as an SVG document.
 std::string draw(const Sheet& sheet);
 
-// Sizes that plan and drawing share.
+// Sizes that both plan_sheet() and draw() use.
 namespace sheet_sizes {
 inline constexpr int margin = 28;
 inline constexpr int swatch = 12;

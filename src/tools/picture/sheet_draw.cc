@@ -18,7 +18,7 @@ constexpr Rgb allowed_color = {0, 122, 108};
 // The slower cores of a hybrid processor.
 constexpr Rgb lesser_color = {190, 120, 30};
 constexpr Rgb memory_color = {117, 96, 168};
-// A core with only one thread.
+// The color of a diagonal cell whose core has only one thread.
 constexpr Rgb no_value = {244, 244, 246};
 
 struct CellLook {

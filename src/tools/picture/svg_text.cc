@@ -33,7 +33,8 @@ bool is_allowed(char32_t value) {
 }  // namespace
 
 CodePoint first_code_point(std::string_view utf8) {
-  // The least value that needs an encoding of this length: a longer encoding is invalid.
+  // The smallest value that needs an encoding of this length. Encodings that are longer than
+  // necessary are invalid.
   constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const unsigned lead = byte_at(utf8, 0);
   const std::size_t length = encoded_length(lead);

@@ -10,7 +10,7 @@
 
 namespace huddle::picture {
 
-// Replaces invalid UTF-8 and characters that an XML document must not contain.
+// Stands for invalid UTF-8 and for characters that an XML document must not contain.
 inline constexpr char32_t replacement_character = 0xFFFD;
 
 struct CodePoint {
@@ -23,8 +23,8 @@ struct CodePoint {
 // Requires: the text is not empty.
 CodePoint first_code_point(std::string_view utf8);
 
-// The fonts of a picture in order of preference. text_width() holds for the first, which is among
-// the widest of the common ones: the others need less space.
+// The fonts of a picture in order of preference. text_width() holds for the first font. It is among
+// the widest common fonts, so text in the other fonts needs less space.
 inline constexpr std::string_view font_family = "'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif";
 
 // Half the difference of the font's ascent and descent, in ems. A line of text is centered on a
@@ -35,7 +35,7 @@ inline constexpr double baseline_shift = 0.346;
 // characters become U+FFFD.
 std::string xml_escaped(std::string_view utf8);
 
-// Returns an upper bound of the text's width at this font size, in the font's first family.
+// Returns an upper bound of the text's width at this font size, in the first font of `font_family`.
 double text_width(std::string_view utf8, double size, bool bold);
 
 }  // namespace huddle::picture

@@ -17,7 +17,8 @@ using machine::CpuSet;
 using machine::Level;
 using machine::Topology;
 
-// Returns whether a level that is private to a core is shown in it; others stay boxes around it.
+// Returns whether a level that belongs to a single core is shown as a part of the core. Other such
+// levels stay boxes around it.
 bool merges_into_core(const std::string& level) { return level == "l1" || level == "l2"; }
 
 Allowance allowance_of(const CpuSet& cpus, const std::optional<CpuSet>& allowed) {
@@ -46,7 +47,8 @@ class Builder {
   }
 
  private:
-  // Returns the NUMA node of a machine that has only one; it is named beside the machine's name.
+  // Returns the NUMA node that contains all hardware threads, which is named beside the machine's
+  // name; null if there are several nodes.
   const machine::NumaNode* only_node() const {
     if (machine::find_level(topology_, "numa") != nullptr) return nullptr;
     const auto& numa = topology_.numa;
@@ -63,7 +65,7 @@ class Builder {
     return fmt::format("{}{}", machine::whole_machine, named.substr(named.rfind(' ')));
   }
 
-  // Returns the parts of `cpus` by the levels before `end`, ordered by first hardware thread.
+  // Divides `cpus` into parts by the levels before `end`, ordered by their first hardware threads.
   std::vector<Node> parts_of(const CpuSet& cpus, std::size_t end) const {
     std::vector<Node> parts;
     if (cpus.empty()) return parts;
@@ -149,7 +151,8 @@ class Builder {
     return -1;
   }
 
-  // Returns for example "P0,64" with a mark before each number, or one if all are the same.
+  // Returns for example "P0,64", with a mark before each number, or with one mark if all are the
+  // same.
   std::string core_label(const Node& cell) const {
     const std::string letter =
         cell.core_kind < 0 ? "" : letters_[static_cast<std::size_t>(cell.core_kind)];
@@ -173,7 +176,7 @@ class Builder {
     return label;
   }
 
-  // Adds memory without a box to the innermost box around its hardware threads.
+  // Adds each NUMA node that has no box to the innermost box around its hardware threads.
   void add_memory(Node& root) const {
     const Level* level = machine::find_level(topology_, "numa");
     for (const machine::NumaNode& node : topology_.numa) {

@@ -37,7 +37,7 @@ struct Node {
   std::vector<Node> children;
 };
 
-// Marks before a hardware thread's number, for output without colour. Empty: none.
+// Marks before the numbers of hardware threads, for output without colour; empty for no mark.
 struct Marks {
   std::string allowed;
   std::string other;
@@ -45,7 +45,7 @@ struct Marks {
 };
 
 struct TreeOptions {
-  std::optional<machine::CpuSet> allowed;  // empty: not the machine on which this runs
+  std::optional<machine::CpuSet> allowed;  // empty if the machine is not this one
   Marks marks;
   bool core_titles = false;  // cores as boxes with their own caches in the title
 };

@@ -15,7 +15,7 @@ namespace {
 using machine::CpuSet;
 using machine::Topology;
 
-// The height of a classic terminal without the prompt: cores get their own boxes if all fit.
+// Cores get their own boxes if the tree then fits into a classic terminal of 24 lines.
 constexpr int lines_with_core_boxes = 22;
 // Two screens: equal boxes are folded in taller trees.
 constexpr int lines_unfolded = 48;

@@ -20,7 +20,7 @@ using fabric::Cluster;
 constexpr double short_block = 8;
 constexpr double medium_block = 8192;
 constexpr double long_block = 120 * 1024;
-// The paper does not state the number. This power of two needs more than one switch.
+// The paper does not state the number of ranks. This power of two needs more than one switch.
 constexpr int simulated_ranks = 64;
 
 std::unique_ptr<schedules::Schedule> schedule_of(const std::string& algorithm, int ranks) {
@@ -41,7 +41,7 @@ double steps(const std::string& algorithm, int ranks) {
   return static_cast<double>(most);
 }
 
-// Returns the time of the fastest algorithm.
+// Returns the simulated time of the fastest algorithm.
 double fastest_ns(const Cluster& cluster, std::initializer_list<const char*> algorithms,
                   double block_bytes) {
   const std::vector<int> nodes =

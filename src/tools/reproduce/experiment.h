@@ -30,7 +30,7 @@ using OfPaper = std::function<double()>;
 using OfMachine = std::function<double(const machine::Machine&)>;
 using OfFabric = std::function<double(const fabric::Cluster&)>;
 struct OfHere {
-  int buffers = 1;  // ratio of a broadcast with this number of buffers to one buffer
+  int buffers = 1;  // compares a broadcast with this number of buffers to one with one buffer
 };
 
 struct Experiment {
@@ -60,7 +60,7 @@ struct Seated {
       : model(machine),
         locality(node::locality(machine.topology, std::move(pus))),
         costs(model, locality) {}
-  // One rank per hardware thread.
+  // Places one rank on each hardware thread of the machine.
   explicit Seated(const machine::Machine& machine) : Seated(machine, machine.topology.pus.cpus()) {}
   // `costs` refers to `locality`.
   Seated(const Seated&) = delete;
@@ -77,7 +77,7 @@ struct Seated {
   select::Costs costs;
 };
 
-// Maximum relative deviation from an estimate.
+// Maximum relative deviation of a redrawn figure from its estimate.
 inline constexpr double estimates_spread = 0.25;
 
 class Draws {
@@ -92,10 +92,11 @@ class Draws {
 };
 
 // Multiplies each estimated figure by a random factor; a curve is one figure and keeps its shape.
-// Measured and published figures stay unchanged. validate() accepts the result.
-// The variation of a result shows how much it depends on the estimates.
+// Measured and published figures stay unchanged. validate() accepts the result. Results from many
+// redrawn machines show how much they depend on the estimates.
 machine::Machine redrawn(machine::Machine machine, Draws& draws);
-// Redraws the nodes and the links between switches; links of one height are one figure.
+// Redraws the machine of the nodes and the links between switches. All links of the same height in
+// the network are one figure.
 fabric::Cluster redrawn(fabric::Cluster cluster, Draws& draws);
 
 }  // namespace huddle::reproduce

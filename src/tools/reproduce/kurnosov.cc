@@ -19,7 +19,8 @@ using node::Shape;
 
 constexpr std::size_t page = 4096;
 
-// Parameters of the paper's plots: to copy a byte, notify, wait for a set, release a set.
+// Parameters of the paper's plots: the times to copy a byte, to notify a reader, to wait for a set
+// of buffers, and to release a set.
 constexpr double byte_ns = 1;
 constexpr double notice_ns = 50 * byte_ns;
 constexpr double wait_ns = 100 * byte_ns;
@@ -36,7 +37,7 @@ double formula_ns(std::size_t message, std::size_t fragment, std::size_t buffers
          select::ceil_div(message, fragment) * notice_ns + static_cast<double>(message) * byte_ns;
 }
 
-// Returns the paper's best fragment for a queue of this size.
+// Returns the fragment size that minimizes the paper's formula for a queue of this size.
 double best_fragment(std::size_t queue) {
   return std::sqrt(static_cast<double>(queue) * notice_ns / byte_ns);
 }
@@ -64,7 +65,7 @@ struct Design {
   std::size_t fragment = 0;  // bytes of a buffer
   std::size_t buffers = 1;   // buffers of a set, which is awaited and released as a whole
   std::size_t sets = 1;      // used in turn
-  bool data_follow = false;  // data also follow the tree, from buffer to buffer
+  bool data_follow = false;  // the data also follow the tree, from buffer to buffer
 };
 
 constexpr Shape flat{Shape::Kind::flat, 1};
@@ -76,7 +77,7 @@ constexpr Design theirs(std::size_t buffers) {
   return {binary, figures_fragment, buffers, 1, false};
 }
 constexpr Design mvapich{flat, figures_fragment, 128, 1, false};
-// Two banks of four buffers.
+// Open MPI's coll/sm has two banks of four buffers.
 constexpr Design coll_sm{four_ary, figures_fragment, 4, 2, true};
 
 // Returns the predicted time of a broadcast. In a set, the first buffer is filled and its
@@ -156,7 +157,8 @@ double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
                                     priced_message, fragment, memory::CopyKernel::plain);
 }
 
-// Returns the time of the costlier of their two best trees, relative to the cheapest other one.
+// Returns the time with the slower of the paper's two best trees (binary and chain), relative to
+// the fastest other tree.
 template <class NsOf>
 double best_trees(const NsOf& ns) {
   double others_ns = ns(flat);

@@ -45,7 +45,8 @@ double card_bytes_per_s(const Machine& machine, int ranks) {
   return of_node / ranks;
 }
 
-// Returns whether UCX with its defaults adds the card as a lane for messages inside the node.
+// Returns whether UCX, with its default settings, adds the card as a lane for messages inside the
+// node.
 bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
   double best = 0;
   for (const ucx::RatedPath& path : ucx::shipped_ratings(ucx::oldest_known)) {
@@ -55,7 +56,8 @@ bool has_card_lane_as_shipped(const Machine& machine, int ranks) {
                          ucx::shipped_lane_ratio(ucx::oldest_known));
 }
 
-// Returns the same for the settings that huddle writes, including its suggested ratio of lanes.
+// Returns the same for the settings that huddle recommends, including the lane ratio even if it is
+// untested.
 bool has_card_lane_as_advised(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   const ucx::Advice advice = ucx::advise(
@@ -71,13 +73,14 @@ double rank_counts_with(bool (*is_so)(const Machine& machine, int ranks), const 
   return counts;
 }
 
-// Returns the time of KNEM relative to CMA while this number of ranks is active.
+// Returns the time of KNEM relative to CMA while this number of ranks receive a message each.
 double knem_by_cma(const machine::CostModel& model, int ranks) {
   return ucx::communication_cost_ns(model, "knem", ucx::judged_bytes, ranks) /
          ucx::communication_cost_ns(model, "cma", ucx::judged_bytes, ranks);
 }
 
-// Returns the time of a message through shared memory relative to the card, for active `ranks`.
+// Returns the time of a message through shared memory, relative to the network card, while this
+// number of ranks receive a message each.
 double shared_memory_by_card(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
   return ucx::communication_cost_ns(model, ucx::shared_memory, four_megabytes, ranks) /

@@ -25,7 +25,8 @@ std::vector<int> sockets_for(const Machine& machine, int threads) {
   return pus;
 }
 
-// Returns the cost of the mapping relative to 20 random ones, the same for every machine.
+// Returns the cost of LHMapping relative to that of 20 random mappings. They are the same for every
+// machine.
 double by_no_order(const Machine& machine, mapping::Pattern pattern, int threads) {
   constexpr int orders = 20;
   constexpr std::uint64_t seed = 1;

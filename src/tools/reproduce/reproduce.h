@@ -19,19 +19,19 @@
 
 namespace huddle::reproduce {
 
-// How a figure is compared.
+// The way in which a figure is compared.
 enum class Kind {
   exact,           // computed or counted from data in the paper itself
   ratio,           // a ratio of two times; huddle's are predicted
   value,           // a time or a best size
-  direction,       // which of two is faster: below 1 it is the first
-  not_comparable,  // not at all; the figure gives the reason
+  direction,       // which of two is faster: the first if the ratio is below 1
+  not_comparable,  // no comparison; the figure contains the reason
 };
 inline constexpr std::array<std::string_view, 5> kind_names = {"exact", "ratio", "value",
                                                                "direction", "not comparable"};
 constexpr std::string_view name(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
-// A figure or, for "20 to 40 %" in the paper, a range.
+// A single value or, if the paper gives for example "20 to 40 %", a range.
 struct Span {
   double from = 0;
   double to = 0;
@@ -47,7 +47,7 @@ struct Figure {
   std::optional<Span> published;  // none for a direction
   std::string unit;               // for example "us"; empty: none
   std::string on;   // the machine or fabric for which it is computed or measured; empty: none
-  std::string why;  // why it cannot be compared or why huddle's misses it; empty: unknown
+  std::string why;  // reason if it cannot be compared or huddle's value misses it; empty: unknown
 };
 
 struct Paper {
@@ -56,7 +56,7 @@ struct Paper {
   std::vector<Figure> figures;
 };
 
-// Throws InputError "FILE:LINE: what is wrong" for an invalid file of figures.
+// Parses a file of figures. Throws InputError "FILE:LINE: what is wrong" if it is invalid.
 Paper parse_paper(std::string_view text, const std::string& name);
 
 // Loads the figures that huddle installs. Throws FailureError if they are not installed.
@@ -91,13 +91,13 @@ struct Answer {
 // Requires: there is at least one value.
 Answer answer_of(std::vector<double> several);
 
-// By number of buffers.
+// Answers from measurements on this machine, by number of buffers.
 using Measurements = std::map<int, Answer>;
 
 struct Row {
   Figure figure;
   std::optional<Answer> answer;
-  std::optional<double> simulated;  // in addition to a prediction, if there is a protocol
+  std::optional<double> simulated;  // only if huddle has the protocol
   Verdict verdict = Verdict::not_compared;
 };
 
@@ -109,14 +109,15 @@ struct Reproduction {
 // Returns all papers with experiments.
 std::vector<std::string> paper_names();
 
-// Returns whether huddle's value agrees.
+// Returns whether huddle's value `ours` agrees with the figure.
 // Requires: the figure can be compared.
 bool holds(const Figure& figure, double ours);
-// Returns whether huddle's value names the same side as faster; none if the figure names neither.
+// Returns whether huddle's value agrees with the figure on which side is faster; none if the figure
+// does not state this.
 std::optional<bool> is_direction_right(const Figure& figure, double ours);
 
-// Computes the rows of a paper. Figures without a required measurement are not compared.
-// Requires: every figure that can be compared has an experiment.
+// Computes the rows of a paper. Figures whose required measurement is missing from `measured` are
+// not compared. Throws InputError if a figure that can be compared has no experiment.
 Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments, std::uint64_t seed,
                         const Measurements& measured = {});
 // Computes the rows of the paper with this name. Throws UsageError that suggests a similar name.
@@ -131,7 +132,7 @@ struct Tally {
 struct Summary {
   Tally exact;
   Tally priced;     // ratios and values
-  Tally direction;  // rows that name a faster side; good: the right one
+  Tally direction;  // rows that state which side is faster; good: huddle agrees
   // The same for simulated values.
   Tally simulated;
   Tally simulated_direction;

@@ -57,7 +57,8 @@ OfMachine simulated_barriers(const Barrier& ours, const Barrier& other) {
   };
 }
 
-// The number of concurrent readers of a segment, and whether segments are on different NUMA nodes.
+// The maximum number of concurrent readers of a segment, and whether segments are on different NUMA
+// nodes.
 struct Reading {
   int at_once = 1;
   bool is_spread = false;
@@ -66,8 +67,8 @@ constexpr Reading all_at_once{16, false};
 constexpr Reading four_at_once{4, false};
 constexpr Reading four_and_placed{4, true};
 
-// Calls ns_of(locality, layout, segment bytes) for all segment sizes with up to half a megabyte per
-// turn. Returns the least time.
+// Calls ns_of(locality, layout, segment bytes) for each segment size, a power of two, for which all
+// segments of a turn have at most half a megabyte. Returns the shortest time.
 template <class NsOf>
 double with_best_segments(const Seated& seated, const Reading& reading, const NsOf& ns_of) {
   node::RankLocality memories = seated.locality;
@@ -131,8 +132,8 @@ double alltoall_ns(const Seated& seated, std::size_t bytes, std::size_t tile) {
                                    {.tile_bytes = tile, .order = node::PairOrder::paired});
 }
 
-// Returns the time with the best tile that fits into a core's share of the cache, over whole
-// blocks.
+// Returns the experiment for tiles: the time with the best tile that fits into a core's share of
+// the L3 cache, relative to the time without tiles.
 OfMachine tiled(std::size_t bytes) {
   return [bytes](const Machine& machine) {
     const Seated seated(machine);
@@ -173,7 +174,8 @@ double simulated_four_ranks_ns(const Machine& machine, const std::vector<int>& p
 const std::vector<int> on_one_socket = {0, 1, 2, 3};
 const std::vector<int> on_four_sockets = {0, 4, 8, 12};
 
-// Returns the time of copies of half a working set by this number of processes in one socket.
+// Returns the time of a copy whose source and target together have `set_bytes` bytes, while this
+// number of processes of one socket copy at the same time.
 double working_set_ns(const Machine& machine, std::size_t set_bytes, int processes) {
   const machine::CostModel model(machine);
   return model.copy_ns({.bytes = static_cast<double>(set_bytes) / 2,

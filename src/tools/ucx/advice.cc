@@ -25,7 +25,7 @@ constexpr std::string_view known_settings[] = {"UCX_CMA_BW",
                                                "UCX_MAX_RNDV_RAILS",
                                                "UCX_MULTI_LANE_MAX_RATIO",
                                                "UCX_IB_PCI_RELAXED_ORDERING"};
-// The ratio excludes a card's rate with this margin, so that UCX's rounding does not include it.
+// Margin by which the ratio excludes a card, so that UCX's rounding does not include it.
 constexpr double room = 0.95;
 
 std::string gb_text(double bytes_per_s) { return fmt::format("{:.2f} GB/s", bytes_per_s / 1e9); }
@@ -57,8 +57,8 @@ bool is_infiniband(const Device& device) {
 // UCX's name of the loopback device, which TCP uses within a node.
 constexpr std::string_view loopback_device = "lo";
 
-// A transport between processes of one node, the setting of its rate, and the name of the
-// corresponding way in the machine file.
+// A transport between processes of one node, the setting for its bandwidth, and the corresponding
+// way of moving data in the machine file.
 struct Transport {
   std::string_view name;
   std::string_view setting;
@@ -149,7 +149,7 @@ class Adviser {
                        [&](const Device& device) { return device.transport == transport.name; });
   }
 
-  // Returns whether UCX will rate this transport by a figure of this machine, or by the user's.
+  // Returns whether UCX will use a measured bandwidth, or the user's, for this transport.
   bool is_known(const Transport& transport) const {
     return is_users_own(transport.setting) ||
            (rate_by(transport.way).has_value() && has(transport.setting));
@@ -278,7 +278,8 @@ class Adviser {
                                         : shipped_lane_ratio(question_.version);
   }
 
-  // Returns how many devices share a large message between nodes, as far as UCX's ratio decides.
+  // Returns the number of devices over which UCX splits a large message between nodes by its lane
+  // ratio.
   int rails() const {
     if (question_.library == nullptr) {
       int most = 0;

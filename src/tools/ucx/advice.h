@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Recommends UCX settings that replace its constants by values measured on this node, so that UCX
+// Recommends UCX settings that replace UCX's constants by values measured on this node, so that UCX
 // selects the fastest path and uses no network cards for messages within the node.
 #pragma once
 
@@ -42,7 +42,7 @@ struct Advice {
   std::vector<Omitted> omitted;
   double believed_bytes_per_s = 0;  // UCX's figure for the fastest path into a peer's memory
   // The lane ratio that keeps network cards out of the node, even if it is untested. Nothing if
-  // UCX's default does, or if no ratio can.
+  // UCX's default already does so, or if no ratio can.
   std::optional<double> lane_ratio;
 };
 
@@ -71,7 +71,7 @@ inline constexpr std::array<std::string_view, 5> format_names = {"env", "conf", 
 // Throws UsageError if no format has this name.
 Format format_named(std::string_view name);
 
-// Origin of the settings, for the first lines of the text.
+// The circumstances for which the settings were computed, as the text's first lines state them.
 struct Heading {
   std::string machine;  // name of the machine
   Version version;

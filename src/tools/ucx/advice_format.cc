@@ -42,7 +42,7 @@ std::string lines(const Heading& heading, const Advice& advice, std::string_view
   return text;
 }
 
-// Words of a launcher's command line, which cannot have comments.
+// Returns the settings as words of a launcher's command line, which cannot contain comments.
 std::string words(const std::vector<Setting>& settings, std::string_view flag, char between) {
   std::vector<std::string> all;
   for (const Setting& setting : settings) {

@@ -80,7 +80,7 @@ std::optional<DeviceKind> kind_from(std::string_view word) {
   return std::nullopt;
 }
 
-// "11.91/ppn + 0.00 MB/sec".
+// Parses for example "11.91/ppn + 0.00 MB/sec": the shared and the dedicated bandwidth.
 bool read_bandwidth(std::string_view text, Device& device) {
   const auto shared = number_from(text);
   if (!shared || !skip(text, "/ppn + ")) return false;
@@ -106,7 +106,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   }
 }
 
-// Returns the start of a range: 256 K of "256K..inf".
+// Returns the start of a range: 262,144 for "256K..inf".
 std::optional<double> range_start(std::string_view text) {
   const std::size_t end = text.find("..");
   if (end == std::string_view::npos) return std::nullopt;
@@ -123,7 +123,7 @@ std::optional<double> range_start(std::string_view text) {
   return text.empty() ? std::optional(*number * unit) : std::nullopt;
 }
 
-// "cma/memory", "63% on cma/memory and 37% on tcp/lo".
+// Parses for example "cma/memory" or "63% on cma/memory and 37% on tcp/lo".
 std::optional<std::vector<Lane>> lanes_from(std::string_view text) {
   std::vector<Lane> lanes;
   while (!text.empty()) {
@@ -175,7 +175,7 @@ struct LanesByUse {
   std::vector<Lane> rendezvous;
 };
 
-// "lane[1]:  5:cma/memory.0 md[4]   -> md[4]/cma/sysdev[255] rma_bw#0".
+// Parses lines such as "lane[1]:  5:cma/memory.0 md[4]   -> md[4]/cma/sysdev[255] rma_bw#0".
 LanesByUse lanes_by_use(std::string_view printed) {
   LanesByUse lanes;
   for (const std::string_view line : lines_of(printed)) {
@@ -224,7 +224,7 @@ LanesByUse lanes_for(std::string_view printed, const LaneRules& rules) {
   return lanes;
 }
 
-// "tag_send: 0..<egr/short>..93..<egr/bcopy>..8256..<rndv>..(inf)".
+// Parses lines such as "tag_send: 0..<egr/short>..93..<egr/bcopy>..8256..<rndv>..(inf)".
 std::vector<Selection> read_thresholds(std::string_view printed, const LanesByUse& lanes) {
   constexpr std::string_view step = "..";
   std::vector<Selection> selections;
@@ -261,7 +261,7 @@ Version read_version(std::string_view printed) {
         if (const auto version = version_from(*value)) return *version;
       }
     }
-    // 1.13: "# Version 1.13.1".
+    // Version 1.13 prints "# Version 1.13.1".
     std::string_view text = trimmed(line);
     if (skip(text, "Version ")) {
       if (const auto version = version_from(text)) return *version;
@@ -276,7 +276,7 @@ Settings read_settings(std::string_view printed) {
     if (!line.starts_with("UCX_")) continue;
     const std::size_t end = line.find_first_of("= ");
     if (end == std::string_view::npos) refuse(line);
-    // "UCX_CMA_MAX_SHORT (deprecated)" cannot be set.
+    // A deprecated setting such as "UCX_CMA_MAX_SHORT (deprecated)" cannot be set.
     if (line[end] == '=') settings.emplace(line.substr(0, end), line.substr(end + 1));
   }
   if (settings.empty()) refuse(printed.substr(0, printed.find('\n')));

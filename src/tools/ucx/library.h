@@ -18,7 +18,7 @@ namespace huddle::ucx {
 
 enum class DeviceKind { loopback, intra_node, network, accelerator };
 
-// A device as used by one transport.
+// A device, as one transport uses it.
 struct Device {
   std::string transport;  // "cma", "tcp", "rc_mlx5"
   std::string name;       // "memory", "eth0", "mlx5_0:1"
@@ -68,8 +68,8 @@ Version read_version(std::string_view printed);
 Settings read_settings(std::string_view printed);
 std::vector<Device> read_devices(std::string_view printed);
 
-// Input for the shares of lanes if UCX prints none: the rates of `devices` divided by `ranks`, and
-// the lane ratio.
+// Needed to estimate the shares of lanes if UCX prints none: the bandwidths of `devices` for
+// `ranks` ranks, and the lane ratio.
 struct LaneRules {
   std::vector<Device> devices;
   int ranks = 1;
@@ -89,7 +89,7 @@ double lane_ratio(const Library& library);
 // Returns whether the lane's device is a network device.
 bool is_network(const std::vector<Device>& devices, const Lane& lane);
 
-// Environment variables as "NAME=value".
+// Environment variables in the form "NAME=value".
 using Environment = std::vector<std::string>;
 
 struct Selected {
@@ -100,14 +100,16 @@ struct Selected {
 // Runs ucx_info, which describes an installed UCX and its selections.
 class Tool {
  public:
-  // `path` is that of ucx_info. In a wheel the libraries are in ../lib, not searched by the loader.
+  // `path` is that of ucx_info. Also works in a Python wheel, whose libraries are in ../lib, a
+  // folder that the loader does not search.
   explicit Tool(std::string path);
 
   const std::string& path() const { return path_; }
-  // Returns version, settings and devices in effect with these settings. Throws FailureError.
+  // Returns the version, settings and devices of UCX while these settings are in effect. Throws
+  // FailureError if ucx_info fails or its output is unknown.
   Library library(const Environment& settings = {}) const;
   // Returns what two processes of a node with this many ranks use with these settings, in the
-  // protocol mode of this UCX. Throws FailureError.
+  // protocol mode of this UCX. Throws FailureError if ucx_info fails or its output is unknown.
   Selected selected(const Library& installed, const Environment& settings, int ranks) const;
 
  private:
@@ -124,9 +126,9 @@ std::optional<std::string> find_tool(std::string_view search_path);
 // Bytes sent by each network device, by name: "lo", "mlx5_0".
 using Traffic = std::map<std::string, double>;
 
-// Returns the system's counters of this machine.
+// Returns the counters of this machine.
 Traffic sent_so_far(const System& system);
-// Returns what was sent between two readings.
+// Returns the traffic between two readings of the counters.
 Traffic between(const Traffic& before, const Traffic& after);
 void add(const Traffic& some, Traffic& to);
 

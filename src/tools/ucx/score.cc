@@ -66,21 +66,22 @@ constexpr double cma_mb_per_s = 11145;
 constexpr double knem_mb_per_s = 13862;
 constexpr double latency_ns = 80;
 constexpr double cma_registration_ns = 9;
-// With UCX's registration cache, and without it.
+// KNEM with UCX's registration cache, and without it.
 constexpr double knem_cached_registration_ns = 180;
 constexpr double knem_registration_ns = 1200;
 constexpr double knem_registration_ns_per_byte = 0.007;
 
 constexpr double cma_first_overhead_ns = 400;
 constexpr double knem_first_overhead_ns = 250;
-constexpr double overhead_ns = 2000;  // of both, since they have the same
+constexpr double overhead_ns = 2000;  // of both since copies_have_one_overhead
 
 constexpr int most_ranks_divided_by = 8;
 
 constexpr double first_lane_ratio = 10;
 constexpr double later_lane_ratio = 4;
 
-// 1.13 and 1.15 switch at 8,256 bytes; 1.16 at 5,742, 1.19 at 5,346, 1.20 and 1.22 at 5,029.
+// Versions 1.13 and 1.15 switch to rendezvous at 8,256 bytes, 1.16 at 5,742, 1.19 at 5,346, 1.20
+// and 1.22 at 5,029.
 constexpr double threshold_bytes = 8256;
 constexpr double estimated_threshold_bytes = 5029;
 

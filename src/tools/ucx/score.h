@@ -60,7 +60,7 @@ double communication_cost_ns(const machine::CostModel& model, std::string_view w
 // The unit that UCX prints and reads as MB and MBps.
 inline constexpr double ucx_mb = 1048576;
 
-// UCX's constants for one transport at one end.
+// UCX's constants for a transport, at one end of a path.
 struct Rating {
   double dedicated_bytes_per_s = 0;  // rate of each rank
   double shared_bytes_per_s = 0;     // rate that the ranks of a node share

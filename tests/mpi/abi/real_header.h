@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The basis of the program that real_header_test.py generates: includes a real MPI's header and
+// Included by the program that real_header_test.py generates. Includes a real MPI's header and
 // huddle's abi.h, compares the types of both, and checks behavior that abi.h describes. The program
 // defines REAL_HEADER and has abi.h's folder in its include path.
 #pragma once
@@ -58,7 +58,7 @@ std::uintptr_t bits(Handle handle) {
   }
 }
 
-// Searches only the library, as a back end does, which must not need the program's copies.
+// Looks up a symbol in the library only, because a back end must not need the program's copies.
 inline void* find(const char* name) {
   static void* const library = [] {
     Dl_info place = {};
@@ -77,7 +77,7 @@ inline void expect_same(const char* what, std::uintptr_t our_value, std::uintptr
   ++differences;
 }
 
-// A type is null in the real header if the MPI was built without it.
+// Compares a handle unless it is null in the real header: then the MPI was built without this type.
 template <class Handle>
 void expect_same_unless_null(const ours::Predefined& predefined, std::uintptr_t real_value,
                              std::uintptr_t null_value) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Tests the range of memory that a call reads or writes, for datatypes of all extents and gaps.
+// Tests the range of memory that a call reads or writes, for datatypes with different extents and
+// gaps.
 #include "mpi/back_end/message.h"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Simulates the part of an MPI that the back end calls for communicators and datatypes.
-// Thread-safe. Locks only where every MPI has to, for attributes and object creation; queries of a
-// type take no lock, so that they do not synchronize threads.
+// Thread-safe. Locks only where every MPI has to, for attributes and object creation. Queries of a
+// type take no lock, so they do not synchronize threads.
 #pragma once
 
 #include <cstddef>

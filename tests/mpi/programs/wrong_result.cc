@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Replaces src/mpi/back_end/save_huddle_result.cc: flips a bit of huddle's result for HUDDLE_VERIFY to find.
+// Replaces src/mpi/back_end/save_huddle_result.cc by a version that flips a bit of huddle's result,
+// which HUDDLE_VERIFY must find.
 #include "mpi/back_end/verify.h"
 
 namespace huddle::mpi {

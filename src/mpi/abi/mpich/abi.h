@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The ABI that MPICH 4 and 5, Debian's MPICH and Intel MPI have in common (libmpi.so.12,
-// libmpich.so.12). tests/mpi/abi checks it against their mpi.h. The three abi.h define the same
-// names, and no program includes two of them.
+// libmpich.so.12). tests/mpi/abi checks it against their mpi.h. The three abi.h headers define the
+// same names; each back end includes one of them.
 #pragma once
 
 #include <array>
@@ -123,7 +123,7 @@ inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 1;
 inline constexpr int error_aliased_allreduce = error_buffer;
 inline constexpr int error_aliased_reduce = error_buffer;
-// All other collectives reject it as well.
+// All other collectives reject equal buffers as well.
 inline constexpr bool aliases_are_refused = true;
 
 inline void* in_place() { return pointer_of<void*>(UINTPTR_MAX); }
@@ -161,11 +161,11 @@ inline constexpr Predefined win_null = {"MPI_WIN_NULL", 0x20000000};
 inline constexpr Predefined session_null = {"MPI_SESSION_NULL", 0x38000000};
 inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN", 0};
 
-// A value denotes the same type in every member of the family that has the type. But some members
-// lack some types: MPI_LOGICAL1 to 16, MPI_INTEGER16, MPI_REAL2 and MPI_COMPLEX4 were added later,
-// and a build without Fortran has no Fortran types. Querying a missing type ends the program, so
-// query the MPI about a type only after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX
-// are aliases of types listed here; MPI_LB and MPI_UB carry no data.
+// A value denotes the same type in every MPI of this family that has the type. But some of these
+// MPIs lack some types: MPI_LOGICAL1 to 16, MPI_INTEGER16, MPI_REAL2 and MPI_COMPLEX4 were added
+// later, and a build without Fortran has no Fortran types. Querying a missing type ends the
+// program, so query the MPI about a type only after a program has used it. MPI_LONG_LONG_INT and
+// MPI_C_COMPLEX are aliases of types listed here; MPI_LB and MPI_UB carry no data.
 inline constexpr std::array<Predefined, 70> datatypes = {{
     // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", 0x4c000118},

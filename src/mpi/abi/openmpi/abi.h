@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The ABI of Open MPI 4.1 and 5.0 (libmpi.so.40). tests/mpi/abi checks it against their mpi.h. The
-// three abi.h define the same names, and no program includes two of them.
+// three abi.h headers define the same names; each back end includes one of them.
 #pragma once
 
 #include <dlfcn.h>
@@ -118,8 +118,8 @@ inline constexpr int max_error_string = 256;
 inline constexpr int max_object_name = 64;
 inline constexpr int max_processor_name = 256;
 
-// Reduce rejects a receive buffer that equals the send buffer at its root, unless the count is 0;
-// Allreduce does so from a count of 2. The two return different error classes.
+// At its root, Reduce rejects a receive buffer that equals the send buffer, unless the count is 0;
+// Allreduce does so if the count is at least 2. The two return different error classes.
 inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 2;
 inline constexpr int error_aliased_allreduce = error_buffer;
@@ -137,9 +137,9 @@ struct Predefined {
   const char* symbol;
 };
 
-// A program that is linked with the MPI contains copies of these objects (copy relocations): the
-// library then uses the program's objects instead of its own. So the global scope is searched
-// first, and the MPI's own symbols only if the MPI was loaded privately.
+// Returns the address of such an object. A program that is linked with the MPI contains copies of
+// these objects (copy relocations), which the library then uses instead of its own. So this
+// searches the global scope first, and the MPI itself only if it was loaded privately.
 inline void* object_of(const char* symbol, Find find) {
   void* const meant_by_all = dlsym(RTLD_DEFAULT, symbol);
   return meant_by_all != nullptr ? meant_by_all : find(symbol);

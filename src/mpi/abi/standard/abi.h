@@ -2,11 +2,12 @@
 // Copyright the huddle contributors
 //
 // The standard ABI of MPI 5 (libmpi_abi.so.1). tests/mpi/abi checks it against the mpi_abi.h of
-// MPICH and Intel MPI. The three abi.h define the same names, and no program includes two of them.
+// MPICH and Intel MPI. The three abi.h headers define the same names; each back end includes one of
+// them.
 //
-// None of the three defines errors_return: its value in MPICH 5.0.2 (0x143) is MPI_ERRORS_ABORT in
-// Intel MPI 2021.19, and vice versa for 0x142. huddle instead creates an error handler that does
-// nothing, which has the same effect in every MPI.
+// None of the three defines MPI_ERRORS_RETURN: its value in MPICH 5.0.2 (0x143) is MPI_ERRORS_ABORT
+// in Intel MPI 2021.19, and vice versa for 0x142. huddle instead creates error handlers that only
+// record the error, which works in every MPI.
 #pragma once
 
 #include <array>
@@ -124,7 +125,7 @@ inline constexpr bool aliasing_is_error = true;
 inline constexpr int aliased_allreduce_from = 1;
 inline constexpr int error_aliased_allreduce = error_buffer;
 inline constexpr int error_aliased_reduce = error_buffer;
-// All other collectives reject it as well.
+// All other collectives reject equal buffers as well.
 inline constexpr bool aliases_are_refused = true;
 
 inline void* in_place() { return pointer_of<void*>(1); }
@@ -159,9 +160,9 @@ inline constexpr Predefined session_null = {"MPI_SESSION_NULL", 0x120};
 inline constexpr Predefined null_copy_function = {"MPI_COMM_NULL_COPY_FN", 0};
 
 // An MPI may lack some of these: Intel's lacks MPI_LOGICAL16, MPI_INTEGER16, MPI_REAL2 and
-// MPI_COMPLEX4, and querying it about one ends the program. So query the MPI about a type only
-// after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are aliases of types listed
-// here.
+// MPI_COMPLEX4, and querying it about a missing type ends the program. So query the MPI about a
+// type only after a program has used it. MPI_LONG_LONG_INT and MPI_C_COMPLEX are aliases of types
+// listed here.
 inline constexpr std::array<Predefined, 70> datatypes = {{
     // C integers, characters and booleans
     {"MPI_SIGNED_CHAR", 0x244},

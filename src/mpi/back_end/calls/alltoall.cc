@@ -9,8 +9,8 @@
 
 namespace huddle::mpi {
 
-// Ranks send and receive equal blocks; a rank whose arguments differ passes the call to the MPI,
-// and so do all other ranks because theirs must differ as well.
+// The blocks that ranks send and receive have the same size. If the two sizes differ on one rank,
+// they must differ on all ranks, so that all of them fall back to the MPI.
 FallbackReason AlltoallCall::check_arguments(const Process& process,
                                              const Communicator& communicator) const {
   const FallbackReason fallback = ForAll::check_arguments(process, communicator);

@@ -25,8 +25,9 @@ struct AlltoallCall : ForAll<BufferArgument, BufferArgument> {
   int run_by_mpi(const UnderlyingMpi& real) const;
 };
 
-// Common part of the other two calls. Only the two ranks of a pair know the size of their exchange,
-// so a rank that sees an error must still take part, unless it would not in the MPI.
+// Common part of MPI_Alltoallv and MPI_Alltoallw. Only the two ranks of a pair know the sizes of
+// their blocks, so a rank that detects a wrong size must still take part in the call, unless the
+// MPI would reject it on entry.
 struct AnyAlltoallv : ForAll<VectorBufferArgument, VectorBufferArgument> {
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {

@@ -38,7 +38,8 @@ struct AnyGather {
   }
 
   bool is_in_place() const { return input.is_in_place(); }
-  // Returns whether the other ranks have sent by the time that this rank detects an error.
+  // Returns whether the other ranks may have sent their data by the time this rank detects an
+  // error.
   bool others_have_sent(const Communicator& communicator) const { return is_root(communicator); }
 
   // Returns whether the root's own block is too large for its place in the output.
@@ -60,8 +61,9 @@ struct AnyGather {
   bool is_wrong_at_root(const Communicator& communicator) const {
     return is_root(communicator) && (output.is_in_place() || !output.is_valid(communicator.ranks));
   }
-  // Returns the root's route after it has taken part, so that the other ranks can continue.
-  // Requires: this rank is the root and its output is right.
+  // Returns the root's fallback reason. Called after the root has taken part in the call, so that
+  // the other ranks can continue.
+  // Requires: this rank is the root and its output is valid.
   FallbackReason verdict_of_root() const {
     const bool is_refused =
         !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
@@ -99,8 +101,8 @@ struct GathervCall : AnyGather<VectorBufferArgument> {
 };
 
 // Common part of MPI_Scatter and MPI_Scatterv. The input is significant on the root only; the
-// output is not significant on a root that uses MPI_IN_PLACE. If the root's input is invalid, it
-// has nothing to send, and the other ranks wait for it as they would in the MPI.
+// output is not significant on a root that uses MPI_IN_PLACE. A root whose input is invalid sends
+// nothing, and the other ranks wait for it as they would in the MPI.
 template <class Input>
 struct AnyScatter {
   Input input;
@@ -144,7 +146,7 @@ struct AnyScatter {
   bool is_root(const Communicator& communicator) const { return communicator.rank == root; }
 
  private:
-  // Requires: input and output are right.
+  // Requires: input and output are valid.
   bool is_alias_at_root(const Communicator& communicator) const {
     return is_root(communicator) && !output.is_in_place() &&
            is_refused_at_root(input.block(root), output.block(0));

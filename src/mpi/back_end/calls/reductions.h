@@ -16,8 +16,8 @@
 
 namespace huddle::mpi {
 
-// One rank's buffers of a reduction, in the form that a team needs: the program's buffers, or
-// packed copies if the program's operator reduces elements with gaps.
+// One rank's buffers of a reduction, as a team needs them: the program's buffers, or packed copies
+// if a user-defined operator reduces elements with gaps.
 class ReductionParts {
  public:
   // `output` is null on ranks that get no result.
@@ -49,7 +49,7 @@ class ReductionParts {
 struct AnyReduction {
   const void* input;
   void* output;
-  Count count;  // of the elements that each rank contributes
+  Count count;  // number of elements that each rank contributes
   Datatype type;
   Op op;
   Comm comm;
@@ -65,7 +65,7 @@ struct AnyReduction {
   bool is_in_place() const { return input == in_place(); }
   bool is_truncated(const Communicator& /*communicator*/) const { return false; }
   bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
-  // The buffer that holds this rank's contribution.
+  // Returns the buffer that holds this rank's contribution.
   const void* brought() const { return is_in_place() ? output : input; }
   Part part_of_input() const { return {{const_cast<void*>(brought()), count, type}, facts}; }
   std::vector<Part> read(const Communicator& /*communicator*/) const {
@@ -75,7 +75,8 @@ struct AnyReduction {
  protected:
   Part part_of_output(Count gotten) const { return {{output, gotten, type}, facts}; }
 
-  // Checks the arguments of a rank that gets `gotten` elements; 0: its output is not examined.
+  // Returns whether the arguments are valid on a rank whose result has `gotten` elements. If
+  // `gotten` is 0, the output is not examined.
   bool is_valid(const Process& process, Count gotten) const {
     const bool has_output =
         gotten == 0 || (is_valid_buffer(output, gotten, *facts) && output != in_place());
@@ -86,12 +87,13 @@ struct AnyReduction {
   // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
   bool is_refused_alias() const { return aliases_are_refused && input == output && count > 0; }
 
-  // The result of this rank: a number of elements, or none.
+  // The result of this rank: whether there is one, and its number of elements.
   struct RankResult {
     bool is_result;
     Count count;
   };
-  // Calls `join` with the team, the buffers and the reduction, if the team supports it.
+  // Calls `combine` with the team, the buffers and the reduction, if the team supports this
+  // reduction. Otherwise returns the fallback reason.
   template <class Combine>
   FallbackReason run_in_team(const Process& process, Communicator& communicator, RankResult gotten,
                              const Combine& combine) const {
@@ -142,7 +144,7 @@ struct ReduceCall : AnyReduction {
 };
 
 // Common part of MPI_Reduce_scatter and MPI_Reduce_scatter_block. inspect() computes `count`, the
-// size of each rank's contribution; the result is a block of it.
+// number of elements that each rank contributes; a rank's result is one block of them.
 struct AnyReduceScatter : AnyReduction {
  protected:
   Written written_block(Count gotten) const;

@@ -5,7 +5,7 @@
 
 namespace huddle::mpi {
 
-// A null or uncommitted type is not cached, because it may be valid in the next call.
+// Does not cache a null or uncommitted type, because the same handle may be valid in the next call.
 const TypeFacts& found_facts_of(const Process& process, Communicator& communicator, Datatype type) {
   const Types& types = process.types();
   if (types.is_null(type)) return no_type;

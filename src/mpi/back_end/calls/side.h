@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The buffer arguments of the calls. A BufferArgument has blocks of equal size, one per rank, in
-// contiguous order; a VectorBufferArgument has a count, a displacement and possibly a type per
-// rank.
+// The buffer arguments of the calls. A BufferArgument consists of contiguous blocks of equal size,
+// one per rank; a VectorBufferArgument has a count, a displacement and possibly a type per rank.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,7 @@ class ProgramNumbers {
 
   bool is_there() const { return narrow_ != nullptr || wide_ != nullptr; }
   Wide operator[](int i) const { return is_wide_ ? wide_[i] : narrow_[i]; }
-  // The original argument.
+  // Return the array as the program passed it: narrow() or wide(), the other is null.
   bool is_wide() const { return is_wide_; }
   const int* narrow() const { return narrow_; }
   const Wide* wide() const { return wide_; }
@@ -42,15 +41,15 @@ class ProgramNumbers {
 };
 
 const TypeFacts& found_facts_of(const Process& process, Communicator& communicator, Datatype type);
-// Returns no_type for a null datatype, which the MPI will reject.
+// Returns the properties of a datatype, or no_type if it is null or uncommitted.
 inline const TypeFacts& facts_of(const Process& process, Communicator& communicator,
                                  Datatype type) {
   const TypeFacts* const latest = communicator.latest.of(type, process.types());
   return latest != nullptr ? *latest : found_facts_of(process, communicator, type);
 }
 
-// Returns whether elements of this type at address zero would access address zero. Types may
-// contain addresses themselves: their data then begin elsewhere.
+// Returns whether a buffer of this type at address zero (MPI_BOTTOM) would contain data at address
+// zero. If a type contains absolute addresses, its data begin elsewhere.
 inline bool is_at_address_zero(const TypeFacts& facts) {
   return facts.element != nullptr || (facts.bytes > 0 && facts.first_byte == 0);
 }
@@ -67,15 +66,17 @@ inline std::size_t bytes_of(Count count, const TypeFacts& facts) {
 
 inline bool fits_int(Count count) { return count <= std::numeric_limits<int>::max(); }
 
-// Returns address + bytes. Uses integers because types may contain addresses outside the object.
+// Returns address + bytes. Uses integer arithmetic, because types may contain absolute addresses
+// and the result may be outside the object.
 inline void* moved(void* address, Aint bytes) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): see above
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
-// Returns whether the MPI rejects that the root sends its own block from where it receives it,
-// without MPI_IN_PLACE. Only cases that every MPI with this check rejects count, because the other
-// ranks are in the call. MPIs derive a block's position from sizes, hence the test for dense types.
+// Returns whether the MPI rejects a root whose own block has the same address in the input and the
+// output, without MPI_IN_PLACE. Returns true only if every MPI with this check rejects it, because
+// the other ranks have entered the call. MPIs compute the block's address from type sizes, not
+// extents, hence the test for dense types.
 inline bool is_refused_at_root(const Part& given, const Part& gotten) {
   return aliases_are_refused && given.place.address == gotten.place.address &&
          given.place.address != bottom && given.place.type == gotten.place.type &&
@@ -87,7 +88,7 @@ struct BufferArgument {
   BufferArgument(const void* address_, Count count_, Datatype type_)
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
-  // Call first.
+  // Call before the functions below.
   void inspect(const Process& process, Communicator& communicator) {
     facts = &facts_of(process, communicator, type);
   }
@@ -132,7 +133,7 @@ class VectorBufferArgument {
         types_(types),
         has_types_(true) {}
 
-  // Call first.
+  // Call before the functions below.
   void inspect(const Process& process, Communicator& communicator);
 
   bool is_in_place() const { return address == in_place(); }
@@ -169,12 +170,12 @@ class VectorBufferArgument {
   std::vector<const TypeFacts*> facts_by_rank_;  // if each block has its own type
 };
 
-// The output of a call on this rank, for comparison with the MPI's result.
+// The data that a call writes on this rank.
 struct Written {
   void* address = nullptr;  // the buffer argument of the call
   std::vector<Part> parts;  // empty: nothing is written
-  // Set if the call reads its input in place and reads more than it writes: the input, which begins
-  // with the only part that is written.
+  // The input, if it is in place and larger than the output (MPI_Reduce_scatter). It begins with
+  // the only part that is written.
   std::optional<Part> read = std::nullopt;
 };
 
@@ -185,8 +186,8 @@ inline std::vector<Part> all_blocks(const VectorBufferArgument& side, int ranks)
   return side.blocks(ranks);
 }
 
-// The buffer argument of a call, which is a BufferArgument, a VectorBufferArgument or, in
-// reductions, an address.
+// Get and set the address of a buffer argument, which is a BufferArgument, a VectorBufferArgument
+// or, in reductions, an address.
 inline const void* address_of(const void* buffer) { return buffer; }
 inline const void* address_of(const BufferArgument& side) { return side.address; }
 inline const void* address_of(const VectorBufferArgument& side) { return side.address; }

@@ -81,11 +81,11 @@ struct Scene {
   std::uint64_t bytes(int count, int type) const {
     return static_cast<std::uint64_t>(call.count(count)) * sizes.bytes_of(call.type(type));
   }
-  // Bytes of block `rank` in an array of counts.
+  // Returns the bytes of block `rank` in an array of counts.
   std::uint64_t bytes_of(int rank, int counts, int type) const {
     return static_cast<std::uint64_t>(call.count(counts, rank)) * sizes.bytes_of(call.type(type));
   }
-  // Bytes of block `rank` if each block also has a type of its own.
+  // Returns the bytes of block `rank` if each block also has a type of its own.
   std::uint64_t bytes_by_types(int rank, int counts, int types) const {
     return static_cast<std::uint64_t>(call.count(counts, rank)) *
            sizes.bytes_of(call.type(types, rank));
@@ -104,7 +104,8 @@ struct Scene {
   void to_each(const Bytes& bytes) const {
     for (int rank = 0; rank < peers.size(); ++rank) to_one(rank, bytes(rank));
   }
-  // Sends a block to each neighbour in the order of the topology. One that occurs twice gets two.
+  // Sends a block to each neighbour in the order of the topology. A neighbour that occurs twice
+  // gets two.
   template <class Bytes>
   void to_neighbours(const Bytes& bytes) const {
     const std::vector<int> neighbours = neighbours_of(mpi, comm, peers.own_rank());
@@ -124,7 +125,7 @@ struct Operation {
   void (*count)(const Scene&);
 };
 
-// MPI_IN_PLACE: the data that is sent lies in the receive buffer.
+// With MPI_IN_PLACE, the data to send are in the receive buffer.
 void allgather(const Scene& s) {
   s.peers.to_each(s.call.is_in_place() ? s.bytes(4, 5) : s.bytes(1, 2));
 }

@@ -125,8 +125,8 @@ struct Mpi {
   int (*type_size_x)(Datatype, Count*);
 };
 
-// Sizes of datatypes in bytes. Sizes of predefined types are cached because these types exist as
-// long as the MPI; types of the program may be freed, so that each query goes to the MPI.
+// Sizes of datatypes in bytes. Sizes of predefined types are cached. Types created by the program
+// are not, because they may be freed and their handles reused.
 class TypeSizes {
  public:
   TypeSizes(const Mpi& mpi, Find find) : mpi_(mpi) {
@@ -183,7 +183,7 @@ class CollectiveForms {
     const auto found = forms_.find(call);
     return found != forms_.end() ? found->second : forms_.emplace(call, parsed(call)).first->second;
   }
-  // "MPI_Ibcast_c" -> Bcast, large
+  // Parses the name of a call: "MPI_Ibcast_c" is a Bcast with large counts.
   static CollectiveForm parsed(std::string_view call);
 
  private:

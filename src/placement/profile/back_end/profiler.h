@@ -75,10 +75,11 @@ struct World {
 enum class Way { to_other, from_other };
 
 // The ranks that this rank reaches through one communicator or window, with a cache of the flows to
-// them. Contains only flows that have been used.
+// them. The cache contains only flows that have been used.
 class Peers {
  public:
-  // `group` numbers the peers as the program does. Takes ownership: it is freed with this object.
+  // `group` contains the peers in the order of their ranks in the communicator or window. Takes
+  // ownership of it and frees it on destruction.
   Peers(const Mpi& mpi, const World& world, Book& book, Group group);
   ~Peers() { mpi_.group_free(&group_); }
   Peers(const Peers&) = delete;
@@ -174,14 +175,14 @@ class Profiler {
 
   bool is_no_op(Op op) const { return op == no_op_; }
 
-  // Removes a handle that the MPI may reuse for another object.
+  // Remove what is known about a handle that the MPI may reuse for another object.
   void forget_request(Request request);
   void forget_communicator(Comm comm);
   void forget_window(Win win);
 
   void set_phase(int phase);
 
-  // Start and end of MPI. A session's world is its process set mpi://WORLD.
+  // Start and end counting. The world of a session is its process set mpi://WORLD.
   void begin();
   void begin(Session session);
   void end();
@@ -190,7 +191,7 @@ class Profiler {
   void release();
 
  private:
-  // State of counting. With `threads`, it needs the lock.
+  // State of counting. In the state `threads`, counting requires the lock.
   enum class State { off, one_thread, threads };
 
   // Counts one start of a persistent request.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* The library that `huddle profile` preloads. It exports all calls that send and forwards them to
- * the MPI that the program uses. It is built from the same parts as the library of `huddle run`.
- */
+/* The library that `huddle profile` preloads. It exports the MPI calls that are profiled, and
+ * forwards them to the MPI that the program uses. It is built from the same parts as the library of
+ * `huddle run`. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool routed;
 static huddle_note_function* note_to_back_end; /* null if there is no back end */
 
-/* The variable that src/tools/launch/preload.h defines. */
+/* Checks the environment variable that src/tools/launch/preload.h defines. */
 static int is_wanted(void) { return getenv("_HUDDLE_PROFILE") != NULL; }
 
 static void route_all(void) {
@@ -62,13 +62,13 @@ static huddle_any_function* beyond_tools(enum call call) {
   return huddle_insist(route->real, fallbacks[call].name);
 }
 
-/* Slow path: the first call of a process, and calls that the back end does not export. */
+/* Slow path: for the first call of a process, and for calls that the back end does not export. */
 __attribute__((noinline, cold)) static huddle_any_function* find_with_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   return route->tool != NULL ? route->tool : beyond_tools(call);
 }
 
-/* Fast path. A message of 8 bytes takes an MPI 50 ns, so that each branch here is measurable. */
+/* Fast path. An MPI sends 8 bytes in about 50 ns, so each branch here is measurable. */
 static inline huddle_any_function* with_tools(enum call call) {
   huddle_any_function* first = __atomic_load_n(&routes[call].first, __ATOMIC_ACQUIRE);
   return first != NULL ? first : find_with_tools(call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
-/* The MPI calls that the profiling library intercepts, with the number of their arguments. The
- * library of `huddle run` intercepts no point-to-point or one-sided calls. */
+/* The MPI calls that the profiling library intercepts, with the number of their arguments. Unlike
+ * it, the library of `huddle run` intercepts no point-to-point or one-sided calls. */
 #ifndef HUDDLE_PROFILE_STUB_CALLS_H
 #define HUDDLE_PROFILE_STUB_CALLS_H
 
@@ -96,7 +96,7 @@
   HUDDLE_PROFILE_LIFETIME_CALLS(CALL)  \
   HUDDLE_PROFILE_SENDS(CALL)           \
   HUDDLE_PROFILE_ONE_SIDED(CALL)
-/* Calls that only MPIs of MPI 4 and later provide. */
+/* Calls that only implementations of MPI 4 and later provide. */
 #define HUDDLE_PROFILE_NEW_CALLS(CALL) \
   HUDDLE_PROFILE_SESSION_CALLS(CALL)   \
   HUDDLE_PROFILE_NEW_SENDS(CALL)       \

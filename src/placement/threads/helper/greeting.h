@@ -3,7 +3,7 @@
 /* The protocol between the preloaded helper (C) and the agent (C++). */
 #pragma once
 
-/* The name of the agent's abstract socket. */
+/* The environment variable with the name of the agent's abstract socket. */
 #define HUDDLE_AGENT_VARIABLE "_HUDDLE_AGENT"
 
 /* From linux/userfaultfd.h; missing in the headers of older distributions. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The replaced allocation functions. The C++ library's new and delete use malloc and free.
+// The allocation functions that replace those of the C library. The C++ library's new and delete
+// call malloc and free.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -30,9 +31,9 @@ bool is_on_page(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % huddle::memory::page_bytes() == 0;
 }
 
-// Registers the fork handlers before any thread can fork, and first, so that after a fork they run
-// before those of other libraries: these still hold the locks of the data that is copied to the
-// child.
+// Registers the fork handlers before any thread can fork, and before other libraries register
+// theirs. After a fork, handlers run in the order of registration, so the heap copies its blocks to
+// the child while the other libraries still hold the locks that protect their data.
 [[gnu::constructor(101)]] void set_up() {
   pthread_atfork([] { process_malloc.before_fork(); },
                  [] { process_malloc.after_fork_in_parent(); },
@@ -94,18 +95,18 @@ void* pvalloc(std::size_t bytes) noexcept {
 
 std::size_t malloc_usable_size(void* block) noexcept { return process_malloc.usable_bytes(block); }
 
-// For pages of the heap, implements the usual meaning of MADV_DONTNEED and MADV_FREE for private
-// memory: they read zeros afterwards. The heap's pages belong to a file, so the kernel would only
-// unmap them. Other calls go to the next madvise, which is the C library's or a memory hook's: the
-// heap's own calls pass through here as well.
+// For pages of the heap, gives MADV_DONTNEED and MADV_FREE the meaning that they have for private
+// memory: the pages read as zeros afterwards. Because the heap's pages belong to a file, the kernel
+// would only unmap them and keep their content. All other calls, including the heap's own, go to
+// the next madvise in the loader's search order: a memory hook's or the C library's.
 int madvise(void* first, std::size_t bytes, int advice) noexcept {
   const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
   const std::size_t pages = huddle::round_up(bytes, huddle::memory::page_bytes());
   if (drops && is_on_page(first) && process_malloc.has_pages(first, pages)) {
     return process_malloc.clear(first, pages) ? 0 : -1;
   }
-  // A child that inherited shared pages would write to its parent's memory. It gets a copy of all
-  // blocks instead, as of ordinary memory.
+  // Ignores the request, because a child that inherited shared pages would write to its parent's
+  // memory. The child gets a copy of all blocks anyway.
   if (advice == MADV_DOFORK && is_on_page(first) && process_malloc.is_shared() &&
       process_malloc.has_pages(first, pages)) {
     return 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// operator new and delete of this library. Its own allocations must not come from the heap, whose
-// lock it holds meanwhile. They are not exported: the program keeps its own.
+// operator new and delete for this library's own allocations. These must not come from the heap,
+// because the library makes them while it holds the heap's lock. The operators are not exported:
+// the program keeps its own.
 #include <new>
 
 #include "runtime/heap/preload/process_malloc.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Finds the next malloc, and provides memory until it has been found.
+// Finds the next malloc in the loader's search order, and provides memory until then.
 #include "runtime/heap/preload/process_malloc.h"
 
 #include <dlfcn.h>

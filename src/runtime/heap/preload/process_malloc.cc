@@ -49,8 +49,9 @@ const link_map* library_of(const void* address) {
              : static_cast<const link_map*>(library);
 }
 
-// Returns whether the address is a PLT entry. If a non-PIE executable (as many Python builds are)
-// takes a function's address, the entry's address becomes the function's address everywhere.
+// Returns whether the address is a PLT entry. If a non-PIE executable, such as a common Python
+// build, takes a function's address, the address of its PLT entry becomes the function's address in
+// all libraries.
 bool only_leads_there(const void* address) {
   Dl_info info{};
   void* found = nullptr;
@@ -61,7 +62,7 @@ bool only_leads_there(const void* address) {
 bool defines_malloc(const link_map& library) {
   void* const opened = dlopen(library.l_name, RTLD_LAZY | RTLD_NOLOAD);
   if (opened == nullptr) return false;
-  // dlsym also searches the dependencies of the library.
+  // dlsym also searches the library's dependencies, so the result may lie in another library.
   const void* const found = dlsym(opened, "malloc");
   dlclose(opened);
   return library_of(found) == &library;
@@ -72,7 +73,7 @@ const link_map* library_of_malloc() {
   const void* const told = dlsym(RTLD_DEFAULT, "malloc");
   const link_map* library = library_of(told);
   if (!only_leads_there(told)) return library;
-  // The list has the loader's search order.
+  // The list is in the loader's search order.
   do library = library->l_next;
   while (library != nullptr && !defines_malloc(*library));
   return library;
@@ -184,7 +185,7 @@ void* ProcessMalloc::realloc(void* block, std::size_t bytes) noexcept {
                                     : move_to_heap(*large, block, bytes);
 }
 
-// The block stays in place while its new size fills at least half of it.
+// Resizes a block of the heap. The block stays in place if its new size fills at least half of it.
 void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = large.heap.bytes_of(block);
   if (room == 0) end_of_program("huddle: heap: realloc(): no block begins there\n");
@@ -197,7 +198,8 @@ void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes
   return moved;
 }
 
-// A block that shrinks stays where it is.
+// Resizes a block of the next malloc: moves it to the heap if it grows, and leaves it to the next
+// realloc if it does not grow or the heap has no memory.
 void* ProcessMalloc::move_to_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = next_.usable_bytes(block);
   void* const moved = bytes <= room ? nullptr : take(large, bytes);
@@ -210,7 +212,7 @@ void* ProcessMalloc::move_to_heap(Large& large, void* block, std::size_t bytes) 
 const huddle_heap& ProcessMalloc::start(const huddle_heap_request& request) noexcept {
   const ErrnoKept kept;
   const std::scoped_lock lock(starting_);
-  // A refusal is final as well, because an earlier caller may be reading the answer.
+  // A refusal is final as well, because an earlier caller may still be reading the result.
   if (std::exchange(is_answered_, true)) return told_;
   try {
     open(request);
@@ -221,8 +223,8 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_request& request) noex
   return told_;
 }
 
-// Throws if the heap cannot be used. Blocks that the C library itself holds during a fork are
-// smaller than a page, and so never come from the heap.
+// Creates the heap. Throws if it cannot be used. The heap never serves blocks smaller than a page,
+// because the C library itself uses such blocks during a fork.
 void ProcessMalloc::open(const huddle_heap_request& request) {
   throw_if_unsupported();
   const System system;

@@ -16,13 +16,15 @@
 
 namespace huddle::heap {
 
-// Memory for what the loader allocates during the search for the next malloc. It is never reused.
+// Memory for the loader's own allocations during the search for the next malloc. It is never
+// reused.
 class EarlyMemory {
  public:
   // Returns zeroed memory, or null if it is exhausted.
   void* take(std::size_t bytes) noexcept;
   bool holds(const void* block) const noexcept { return room_behind(block) <= sizeof bytes_; }
-  // Returns the bytes from the block to the end of the memory; more if the block is elsewhere.
+  // Returns the number of bytes from the block to the end of this memory, or a number larger than
+  // its size if the block is elsewhere.
   std::size_t room_behind(const void* block) const noexcept {
     return reinterpret_cast<std::uintptr_t>(bytes_.data() + bytes_.size()) -
            reinterpret_cast<std::uintptr_t>(block);
@@ -103,18 +105,20 @@ class ProcessMalloc {
 
   // Returns whether all of these pages belong to the heap.
   bool has_pages(const void* first, std::size_t bytes) const noexcept;
-  // Returns whether peers still share the heap.
+  // Returns whether the heap exists and is still shared with peers.
   bool is_shared() const noexcept;
-  // Zeroes these pages. Returns false with errno set if the system cannot do that. Requires: whole
-  // pages for which has_pages() is true.
+  // Returns the memory of these pages to the system; they read as zeros afterwards. Returns false
+  // if the system cannot do that, with errno set.
+  // Requires: whole pages for which has_pages() is true.
   bool clear(void* first, std::size_t bytes) noexcept;
 
   const huddle_heap& start(const huddle_heap_request& request) noexcept;
 
-  // In checked mode, reports accesses to freed memory when the process ends.
+  // In checked mode, aborts the program with a message if a peer has accessed freed memory. Call
+  // when the process ends.
   void check_freed() const noexcept;
 
-  // To be called around every fork; see memory::Heap.
+  // Fork handlers; see memory::Heap.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
   void after_fork_in_child() noexcept;
@@ -138,7 +142,7 @@ class ProcessMalloc {
   Next next_;
   std::atomic<Large*> large_{nullptr};  // null: not started
   std::mutex starting_;                 // guards the members below
-  bool is_answered_ = false;            // start() has run; its answer does not change any more
+  bool is_answered_ = false;            // start() has run; its result is final
   huddle_heap told_{};
   std::array<char, 256> refusal_{};
   alignas(Large) std::array<std::byte, sizeof(Large)> place_{};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle-judge-simgrid: runs the same schedule on the same links as `huddle sim` with SimGrid,
-// which has no rounds, or the algorithm of the same name in SMPI, SimGrid's own MPI. `huddle sim
-// --reference JUDGE` calls it with arguments KEY=VALUE (question.h). It prints the nanoseconds
-// until the last rank has finished.
+// huddle-judge-simgrid: simulates the schedule of `huddle sim` on the same links with SimGrid,
+// which recomputes link rates whenever a message begins or ends, or the algorithm of the same name
+// with SMPI, SimGrid's own MPI. `huddle sim --reference JUDGE` calls it with arguments KEY=VALUE
+// (question.h). It prints the time in nanoseconds until the last rank has finished.
 //
 // Both simulators model CPU time, latencies, rates, the limit of a single message, and the
-// dependencies between ranks. Only huddle models the gap between two messages of a card.
+// dependencies between ranks. Only huddle models the gap between two messages of a NIC.
 #include <fmt/format.h>
 
 #include <cstdio>

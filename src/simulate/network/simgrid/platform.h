@@ -21,11 +21,11 @@
 
 namespace huddle::judge {
 
-// SimGrid's clock counts seconds and rounds to fractions of them; one of its seconds stands for 1
-// us.
+// SimGrid's clock counts seconds and rounds to fractions of a second, so one of its seconds stands
+// for 1 us.
 constexpr double ns_a_tick = 1000;
 
-// A question to the simulator with everything that it names.
+// A question, with the cluster, schedule and placement that it names.
 struct Job {
   network::Question question;
   fabric::Cluster cluster;
@@ -36,12 +36,12 @@ struct Job {
   int ranks() const { return schedule->ranks(); }
 };
 
-// Returns whether the sender waits for the receiver (rendezvous protocol).
+// Returns whether the sender of a message waits for the receiver (rendezvous protocol).
 inline bool meets(const machine::Network& network, double bytes) {
   return network.rendezvous_bytes && bytes >= *network.rendezvous_bytes;
 }
 
-// Returns the rate of a single message; infinity if only links limit it.
+// Returns the rate of a single message; infinity if it is limited only by links.
 inline double own_limit_gb_per_s(const machine::Network& network, double bytes) {
   const double ns = time_at(network.curve, bytes) - time_at(network.curve, 0);
   return ns > 0 ? bytes / ns : std::numeric_limits<double>::infinity();
@@ -65,18 +65,19 @@ class Platform {
   simgrid::s4u::NetZone* zone_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::map<int, simgrid::s4u::Link*> links_;
-  simgrid::s4u::Link* base_ = nullptr;  // the latency of the innermost switch
+  simgrid::s4u::Link* base_ = nullptr;  // latency of a message within one switch
 };
 
-// Both simulations return the nanoseconds until the last rank has finished.
-// Requires: a simgrid::s4u::Engine exists, and the process has not called either before.
+// Both simulations return the time in nanoseconds until the last rank has finished.
+// Requires: a simgrid::s4u::Engine exists, and the process has not called either function before.
 //
-// Runs huddle's schedule; every rank is an actor that sends and receives. Link rates are recomputed
-// whenever a message begins or ends. Messages of one card share it evenly, or if cards_in_order is
-// true those of later rounds wait for those of earlier rounds, as in huddle's model.
+// Simulates huddle's schedule; each rank is an actor that sends and receives. Link rates are
+// recomputed whenever a message begins or ends. Messages of one NIC share it evenly or, if
+// cards_in_order is true, those of later rounds wait for those of earlier rounds, as in huddle's
+// model.
 double schedule_ns(const Job& job, bool cards_in_order);
 
-// Runs the algorithm of the same name in SMPI (network::smpi_algorithm).
+// Simulates SMPI's algorithm of the same name (network::smpi_algorithm).
 double smpi_ns(const Job& job);
 
 }  // namespace huddle::judge

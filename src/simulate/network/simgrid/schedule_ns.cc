@@ -23,8 +23,8 @@ Platform::Platform(const Job& job, const Pairs& pairs)
   for (int rank = 0; rank < job.ranks(); ++rank) {
     hosts_.push_back(zone_->create_host(fmt::format("r{}", rank), 1e9)->seal());
   }
-  // The latency of the innermost switch, which every message has, is a link with unlimited
-  // capacity.
+  // A link of unlimited capacity represents the latency within a leaf switch, which every message
+  // has.
   base_ = zone_->create_link("base", 1e30)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
   const double ns = time_at(job.network().curve, 0) - 2 * job.network().cpu_ns;
   base_->set_latency(ns / ns_a_tick)->seal();
@@ -56,12 +56,13 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-// Eager messages are delivered before the receive is posted, rendezvous messages only afterwards.
+// Eager and rendezvous messages use separate mailboxes: only eager ones are delivered before the
+// receive is posted.
 s4u::Mailbox* mailbox(int from, int to, bool meets) {
   return s4u::Mailbox::by_name(fmt::format("{}-{}-{}", from, to, meets));
 }
 
-// A node's card. It starts the messages of a round after all messages of earlier rounds have
+// A node's NIC. It starts the messages of a round after all messages of earlier rounds have
 // arrived.
 class Card {
  public:
@@ -120,7 +121,7 @@ class Rank {
       run(round, number);
     }
     common_.end_ns = std::max(common_.end_ns, s4u::Engine::get_clock() * ns_a_tick);
-    // The messages that a rank has sent are lost if it ends before they arrive.
+    // Waits for all ranks, because messages are lost if their sender ends before they arrive.
     common_.all_ready->wait();
   }
 
@@ -140,7 +141,7 @@ class Rank {
     return receives;
   }
 
-  // Returns the messages that the rank has to wait for.
+  // Returns the rendezvous messages, which the rank has to wait for.
   std::vector<s4u::CommPtr> send(const schedules::Round& round, std::int64_t number) {
     std::vector<s4u::CommPtr> meeting;
     for (const schedules::Message& message : round.sends) {

@@ -24,8 +24,8 @@ void set(const std::string& key, const std::string& value) {
   s4u::Engine::set_config(fmt::format("{}:{}", key, value));
 }
 
-// Returns the rate of a single message for all sizes that these algorithms send: powers of two of a
-// block. SMPI expects it as a fraction of the bandwidth of the links on the route.
+// Returns the rates of single messages for all sizes that these algorithms send: a block times a
+// power of two. SMPI expects rates as fractions of the bandwidth of the links on the route.
 std::string parts_of_bandwidth(const Job& job) {
   std::string parts = "0:1";
   double bytes = job.question.block_bytes;
@@ -36,7 +36,7 @@ std::string parts_of_bandwidth(const Job& job) {
   return parts;
 }
 
-// Sets the CPU time per message and the size from which both sides wait for each other.
+// Sets the CPU time per message and the size at which the rendezvous protocol begins.
 void set_costs(const Job& job) {
   const machine::Network& network = job.network();
   for (const char* key : {"smpi/os", "smpi/ois", "smpi/or"}) {
@@ -58,7 +58,8 @@ Pairs all_pairs(int ranks) {
   return pairs;
 }
 
-// Returns the time when this rank has finished. MPI_Init takes no simulated time.
+// Runs MPI_Allgather and returns the time when this rank has finished. MPI_Init takes no simulated
+// time.
 double gather(const Job& job) {
   const auto bytes = static_cast<std::size_t>(job.question.block_bytes);
   std::vector<char> mine(bytes);

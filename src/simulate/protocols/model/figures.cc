@@ -157,14 +157,15 @@ std::vector<CpuSet> groups_of(const Topology& topology, std::string_view level) 
   return found == nullptr ? std::vector<CpuSet>{topology.pus} : found->groups;
 }
 
-// Returns how many of `inner` lie in a group of `outer`; 0 if they do not lie inside one.
+// Returns the number of `inner` groups in the first group of `outer`; 0 if they do not lie inside
+// one.
 int how_many_in(const std::vector<CpuSet>& inner, const std::vector<CpuSet>& outer) {
   const CpuSet& group = outer.front();
   return static_cast<int>(std::count_if(inner.begin(), inner.end(),
                                         [&](const CpuSet& one) { return group.contains(one); }));
 }
 
-// Returns for each NUMA node the hardware threads for which its memory is local.
+// Returns the local hardware threads of each NUMA node.
 std::vector<CpuSet> nodes_of(const Topology& topology) {
   std::vector<CpuSet> nodes;
   for (const machine::NumaNode& node : topology.numa) {
@@ -220,7 +221,7 @@ int Figures::add_resource(std::string name, double gb_per_s, bool is_controller)
   return static_cast<int>(resources_.size()) - 1;
 }
 
-// The capacity of a cache is the total rate of several cores that copied data which fit into it but
+// The capacity of a cache is the total rate at which several cores copied data that fit into it but
 // not into an inner cache.
 void Figures::find_caches() {
   const Machine& machine = model_.machine();
@@ -284,8 +285,8 @@ void Figures::find_caches() {
   }
 }
 
-// The capacity of a memory controller is the total rate of all cores of its node. The capacity of
-// the path from some of these cores to it is the total rate of those cores.
+// The capacity of a memory controller is the total copy rate of all cores of its node. The capacity
+// of the path from some of these cores to it is the total copy rate of those cores.
 void Figures::find_memory() {
   const Machine& machine = model_.machine();
   const Topology& topology = machine.topology;

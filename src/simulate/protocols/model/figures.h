@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // The figures of a machine file by rank, as the simulated context uses them: latencies of cache
-// lines, caches, times of undisturbed copies, and capacities of the resources that copies share. No
-// figure is invented: what a machine file lacks is listed in not_derived().
+// lines, caches, times of undisturbed copies, and capacities of the resources that copies share.
+// Figures that a machine file lacks are not invented but listed in not_derived().
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,20 @@
 
 namespace huddle::protocols::model {
 
-// The load of a copy on one resource. It can differ from the size of the copy: a memory controller
-// transfers a plain copy three times, a cache that holds one side of it transfers half.
+// The load of a copy on one resource. It can differ from the size of the copy: a plain copy loads a
+// memory controller with three times its size, and a cache that holds one side with half its size.
 struct Load {
   int resource = 0;
   double bytes = 0;  // for the whole copy
 };
 
 // Concurrent copies that share resources by max-min fairness: the rate of a copy cannot grow
-// without reducing that of a copy that is not faster. Rates are bytes per nanosecond (GB/s).
+// without reducing that of a copy that is at most as fast. Rates are bytes per nanosecond (GB/s).
 class Sharing {
  public:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  // gb_per_s: capacity of each resource; infinity: it limits no copy.
+  // gb_per_s: capacity of each resource; infinity for a resource that limits no copy.
   explicit Sharing(std::vector<double> gb_per_s);
 
   // Starts copy number `copy` of `bytes` bytes at now_ns. Without other copies it takes alone_ns.
@@ -42,7 +42,8 @@ class Sharing {
              const std::vector<Load>& loads);
   // Returns when the next copy ends if none begins before; `never` if none is in progress.
   double next_end_ns();
-  // Ends that copy at that time and returns its number; the lowest number of several.
+  // Ends the copy that ends next, at that time, and returns its number. If several end at the same
+  // time, ends the one with the lowest number.
   int finish_next();
 
   // Returns the bytes that have passed through each resource since the last clear_passed().
@@ -80,7 +81,7 @@ class Sharing {
 struct Side {
   enum class Where : std::uint8_t {
     own_cache,   // of the copier; `which` counts its caches from the innermost
-    peer_cache,  // of rank `which`: read or taken from there
+    peer_cache,  // of rank `which`, from which lines or their ownership move
     memory,      // of rank `which`, which owns the place
   };
   Where where = Where::own_cache;
@@ -121,7 +122,7 @@ class Figures {
     int resource = -1;       // -1: capacity unknown, limits no copy
   };
   const std::vector<Cache>& caches() const { return caches_; }
-  // From the innermost cache.
+  // Returns the caches of a rank, innermost first.
   const std::vector<int>& caches_of(int rank) const {
     return caches_of_[static_cast<std::size_t>(rank)];
   }
@@ -139,7 +140,8 @@ class Figures {
   // Requires: bytes > 0.
   double copy_ns(int rank, const Side& from, const Side& to, std::size_t bytes,
                  memory::CopyKernel kernel) const;
-  // The same by the path into a peer's memory; infinity if the machine's figures lack it.
+  // Returns the time of a copy by the path into a peer's memory; infinity if the machine file lacks
+  // it.
   double path_ns(std::size_t bytes) const;
 
   // Call add(resource, bytes) for the load of a copy on each resource.
@@ -149,8 +151,8 @@ class Figures {
   void loads_of_write(int rank, const Side& to, int owner, std::size_t bytes,
                       memory::CopyKernel kernel, Add add) const;
   int path_resource() const { return path_resource_; }
-  // Returns the load of a copy by the path on path_resource(), as measured for several ranks that
-  // copy at the same time.
+  // Returns the load on path_resource() of a copy by the path, derived from measurements of several
+  // ranks that copy at the same time.
   double path_load_bytes(std::size_t bytes) const;
 
  private:
@@ -176,7 +178,7 @@ class Figures {
   double shortest_way_ns_ = 0;
   std::vector<Cache> caches_;
   std::vector<std::vector<int>> caches_of_;
-  std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, cache: a copy inside it
+  std::vector<std::vector<double>> ns_per_byte_of_;  // by rank, cache: of a copy inside it
   std::vector<Resource> resources_;
   std::vector<int> controller_of_;                // by rank: controller of its memory; -1: unknown
   std::vector<std::vector<int>> memory_ways_of_;  // by rank: between caches and memory

@@ -41,7 +41,7 @@ int CacheContents::peer_with(const Piece& piece, int rank, bool nearest) const {
   for (const Holder& holder : piece.holders) {
     if (!is_in(holder)) continue;
     const auto& ranks = figures_.caches()[static_cast<std::size_t>(holder.cache)].ranks;
-    // A cache that both ranks use is represented by the caches inside it.
+    // Skips caches that both ranks use; the private caches inside them represent the peers.
     if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) continue;
     const bool is_writers =
         piece.writer >= 0 && std::find(ranks.begin(), ranks.end(), piece.writer) != ranks.end();

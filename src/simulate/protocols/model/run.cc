@@ -19,7 +19,7 @@ std::vector<double> capacities(const Figures& figures) {
   return gb_per_s;
 }
 
-// A turn takes well below a microsecond, so reports are made about a thousand times per second.
+// A turn takes well below a microsecond, so reports are made at least a thousand times per second.
 constexpr unsigned turns_between_reports = 1024;
 
 constexpr Side nearest{Side::Where::own_cache, 0, {}};
@@ -123,7 +123,7 @@ void Run::finish_work(int rank) {
       spans_.push_back({rank, Span::Kind::copy, begin_ns, me.clock_ns,
                         static_cast<std::size_t>(me.work.bytes), rank});
     }
-    // The CPU does not speculate across a copy of that length.
+    // The CPU does not speculate across a copy that takes this long.
     if (me.clock_ns - begin_ns > figures_.shortest_way_ns()) me.looks_since_ns.reset();
   }
   me.work.alone_ns = me.work.bytes = 0;
@@ -174,7 +174,7 @@ Run::Line* Run::line_around(context::Address place, std::size_t bytes) {
 }
 
 // Stores complete immediately and no rank waits for them: the time until others see them is part of
-// the line's latency. But a rank that takes a line from another writer has to wait for it.
+// the line's latency. A rank that obtains a line from another writer has to wait for it, however.
 void Run::take_over(int rank, Line& line) {
   const double now = now_ns(rank);
   line.written_ns = now;

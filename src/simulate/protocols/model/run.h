@@ -33,17 +33,18 @@ class CacheContents {
 
   explicit CacheContents(const Figures& figures);
 
-  // A part of a place and where it was found.
+  // A part of a range, and where it was found.
   struct Found {
     std::size_t bytes = 0;
     Side side;
   };
-  // Call count(writer, lines) for lines that the rank gets from another writer, and append the
-  // parts of the place to `found` in order. Parts are whole even if they share lines.
+  // read() and write() call count(writer, lines) for lines that the rank gets from another writer,
+  // and append the parts of the range to `found` in order. The sizes of the parts add up to
+  // `bytes`, although caches hold whole lines.
   template <class Count>
   void read(int rank, context::Address place, std::size_t bytes, std::vector<Found>& found,
             Count count);
-  // past: by non-temporal stores.
+  // If `past` is true, the stores are non-temporal.
   template <class Count>
   void write(int rank, context::Address place, std::size_t bytes, bool past, bool by_pages,
              std::vector<Found>& found, Count count);
@@ -67,7 +68,7 @@ class CacheContents {
     return pieces_[static_cast<std::size_t>(place.owner) * 4 +
                    static_cast<std::size_t>(place.region)];
   }
-  // Calls visit(bytes, first line, piece) for all pieces of the place, cut at its ends.
+  // Calls visit(bytes, first line, piece) for all pieces of the range, cut at its ends.
   template <class Visit>
   void each(context::Address place, std::size_t bytes, Visit visit);
   static Pieces::iterator cut(Pieces& pieces, std::int64_t line);
@@ -105,7 +106,7 @@ class CacheContents {
     piece.readers.clear();
     note(piece, rank);
   }
-  // Removes the piece from all caches that are not this rank's.
+  // Removes the piece from all caches that this rank does not use.
   // Requires: this rank has written it.
   void keep_alone(std::int64_t first, Piece& piece, int rank);
   static std::size_t lines_bytes(std::int64_t first, const Piece& piece) {
@@ -218,7 +219,7 @@ class Run {
   context::Sequence change(int rank, context::Address flag, context::Sequence amount);
   // Waits until one of the flags has its value; returns its index.
   int await(int rank, std::span<const context::AwaitedFlag> awaited);
-  // If `left` is set, reduces `left` and `from` into `to`.
+  // Copies `from` to `to`. If `left` is set, reduces `left` and `from` into `to` instead.
   void copy(int rank, context::Address to, context::Address from, std::size_t bytes,
             memory::CopyKernel kernel, bool takes,
             std::optional<context::Address> left = std::nullopt);
@@ -243,7 +244,7 @@ class Run {
     std::vector<int> waiting;
   };
 
-  // The copies of a rank between two operations on flags, which are simulated as one.
+  // The copies of a rank between two operations on flags. They are simulated as one copy.
   struct Work {
     double alone_ns = 0;
     double bytes = 0;
@@ -272,8 +273,7 @@ class Run {
     return one.until.holds(line(one.flag).values[slot(one.flag)]);
   }
 
-  // Returns the rank that runs next: the earliest of those that are ready and of the copies that
-  // end.
+  // Returns the rank that runs next: the earliest among the ready ranks and those whose copies end.
   int next();
   int next_to_leave() const;
   void give_way();

@@ -40,7 +40,7 @@ void SimulatedContext::wait_all(std::span<const context::Address> flags, context
   for (const context::Address flag : flags) wait(flag, until);
 }
 
-// The prefetch is performed while the rank does other work.
+// The prefetch takes no time of its own, because the rank does other work in the meantime.
 void SimulatedContext::prefetch_write(context::Address place, std::size_t bytes) {
   run_.own(rank_, place, bytes);
 }

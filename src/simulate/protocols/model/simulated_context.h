@@ -3,7 +3,7 @@
 //
 // SimulatedContext predicts the time of a protocol on a machine that need not be available. Each
 // rank has a clock, and the rank with the earliest clock runs next. Flags move by cache line with
-// the machine's latencies; data move in ranges, without contents, and concurrent copies share
+// the machine's latencies. Data move in ranges, without contents, and concurrent copies share
 // resources. Results are deterministic. docs/model.md describes what is not modelled.
 #pragma once
 
@@ -32,15 +32,17 @@ class SimulatedContext {
   int rank() const { return rank_; }
   int ranks() const;
 
-  // Data that the caller has just written or read between calls. Takes no simulated time.
+  // Records that the application wrote or read this data between calls. Takes no simulated time.
   void caller_wrote(context::Address place, std::size_t bytes);
   void caller_read(context::Address place, std::size_t bytes);
-  // Barrier: all ranks continue at the same time. Only what follows the last one is reported.
+  // Barrier: all ranks continue at the same time. The outcome includes only what follows the last
+  // one.
   void meet();
 
   context::Sequence load(context::Address flag);
   void store(context::Address flag, context::Sequence value);
-  // Stamps take no time: all ranks make equal calls, and a stamp is in the line of its flag.
+  // Stamps take no time: they never differ, because all ranks make equal calls, and each is in the
+  // cache line of its flag.
   void store_stamped(context::Address flag, context::Sequence value) { store(flag, value); }
   context::Sequence wait_stamped(context::Address flag, context::Until until) {
     return wait(flag, until);
@@ -51,7 +53,7 @@ class SimulatedContext {
   context::Sequence fetch_sub(context::Address flag, context::Sequence amount) {
     return fetch_add(flag, context::Sequence{0} - amount);
   }
-  // No figure describes the cost of a fence alone.
+  // Takes no time, because no machine file has the cost of a fence alone.
   void fence() {}
   context::Sequence wait(context::Address flag, context::Until until);
   int wait_any(std::span<const context::AwaitedFlag> awaited);
@@ -88,10 +90,10 @@ struct Job {
   // ...by this path, as named in machine files.
   std::string path = {};
   bool traced = false;
-  // Called regularly with the number of barriers by meet() and the simulated time since the last
-  // one.
+  // Called regularly with the number of meet() barriers so far and the simulated time since the
+  // last.
   std::function<void(int meetings, double ns)> progress = {};
-  // The work of each rank.
+  // The function that each rank runs.
   std::function<void(SimulatedContext&)> body;
 };
 
@@ -111,8 +113,8 @@ struct Outcome {
   std::vector<double> ns;  // until each rank finished
   double all_ns() const;   // until the last rank finished
 
-  // Number of lines transferred from one rank to another: those of flags, and those of data that
-  // `from` had written.
+  // Number of cache lines transferred from one rank to another: lines of flags, and lines of data
+  // that `from` had written.
   std::size_t lines(int from, int to) const {
     return lines_between[static_cast<std::size_t>(from) * ns.size() + static_cast<std::size_t>(to)];
   }
@@ -123,7 +125,7 @@ struct Outcome {
   struct Resource {
     std::string name;
     double gb_per_s = 0;      // capacity
-    double passed_bytes = 0;  // that passed through it
+    double passed_bytes = 0;  // number of bytes that passed through it
     bool is_controller = false;
   };
   std::vector<Resource> resources;
@@ -135,8 +137,8 @@ struct Outcome {
   std::vector<Span> spans;  // in order of their ends, if the job is traced
 };
 
-// Simulates a job. Throws what a body throws, and FailureError with the flags that each rank waits
-// for if there is a deadlock.
+// Simulates a job. Rethrows an exception of a body. Throws FailureError with the flags that each
+// rank waits for if there is a deadlock.
 // Requires: the model's machine has the hardware threads `pus`.
 Outcome run(const Job& job, const machine::CostModel& model);
 

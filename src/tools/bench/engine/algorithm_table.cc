@@ -19,7 +19,7 @@ namespace {
 
 using select::Operation;
 
-// Calls up to this size take little longer than reading the clock, so they are timed in series.
+// Calls up to this size take little longer than reading the clock, so several are timed in a row.
 constexpr std::size_t most_series_bytes = KiB;
 constexpr int table_calls_in_a_series = 32;
 constexpr int table_barriers_in_a_series = 200;
@@ -37,8 +37,9 @@ std::vector<std::string_view> algorithms_of(Operation operation,
   return names;
 }
 
-// Returns the operation whose table lists `operation`: the regular form if the same algorithms
-// serve both, else the first operation of its family that the same algorithms serve.
+// Returns the operation whose table covers `operation`: its regular form (alltoall for alltoallv)
+// if both have the same algorithms, otherwise the first operation with the same regular form and
+// the same algorithms.
 Operation table_of(Operation operation, const select::TeamResources& resources) {
   const Operation regular = select::regular_form(operation);
   const auto served_alike = [&](Operation one) {
@@ -94,7 +95,7 @@ std::unique_ptr<Implementation> implementation(const Calls& calls, const select:
   return std::make_unique<TeamOperation>(calls, plan);
 }
 
-// Calls `visit` with each row whose algorithm can serve this size.
+// Calls `visit` with each row whose algorithm supports the size of this column.
 template <class Table, class Visit>
 void each_there(Table& table, std::size_t column, Visit visit) {
   for (auto& row : table.rows) {

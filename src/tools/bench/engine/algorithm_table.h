@@ -16,10 +16,10 @@
 
 namespace huddle::bench {
 
-// One algorithm at one size.
+// The plan and the times of an algorithm at one message size.
 struct Cell {
   select::Candidate best;  // the algorithm's cheapest plan at this size
-  bool chosen = false;     // cheaper than every other algorithm
+  bool chosen = false;     // predicted to be the cheapest at this size
   std::vector<double> ns;  // per call, one value per round; empty: not measured
   std::optional<double> simulated_ns = std::nullopt;  // only if requested
 };
@@ -27,10 +27,11 @@ struct Cell {
 struct AlgorithmRow {
   std::string_view algorithm;
   std::string needs;                       // resources it requires; empty: none
-  std::vector<std::optional<Cell>> cells;  // by size; empty if the algorithm cannot serve it
+  std::vector<std::optional<Cell>> cells;  // by column; empty if the size is not supported
 };
 
-// Another operation that the same algorithms serve.
+// Another operation that the rows of a table cover, for example the v-form of the table's
+// operation.
 struct Relative {
   select::Operation operation = select::Operation::barrier;
   std::vector<std::string_view> algorithms;
@@ -38,12 +39,12 @@ struct Relative {
 
 struct OperationTable {
   select::Operation operation = select::Operation::barrier;
-  std::vector<Relative> relatives;  // with blocks of different sizes
-  std::vector<std::size_t> bytes;   // as in CallData; 0 for a barrier
+  std::vector<Relative> relatives;  // other operations that the rows cover
+  std::vector<std::size_t> bytes;   // by column, as in CallData; 0 for a barrier
   std::vector<AlgorithmRow> rows;
 };
 
-// Returns the sizes in the tables of all operations except the barrier.
+// Returns the message sizes (columns) of all tables except the barrier's.
 std::vector<std::size_t> table_sizes();
 
 // Returns the tables of all operations, filled with predictions.
@@ -53,10 +54,10 @@ std::vector<OperationTable> algorithm_table(const Forecast& forecast);
 // Requires: ranks do not share hardware threads.
 void simulate(std::vector<OperationTable>& tables, const Forecast& forecast);
 
-// Returns a comparison of all algorithms that can serve the size of this column.
+// Returns a comparison with an entry for each algorithm that supports the size of this column.
 Comparison comparison_at(const OperationTable& table, std::size_t column, const Binding& binding,
                          const Scale& scale);
-// Copies the measured times into the table's column.
+// Copies the times that were measured for the column's comparison into the table.
 void enter(const Result& result, OperationTable& table, std::size_t column);
 
 }  // namespace huddle::bench

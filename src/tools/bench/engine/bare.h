@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Barriers, cache line transfers and copies as one would write them by hand for exactly this case.
-// They are the baseline for huddle.
+// Hand-written barriers, cache line transfers and copies, each specialized for a single case. They
+// are the baselines for huddle's collectives.
 #pragma once
 
 #include <sched.h>
@@ -29,11 +29,11 @@ using calibrate::Count;
 using calibrate::Flag;
 using calibrate::publish;
 
-// Spins without a pause because no other process needs the core.
+// Spins without a pause instruction, because no other process needs the core.
 inline void await_bare(const std::atomic<Count>& flag, Count count) {
   while (!context::reached(flag.load(std::memory_order_acquire), count)) continue;
 }
-// Spins and yields because the awaited rank may need this core.
+// Calls sched_yield() while it waits, because the awaited rank may need this core.
 inline void await_yielding(const std::atomic<Count>& flag, Count count) {
   while (!context::reached(flag.load(std::memory_order_acquire), count)) sched_yield();
 }
@@ -122,8 +122,8 @@ class YieldingFlags {
   Count round_ = 0;
 };
 
-// A ping-pong between two ranks, each of which writes its own cache line. A call is one way, that
-// is half of a round trip.
+// A ping-pong between two ranks, each of which writes its own cache line. One call is one
+// direction, that is, half of a round trip.
 class PingPong final : public Implementation {
  public:
   void set_up(const RankContext& here) override {
@@ -148,8 +148,8 @@ class PingPong final : public Implementation {
   Count round_ = 0;
 };
 
-// Transfers data from one process to another through a ring of blocks, so that both sides copy at
-// the same time. It is the ring of calibrate, but between processes.
+// Transfers data from rank 0 to rank 1 through a ring of shared blocks, so that both copy at the
+// same time. It corresponds to HandoffProbe::time_ring(), but runs between processes.
 class BareRing final : public Implementation {
  public:
   explicit BareRing(memory::CopyMethod method) : method_(method) {}
@@ -168,17 +168,18 @@ class BareRing final : public Implementation {
   memory::CopyMethod method_;
   Shared<Block> blocks_{calibrate::ring_blocks};
   Shared<calibrate::Flag> flags_{std::size_t{2}};  // blocks filled, blocks emptied
-  calibrate::Count count_ = 0;                     // blocks of all calls
+  calibrate::Count count_ = 0;  // number of blocks that this rank has transferred in all calls
 };
 
 // Lower bound for single copy: one or both of two ranks read the peer's block directly from its
-// memory, without any synchronization. A rank reads with a system call or, in a comparison that
-// uses the heap, from the mapped memory. It may also copy its own block.
+// memory, without any synchronization. A rank reads with process_vm_readv or, if the comparison's
+// buffers are in the shared heap, copies from the peer's mapped memory. With Own::copied it also
+// copies its own block.
 class BareRead final : public Implementation {
  public:
   enum class Readers { both, first };
   enum class Own { copied, left };
-  // `kernel`: the kernel that copies mapped memory.
+  // `kernel`: the copy kernel for mapped memory.
   explicit BareRead(Readers readers, Own own = Own::copied,
                     memory::CopyKernel kernel = memory::CopyKernel::plain)
       : readers_(readers), own_(own), kernel_(kernel) {}

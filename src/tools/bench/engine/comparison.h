@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A comparison as data: its entries, their binding, the required ratios, and the results.
+// Data types of a comparison: its entries, the binding of its ranks, the required ratios, and the
+// results.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +17,13 @@
 
 namespace huddle::bench {
 
-// Determines the duration of a comparison.
+// Determines how long a comparison takes.
 struct Scale {
-  bool quick = false;  // fewer stretches, for a first impression
+  bool quick = false;  // a quarter of the stretches, for a first impression
 
   int stretches(int usual) const { return quick ? (usual + 3) / 4 : usual; }
-  // Returns how often a round times a single call; large calls are timed less often.
+  // Returns the number of calls per round if each call is timed on its own. It is smaller for large
+  // messages.
   int single_calls(std::size_t bytes) const {
     constexpr std::size_t bytes_a_round = std::size_t{32} << 20;
     constexpr std::size_t least = 4;
@@ -40,11 +42,11 @@ struct Entry {
   std::optional<double> predicted_ns = std::nullopt;
 };
 
-// The limit that a ratio has to keep.
+// Limit for the ratio of a subject to its rival.
 struct Bar {
   enum class Kind {
-    time_at_most,   // subject's time over the rival's
-    rate_at_least,  // subject's bandwidth over the rival's
+    time_at_most,   // subject's time divided by the rival's
+    rate_at_least,  // subject's bandwidth divided by the rival's
   };
   Kind kind = Kind::time_at_most;
   double limit = 1;
@@ -53,7 +55,7 @@ struct Bar {
 struct Requirement {
   std::string what;
   std::size_t subject = 0;          // index of an entry
-  std::vector<std::size_t> rivals;  // the fastest of them is used
+  std::vector<std::size_t> rivals;  // indices of entries, of which the fastest is used
   Bar bar;
   // Bytes that each side moves per call, for rates. They make operations that move different
   // amounts of data comparable.

@@ -20,11 +20,11 @@ namespace {
 using Kind = Bar::Kind;
 using select::Operation;
 
-// A stretch lasts at least some 10 us, so that the 25 ns of reading the clock do not matter. The
-// number of calls is even.
+// A stretch lasts at least about 10 us, so that the 25 ns for reading the clock do not matter. The
+// number of calls is even, as PingPong requires.
 constexpr int calls_in_a_series = 500;
 constexpr int series_in_a_round = 24;
-// If ranks share cores, each switch takes microseconds.
+// Ranks that share cores need fewer calls, because each switch between them takes microseconds.
 constexpr int crowded_calls_in_a_series = 100;
 constexpr int crowded_series_in_a_round = 12;
 constexpr int crowded_ranks = 8;
@@ -36,7 +36,7 @@ struct Series {
   int calls;
   int stretches;
 };
-// Returns a series of calls that are timed one by one.
+// Returns a series whose stretches have a single call each.
 Series single_calls(const Comparison& comparison, const Scale& scale) {
   return {1, scale.single_calls(comparison.bytes)};
 }
@@ -50,7 +50,8 @@ void add(Comparison& comparison, const Series& series, std::string name,
                                 .stretches = series.stretches});
 }
 
-// Adds a bare ring for each copy method. Returns the indices of their entries.
+// Adds a BareRing for each copy method that this machine supports. Returns the indices of the
+// entries.
 std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series) {
   std::vector<std::size_t> rings;
   for (memory::CopyMethod method : memory::to_one_reader) {
@@ -105,15 +106,15 @@ Comparison data_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
   const Bar bar{Kind::rate_at_least, 0.8};
   comparison.judgements = {
       {"broadcast of " + size, 0, rings, bar, moved, moved},
-      // A rank copies half of the data in, reduces the other half and copies that half back.
+      // Each rank copies one half in, reduces the other half and copies that half out.
       {"allreduce of " + size, 1, rings, bar, 1.5 * moved, moved},
   };
   return comparison;
 }
 
-// Compares exchanges with rings. Each rank's buffers hold a block of `bytes` bytes per rank. The
-// data that a rank has to move are counted in blocks: one for its own, plus those that it publishes
-// and those that it reads.
+// Compares exchanges with a copy through a ring. Each rank's buffers hold a block of `bytes` bytes
+// per rank. The data that a rank has to move are counted in blocks: its own block, the blocks that
+// it publishes and those that it reads.
 Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -143,8 +144,9 @@ Comparison exchanges_of_two(const std::vector<int>& pus, std::size_t bytes, cons
   return comparison;
 }
 
-// Compares the exchanges of ranks that read each other's memory with the same system call without
-// synchronization. The blocks that a rank has to read are counted, and the copy of its own block.
+// Compares exchanges in which ranks read each other's memory with a bare process_vm_readv, which
+// does not synchronize. The data moved are the blocks that a rank reads from its peer and the copy
+// of its own block.
 Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -172,9 +174,9 @@ Comparison single_copy_of_two(const std::vector<int>& pus, std::size_t bytes, co
   return comparison;
 }
 
-// Compares collectives of ranks that have mapped each other's inputs with a copy from the mapped
-// memory without synchronization. The blocks that a rank has to read from its peer are counted, and
-// the copy of its own block if there is one. A broadcast has none, so its rival is the read alone.
+// Compares collectives in which ranks copy from each other's mapped buffers with the same copy
+// without synchronization. The data moved are the blocks that a rank reads from its peer and the
+// copy of its own block. A broadcast has no own block, so its rival only reads.
 Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Scale& scale) {
   const std::string size = size_text(static_cast<double>(bytes));
   constexpr int ranks = 2;
@@ -186,8 +188,8 @@ Comparison heap_of_two(const std::vector<int>& pus, std::size_t bytes, const Sca
     Operation operation;
     bool by_both;
   };
-  // Reducing half a block reads two halves and writes one, while a copy reads only one, so it
-  // counts 1.5 times. Then the other half is copied.
+  // For an allreduce, a rank reduces half a block and copies the other half. The reduction reads
+  // two halves and writes one, while a copy reads only one, so it counts 1.5 times.
   constexpr Moved all[] = {{1, Operation::bcast, false},
                            {1.25, Operation::allreduce, true},
                            {ranks, Operation::alltoall, true},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The performance bars of the engine: its collectives compared with the best hand-written code for
-// the same case, and the variants from the papers compared with huddle's choice.
+// Comparisons of the engine (huddle without an MPI). Its collectives are compared with the best
+// hand-written code for the same case and have to reach required ratios. Variants from the
+// literature are compared with huddle's choice.
 #pragma once
 
 #include <vector>
@@ -12,15 +13,17 @@
 
 namespace huddle::bench {
 
-// Returns the engine's comparisons with their bars. `pus` contains one hardware thread for each
-// core that may be used, neighbours next to each other. Returns none if there are fewer than two.
+// Returns the comparisons with hand-written code and their required ratios; none for fewer than two
+// hardware threads. `pus` contains one hardware thread of each usable core, with neighbouring cores
+// next to each other.
 std::vector<Comparison> engine_comparisons(const std::vector<int>& pus, const Scale& scale);
 
-// The next functions compare the variants from the papers and huddle's choice, each with its
-// predicted time. They set no bars: they give an overview and are not a test.
+// The functions below compare variants from the literature with huddle's choice, each with its
+// predicted time. They have no required ratios: they are an overview, not a test.
 
 // Compares the barriers of Zhang, Meng and Huo: flat with two queues of packed flags, flat with one
-// queue and one cache line per slot, and the latter over the levels of the machine.
+// queue and one cache line per slot, and the latter in a tree that follows the levels of the
+// machine.
 // Requires: at least two ranks.
 Comparison barrier_variants(const machine::Machine& machine, const Binding& binding,
                             const Scale& scale);
@@ -38,8 +41,8 @@ std::vector<Comparison> bcast_variants(const machine::Machine& machine, const Bi
 std::vector<Comparison> allreduce_variants(const machine::Machine& machine, const Binding& binding,
                                            const Scale& scale);
 
-// Compares the pairwise exchanges of Zhang, Meng and Huo in tiles of several sizes, of which the
-// largest is practically untiled, in both orders.
+// Compares the pairwise exchanges of Zhang, Meng and Huo with several tile sizes, the largest of
+// which is practically untiled, in paired and in staggered order.
 // Requires: at least two ranks.
 std::vector<Comparison> alltoall_variants(const machine::Machine& machine, const Binding& binding,
                                           const Scale& scale);

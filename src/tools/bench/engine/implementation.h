@@ -2,8 +2,8 @@
 // Copyright the huddle contributors
 //
 // Interface of the entries that are timed: huddle's collectives or hand-written baselines. An
-// implementation is constructed before the ranks are forked. Each rank then has its own copy;
-// shared data is in shared pages.
+// implementation is constructed before the ranks are forked. Each rank then has its own copy; data
+// that the ranks share is in SharedPages.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,13 @@
 
 namespace huddle::bench {
 
-// A rank as implementations see it.
+// The calling rank, its team and its buffers, as passed to implementations.
 struct RankContext {
   int rank = 0;
   int ranks = 1;
   team::Team* team = nullptr;
-  // This rank's own memory, first touched by it. All implementations use the same buffers, so that
-  // none has better pages. They are as large as the comparison requires.
+  // This rank's own memory, which it touched first. All implementations use the same buffers, so
+  // that none benefits from better placed pages. Their size is Comparison::bytes.
   std::span<std::byte> source;
   std::span<std::byte> target;
   const memory::Heap* heap = nullptr;  // the heap that contains the buffers, if any
@@ -41,19 +41,21 @@ class Implementation {
   Implementation& operator=(const Implementation&) = delete;
   virtual ~Implementation() = default;
 
-  // Each of the following is called on all ranks, with a barrier after each call.
+  // All ranks call each of the following except how(). A barrier follows set_up(), prepare() and
+  // run().
   virtual void set_up(const RankContext&) {}
-  // Writes new data before a stretch.
+  // Writes new input data. Called before each stretch.
   virtual void prepare(const RankContext&) {}
   // Runs the timed calls.
   virtual void run(const RankContext& here, int calls) = 0;
-  // Returns whether the results are right, after a stretch.
+  // Returns whether the results of the last stretch are right.
   virtual bool is_right(const RankContext&) { return true; }
   // Returns a description of the algorithm used. Called on rank 0 at the end.
   virtual std::string how(const RankContext&) { return {}; }
 };
 
-// A barrier as an implementation: timed in series and tested separately.
+// Adapts a barrier to Implementation. A barrier moves no data, so is_right() tests it with
+// additional calls that are not timed.
 // Requires: Barrier has build(here), called on all ranks, and pass(here), which is inlined into the
 // timed loop.
 template <class Barrier>
@@ -69,7 +71,7 @@ class BarrierImplementation final : public Implementation {
   void run(const RankContext& here, int calls) override {
     for (int call = 0; call < calls; ++call) barrier_.pass(here);
   }
-  // Checks that each rank sees after a barrier what all ranks did before it.
+  // Checks that after a barrier each rank sees what all ranks wrote before it.
   bool is_right(const RankContext& here) override {
     bool all_there = true;
     for (int call = 0; call < tried_calls; ++call) {

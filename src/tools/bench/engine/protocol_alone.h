@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs a protocol of src/runtime/node without a team, for implementations of a single protocol. It
-// is constructed before the ranks are forked, like the implementation.
+// Runs a single protocol of src/runtime/node without a team. Like the implementation that uses it,
+// a ProtocolAlone is constructed before the ranks are forked.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace huddle::bench {
 template <class Protocol>
 class ProtocolAlone {
  public:
-  // make(rank) returns the protocol of a rank for memory that holds context::first_sequence.
+  // `make(rank)` returns a rank's protocol, whose shared words initially contain
+  // context::first_sequence.
   // Requires: the protocol needs no scratch.
   template <class Make>
   ProtocolAlone(int ranks, bool oversubscribed, Make make)
@@ -56,8 +57,8 @@ class ProtocolAlone {
   context::ProtocolContext context_;
 };
 
-// A broadcast of src/runtime/node with parameters that no team would choose: the papers' variants
-// as their authors measured them.
+// Runs a broadcast protocol of src/runtime/node with any parameters. Used for the papers' variants
+// as their authors measured them, which no team would choose.
 template <class Protocol>
 class ProtocolBcast final : public Implementation {
  public:

@@ -52,7 +52,7 @@ std::string text(const Binding& binding) {
                      fmt::join(pus, ", "));
 }
 
-// Allocates the set for the largest number, so that the number of hardware threads is not limited.
+// Sizes the CPU set by the largest OS index, because a cpu_set_t ends at 1,024 hardware threads.
 void run_on(const std::vector<int>& pus) {
   const auto bits = static_cast<std::size_t>(*std::max_element(pus.begin(), pus.end())) + 1;
   const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
@@ -176,7 +176,7 @@ bool RankProcesses::read_complaints() {
 }
 
 bool RankProcesses::wait(std::chrono::milliseconds limit) {
-  // Before reading the pipe: once a rank has ended, its message is in the pipe.
+  // Reap before reading the pipe: the message of a rank that has ended by now is in the pipe.
   reap(WNOHANG);
   const auto timeout = death_.empty() ? limit : std::chrono::milliseconds(0);
   pollfd watched{complaints_.number(), POLLIN, 0};

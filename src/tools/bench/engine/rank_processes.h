@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The rank processes of a comparison: forked, bound, awaited. They end with their parent.
+// Forks the rank processes of a comparison, binds them to hardware threads and waits for them. The
+// ranks are killed when their parent ends.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +20,7 @@
 
 namespace huddle::bench {
 
-// The placement of a comparison's ranks.
+// The number of ranks of a comparison, and the hardware threads on which they run.
 struct Binding {
   int ranks = 2;
   std::vector<int> pus;
@@ -27,21 +28,22 @@ struct Binding {
   bool oversubscribed() const { return ranks > static_cast<int>(pus.size()); }
   // Returns the hardware threads of a rank: its own, or all if there are not enough for all ranks.
   std::vector<int> pus_of(int rank) const;
-  // Returns the hardware thread at which a team places each rank.
+  // Returns for each rank the hardware thread that represents it in the model: its own, or one in
+  // turn if the ranks are oversubscribed.
   std::vector<int> counted_for() const;
 };
 
-// Returns for example "2 ranks on cpus 0 and 1" or "8 ranks on 2 cpus".
+// Returns for example "2 ranks, one each on cpus 0, 1" or "8 ranks on 2 cpus".
 std::string text(const Binding& binding);
 
-// Binds the calling process to these hardware threads. Throws FailureError with the forbidden ones.
+// Binds the calling process to these hardware threads. Throws FailureError if the system refuses.
 void run_on(const std::vector<int>& pus);
 
 // Memory that a process shares with its forked children. It is mapped before the fork and placed on
 // the NUMA node of the rank that touches it first.
 class SharedPages {
  public:
-  // Throws FailureError if memory is short.
+  // Throws FailureError if the memory cannot be mapped.
   explicit SharedPages(std::size_t bytes);
   ~SharedPages();
   SharedPages(SharedPages&& other) noexcept;
@@ -80,7 +82,8 @@ class Shared {
 
 class RankProcesses {
  public:
-  // Forks the ranks. Each binds itself and then calls `work`. Throws FailureError.
+  // Forks the ranks. Each binds itself and then calls `work`. Throws FailureError if a process
+  // cannot be started.
   // Requires: the caller has no other threads.
   RankProcesses(const Binding& binding, const std::function<void(const team::Bootstrap&)>& work);
   // Kills the ranks that still run.
@@ -88,20 +91,20 @@ class RankProcesses {
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
-  // Returns true once all ranks have ended, false if the time limit passes first. Throws
-  // FailureError if a rank failed or was killed, with its message or its cause of death; all other
-  // ranks are killed first.
+  // Returns true once all ranks have ended, false if the time limit passes first. If a rank has
+  // failed or was killed, kills all others and throws FailureError with the rank's message or, if
+  // it sent none, its exit status or signal.
   bool wait(std::chrono::milliseconds limit);
 
  private:
   void kill_all();
   void reap(int options);
-  bool read_complaints();  // false once no rank has the pipe open
+  bool read_complaints();  // false once no rank holds the pipe open
 
   std::vector<pid_t> children_;  // by rank; has_ended after it has been reaped
   FileDescriptor complaints_;    // read end of a pipe to which the ranks write
   std::string complaint_;        // message of a rank that failed
-  std::string death_;            // exit of a rank that may not have sent a message
+  std::string death_;            // exit status or signal of a rank that failed
 };
 
 }  // namespace huddle::bench

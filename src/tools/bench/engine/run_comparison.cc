@@ -91,7 +91,7 @@ void write_down(Words& place, std::string_view words) {
   std::copy_n(words.begin(), std::min(words.size(), place.size() - 1), place.begin());
 }
 
-// Flags through which the parent and the ranks communicate.
+// Flags in shared memory through which the parent and the ranks communicate.
 struct Board {
   std::atomic<bool> stop{false};   // set by the parent
   std::atomic<bool> go_on{true};   // set by rank 0 for all ranks
@@ -99,14 +99,14 @@ struct Board {
   std::atomic<int> rounds_done{0};
 };
 
-// Times that a rank reports to rank 0.
+// Start and end of a stretch on one rank, which rank 0 reads.
 struct alignas(calibrate::false_sharing_bytes) Stretch {
   double begin_ns = 0;
   double end_ns = 0;
   long switched_away = 0;
 };
 
-// Everything that the processes of one comparison share.
+// The shared memory of the processes of one comparison.
 struct Common {
   explicit Common(const Comparison& comparison, int rounds)
       : barrier_pages(sizeof(HarnessBarrier)),
@@ -125,11 +125,11 @@ struct Common {
   HarnessBarrier* barrier;
   Shared<Board> board;
   Shared<Stretch> stretches;  // by rank
-  Shared<double> figures;     // by round, then by entry
+  Shared<double> figures;     // times in ns, by round, then by entry
   Shared<Words> words;        // description of each entry's algorithm
 };
 
-// A rank's own pages, from the system or from its heap.
+// A buffer of a rank, from the system or from the rank's heap.
 class Pages {
  public:
   Pages(std::size_t bytes, memory::Heap* heap) : bytes_(bytes) {
@@ -151,7 +151,7 @@ class Pages {
   std::size_t bytes_;
 };
 
-// The part of one rank.
+// Runs one rank's part of a comparison.
 class RankRun {
  public:
   RankRun(const Comparison& comparison, const RunOptions& options, const Common& common,
@@ -183,7 +183,7 @@ class RankRun {
  private:
   bool is_first() const { return here_.rank == 0; }
 
-  // Returns the same value on all ranks.
+  // Returns false once a stop is requested. All ranks get the same value.
   bool goes_on() {
     if (is_first()) common_.board->go_on.store(!common_.board->stop.load());
     common_.barrier->wait();
@@ -201,7 +201,8 @@ class RankRun {
     common_.board->turns_done.fetch_add(1);
   }
 
-  // Returns the time per call, on rank 0 only.
+  // Times a stretch and checks its results. Returns the time per call on rank 0, and 0 on other
+  // ranks.
   double time_stretch(const Entry& entry) {
     Stretch& mine = common_.stretches[here_.rank];
     ++here_.stamp;

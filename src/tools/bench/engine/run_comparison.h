@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs a comparison: real processes run all entries in turn, round after round.
+// Runs a comparison: forked rank processes run all entries in turn, in several rounds.
 #pragma once
 
 #include <atomic>
@@ -12,15 +12,15 @@
 
 namespace huddle::bench {
 
-// Computes a verdict. The two times of each round's ratio were measured within a fraction of a
-// second, so a machine that is slow for a while is slow for both. The rival is the one with the
-// best median, the same in all rounds. The best of each round would be a rival that cannot be
-// chosen in advance.
+// Returns the verdict on a requirement, from one ratio per round. Both times of a round were
+// measured within a fraction of a second, so a machine that is slow for a while is slow for both.
+// The rival is the entry with the best median over all rounds. Taking the fastest one of each round
+// instead would favour the rivals, because that choice cannot be made in advance.
 // Requires: every entry has the same number of values, at least one.
 Verdict judge(const Requirement& judgement, const std::vector<EntryResult>& entries);
 
 struct RunOptions {
-  machine::Machine machine;  // the machine for the teams' choices
+  machine::Machine machine;  // the machine model from which the teams choose
   int rounds = 10;
 };
 

@@ -23,14 +23,14 @@
 
 namespace huddle::bench {
 
-// Returns whether sibling processes may read each other's memory here. Starts two to find out.
+// Starts two sibling processes and returns whether they may read each other's memory.
 bool ranks_may_read();
 
-// The candidates and costs from which a team would choose, known before the team exists.
+// The candidates and costs from which a team of these ranks would choose, without creating a team.
 struct Forecast {
   // `may_read`: whether the ranks may read each other's memory.
   Forecast(const machine::Machine& machine, const Binding& binding, bool may_read);
-  // Tests whether the ranks may read each other's memory, on the machine that will run them.
+  // Calls ranks_may_read(), so it has to run on the machine that will run the ranks.
   Forecast(const machine::Machine& machine, const Binding& binding);
   Forecast(machine::Machine&& machine, const Binding& binding) = delete;  // the model refers to it
   Forecast(const Forecast&) = delete;
@@ -49,13 +49,13 @@ struct Forecast {
   select::Costs costs;
 };
 
-// Empty: the team chooses.
+// The plan that a team has to use. If it is empty, the team chooses.
 using PlanOrChoice = std::optional<select::Plan>;
 
-// Returns a description of the team's choice.
+// Returns the algorithm and the parameters that the team chooses, in words.
 std::string chosen(const RankContext& here, const select::Request& request);
 
-// A team's barrier, for BarrierImplementation.
+// Adapts a team's barrier to BarrierImplementation.
 class TeamBarrier {
  public:
   explicit TeamBarrier(PlanOrChoice plan = std::nullopt) : plan_(plan) {}
@@ -78,8 +78,8 @@ class TeamBarrier {
 };
 
 // Broadcasts 8 bytes from each rank in turn. The root increments the value that it received last,
-// so it cannot begin before that has arrived. With two ranks no rank runs ahead, so the time of the
-// series divided by its calls is the time until the last rank returns.
+// so it cannot begin before the previous broadcast has arrived. With two ranks, neither runs ahead,
+// so the time per call is the time until the last rank returns.
 class RotatingBcast final : public Implementation {
  public:
   void run(const RankContext& here, int calls) override;
@@ -91,7 +91,7 @@ class RotatingBcast final : public Implementation {
   std::uint64_t calls_ = 0;
 };
 
-// The calls of a stretch. Each has its own buffers and a different root.
+// The calls of a stretch. Each has its own buffers; the roots rotate.
 struct Calls {
   select::Operation operation = select::Operation::bcast;
   std::size_t bytes = 0;  // as in CallData
@@ -123,12 +123,12 @@ class TeamOperation final : public Implementation {
   Calls calls_;
   TestData test_data_;
   PlanOrChoice plan_;
-  std::optional<team::BoundPlan> bound_;  // for the plan
+  std::optional<team::BoundPlan> bound_;  // only if there is a plan
   memory::Reduction sum_;                 // of doubles
   std::size_t stride_ = 0;
 };
 
-// Returns the request that a team gets for these calls.
+// Returns the request by which a team chooses the algorithm for these calls.
 select::Request request_of(const Calls& calls, int ranks);
 
 }  // namespace huddle::bench

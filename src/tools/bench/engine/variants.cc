@@ -27,9 +27,9 @@ using node::Shape;
 
 constexpr const char* choice = "huddle's selection";
 
-// The paper's fragment: two pages.
+// The fragment of Kurnosov and Tokmasheva: two pages.
 constexpr int paper_fragment_cells = 2;
-// The paper's segment size and its limit on concurrent readers.
+// The segment size of Zhang, Meng and Huo, and their limit on concurrent readers.
 constexpr std::size_t paper_segment_bytes = 128 * 1024;
 constexpr int paper_readers_at_once = 4;
 
@@ -57,7 +57,7 @@ std::vector<BarrierVariant> papers_barriers(bool has_levels) {
   return variants;
 }
 
-// Adds the variants of one size one after the other.
+// Builds the comparison of broadcast variants for one message size.
 class BcastVariants {
  public:
   BcastVariants(const Forecast& forecast, const Binding& binding, std::size_t bytes,
@@ -103,7 +103,7 @@ class BcastVariants {
     });
   }
 
-  // Adds variants with few buffers, as in the paper: the queue is one set.
+  // Adds variants with few buffers, which form a single set as in Kurnosov and Tokmasheva.
   void add_few_buffers() {
     const PipelinedBcast::Plan plan{0, paper_fragment_cells, CopyKernel::plain};
     for (const int buffers : {1, 2, 4}) {

@@ -15,7 +15,7 @@ namespace {
 
 using select::Operation;
 
-// Elements have 8 bytes.
+// Reductions use doubles.
 constexpr std::size_t element_bytes = 8;
 // MPI counts the bytes of a broadcast in an int.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
@@ -28,15 +28,14 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-// The operations in which programs spend their time. v-forms use the same algorithms.
+// The operations in which programs spend most time. Their v-forms use the same algorithms.
 constexpr Operation usual[] = {
     Operation::barrier,   Operation::bcast,     Operation::reduce,
     Operation::allreduce, Operation::allgather, Operation::alltoall,
     Operation::gather,    Operation::scatter,   Operation::reduce_scatter_block,
     Operation::scan};
 
-// Returns all operations except alltoallw, whose blocks have their own types; with bytes it equals
-// another operation.
+// Returns all operations except alltoallw, which equals alltoallv if all data are bytes.
 std::vector<Operation> timed() {
   std::vector<Operation> all(select::operations.begin(), select::operations.end());
   std::erase(all, Operation::alltoallw);

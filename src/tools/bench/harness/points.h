@@ -19,8 +19,8 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-// Parses for example "bcast,allreduce". "all": every operation that can be timed; empty: the usual
-// ones. Throws UsageError.
+// Parses a list such as "bcast,allreduce". "all" stands for every operation that can be timed, and
+// an empty text for the most common ones. Throws UsageError.
 std::vector<select::Operation> operations_from(const std::string& text);
 
 // Parses "8:4M" (from 8 to 4M by factors of four, both included), "8:4M:2" (by factors of two) or

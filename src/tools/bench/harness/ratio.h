@@ -15,7 +15,7 @@ inline constexpr double confidence = 0.95;
 
 struct Estimate {
   double ratio = 0;  // median of the batches' ratios
-  double low = 0;    // of the interval
+  double low = 0;    // lower end of the interval
   double high = 0;
   std::size_t batches = 0;
   bool sure = false;  // enough batches for an interval with this confidence
@@ -24,9 +24,9 @@ struct Estimate {
   double half_width() const { return ratio > 0 ? (high - low) / 2 / ratio : 0; }
 };
 
-// Returns the median of the ratios and an interval that depends on their order alone. The interval
-// contains the true median with the confidence above, whatever the distribution, and no random draw
-// is needed.
+// Returns the median of the ratios with a confidence interval from their order statistics. The
+// interval contains the true median with at least the probability `confidence`, whatever the
+// distribution. No random numbers are needed.
 // Requires: `ratios` is not empty.
 Estimate estimate(std::span<const double> ratios);
 

@@ -35,7 +35,8 @@ void fill_number_blocks(const CallData& at) {
   bench::fill_numbers({at.input, at.bytes * static_cast<std::size_t>(at.ranks)}, at.stamp, at.rank);
 }
 
-// Checks one block from each rank. `to` is 0 in the stamps if all ranks receive the same data.
+// Checks one block from each rank. `to` is the receiver in the stamps, or 0 if all ranks receive
+// the same data.
 bool has_blocks(const CallData& at, int to) {
   bool right = true;
   for (int from = 0; from < at.ranks; ++from) {

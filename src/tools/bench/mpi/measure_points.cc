@@ -19,24 +19,25 @@ using Clock = std::chrono::steady_clock;
 // Calls of less than a microsecond are timed in series because reading the clock takes 20 ns.
 constexpr std::size_t short_bytes = 1 << 10;
 constexpr int short_calls = 16;
-// If ranks share cores, the last one to enter finds the others' work done. A series has all of it.
+// If ranks share cores, the last rank to enter a call may find that the others have done their
+// part, so a single call seems too short. A series of calls includes all of the work.
 constexpr std::size_t medium_bytes = 64 << 10;
 constexpr int oversubscribed_calls = 4;
 
 // OSU's programs repeat calls that they define as small more often, and so does this benchmark. A
-// stretch is a part of what they average over, and long enough to let a root run ahead.
+// stretch is a part of their timed loop, long enough to let a root run ahead.
 constexpr std::size_t osu_small_bytes = 8 << 10;
 constexpr int osu_small_calls = 200;
 constexpr int osu_large_calls = 10;
 
 constexpr int stretches = 10;
-// Long enough for ten stretches of a millisecond; no time slice of a scheduler is longer.
+// A batch starts no stretch after this time, which is longer than a time slice of the scheduler.
 constexpr std::int64_t batch_limit_ns = 8'000'000;
-// A rank that shares a core waits for its turn, so a batch has to contain many turns.
+// A rank that shares a core has to wait for its time slice, so a batch has to last for many slices.
 constexpr std::int64_t crowded_batch_limit_ns = 40'000'000;
 constexpr int rounds_an_order = 4;
 
-// An interval of fewer batches is not meaningful.
+// With fewer batches, an interval is not meaningful.
 constexpr std::size_t least_batches = 8;
 
 int calls_of(const Point& point, Timing timing, bool oversubscribed) {
@@ -58,7 +59,7 @@ Order order_of(const Point& point, Timing timing, bool oversubscribed) {
 }
 
 std::vector<double> each_call(std::vector<double> ns, int calls) {
-  // The clock counts nanoseconds; a time of zero would be impossible.
+  // Avoids times of 0, which a clock that counts nanoseconds may return.
   for (double& one : ns) one = std::max(one, 1.0) / calls;
   return ns;
 }
@@ -89,7 +90,7 @@ void measure(Job& rival, Job& host, Order order, PointResult& result) {
 }
 
 // Touches the buffers and lets both sides set up their resources. Returns huddle's choices if its
-// prediction applies to the timed loop.
+// prediction applies to this timing.
 std::vector<Choice> warm_up(Job& rival, Job& host, Order order) {
   order.stretches = 1;
   order.explain = order.timing == Timing::apart;
@@ -174,15 +175,17 @@ namespace {
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
 constexpr int selection_rounds = 5;
-// An MPI that takes this many times as long as the best is dropped, either after the first batch,
-// which is also the warm-up, or after two rounds.
+// While the rival is selected, an MPI is dropped if its median exceeds the best one by these
+// factors: by the first after its first batch, which is also its warm-up, and by the second after
+// `rounds_before_hopeless` rounds.
 constexpr double hopeless_at_first = 4;
 constexpr double elimination_factor = 1.5;
 constexpr int rounds_before_hopeless = 2;
-// Number of repetitions for a point below the bar.
+// Maximum number of repetitions of a point that is below the bar.
 constexpr int tries_again = 5;
 
-// Notes peers that cannot be started. Throws if the MPI under which huddle runs cannot be started.
+// Starts a job for each MPI. Adds a note for each MPI that cannot be started; throws FailureError
+// if huddle has to run under that MPI.
 Jobs start_all(const MpiPlan& plan, MpiReport& report, const std::atomic<bool>& stop) {
   Jobs jobs;
   for (std::size_t i = 0; i < plan.mpis.size(); ++i) {
@@ -206,7 +209,7 @@ struct Selection {
   std::vector<double> median_ns;
 };
 
-// Returns those that took at most `factor` times as long as the best.
+// Returns those of `among` that took at most `factor` times as long as the fastest of them.
 // Requires: `median_ns` contains the medians of `among`.
 std::vector<std::size_t> within(double factor, const std::vector<std::size_t>& among,
                                 const std::vector<double>& median_ns) {
@@ -219,7 +222,8 @@ std::vector<std::size_t> within(double factor, const std::vector<std::size_t>& a
   return kept;
 }
 
-// Uses separate samples, so that the comparison does not profit from a lucky choice.
+// Selects the fastest MPI. The comparison does not use these samples, because they would favour an
+// MPI that was fast by chance.
 Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
   Selection selection;
   std::vector<std::size_t> running;
@@ -243,7 +247,7 @@ Selection select_rival(const Jobs& jobs, const Point& point, Timing timing) {
 
 using Seconds = std::chrono::duration<double>;
 
-// The time that the points of a plan may take.
+// The time limit of all points of a plan together.
 class Budget {
  public:
   explicit Budget(const MpiPlan& plan)
@@ -251,7 +255,8 @@ class Budget {
         end_(Clock::now() +
              Seconds(plan.effort.point_seconds * static_cast<double>(plan.points.size()))) {}
 
-  // Returns the share of this point; half of it is for repetitions if the point is below the bar.
+  // Returns the time for this point. measure() uses half of it for repetitions if the point is
+  // below the bar.
   Seconds share(std::size_t number) const {
     if (!plan_.is_bounded) return Seconds::max();
     const Seconds left = end_ - Clock::now();
@@ -263,8 +268,8 @@ class Budget {
   std::chrono::time_point<Clock, Seconds> end_;
 };
 
-// Measures with `compare_by(effort)` and repeats that while the point is below the bar. `share`
-// begins at `start` and covers everything.
+// Calls `compare_by(effort)`, and calls it again while the point is below the bar. Together the
+// calls have the time `share`, which begins at `start`.
 template <class Compare>
 PointResult measure(const MpiPlan& plan, std::chrono::time_point<Clock, Seconds> start,
                     Seconds share, Compare compare_by) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A run of `huddle bench`: all points, compared with one MPI or with the best of several.
+// A run of `huddle bench`: measures all points with huddle and with one MPI, or with the fastest of
+// several.
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,7 @@ struct PointResult {
   double huddle_ns = 0;
   unsigned long passed = 0;  // calls that fell back to the MPI
   bool stable = false;       // the interval is as narrow as requested
-  // With several MPIs: the median of each while the rival was chosen, in their order.
+  // With several MPIs: the median of each while the rival was selected, in the order of the MPIs.
   std::vector<double> selection_ns = {};
   // The algorithm that huddle ran, then the best of each other algorithm; empty if unknown.
   std::vector<Choice> choices = {};
@@ -44,16 +45,17 @@ struct PointResult {
   bool below_bar() const;
 };
 
-// Measures one point: the rival's own operation and huddle's in turns, until the ratio is precise
-// enough or the time is over. `rival` and `host` may be one job, which then measures both sides per
-// order. Throws what Job throws.
+// Measures one point with alternating batches of the rival's own operation and of huddle under
+// `host`, until the ratio is precise enough or the time limit is reached. If `rival` and `host` are
+// the same job, each order measures both sides. Throws what Job::carry_out() throws.
 // Requires: the timing is not cold (here and in batch_of).
 PointResult compare(Job& rival, Job& host, const Point& point, Timing timing, const Effort& effort);
 
-// Measures one batch of one side. Returns nanoseconds per call.
+// Measures one batch of one side. Returns the time per call of each stretch, in ns.
 std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing);
 
-// Compares the first calls of newly started jobs, each with one side. Throws what Job throws.
+// Compares the first calls after the start of a job. Each job measures one side and is then ended.
+// Throws what Job throws.
 PointResult compare_cold(const Mpi& mpi, const JobOptions& job_options, const Point& point,
                          int calls, const Effort& effort, const std::atomic<bool>& stop);
 
@@ -66,7 +68,7 @@ struct MpiPlan {
   int cold_calls = 1;  // per start, if the timing is cold, which allows only one MPI
   Effort effort;
   // Bounds the total time by the number of points times Effort::point_seconds. Time that a point
-  // does not use is available to later points, and all time of a point counts.
+  // does not use is available to later points. Selecting the rival and repetitions count as well.
   bool is_bounded = false;
 };
 
@@ -86,7 +88,8 @@ class PointWatcher {
   virtual void begin(const Point& point, std::size_t number) = 0;
 };
 
-// Measures all points; returns the complete ones if `stop` is set. Throws FailureError.
+// Measures all points. Once `stop` is set, returns the points that are complete. Throws
+// FailureError if the MPI under which huddle runs cannot be started, or if a job fails.
 MpiReport measure_points(const MpiPlan& plan, PointWatcher& watcher, const std::atomic<bool>& stop);
 
 }  // namespace huddle::bench

@@ -36,14 +36,15 @@ namespace fs = std::filesystem;
 // A launcher on a slow file system needs a second or two to print its version.
 constexpr std::chrono::milliseconds version_wait{10000};
 
-// Launcher names, in search order.
+// Names of launchers, in the order in which they are searched for.
 constexpr std::array<std::string_view, 3> launcher_names = {"mpirun", "mpiexec", "srun"};
 
-// The names that bench/peers uses.
+// Names of the folders that bench/peers creates, one per MPI.
 constexpr std::array<std::string_view, 5> peer_names = {"openmpi-4", "openmpi-5", "mpich-4",
                                                         "mpich-5", "intel"};
 
-// Relative to a launcher: in an installation, and in a virtual environment next to a script.
+// Folders relative to a launcher: those of an installation, and that of a virtual environment next
+// to a launcher script.
 constexpr std::array<std::string_view, 4> library_folders = {"../lib", "../lib64", "../lib/release",
                                                              "venv/lib"};
 
@@ -147,12 +148,12 @@ constexpr int farewell_ms = 5000;
 constexpr int slice_ms = 100;  // between two checks of the stop request
 constexpr std::size_t kept_lines = 12;
 
-// Allows more ranks than cores, and running as root, which is the user's decision.
+// Permits more ranks than cores, and running as root. Both are the user's decision.
 constexpr std::array<const char*, 4> launcher_settings = {
     "OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
     "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
 
-// Returns the environment of the job. The first entry of a name takes effect.
+// Returns the environment of the job. If a name occurs several times, its first entry takes effect.
 std::vector<std::string> environment_of(const JobOptions& job_options) {
   std::vector<std::string> lines = job_options.environment;
   lines.insert(lines.end(), launcher_settings.begin(), launcher_settings.end());
@@ -160,7 +161,8 @@ std::vector<std::string> environment_of(const JobOptions& job_options) {
   return lines;
 }
 
-// Sockets instead of pipes, so that writing to a job that has ended is an error and not a signal.
+// Sockets instead of pipes, because writing to a job that has ended then returns an error instead
+// of raising SIGPIPE.
 struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
@@ -230,7 +232,7 @@ void Job::fail(const std::string& why) {
   throw FailureError(fmt::format("{}: {}{}", mpi_.name, why, said));
 }
 
-// Returns false if no more data will come.
+// Waits for output of the job and stores it. Returns false once the job has closed its output.
 bool Job::read_more(int milliseconds) {
   pollfd watched{from_job_, POLLIN, 0};
   if (poll(&watched, 1, milliseconds) <= 0) return true;

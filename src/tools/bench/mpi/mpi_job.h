@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// An MPI job that measures: it is started with its launcher, carries out orders, sleeps between
-// them and runs until the Job is destroyed.
+// An MPI job that measures. A Job starts it with the MPI's launcher and sends it orders, between
+// which the ranks sleep. Its destructor ends the job.
 #pragma once
 
 #include <sys/types.h>
@@ -15,17 +15,18 @@
 
 namespace huddle::bench {
 
-// An MPI as found from its launcher: the library that ranks open, and its family.
+// An MPI: its launcher, the library that the ranks open, and huddle's back end for it.
 struct Mpi {
   std::string name;                   // for users and tables
-  std::vector<std::string> launcher;  // its words
+  std::vector<std::string> launcher;  // the words of its command
   // File names for the loader, separated by colons; the first that can be opened is used.
   std::string library;
   std::string abi;  // name of huddle's back end
 };
 
-// Finds an MPI. `launcher`: words separated by spaces; empty: the first launcher on the PATH.
-// `library`: the file, if the user names it. Throws UsageError if there is none.
+// Finds an MPI by its launcher, a command whose words are separated by spaces. If `launcher` is
+// empty, uses the first launcher in `search_path` (a PATH). `library` is the MPI library; if it is
+// empty, it is searched for near the launcher. Throws UsageError if no MPI is found.
 Mpi find_mpi(const std::string& launcher, const std::string& library,
              const std::string& search_path);
 
@@ -40,7 +41,7 @@ struct JobOptions {
   int ranks = 2;
   std::string programs;                       // folder of the rank programs and the back ends
   std::string machine_file;                   // empty: the ranks look for one
-  std::vector<std::string> environment = {};  // NAME=VALUE, before the inherited ones
+  std::vector<std::string> environment = {};  // NAME=VALUE; overrides inherited ones
   std::vector<std::string> rank_prefix = {};  // command that starts the rank program
   bool with_huddle = true;                    // false: the ranks run the MPI alone
 };
@@ -65,7 +66,8 @@ struct Answer {
 
 class Job {
  public:
-  // Throws Stopped, or FailureError with the job's output if it does not start.
+  // Starts the job and waits until its ranks are ready. Throws Stopped once `stop` is set, and
+  // FailureError with the job's output if the job does not start.
   Job(Mpi mpi, const JobOptions& job_options, const std::atomic<bool>& stop);
   ~Job();  // ends the job; kills processes that do not end
   Job(const Job&) = delete;
@@ -75,7 +77,8 @@ class Job {
   const std::string& version() const { return version_; }  // as reported by the MPI
   bool oversubscribed() const { return oversubscribed_; }  // ranks share hardware threads
 
-  // Throws Stopped, or FailureError if data were wrong or the job died.
+  // Sends an order and returns the answer. Throws Stopped once `stop` is set, and FailureError if
+  // data were wrong or the job died.
   Answer carry_out(const Order& order);
 
  private:
@@ -94,7 +97,7 @@ class Job {
   int to_job_ = -1;
   int from_job_ = -1;
   std::string unread_;
-  std::deque<std::string> noise_;  // the last lines without our mark
+  std::deque<std::string> noise_;  // last output that is not part of the protocol
 };
 
 }  // namespace huddle::bench

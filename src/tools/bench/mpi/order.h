@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // The protocol between `huddle bench` and the ranks that it measures: lines of text, which every
-// launcher carries to and from rank 0. It uses no MPI and needs no library.
+// launcher carries to and from rank 0. This header uses no MPI and needs no library.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ enum class Timing {
 };
 inline constexpr std::array<Timing, 3> timings = {Timing::apart, Timing::osu, Timing::cold};
 inline constexpr std::array<std::string_view, 3> timing_names = {"apart", "osu", "cold"};
-// The timings before the last are loops that the user can choose.
+// Number of timings that are loops, which the user can choose: all but `cold`.
 inline constexpr std::size_t loops = 2;
 constexpr std::string_view name(Timing timing) {
   return timing_names[static_cast<std::size_t>(timing)];
@@ -39,12 +39,12 @@ using select::Operation;
 using select::operations;
 using select::request_of;
 
-// Prefix of the protocol's lines. Launchers and MPIs print other lines as well.
+// Prefix of the protocol's lines, because launchers and MPIs print other lines as well.
 inline constexpr std::string_view mark = "huddle-bench: ";
 
-// One measurement. A stretch is timed as a whole: `calls` calls in a row, each with its own data
-// unless all use the same. A batch is a warm-up and up to `stretches` stretches of one side. With
-// cold timing there is one stretch and no warm-up.
+// One measurement. A stretch consists of `calls` calls in a row, which are timed as a whole. Each
+// call has its own data, except with Timing::osu. A batch is a warm-up and up to `stretches`
+// stretches of one side. With Timing::cold there is one stretch and no warm-up.
 struct Order {
   Operation operation = Operation::barrier;
   std::size_t bytes = 0;      // per call; a multiple of 8
@@ -68,7 +68,7 @@ inline std::string text(const Order& order) {
   return out.str();
 }
 
-// Returns false if the line is not an order.
+// Parses a line into `order`. Returns false if the line is not an order.
 inline bool read(const std::string& line, Order& order) {
   std::istringstream in(line);
   std::size_t operation = 0;
@@ -86,13 +86,13 @@ inline bool read(const std::string& line, Order& order) {
 inline constexpr std::string_view no_back_end = "-";
 
 // The first words of answers, after the mark, and what follows each.
-inline constexpr std::string_view word_ready = "ready";    // ranks, crowded, MPI version
+inline constexpr std::string_view word_ready = "ready";    // ranks, oversubscribed, MPI version
 inline constexpr std::string_view word_batch = "batch";    // side, nanoseconds of each stretch
 inline constexpr std::string_view word_passed = "passed";  // calls that fell back to the MPI
 inline constexpr std::string_view word_choice = "choice";  // nanoseconds, algorithm, parameters
 inline constexpr std::string_view word_wrong = "wrong";    // side whose data were wrong
 inline constexpr std::string_view word_done = "done";      // the order has been carried out
 inline constexpr std::string_view word_failed =
-    "failed";  // a sentence; no order can be carried out
+    "failed";  // a message; the ranks carry out no more orders
 
 }  // namespace huddle::bench

@@ -97,7 +97,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * seconds_per_us;
 }
 
-// The program from its start until it has been reaped.
+// A child process and its process group. The destructor kills the group if the child has not ended.
 class Child {
  public:
   Child(const Spawned& command, int input, int output) : process_(spawn(command, input, output)) {}

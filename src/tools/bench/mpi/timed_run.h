@@ -26,8 +26,9 @@ struct Spawned {
 };
 
 // Starts the command as leader of its own process group, so that Ctrl-C reaches only huddle, which
-// then ends the group in an orderly way. Standard output and errors go to `output`. A script
-// without an interpreter line is run by a shell. Throws FailureError.
+// then ends the group in an orderly way. `input` becomes its standard input, and `output` its
+// standard output and standard error. A script without an interpreter line is run by a shell.
+// Throws FailureError.
 pid_t spawn(Spawned spawned, int input, int output);
 
 struct TimedRun {
@@ -38,9 +39,9 @@ struct TimedRun {
 };
 
 // Runs the command once. If huddle's standard input is a file, each run reads it from the
-// beginning; otherwise the input is empty, so all runs get the same. Does not wait for processes
-// that the run leaves in the background. `watch`, if not empty, gets the output as it arrives.
-// Throws Stopped, or FailureError if the command cannot be started.
+// beginning; otherwise the input is empty. Thus all runs read the same input. Does not wait for
+// processes that the run leaves in the background. `watch`, if not empty, gets the output as it
+// arrives. Throws Stopped, or FailureError if the command cannot be started.
 using OutputWatch = std::function<void(std::string_view more)>;
 TimedRun timed_run(const Spawned& command, const std::atomic<bool>& stop,
                    const OutputWatch& watch = {});
@@ -71,9 +72,10 @@ class RunWatcher {
   virtual void begin(Side side, std::size_t runs_done) = 0;
 };
 
-// Starts with one run without huddle that is not counted, to load the program's files into memory.
-// Each round then has one run per side, with the sides swapped in every second round. Incomplete
-// rounds are dropped. Throws FailureError with the output of a run whose status is not 0.
+// Compares the wall times of a program without and with huddle. The first run, without huddle, is
+// not counted: it loads the program's files into memory. Each round then has one run per side, in
+// an order that alternates. Incomplete rounds are dropped. Throws FailureError with the output of a
+// run whose exit status is not 0.
 WholeRuns compare_whole_runs(Spawned native, Spawned huddle, int rounds, RunWatcher& watcher,
                              const std::atomic<bool>& stop);
 

@@ -18,7 +18,7 @@ namespace huddle::bench::network {
 namespace {
 
 constexpr std::size_t kept_bytes = 600;
-// Another way of sending must take at most this share of the time, because runs vary.
+// Smaller pieces must take at most this share of the time to be chosen, because runs vary.
 constexpr double least_gain = 0.9;
 
 void add_point(machine::Curve& curve, double bytes, double ns, double spread) {
@@ -94,7 +94,8 @@ void Reader::add_call(const std::string& operation, double bytes, double ns, dou
   add_point(all.back().curve, bytes, ns, spread);
 }
 
-// Pieces cost both ends some work, so messages are cut, and cut smaller, only if the gain is clear.
+// Chooses the piece size for exchanges. Each piece costs both ends some CPU time, so messages are
+// cut into pieces, and into smaller pieces, only if the gain is clear.
 void Reader::judge_both_ways() {
   if (both_ways_.ns.empty()) return;
   machine::Network& network = measured_.network;
@@ -122,7 +123,7 @@ Measured Reader::take() {
   machine::Network& network = measured_.network;
   network.name = measured_.mpi;
   network.origin = machine::Origin::measured;
-  // Neither side is busy longer than a message takes; buffered sends may be faster.
+  // The CPU times of both sides are part of a message's time, so each is at most half of it.
   network.cpu_ns = std::min(network.cpu_ns, machine::time_at(network.curve, 0) / 2);
   judge_both_ways();
   return std::move(measured_);

@@ -32,7 +32,7 @@ class Watcher {
 // Parses the output of the ranks as it arrives.
 class Reader {
  public:
-  // Keeps a reference.
+  // Keeps a reference to `watcher`.
   explicit Reader(Watcher& watcher) : watcher_(watcher) {}
 
   void read(std::string_view more);
@@ -47,14 +47,15 @@ class Reader {
 
   Watcher& watcher_;
   Measured measured_;
-  machine::Curve both_ways_;  // by bytes per piece, whole message first
+  machine::Curve both_ways_;  // by piece size; the first entry is the whole message
   std::string unread_;
   std::string failure_;
-  std::string last_lines_;  // without our mark
+  std::string last_lines_;  // that are not part of the protocol
   bool is_done_ = false;
 };
 
-// Throws Stopped, or FailureError if the ranks do not start or measure nothing.
+// Runs `command` and returns what its ranks measured. Throws Stopped once `stop` is set, and
+// FailureError if the command cannot be started or its ranks do not complete.
 Measured measure(const Spawned& command, Watcher& watcher, const std::atomic<bool>& stop);
 
 }  // namespace huddle::bench::network

@@ -11,10 +11,10 @@
 
 namespace huddle::bench::network {
 
-// Prefix of the protocol's lines. Launchers and MPIs print other lines as well.
+// Prefix of the protocol's lines, because launchers and MPIs print other lines as well.
 inline constexpr std::string_view mark = "huddle-network: ";
 
-// The words after the mark, and what follows each.
+// The first word after the mark, and what follows it.
 inline constexpr std::string_view word_hosts =
     "hosts";  // number of hosts, ranks, whether in order, MPI
 inline constexpr std::string_view word_step = "step";        // name of the step that begins
@@ -25,7 +25,7 @@ inline constexpr std::string_view word_gap = "gap";        // ns between message
 inline constexpr std::string_view word_rate = "rate";      // GB/s of a node, all ranks sending
 inline constexpr std::string_view word_call = "call";      // operation, bytes, ns, spread
 inline constexpr std::string_view word_done = "done";      // nothing; the measurement is complete
-inline constexpr std::string_view word_failed = "failed";  // a sentence
+inline constexpr std::string_view word_failed = "failed";  // a message for the user
 
 inline constexpr std::string_view step_messages = "messages, one rank sending";
 inline constexpr std::string_view step_both = "messages, two ranks sending to each other";
@@ -33,13 +33,13 @@ inline constexpr std::string_view step_senders = "messages, all ranks of a node 
 
 inline constexpr std::array<std::size_t, 6> message_bytes = {8,      512,     8192,
                                                              65'536, 524'288, 2'097'152};
-// Sizes of an exchange between two ranks: whole, then in pieces. Most MPIs send some of these
-// eagerly and the others with rendezvous.
+// Piece sizes of an exchange between two ranks; the first is the whole message. Most MPIs send some
+// of these eagerly and the others with rendezvous.
 inline constexpr std::size_t both_ways_bytes = 524'288;
 inline constexpr std::array<std::size_t, 6> pieces_bytes = {both_ways_bytes, 131'072, 65'536,
                                                             32'768,          16'384,  8192};
-// Bytes of one rank's data, or of a block, in factors of eight and sixteen. The total that a rank
-// receives is bounded because an exchange of many blocks takes seconds over a slow network.
+// Sizes of one rank's data, or of a block, in the measured collectives. `most_bytes_of_rank` bounds
+// the data of one rank, because an exchange of many blocks takes seconds over a slow network.
 inline constexpr std::array<std::size_t, 5> call_bytes = {8, 1024, 16'384, 131'072, 1'048'576};
 inline constexpr std::size_t most_bytes_of_rank = std::size_t{1} << 20;
 inline constexpr std::array<std::size_t, 2> quick_call_bytes = {8, 16'384};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * MPI_Finalize while communicators still exist; one is freed right after its last collective, one
- * while other ranks are still in theirs; and delete callbacks of MPI_COMM_SELF run at the end.
+ * Calls MPI_Finalize while communicators still exist. Other communicators are freed right after
+ * their last collective, while other ranks may still be in it. A delete callback of MPI_COMM_SELF
+ * makes calls at the end.
  */
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ static void use(MPI_Comm comm) {
   }
 }
 
-/* The standard permits MPI calls here. */
+/* A delete callback of MPI_COMM_SELF, in which the standard permits MPI calls. */
 static int at_the_end(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm;
   (void)keyval;
@@ -32,7 +33,7 @@ static int at_the_end(MPI_Comm comm, int keyval, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* MPI_Comm_free is collective, but no rank waits in it. */
+/* MPI_Comm_free is collective, but may return before the other ranks call it. */
 static void free_without_waiting(void) {
   for (int i = 0; i < 20; ++i) {
     MPI_Comm comm;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Calls that are wrong at their root only, with huddle: the other ranks do not wait for it, and no
- * stray byte is written. The MPIs' own behavior differs.
+ * Calls whose arguments are wrong on the root only. With huddle, the other ranks do not wait for
+ * the root, and no byte outside of the buffers is written. The MPIs' own behavior differs.
  */
 #include "expect.h"
 

@@ -85,7 +85,7 @@ static int keyval_for(MPI_Comm_delete_attr_function* at_delete) {
   return keyval;
 }
 
-/* Reverses the ranks, so that cached data of another communicator is wrong. */
+/* Reverses the ranks, so that cached data of another communicator would be wrong. */
 static MPI_Comm reversed(MPI_Comm of) {
   MPI_Comm comm;
   MPI_Comm_split(of, 0, -rank_in(of), &comm);
@@ -102,7 +102,7 @@ static void set_all(MPI_Comm comm, const int* keyvals, int count) {
   for (int i = 0; i < count; ++i) MPI_Comm_set_attr(comm, keyvals[i], NULL);
 }
 
-/* Gets the handle that was freed. */
+/* Uses communicators that get the freed handle. */
 static void use_next(void) {
   MPI_Comm next = half(MPI_COMM_WORLD);
   use("with a handle that was used before, half of the ranks", next);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The same integers, with a different layout on each rank and in each block, move all-to-all, to
- * one rank and from one: they must arrive where the types place them, and no gap may change.
+ * Moves the same integers, with a different layout on each rank and in each block, by all-to-all,
+ * gather and scatter: they must arrive where the types place them, and no gap may change.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void check(const char* what, const struct block* block, int from, int to)
          what, from, to, block->layout.name);
 }
 
-/* Blocks with a type each, located by their distance from address zero or from the first one. */
+/* Blocks with a type each, located by their distance in bytes from the first block. */
 struct lists {
   int counts[most_ranks];
   int places[most_ranks];
@@ -88,7 +88,7 @@ static void exchange(MPI_Comm comm, int first) {
   free_blocks(gotten, ranks);
 }
 
-/* Gathers of Open MPI itself fail for negative extents. */
+/* Replaces the layout with a negative extent, for which gathers of Open MPI itself fail. */
 static int upward(int which) { return which % layout_count == layout_downward ? 0 : which; }
 
 /* Uses one layout for the input and another for the output, with contiguous blocks. */
@@ -123,7 +123,8 @@ static void gather_and_scatter(MPI_Comm comm, int first, int root) {
   free_layout(&block->layout);
 }
 
-/* Columns of a matrix, which are interleaved blocks, in place at the root or not. */
+/* Gathers and scatters columns of a matrix, which are interleaved blocks, in place at the root or
+ * not. */
 static void columns(MPI_Comm comm, int root) {
   enum { rows = 50 };
   const int ranks = size_of(comm);
@@ -171,7 +172,7 @@ static void columns(MPI_Comm comm, int root) {
   MPI_Type_free(&strided);
 }
 
-/* An in-place transposition by listed columns. */
+/* Exchanges columns of a matrix in place. */
 static void transpose(MPI_Comm comm) {
   enum { depth = 30 };
   const int ranks = size_of(comm);

@@ -94,7 +94,7 @@ static const void* given_to_root(const struct shape* shape, const void* input) {
   return rank_in(shape->comm) == shape->root ? given(shape, input) : input;
 }
 
-/* Every second int, so that the gaps must not be written. */
+/* Returns a type of every second int. The gaps must not be written. */
 static MPI_Datatype every_second(int count) {
   MPI_Datatype type;
   MPI_Type_vector(count, 1, 2, MPI_INT, &type);

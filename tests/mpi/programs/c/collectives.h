@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * All collectives with one signature, for programs that call each of them, by the name that huddle
- * intercepts or by the one that goes straight to the MPI.
+ * All collectives with one signature, for programs that call each of them, as MPI_X or as PMPI_X.
  */
 #ifndef HUDDLE_TESTS_COLLECTIVES_H
 #define HUDDLE_TESTS_COLLECTIVES_H

@@ -67,7 +67,7 @@ static MPI_Comm from_group(void) {
   return comm;
 }
 
-/* Only its members call it. */
+/* Only the members of the new communicator call MPI_Comm_create_group. */
 static MPI_Comm by_its_members(void) {
   const int last = size_of(MPI_COMM_WORLD) - 1;
   MPI_Group world;

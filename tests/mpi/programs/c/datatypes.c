@@ -30,7 +30,7 @@ static void broadcast(MPI_Comm comm, int first, int root) {
   free_layout(&layout);
 }
 
-/* Large enough for other algorithms than small calls use. */
+/* Makes a call that is large enough for other algorithms than those of small calls. */
 static void broadcast_many(MPI_Comm comm, int root) {
   enum { elements = 40000, stride = 3 };
   int* numbers = calloc(elements * stride, sizeof *numbers);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * device LIBRARY WHEN: calls with device memory, on one rank at a time and on all, as input, as
- * output and as both, each on a communicator that has used only host memory before. The simulated
- * driver is loaded before MPI_Init (before), after it (after), after ten thousand calls (late), or
- * then by another thread (thread); with "never" all memory is the host's. The results are compared
- * with those of the MPI with host memory.
+ * device LIBRARY WHEN: makes calls with device memory, on one rank at a time and on all, as input,
+ * as output and as both, on communicators that have used only host memory before. WHEN is the time
+ * at which the simulated driver is loaded: before MPI_Init (before), after it (after), after ten
+ * thousand calls (late), or after one call, by another thread (thread); with "never" all memory is
+ * host memory. The results are compared with those of PMPI calls with host memory.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -88,7 +88,8 @@ static void forget_padding(int* pairs) {
   for (int i = 0; i < most_ints; i += 2) pairs[i] = (short)pairs[i];
 }
 
-/* Makes one call both ways. Each rank chooses the locations of its buffers. */
+/* Makes one call with these buffers and one with host memory, and compares the results. Each rank
+ * chooses its buffers. */
 static void try_call(const struct collective* collective, const struct shape* shape, int* from,
                      int* to, unsigned seed) {
   unsigned own_seed = seed + 7919U * (unsigned)rank_in(shape->comm);
@@ -126,7 +127,7 @@ static void run_ahead(MPI_Comm comm, int root, int calls) {
   }
 }
 
-/* who: the rank with device memory; -1: all ranks, each with its own choice. */
+/* `who` is the rank with device memory, or -1 for all ranks, each with its own choice. */
 static void one_communicator(const struct collective* collective, int who, int count,
                              unsigned seed) {
   MPI_Comm comm;

@@ -2,12 +2,12 @@
 /* Copyright the huddle contributors */
 /*
  * different_counts FILE OPERATION ROOT_BYTES OTHER_BYTES CALLS ERRORS: an erroneous program that
- * calls a collective CALLS times with another count on rank 0 than on the others. Each rank appends
- * one line to FILE about the first call that returns an error, or about the last one:
+ * calls a collective CALLS times with a different count on rank 0 than on the other ranks. Each
+ * rank appends one line to FILE about the first call that returns an error, or about the last call:
  *   rank R: success | truncated | another error, after N calls, at S s
- * and waits until all have, because a launcher may end the others when a rank ends without
- * MPI_Finalize. ERRORS: stop, at the first; ignore; or fatal, which keeps the default error handler
- * and ends the job.
+ * and waits until all ranks have done so, because a launcher may end the others when a rank ends
+ * without MPI_Finalize. ERRORS is "stop" (at the first error), "ignore", or "fatal", which keeps
+ * the default error handler and thus ends the job.
  *
  * Each buffer ends at an inaccessible page, so that no rank reads or writes beyond it.
  */

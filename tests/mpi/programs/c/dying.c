@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * dying MILLISECONDS RANK...: endless collectives of all kinds; those ranks die after that time.
+ * dying MILLISECONDS RANK...: calls collectives of several kinds endlessly, until these ranks are
+ * killed after that time.
  */
 #include <pthread.h>
 #include <signal.h>

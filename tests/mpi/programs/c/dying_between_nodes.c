@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * dying_between_nodes RANK[,RANK...] [link]: endless collectives, during which those ranks are
- * killed, or take their host's link down and live on for some seconds.
+ * dying_between_nodes RANK[,RANK...] [link]: calls collectives endlessly, during which these ranks
+ * are killed or, with "link", take their host's network link down and live on for some seconds.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * each OPERATION...: one call of each of these with a few numbers. The driver checks the outcome.
+ * each OPERATION...: calls each of these operations once with a few numbers. The driver checks the
+ * outcome.
  */
 #include <stdio.h>
 #include <string.h>

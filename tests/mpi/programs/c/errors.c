@@ -174,7 +174,7 @@ static void wrong_at_root(const char* handler, MPI_Comm comm) {
   }
 }
 
-/* The same for the root's own block: the others have sent theirs. */
+/* The root's own block is an alias. The other ranks have sent theirs by then. */
 static void gathers_of_aliases(const char* handler, MPI_Comm comm) {
   if (starts("gather of aliases")) {
     const MPI_Comm aside = apart(comm);
@@ -190,7 +190,7 @@ static void gathers_of_aliases(const char* handler, MPI_Comm comm) {
   }
 }
 
-/* Here the others wait until the root makes a valid call. */
+/* The other ranks wait until the root makes a valid call. */
 static void scatters_of_aliases(const char* handler, MPI_Comm comm) {
   const int is_root = rank_in(comm) == 0;
   int* output = is_root ? numbers : results;

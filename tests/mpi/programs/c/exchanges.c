@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Blocks that move between ranks: allgather, all-to-all, gather, scatter and their v-forms, with
- * many sizes, in place, with gaps that must not change, and by the large-count functions.
+ * Moves blocks between ranks by allgather, all-to-all, gather, scatter and their v-forms, with many
+ * sizes, in place, with gaps that must not change, and by the large-count functions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void put(int* room, int from, int to, int count) {
   for (int i = 0; i < count; ++i) room[i] = value(from, to, i);
 }
 
-/* Returns how many of these did not arrive correctly. */
+/* Returns how many of these integers did not arrive correctly. */
 static int wrong_in(const int* room, int from, int to, int count) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) wrong += room[i] != value(from, to, i);
@@ -38,7 +38,7 @@ static int touched(const int* room, int count) {
   return changed;
 }
 
-/* Lists of blocks with gaps between them, the last rank's first. */
+/* A list of blocks with gaps between them, the last rank's block first. */
 struct list {
   int counts[most_ranks];
   int places[most_ranks];
@@ -61,7 +61,7 @@ static struct list make_list(int ranks, int rank, int size, counter* count_of) {
   return list;
 }
 
-/* Returns sizes that are empty, small or full. */
+/* Returns the size of a block: 0, 1, half of `size`, or `size`. */
 static int spread(int giver, int getter, int size) {
   const int kind = (giver * 3 + getter) % 4;
   return kind == 0 ? 0 : kind == 1 ? 1 : kind == 2 ? size / 2 : size;
@@ -182,7 +182,7 @@ static void try_alltoallv(MPI_Comm comm, int large, int size) {
   }
 }
 
-/* Displacements are in bytes, and empty blocks have a null type. */
+/* Displacements are in bytes, and every second block has the type MPI_BYTE. */
 struct typed {
   struct list list;
   MPI_Datatype types[most_ranks];

@@ -54,7 +54,8 @@ double seconds_now(void) {
 
 static void give_up(int signal_number) {
   (void)signal_number;
-  /* No other function is safe in a signal handler; the driver notices if the message is lost. */
+  /* Calls only functions that are safe in a signal handler. The driver fails if the message is
+   * lost. */
   ssize_t written = write(STDOUT_FILENO, given_up, strlen(given_up));
   _exit(written < 0 ? 4 : 3);
 }

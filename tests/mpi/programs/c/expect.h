@@ -9,7 +9,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* Prints the message if `holds` is false; only the first time. */
+/* Prints the message if `holds` is false, but only the first time in a process. */
 __attribute__((format(printf, 2, 3))) void expect(int holds, const char* format, ...);
 
 /* Returns the exit status for main: 0 if all checks succeeded on this rank. */
@@ -25,10 +25,11 @@ void* room_for(size_t bytes);
 /* Reads a clock that does not depend on MPI. */
 double seconds_now(void);
 
-/* Ends the whole job with a message if it has not ended by then. */
+/* Ends this process, and thereby the job, with a message if it has not ended after that time. 0
+ * cancels this. */
 void give_up_after(unsigned seconds, const char* what);
 
-/* Returns a pseudo-random sequence that depends only on `seed`. */
+/* Returns the next number of a pseudo-random sequence, whose state is `seed`. */
 unsigned next_random(unsigned* seed);
 
 #endif

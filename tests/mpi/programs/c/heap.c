@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Buffers of every origin under a shared heap: allocated before MPI_Init, by malloc, by
+ * Uses buffers of every origin under a shared heap: allocated before MPI_Init, by malloc, by
  * MPI_Alloc_mem, and copied by a fork.
  */
 #include <inttypes.h>
@@ -107,7 +107,7 @@ static double* from_mpi(uint64_t cap_bytes) {
   return room;
 }
 
-/* Small blocks and requests with an info object are left to the MPI. */
+/* The MPI allocates small blocks and serves requests with an info object. */
 static void give_back(double* room) {
   expect(MPI_Free_mem(room) == MPI_SUCCESS, "MPI_Free_mem does not take its memory back");
   MPI_Info info;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Forks under a shared heap between collectives on its buffers: with pages that a network library
- * has excluded from children and restored, and on a thread whose stack came from malloc.
+ * Forks under a shared heap between collectives on its buffers: with pages that were excluded from
+ * children and restored by madvise(), as a network library does, and on a thread whose stack is
+ * from malloc.
  */
 #include <pthread.h>
 #include <stdlib.h>

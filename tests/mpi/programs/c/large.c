@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * large [CALL]: more than 2^31 bytes in one call: by a datatype of many bytes, and by the
- * large-count functions; or in one element that has gaps on one of two ranks.
+ * large [CALL]: moves more than 2^31 bytes in one call: by a datatype of many bytes and by the
+ * large-count functions or, with CALL, in one element that has gaps on one of two ranks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * large_allgather: more than 2^31 bytes in total, from any number of ranks, in place and in uneven
- * blocks, whose messages have odd sizes.
+ * Gathers more than 2^31 bytes in total, from any number of ranks, in place, in equal blocks and in
+ * uneven blocks, whose messages have odd sizes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -34,7 +34,7 @@ static int rank;
 static count units(size_t bytes) { return (count)(bytes / bytes_of_unit); }
 static count numbers(size_t bytes) { return (count)(bytes / bytes_of_number); }
 
-/* Each rank contributes different bits, so that sums show both. */
+/* Each rank contributes different bits, so that reductions by MPI_BOR show both. */
 enum { of_first = 1, of_second = 2, of_both = 3, to_second = 4 };
 static int own(void) { return rank == 0 ? of_first : of_second; }
 
@@ -70,7 +70,7 @@ static unsigned char* filled(size_t bytes, int bits) {
   return data;
 }
 
-/* The larger block is first, so that the offset of the other exceeds 2^31; or second. */
+/* Two blocks. If the larger one is first, the offset of the other one exceeds 2^31. */
 struct listed {
   count counts[2];
   place places[2];
@@ -213,7 +213,7 @@ static void alltoallv(void) {
   free(input);
 }
 
-/* Displacements are in bytes here, so an int is too small for 2^31. */
+/* Displacements are in bytes here, so an int cannot hold those beyond 2^31. */
 static void alltoallw(void) {
   const int is_beyond = sizeof(place) > sizeof(int);
   const struct listed from = given(1, is_beyond);

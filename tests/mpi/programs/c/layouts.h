@@ -26,7 +26,7 @@ struct layout {
   void* plain_address;
 };
 
-/* Makes a layout of elements in `room`. */
+/* Returns layout number `which` of elements in `room`. */
 struct layout make_layout(int which, unsigned char room[layout_room]);
 
 void free_layout(struct layout* layout);

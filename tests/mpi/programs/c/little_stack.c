@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * little_stack BYTES OPERATION...: a thread with a small stack is the first to call each
- * collective, out of barrier, bcast, allreduce, allgather. Uses two communicators of the same
- * ranks, so that the second one reuses the set-up of the first. Prints how much stack was used.
+ * little_stack BYTES OPERATION...: a thread with a stack of BYTES bytes is the first to call each
+ * collective (barrier, bcast, allreduce or allgather). Uses two communicators of the same ranks, so
+ * that the second one reuses the set-up of the first. Prints how much stack was used.
  */
 #include <pthread.h>
 #include <stdio.h>

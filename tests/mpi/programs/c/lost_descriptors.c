@@ -26,7 +26,8 @@ static int is_watch(int number) {
   return strstr(file, "pidfd") != NULL;
 }
 
-/* Closes them, and reopens their numbers for `file` if given. Returns their number. */
+/* Closes these descriptors, and reuses their numbers for `file` unless it is -1. Returns how many
+ * it closed. */
 static int take_watches(int file) {
   int found = 0;
   for (int number = 3; number < 1024; ++number) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Many communicators at once, then many in sequence, each with a few collectives, while a
- * nonblocking collective and a window of the program are active. Prints how many there were,
- * because an MPI has a limit. many_communicators AT_ONCE IN_TURN [SECONDS]
+ * many_communicators AT_ONCE IN_TURN [SECONDS]: uses many communicators at once, then many in
+ * sequence, each with a few collectives, while a nonblocking collective and a window of the program
+ * are active. Prints how many there were, because MPIs have a limit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int calls_fail(MPI_Comm comm, int number) {
   return sum != ranks * (ranks - 1) / 2 + ranks * number || word != number;
 }
 
-/* Returns whether all ranks of the world got another one. */
+/* Returns whether all ranks of MPI_COMM_WORLD could create another communicator. */
 static int all_have(int status) {
   int all = -1;
   const int mine = status == MPI_SUCCESS;
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm* comms = room_for(sizeof(MPI_Comm) * (size_t)at_once);
   int made = 0;
-  /* Every third one is a half of the world in reverse order. */
+  /* Every third communicator contains half of the ranks in reverse order. */
   for (; made < at_once; ++made) {
     const int status = made % 3 == 2 ? MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comms[made])
                                      : MPI_Comm_dup(MPI_COMM_WORLD, &comms[made]);

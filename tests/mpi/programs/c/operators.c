@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Every predefined operator on every predefined type gives the same result as the MPI: inputs are
- * gathered by messages and reduced by MPI_Reduce_local in rank order.
+ * Checks that every predefined operator on every predefined type gives the same result as in the
+ * MPI: inputs are gathered by messages and reduced by MPI_Reduce_local in rank order.
  */
 #include <complex.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ struct named_operator {
   enum need need;
 };
 
-/* Combinations beyond the standard differ between MPIs, and some end the program. */
+/* Returns whether the standard permits the combination. Others differ between MPIs, and some abort
+ * the program. */
 static int is_for(enum need need, enum class class) {
   const int is_integer = class == c_integer || class == fortran_integer || class == address;
   switch (need) {
@@ -65,7 +66,7 @@ static void put_integer(unsigned char* to, size_t bytes, int value) {
   memcpy(to, &wide, bytes < sizeof wide ? bytes : sizeof wide);
 }
 
-/* Small integers, whose sums and products are exact in every format and order. */
+/* Stores a small integer. Sums and products of these are exact in every format and order. */
 static void put_number(unsigned char* to, enum filling filling, size_t bytes, int value) {
   const float as_float = (float)value;
   const double as_double = value;
@@ -92,7 +93,7 @@ static void put_number(unsigned char* to, enum filling filling, size_t bytes, in
       memcpy(to, &as_half, sizeof as_half);
       break;
     case pairs:
-      break; /* by name: see put_pair */
+      break; /* stored by put_pair() */
   }
 }
 
@@ -173,8 +174,8 @@ static void fill(unsigned char* room, const struct kind* kind, MPI_Aint extent, 
   }
 }
 
-/* Compares what MPI would send: padding within pairs does not count, and that of long doubles is
- * made equal. */
+/* Compares the bytes that MPI would send. Padding within pairs does not count, and that of long
+ * doubles is made equal. */
 static int same(const struct kind* kind, const void* a, const void* b, int count) {
   unsigned char left[most_bytes];
   unsigned char right[most_bytes];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Every predefined operator on every named datatype, and on some derived ones, whether the standard
- * permits the combination or not. Rank 0 prints the MPI's name, and a line for each:
+ * Tries every predefined operator on every named datatype, and on some derived ones, whether the
+ * standard permits the combination or not. Rank 0 prints the MPI's name, and a line for each:
  *
  *   MPI_CHAR MPI_SUM same      allreduce and reduce give the same as MPI_Reduce_local
  *   MPI_CHAR MPI_SUM small     only for small numbers: overflows differ
  *   MPI_CHAR MPI_SUM differs   they give another result
  *   MPI_REAL MPI_BAND refused  the MPI has no such reduction
  *
- * With two ranks there is only one order of reduction, so results are equal bit by bit. There are
- * no NaNs, of which MPIs keep one or the other arbitrarily.
+ * With two ranks there is only one order of reduction, so results are equal bit by bit. The inputs
+ * contain no NaNs, because MPIs keep an arbitrary one of several.
  */
 #include <stdio.h>
 #include <string.h>
@@ -146,8 +146,8 @@ static void fill(unsigned char* to, const struct kind* kind, int rank) {
   for (int i = 0; i < elements; ++i) fill_element(to + (size_t)i * extent, kind, extent, i);
 }
 
-/* Returns how many leading elements are equal. Compares what MPI would send, without the gaps in
- * pairs. */
+/* Returns how many leading elements are equal. Compares the bytes that MPI would send, without the
+ * gaps in pairs. */
 static int same_elements(const unsigned char* one, const unsigned char* other, MPI_Datatype type) {
   char packed[2][most_element_bytes];
   const size_t extent = extent_of(type);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * pools ROUNDS THREADS: communicators of all ranks and of some of them, created in several ways,
- * used for a few calls of several sizes and freed: one at a time, many at once, in another order
- * than they were created, and, if THREADS is 1, by several threads at once, on whose communicators
- * huddle activates in a different order on each rank.
+ * pools ROUNDS THREADS: creates communicators of all ranks and of some of them in several ways,
+ * uses them for a few calls of several sizes, and frees them: one at a time, many at once in
+ * another order and, if THREADS is 1, by several threads at once, on whose communicators huddle
+ * activates in a different order on each rank.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A program whose calls a tool can count: 20 of each kind. An argument is the thread level, from 0.
+ * A program whose calls a tool can count: 20 of each kind. The optional argument is the thread
+ * level, from 0 (MPI_THREAD_SINGLE) to 3.
  */
 #include <stdlib.h>
 

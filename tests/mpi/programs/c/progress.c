@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * progress (isend|iallreduce|messages|rma) SECONDS RANK OPERATION...: this rank waits in a
- * collective of huddle for the last rank, which arrives only after this rank's MPI has made
- * progress. Prints "stuck" for operations that have not completed within that time.
+ * progress (isend|iallreduce|messages|rma) SECONDS RANK OPERATION...: rank RANK waits in a
+ * collective of huddle for the last rank, which arrives only after RANK's MPI has made progress.
+ * Prints "stuck" for operations that have not completed within SECONDS.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int* received;
 static double deadline_seconds;
 static int waiting;
 
-/* In each of them the waiting rank waits for the last one. */
+/* Calls a collective in which the rank `waiting` waits for the last rank. */
 static void huddle_call(const char* operation, MPI_Comm comm) {
   int mine = rank_in(comm);
   int all = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Usage: refusals LIVES SEED. On one rank huddle temporarily gets no memory, at random moments of
- * the first calls on a communicator, repeatedly: no rank waits forever for it, results of
- * successful calls are right, and if one rank has an error, all have one in the next call.
+ * refusals LIVES SEED: on LIVES communicators, huddle temporarily gets no memory on one rank at a
+ * random moment of the first calls. No rank may wait forever for it, results of successful calls
+ * must be right, and if one rank has an error, all ranks must have one in the next call.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ static int rank, ranks;
 static unsigned int state;
 static int in[most_ranks * most], out[most_ranks * most];
 
-/* Returns the same on all ranks. */
+/* Returns a random number, the same on all ranks. */
 static unsigned int draw(void) {
   state = state * 1664525u + 1013904223u;
   return state >> 8;
@@ -126,7 +126,7 @@ static int call(int operation, MPI_Comm comm, int count, int root, int* wrong) {
   }
 }
 
-/* Returns how many ranks had an error, by the MPI alone. */
+/* Returns how many ranks had an error, by an allreduce on MPI_COMM_WORLD. */
 static int errors_of_all(int status) {
   int mine = status != MPI_SUCCESS, all = 0;
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Sends messages in every mode of MPI and records them: FOLDER/RANK gets a line "KIND PHASE FROM TO
- * BYTES" per message, with ranks of the world. Requires an even number of ranks.
+ * sends FOLDER: sends messages in every mode of MPI and records them: the file FOLDER/RANK gets a
+ * line "KIND PHASE FROM TO BYTES" per message, with ranks in MPI_COMM_WORLD. Requires an even
+ * number of ranks.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static void nonblocking(struct ring ring, isend_function* send, int doubles) {
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-/* Three starts, one of them with MPI_Startall. */
+/* Starts the requests three times, once with MPI_Start and twice with MPI_Startall. */
 static void persistent(struct ring ring, isend_function* init, int ints) {
   MPI_Request requests[2];
   MPI_Recv_init(in, most, MPI_BYTE, ring.left, 3, ring.comm, &requests[0]);
@@ -240,7 +241,7 @@ static void to_each(MPI_Comm comm, long bytes) {
   }
 }
 
-/* On the world, where ranks need no translation. */
+/* Uses MPI_COMM_WORLD, where ranks need no translation. */
 static void collectives(int ranks) {
   static int sent[most / 4], got[most];
   int counts[64], places[64];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A session and the world model: communicators of both work, and the session outlives the world.
+ * Uses a session and the world model together: communicators of both work, and the session outlives
+ * the world model.
  */
 #include <stdio.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * several_nodes [brief]: what huddle handles over several nodes: barrier, bcast, gathers, scatters,
- * all-to-alls, reductions and prefixes, on the world and on communicators of every shape. At the
- * end rank 0 prints sums of random numbers, so that runs can be compared bit by bit. With "brief":
- * a sixth of the calls, for an MPI that needs tens of milliseconds for each if ranks share cores.
+ * several_nodes [brief]: calls everything that huddle handles over several nodes: barrier, bcast,
+ * gathers, scatters, all-to-alls, reductions and prefixes, on MPI_COMM_WORLD and on communicators
+ * of every shape. At the end rank 0 prints sums of random numbers, so that runs can be compared bit
+ * by bit. With "brief": a sixth of the calls, for an MPI that needs tens of milliseconds for each
+ * if ranks share cores.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ enum { size_count = sizeof sizes / sizeof sizes[0], most = 50001, most_ranks = 6
 
 static int is_brief;
 
-/* Iterates over all roots; with "brief" over the first and the last. */
+/* Returns the next root: each rank in turn or, with "brief", only the first and the last rank. */
 static int root_after(int root, int ranks) {
   return is_brief && root == 0 && ranks > 1 ? ranks - 1 : root + 1;
 }
@@ -94,7 +95,7 @@ static void sums(const char* shape, MPI_Comm comm, int count, unsigned seed) {
   free(first);
 }
 
-/* To each root from all, and back. */
+/* Gathers to each root, and scatters back. */
 static void at_roots(const char* shape, MPI_Comm comm, int count, int times) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -141,7 +142,7 @@ static void alltoalls(const char* shape, MPI_Comm comm, int count, int times) {
   free(to);
 }
 
-/* Rank r has r + 1 blocks of count / 8, some empty, after a gap. */
+/* Each block has 0, 1 or 2 times count / 8 integers and follows a gap. */
 static void allgathervs(const char* shape, MPI_Comm comm, int count, int times) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -168,10 +169,10 @@ static void allgathervs(const char* shape, MPI_Comm comm, int count, int times) 
   free(all);
 }
 
-/* Returns the size of rank from's block for rank to, which only these two know. */
+/* Returns the size of the block from rank `from` to rank `to`, which only these two ranks know. */
 static int between(int from, int to, int count) { return (from * 3 + to + count) % 4 * count; }
 
-/* All-to-all, to one root and from one, with gaps before the blocks. */
+/* Calls MPI_Alltoallv, MPI_Gatherv and MPI_Scatterv with gaps before the blocks. */
 static void pairs(const char* shape, MPI_Comm comm, int count, int times) {
   const int ranks = size_of(comm);
   const int rank = rank_in(comm);
@@ -310,8 +311,8 @@ static void rows(const char* shape, MPI_Comm comm) {
   MPI_Type_free(&type);
 }
 
-/* Every second int on some ranks. (Without an allgather, which in Open MPI 5.0 itself delivers
- * wrong bytes.) */
+/* Broadcasts a type of every second int on some ranks. (Does not call MPI_Allgather, which delivers
+ * wrong bytes in Open MPI 5.0 itself.) */
 static void gaps(const char* shape, MPI_Comm comm) {
   MPI_Datatype type;
   MPI_Type_vector(5, 1, 2, MPI_INT, &type);
@@ -329,8 +330,8 @@ static void gaps(const char* shape, MPI_Comm comm) {
   MPI_Type_free(&type);
 }
 
-/* No rank leaves before the last one has arrived, by the common clock of the machine that simulates
- * all hosts. */
+/* Checks that no rank leaves a barrier before the last one has arrived, by the common clock of the
+ * machine that simulates all hosts. */
 static void barriers(const char* shape, MPI_Comm comm) {
   for (int late = 0; late < size_of(comm); late = root_after(late, size_of(comm))) {
     MPI_Barrier(comm);
@@ -382,13 +383,13 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank < ranks / 2, rank, &comms[3]);
   const char* const shapes[] = {"duplicate", "every second", "backwards", "halves"};
   for (int i = 0; i < 4; ++i) use(shapes[i], comms[i]);
-  /* Two alternating communicators, whose messages must not mix. */
+  /* Alternates between communicators, whose messages must not mix. */
   for (int i = 0; i < (is_brief ? 8 : 50); ++i) {
     bcasts("in turns", comms[i % 4], 5, i);
     allgathers("in turns", comms[(i + 1) % 4], 5, i);
   }
   for (int i = 0; i < 4; ++i) MPI_Comm_free(&comms[i]);
-  /* In sequence. */
+  /* Creates and frees communicators in sequence. */
   for (int i = 0; i < (is_brief ? 5 : 30); ++i) {
     MPI_Comm one;
     MPI_Comm_dup(MPI_COMM_WORLD, &one);

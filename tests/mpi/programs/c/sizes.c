@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Blocks of another size than their receiver expects, with huddle: that rank alone has an error and
- * gets nothing of the block, other blocks arrive, and the next call succeeds. MPIs differ here.
+ * Sends blocks of another size than their receiver expects. With huddle, the receiver alone gets an
+ * error and nothing of the block, other blocks arrive, and the next call succeeds. MPIs themselves
+ * behave differently.
  */
 #include <stdlib.h>
 #include <string.h>

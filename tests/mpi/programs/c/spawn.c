@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * spawn [FILE]: spawns two children of the same program and communicates with them by an inter- and
- * a merged communicator, while parents and children communicate among themselves. FILE is preloaded
- * into the children.
+ * spawn [FILE]: spawns two children of the same program and communicates with them on an
+ * intercommunicator and on a merged communicator, while parents and children communicate among
+ * themselves. FILE is preloaded into the children.
  */
 #include <stdio.h>
 #include <stdlib.h>

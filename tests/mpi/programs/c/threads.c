@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * MPI_THREAD_MULTIPLE: threads call collectives at once, each on its own communicator, while they
- * exchange messages and create and free communicators. In addition, a thread with a small stack
- * makes the calls that the MPI itself supports on it.
+ * Tests MPI_THREAD_MULTIPLE: threads call collectives at once, each on its own communicator, and in
+ * between exchange messages and create and free communicators. In addition, a thread with a small
+ * stack makes the calls that the MPI itself supports on such a stack.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -29,7 +29,7 @@ static struct layout layouts[] = {
     {"downwards", {0, 4, 8, 16}, 0, -24, MPI_DATATYPE_NULL},
 };
 enum { layout_count = sizeof layouts / sizeof *layouts };
-static const struct layout* current; /* an operator gets only its datatype */
+static const struct layout* current; /* global, because an operator gets only its datatype */
 
 struct matrix {
   int cells[4];
@@ -118,7 +118,7 @@ static void fill(unsigned char* room, int rank, int count) {
     put(room + offset_of_first() + i * current->extent, input_of(rank, i));
 }
 
-/* Checks elements from `first` on, reduced over `ranks` ranks. */
+/* Checks `count` elements from `first` on, reduced over the first `ranks` ranks. */
 static void check_part(const char* what, joiner* join, int ranks, int first, int count) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
@@ -161,7 +161,7 @@ static void scan_all_ways(MPI_Comm comm, joiner* join, MPI_Op op, int count) {
   }
 }
 
-/* Empty and larger blocks. The rest of an in-place output is undefined. */
+/* Reduces to blocks, of which the first is empty and the last has the double size. */
 static void reduce_to_blocks(MPI_Comm comm, joiner* join, MPI_Op op, int count) {
   enum { most_ranks = 16 };
   const int rank = rank_in(comm);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * The loops of benchmarks with validation of results: buffers that are allocated once and
- * page-aligned; doubling sizes; many calls of each size with different data; a fixed root. Covers
- * every collective in such benchmarks, and reductions of every type that they offer.
+ * Runs loops like those of benchmarks that validate results: page-aligned buffers that are
+ * allocated once, growing sizes, several calls of each size with different data, and a fixed root.
+ * Covers every collective in such benchmarks, and reductions of every type that they offer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,8 @@ static void call_it(enum way way, int bytes) {
   }
 }
 
-/* Returns whether each pair has its own block; data for all ranks have rank 0's pattern. */
+/* Returns whether each pair of ranks has its own block. Data for all ranks have the pattern of data
+ * for rank 0. */
 static int is_by_pairs(enum way way) {
   return way == alltoall || way == alltoallv || way == alltoallw || way == scatter ||
          way == scatterv;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * verified WHAT: calls whose results HUDDLE_VERIFY compares.
+ * verified WHAT: makes calls whose results HUDDLE_VERIFY compares.
  *   columns   two threads, each of which broadcasts its own column of one matrix
  *   hole      a datatype whose data are before and after an inaccessible page
  *   padding   a datatype in which a long double is packed at no multiple of its size
- *   operator  an operator of the program whose result depends on the order
- *   nonblocking, abort, exit: some calls, and then the end that the name describes; another
- *     argument names the file for the last output of the rank that ends early
+ *   operator  a user-defined operator whose result depends on the order
+ *   nonblocking, abort, exit: some calls, and a nonblocking call, MPI_Abort or exit(); for the last
+ *     two, another argument names the file for the last output of the rank that ends early
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * windows ROUNDS: MPI_Win_test after a barrier must report epochs that ended before it: of one rank
- * that accessed all, and of all that accessed one.
+ * windows ROUNDS: MPI_Win_test after a barrier must report the end of an exposure epoch whose
+ * access epochs ended before the barrier: of one rank that accessed all, and of all that accessed
+ * one.
  */
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ enum { most_ranks = 16 };
 static MPI_Win window;
 static int exposed[most_ranks]; /* by rank: the value that it put */
 
-/* Between barriers, of which the second comes after the end of the epoch. */
+/* Runs an access epoch. The second barrier comes after its end. */
 static void have_access(MPI_Group to, const int* targets, int count, int round) {
   const int rank = rank_in(MPI_COMM_WORLD);
   MPI_Win_start(to, 0, window);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * wrong_on_one_host HOST [fatal] [WHAT...]: calls whose root, count, type or operator is wrong only
- * on the ranks of that host, which then repeat them correctly. Prints the error class of each. With
- * "fatal", the MPI's default handler gets the first one and ends the job. WHAT names calls at which
- * this MPI itself crashes or hangs.
+ * wrong_on_one_host HOST [fatal] [WHAT...]: makes calls whose root, count, type or operator is
+ * wrong only on the ranks of that host, which then repeat them correctly. Prints the error class of
+ * each. With "fatal", the MPI's default handler gets the first error and ends the job. WHAT names
+ * calls at which this MPI itself crashes or hangs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static char** left_out;
 static int from[most * block];
 static int to[most * block];
 
-/* Returns whether this rank makes the erroneous call, unless it is left out. */
+/* Returns whether this rank makes the erroneous call. */
 static int is_tried(const char* what) {
   for (char** name = left_out; *name != NULL; ++name) {
     if (strcmp(*name, what) == 0) return 0;

@@ -2,8 +2,8 @@
 /* Copyright the huddle contributors */
 /*
  * Simulates CUDA's driver, libcuda.so.1, on a machine without a device. Its device memory is a
- * mapping without access permission. It also simulates a device-aware MPI: code that accesses such
- * memory continues, one instruction at a time, unless it is huddle's.
+ * mapping without access permission. It also simulates a device-aware MPI: code other than huddle's
+ * may access such memory, one instruction at a time.
  */
 #define _GNU_SOURCE
 #include "fake_cuda.h"

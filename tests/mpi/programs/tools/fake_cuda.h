@@ -11,9 +11,9 @@
 enum fake_kind { fake_device, fake_managed, fake_host };
 
 int cuInit(unsigned flags);
-/* The block is never freed. Requires: one thread at a time. */
+/* Allocates a block, which is never freed. Requires: one thread at a time. */
 void* fake_block(size_t bytes, enum fake_kind kind);
-/* Copy between host memory and such a block. */
+/* Copy from host memory to such a block, and back. */
 void fake_write(void* to, const void* from, size_t bytes);
 void fake_read(void* to, const void* from, size_t bytes);
 /* Returns the number of queries about addresses. */

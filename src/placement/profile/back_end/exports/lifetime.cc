@@ -63,7 +63,8 @@ HUDDLE_EXPORT int MPI_Pcontrol(int level, ...) {
   return profiler().mpi().pcontrol(level);
 }
 
-// The wrappers forget a handle before they free it, because then another thread may get it.
+// The wrappers forget a handle before they free it, because the MPI may then give it to another
+// thread.
 HUDDLE_EXPORT int MPI_Comm_free(Comm* comm) {
   profiler().forget_communicator(*comm);
   return profiler().mpi().comm_free(comm);

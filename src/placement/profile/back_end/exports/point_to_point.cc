@@ -154,7 +154,7 @@ HUDDLE_EXPORT int MPI_Rsend_init_c(const void* buffer, Count n, Datatype type, i
   return send_init(large().rsend_init, buffer, n, type, to, tag, comm, request);
 }
 
-// Combined send and receive. Only the send is counted here; the peer counts its own.
+// Combined send and receive. Only the send is counted here; the peer counts its own send.
 namespace {
 
 template <class N>

@@ -24,7 +24,7 @@
 
 namespace huddle::bench::ranks {
 
-// Results of one order: batches of stretches, timed from the last rank in to the last rank out.
+// The times of one batch of stretches, from since_last_in() or mean_of_ranks().
 struct Batch {
   Side side = Side::native;
   std::vector<std::int64_t> ns;  // per stretch; on rank 0 only
@@ -76,7 +76,7 @@ std::int64_t Meter::since_last_in() const {
   return last_out - last_in;
 }
 
-// Returns the time that OSU's programs print.
+// Returns the mean time of the ranks, which OSU's programs print.
 std::int64_t Meter::mean_of_ranks() const {
   std::int64_t sum = 0;
   for (int rank = 0; rank < shared_.ranks(); ++rank) {
@@ -86,7 +86,8 @@ std::int64_t Meter::mean_of_ranks() const {
   return sum / shared_.ranks();
 }
 
-// Waits twice: no rank may read the times again before all ranks have written new ones.
+// Prolongs a stretch by the factor `slower_`. Waits at two barriers, because the ranks replace the
+// times: all have to read the old ones first, and all have to write new ones before any reads them.
 void Meter::linger() {
   const std::int64_t lasted = since_last_in();
   std::int64_t last_out = 0;
@@ -128,8 +129,8 @@ void Meter::warm_up(const Order& order, Side side) {
   }
 }
 
-// Times the first calls on a new communicator, without a warm-up. The set-up of a communicator also
-// calls the MPI, so passed calls are not counted.
+// Times the first calls on a new communicator, without a warm-up. Does not count fallback calls,
+// because the set-up of a communicator also calls the MPI.
 Batch Meter::first_calls(const Order& order, Side side) {
   work_.use_new_communicator();
   work_.prepare();
@@ -194,13 +195,14 @@ void say(std::string_view word, const std::string& rest) {
   std::cout << mark << word << ' ' << rest << std::endl;
 }
 
-// Removes the user's settings for other programs; they must not affect the comparison.
+// Removes settings that the user made for other programs and that would affect the comparison.
 void set_environment(const std::string& machine_file) {
   for (const char* name : {"HUDDLE_VERIFY", "HUDDLE_OPS"}) unsetenv(name);
   if (!machine_file.empty()) setenv("HUDDLE_MACHINE", machine_file.c_str(), 1);
 }
 
-// Returns the factor by which tests slow the MPI down to compare it with itself; 0: huddle.
+// Returns 0 if huddle is measured. In tests, returns the factor by which the MPI is slowed down
+// when it is compared with itself.
 double twin_factor() {
   const char* text = std::getenv("BENCH_RANKS_TWIN");
   return text == nullptr ? 0 : std::strtod(text, nullptr);

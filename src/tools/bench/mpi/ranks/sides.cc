@@ -20,7 +20,7 @@ Functions native{};
 unsigned long passed = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// The MPI's function with a call counter.
+// A function of the MPI that counts its calls.
 template <auto member>
 struct Counted;
 template <class... Arguments, int (*Functions::*member)(Arguments...)>
@@ -33,7 +33,8 @@ struct Counted<member> {
 
 void* find_in_mpi(const char* name) { return dlsym(mpi_handle, name); }
 
-// Returns the function that the back end gets for an MPI name.
+// Returns what the back end gets for the name of an MPI function: a counting wrapper if the
+// function is measured, otherwise the MPI's own.
 void* find_counted(const char* name) {
   void* found = nullptr;
   each_function([&]<auto member>(const char* suffix) {
@@ -91,7 +92,8 @@ Handle named(const std::array<mpi::Predefined, n>& all, std::string_view name) {
   return mpi::handle<Handle>(*found, find_in_mpi);
 }
 
-// Looks up the harness's functions. A program would call those of `outermost` with `prefix`.
+// Looks up the harness's functions: `prefix`Init and `prefix`Finalize in `outermost`, and the
+// others in the MPI.
 Service open_service(void* outermost, const std::string& prefix) {
   Service service{};
   look_up(outermost, (prefix + "Init").c_str(), service.init);
@@ -117,7 +119,8 @@ Service open_service(void* outermost, const std::string& prefix) {
 }  // namespace
 
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) {
-  // RTLD_GLOBAL because some MPIs load components that search the global scope for its symbols.
+  // RTLD_GLOBAL because some MPIs load components that search the global scope for the MPI's
+  // symbols.
   mpi_handle = open_first(mpi_path, RTLD_NOW | RTLD_GLOBAL);
   look_up_all(mpi_handle, "PMPI_", native);
   Sides sides{};

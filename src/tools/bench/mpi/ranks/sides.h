@@ -89,7 +89,7 @@ using Choices = huddle_choices_function;
 
 struct Sides {
   std::array<Functions, 2> of;  // by Side
-  Service service;              // init and finalize are huddle's, which call the MPI's
+  Service service;              // init and finalize are huddle's, if there is a back end
   Choices* choices;             // huddle's; null without it
   mpi::Comm world;
   mpi::Datatype byte;
@@ -101,17 +101,17 @@ struct Sides {
   const Functions& side(Side which) const { return of[static_cast<std::size_t>(which)]; }
 };
 
-// Opens both sides, or the MPI alone if there is no back end; then both sides are its own. Throws
-// std::runtime_error if one cannot be opened.
+// Opens the MPI and huddle's back end. If `back_end_path` is `no_back_end`, both sides are the
+// MPI's own functions. Throws std::runtime_error if a library cannot be opened.
 Sides open_sides(const std::string& mpi_path, const std::string& back_end_path);
 
-// Returns the number of calls that huddle passed on to the MPI. The back end finds the MPI's
-// functions through sides.cc, which counts them.
+// Returns the number of calls that fell back to the MPI. sides.cc counts them: it provides the back
+// end with wrappers of the MPI's functions.
 unsigned long passed_calls();
 
-// Calls each operation through the MPI function of the same name.
+// The arguments of a call, and those that only v-forms need.
 struct CallData : bench::CallData {
-  // Counts and displacements by rank, for blocks of `bytes` bytes as bytes and as numbers.
+  // For blocks of `bytes` bytes, by rank: counts and displacements in bytes, and counts in doubles.
   const std::vector<int>& byte_counts;
   const std::vector<int>& byte_places;
   const std::vector<int>& number_counts;
@@ -119,7 +119,8 @@ struct CallData : bench::CallData {
 
 using CallFunction = void(const Functions& mpi, const Sides& sides, const CallData& at);
 
-// Requires: not a barrier, and one that can be timed.
+// Returns the function that runs `operation` through the MPI function of the same name.
+// Requires: `operation` is not a barrier and can be timed.
 CallFunction* call_function_of(Operation operation);
 
 }  // namespace huddle::bench::ranks

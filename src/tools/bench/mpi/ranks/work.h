@@ -39,7 +39,7 @@ struct Head {
   alignas(apart) bench::HarnessBarrier barrier;
   alignas(apart) std::atomic<std::uint32_t> orders{0};  // number of orders so far
   Order order{};
-  bool ends = false;                               // instead of an order
+  bool ends = false;                               // the ranks have to end; there is no order
   alignas(apart) std::atomic<bool> goes_on{true};  // set by rank 0 after each stretch
   std::array<std::atomic<bool>, 2> wrong{};        // by side
 };
@@ -59,10 +59,10 @@ class SharedState {
   Slot& slot(int rank) const { return slots_[rank]; }
   Slot& mine() const { return slot(rank_); }
 
-  // Wakes the sleeping ranks with an order or the request to end. Called on rank 0.
+  // Wake the sleeping ranks, with an order or with the request to end. Called on rank 0.
   void give(const Order& order);
   void end();
-  // Returns false if the ranks are to end.
+  // Sleeps until rank 0 gives an order. Returns false if the ranks have to end instead.
   bool take(Order& order);
 
  private:
@@ -80,11 +80,11 @@ class SharedState {
   std::uint32_t taken_ = 0;
 };
 
-// Page-aligned, like the large arrays of programs. It grows only if necessary, so that what an MPI
-// or huddle caches about an address stays valid.
+// A page-aligned buffer, like the large arrays of programs. It grows only if necessary, so that
+// what an MPI or huddle caches for an address stays valid.
 class Buffer {
  public:
-  // Returns memory of at least `bytes` bytes; with `fresh` in untouched pages.
+  // Returns memory of at least `bytes` bytes; if `fresh`, newly allocated and untouched.
   std::byte* at_least(std::size_t bytes, bool fresh);
 
  private:
@@ -101,7 +101,7 @@ class Work {
       : sides_(sides), shared_(shared), world_(sides.world) {}
 
   void begin(const Order& order);
-  // Makes the following calls the first of a new communicator.
+  // Duplicates the communicator, so that the following calls are the first on it.
   void use_new_communicator();
 
   // Writes new data for the next stretch and moves on to the next roots.
@@ -110,12 +110,12 @@ class Work {
   void carry_out(Side side);
   // Returns whether the results of the last stretch are right.
   bool is_right() const;
-  // Checks barriers, which leave no data: returns whether each rank sees after the barrier what all
-  // ranks did before it.
+  // Checks barriers, which leave no data: returns whether after a barrier each rank sees what all
+  // ranks wrote before it.
   bool is_right_barrier(Side side);
 
  private:
-  // Returns the number of distinct calls in a stretch.
+  // Returns the number of calls with different data in a stretch.
   int kinds() const { return order_.timing == Timing::osu ? 1 : order_.calls; }
   int root(int call) const { return (turn_ + call) % shared_.ranks(); }
   std::uint32_t stamp(int call) const { return stamp_ + static_cast<std::uint32_t>(call); }

@@ -3,7 +3,7 @@
 //
 // The program that `huddle calibrate --network` starts as the ranks of a job over several nodes. It
 // measures messages between nodes and the MPI's own collectives. Rank 0 reports the results in the
-// lines of lines.h. It is built once for each ABI.
+// format of result_lines.h. It is built once for each ABI.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 #include "tools/bench/network/ranks/measure.h"
 #include "tools/bench/network/result_lines.h"
 
-// Usage: ranks MPI-LIBRARY [quick]
+// Usage: huddle-network-ABI MPI-LIBRARY [quick]
 int main(int argc, char** argv) {
   using namespace huddle::bench;
   const std::vector<std::string> words(argv, argv + argc);

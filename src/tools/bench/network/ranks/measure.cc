@@ -24,11 +24,11 @@ constexpr int tag = 1;
 constexpr double series_ns = 3e8;
 constexpr std::size_t most_samples = 15;
 constexpr std::size_t least_samples = 3;
-// Shorter calls are timed several times in a row because the clock and the synchronization before
-// them take as long.
+// Calls that take less time are timed several times in a row, because the clock and the
+// synchronization before them would distort a single one.
 constexpr double shortest_stretch_ns = 2e6;
 constexpr int most_in_a_row = 20;
-// Number of 8-byte messages, which fit into the buffers of any network without a receiver.
+// Number of 8-byte messages. They fit into the buffers of any network before they are received.
 constexpr int small_messages = 200;
 constexpr int large_messages = 4;
 
@@ -104,7 +104,7 @@ Ranks::Ranks(const ranks::Sides& sides) : sides_(sides) {
   find_hosts();
 }
 
-// Distinguishes hosts by the MPI's processor names.
+// Assigns ranks to hosts by the MPI's processor names, and pairs the ranks of the first two hosts.
 void Ranks::find_hosts() {
   constexpr auto room = static_cast<std::size_t>(mpi::max_processor_name);
   std::string mine(room, '\0');
@@ -143,7 +143,7 @@ void Ranks::measure(bool quick) {
     const bool in_order = runs == static_cast<std::size_t>(hosts_);
     say(word_hosts, line(hosts_, ranks_, in_order ? 1 : 0, version_of(sides_)));
   }
-  // `huddle calibrate` reports the error.
+  // `huddle calibrate` reports that there is only one host.
   if (hosts_ < 2) return;
   begin_step(step_messages);
   measure_messages();
@@ -160,7 +160,8 @@ void Ranks::begin_step(std::string_view name) const {
   if (is_reporting_rank()) say(word_step, std::string(name));
 }
 
-// Sleeps between tests, so that waiting ranks do not occupy hardware threads of measured ones.
+// Sleeps between tests of the request, so that waiting ranks do not occupy hardware threads that
+// measured ranks need.
 void Ranks::meet() const {
   constexpr double nap_ns = 2e5;
   mpi::Request request{};
@@ -229,7 +230,7 @@ void Ranks::measure_both_ways() {
   const int second = receivers_.front();
   for (const std::size_t piece_bytes : pieces_bytes) {
     std::vector<double> both_ways;
-    double later_ns = 0;  // 0: the last exchange
+    double later_ns = 0;  // 0: there are no more exchanges
     double other_ns = 0;
     std::vector<std::byte> word(sizeof(double));
     if (rank_ == first) {
@@ -264,7 +265,8 @@ void Ranks::measure_both_ways() {
   }
 }
 
-// Receives immediately and sends `later_ns` later.
+// Runs one exchange: posts its receives immediately and its sends `later_ns` later. Returns the
+// time.
 double Ranks::exchange_ns(int peer, std::size_t piece_bytes, double later_ns) const {
   const std::vector<std::byte> outgoing(both_ways_bytes);
   std::vector<std::byte> incoming(both_ways_bytes);
@@ -295,8 +297,8 @@ double Ranks::exchange_ns(int peer, std::size_t piece_bytes, double later_ns) co
   return wall_ns() - start;
 }
 
-// Measures the CPU time per message, for the sender, and for a receiver whose messages have already
-// arrived, because waiting in the MPI is busy time.
+// Measures the CPU time per message on the sender, and on a receiver whose messages have already
+// arrived, because MPIs use the CPU while they wait.
 void Ranks::measure_cpu() {
   std::vector<std::byte> data(8);
   double busy_ns = 0;
@@ -333,7 +335,7 @@ void Ranks::measure_senders() {
     double ns = 0;
     if (as_sender < senders_.size()) {
       for (int i = 0; i < messages; ++i) send(data, bytes, receivers_[as_sender]);
-      // The partner has received all of them.
+      // The partner's reply shows that it has received all messages.
       receive(data, 1, receivers_[as_sender]);
       ns = wall_ns() - start;
     } else if (as_receiver < receivers_.size()) {
@@ -361,7 +363,7 @@ void Ranks::call(Operation operation, const ranks::CallData& at) const {
 }
 
 // Measures a collective of the MPI. Each sample is the time of the slowest rank. All ranks make the
-// same number of calls because they decide with common data.
+// same number of calls, because all get this time and decide by it.
 void Ranks::measure_call(Operation operation, std::size_t bytes) {
   const auto all = static_cast<std::size_t>(ranks_);
   const bool is_barrier = operation == Operation::barrier;

@@ -45,7 +45,7 @@ class Ranks {
   const ranks::Sides& sides_;
   int rank_ = 0;
   int ranks_ = 1;
-  std::vector<int> host_of_;  // by rank; hosts are numbered by their first ranks
+  std::vector<int> host_of_;  // by rank; hosts are numbered in the order of their first ranks
   int hosts_ = 0;
   std::vector<int> senders_;    // the ranks of the first host that have a partner
   std::vector<int> receivers_;  // their partners on the second
