@@ -51,6 +51,7 @@ GROUPS = {
     "threads": lifetimes.threads,
     "thread levels": lifetimes.thread_levels,
     "little stacks": lifetimes.little_stacks,
+    "children": lifetimes.children,
     "sessions": lifetimes.sessions,
     "spawn": lifetimes.spawn,
     "errors": lifetimes.errors,
@@ -71,7 +72,7 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
-        "tools", "halves")
+        "children", "tools", "halves")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles")

@@ -105,6 +105,13 @@ def little_stacks(bench, _thorough):
         bench.expect("stack used" in outcome.out, f"{what}: no thread\n{outcome.tail()}")
 
 
+def children(bench, _thorough):
+    """huddle's own child, which discovers the machine, is invisible to the program."""
+    outcome = bench.run(bench.program("children"), 2, settings=AT_ONCE)
+    bench.passes("children", outcome)
+    bench.takes("children", outcome, ("allreduce",))
+
+
 def thread_levels(bench, _thorough):
     """All thread levels from MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE."""
     program = bench.program("profiled")
