@@ -11,12 +11,13 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string_view>
-#include <utility>
+#include <system_error>
 #include <vector>
 
 #include "common/error.h"
@@ -36,13 +37,15 @@ std::vector<char*> own_environment() {
   return variables;
 }
 
-// Input of the child, which shares the memory of the suspended parent until execve().
+// Input of the processes that start huddle-look. They share the memory of the suspended parent.
 struct Start {
   const char* program = nullptr;
   char* const* words = nullptr;
   char* const* variables = nullptr;
   int output = -1;
-  sigset_t signals = {};  // the child's signal mask
+  sigset_t signals = {};           // the mask of huddle-look
+  std::byte* stack_end = nullptr;  // of the process that becomes huddle-look
+  int error = 0;
 };
 
 // Resets signal handlers: those of the program must not run in the child, which shares its memory.
@@ -56,33 +59,43 @@ void forget_handlers() {
   }
 }
 
-int start(void* of) {
-  const Start& it = *static_cast<Start*>(of);
-  forget_handlers();
+int execute(void* of) {
+  Start& it = *static_cast<Start*>(of);
   sigprocmask(SIG_SETMASK, &it.signals, nullptr);
   if (dup2(it.output, STDOUT_FILENO) >= 0 && dup2(it.output, STDERR_FILENO) >= 0) {
     execve(it.program, it.words, it.variables);
   }
+  it.error = errno;
   _exit(127);
 }
 
-// Starts the child as posix_spawn() does, but without an exit signal, so that the program's
-// handlers and wait() do not see a child that ends before its execve(). Returns -1 on failure and
-// sets errno.
-pid_t start_unheard(Start it) {
+int start(void* of) {
+  Start& it = *static_cast<Start*>(of);
+  forget_handlers();
+  if (clone(execute, it.stack_end, CLONE_VM | CLONE_VFORK, &it) < 0) it.error = errno;
+  _exit(0);
+}
+
+// Starts huddle-look such that it is no child of this process: the kernel gives every process an
+// exit signal when it calls execve(), so that the program's wait() could reap huddle-look, and its
+// handler of SIGCHLD would run. The process between them has no exit signal, and wait() ignores it.
+// Returns 0 or an error number.
+int start_unnoticed(Start it) {
   constexpr std::size_t stack_bytes = std::size_t{64} << 10;
-  const auto stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
+  const auto stacks = std::make_unique_for_overwrite<std::byte[]>(2 * stack_bytes);
+  it.stack_end = stacks.get() + 2 * stack_bytes;
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &it.signals);
-  const pid_t child = clone(start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &it);
-  const int error = errno;
+  const pid_t child = clone(start, stacks.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &it);
+  if (child < 0) it.error = errno;
   pthread_sigmask(SIG_SETMASK, &it.signals, nullptr);
-  errno = error;
-  return child;
+  while (child > 0 && waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  return it.error;
 }
 
-// Reads standard output and standard error of the child until it ends.
+// Reads standard output and standard error of huddle-look until it ends.
 std::string read_all(int descriptor) {
   std::string text;
   std::array<char, 4096> chunk{};
@@ -109,38 +122,24 @@ MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
   const std::array<char*, 3> words = {program.data(), file.empty() ? nullptr : file.data(),
                                       nullptr};
   const std::vector<char*> variables = own_environment();
-  child_ = start_unheard({program.c_str(), words.data(), variables.data(), input.number()});
-  if (child_ < 0) {
-    throw FailureError(fmt::format("cannot run {}: {}", program, std::strerror(errno)));
+  const int error =
+      start_unnoticed({program.c_str(), words.data(), variables.data(), input.number()});
+  if (error != 0) {
+    throw FailureError(fmt::format("cannot run {}: {}", program, std::strerror(error)));
   }
-}
-
-MachineDiscovery::~MachineDiscovery() {
-  output_ = FileDescriptor();
-  ended_well();
 }
 
 std::string MachineDiscovery::text() {
   std::string text = read_all(output_.number());
-  if (!ended_well()) {
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    if (text.empty()) text = "cannot run " + path_beside("huddle-look");
-    throw FailureError(text);
+  std::size_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  const std::size_t header = static_cast<std::size_t>(end - text.data()) + 1;
+  if (error == std::errc() && header <= text.size() && text.size() - header == bytes) {
+    return text.substr(header);
   }
-  return text;
-}
-
-// Reaps the child and returns whether it succeeded. Later calls return true.
-bool MachineDiscovery::ended_well() {
-  if (child_ <= 0) return true;
-  int status = 0;
-  // Before its execve() the child has no exit signal, after it SIGCHLD; __WALL waits for both
-  // kinds.
-  while (waitpid(child_, &status, __WALL) < 0) {
-    if (errno != EINTR) break;
-  }
-  child_ = 0;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.empty()) text = "cannot run " + path_beside("huddle-look");
+  throw FailureError(text);
 }
 
 }  // namespace huddle::mpi

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// huddle-look [FILE]: prints the machine file for this node, as `huddle topo` finds it. The
-// preloaded library runs it once per node, so that hwloc is never loaded into the program's
+// huddle-look [FILE]: prints the size in bytes of the machine file for this node and, after a line
+// break, the file, as `huddle topo` finds it. The size tells the reader whether it has all of it.
+// The preloaded library runs it once per node, so that hwloc is never loaded into the program's
 // process, which may contain another hwloc. It is not meant for users.
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
     // The text of a machine file is printed unchanged.
     const std::string text =
         loaded.text.empty() ? machine::format_machine(loaded.machine) : loaded.text;
+    std::printf("%zu\n", text.size());
     std::fwrite(text.data(), 1, text.size(), stdout);
     return static_cast<int>(std::fflush(stdout) == 0 ? ExitCode::fine : ExitCode::failure);
   } catch (const Error& error) {

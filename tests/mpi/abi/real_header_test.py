@@ -27,9 +27,9 @@ MAY_LACK = {
 }
 # Constants without a name in the header, or with another one.
 OTHER_NAMES = {
-    "openmpi": {"error_proc_failed": "MPI_ERR_OTHER", "root_itself": "MPI_ROOT"},
-    "mpich": {"error_proc_failed": "MPIX_ERR_PROC_FAILED", "root_itself": "MPI_ROOT"},
-    "standard": {"error_proc_failed": "MPI_ERR_PROC_ABORTED", "root_itself": "MPI_ROOT"},
+    "openmpi": {"error_proc_failed": "MPI_ERR_OTHER", "root_itself": "MPI_ROOT", "tag_upper_bound": "MPI_TAG_UB"},
+    "mpich": {"error_proc_failed": "MPIX_ERR_PROC_FAILED", "root_itself": "MPI_ROOT", "tag_upper_bound": "MPI_TAG_UB"},
+    "standard": {"error_proc_failed": "MPI_ERR_PROC_ABORTED", "root_itself": "MPI_ROOT", "tag_upper_bound": "MPI_TAG_UB"},
 }
 CHECKED_BY_BEHAVIOUR = {"error_aliased_allreduce", "error_aliased_reduce", "aliased_allreduce_from"}
 NO_HANDLE = "MPI_COMM_NULL_COPY_FN"  # a function
