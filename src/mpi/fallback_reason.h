@@ -11,57 +11,57 @@
 namespace huddle::mpi {
 
 enum class FallbackReason {
-  none,            // handled by huddle
-  switched_off,    // HUDDLE=off
-  one_rank,        // nothing to communicate
-  between_groups,  // an intercommunicator
-  several_worlds,  // the processes were not all started together
+  none,          // handled by huddle
+  switched_off,  // HUDDLE=off
+  one_rank,      // nothing to communicate
+  intercommunicator,
+  spawned_processes,  // the processes were not all started together
   several_nodes,
-  quicker_by_mpi,     // according to the prediction for several nodes
-  without_huddle,     // ranks of this node run without huddle
-  unknown_ranks,      // several sessions are open, so the ranks cannot be identified
-  unlike_settings,    // ranks with another version or other settings of huddle
-  not_activated,      // too few calls on this communicator to repay the set-up
-  being_freed,        // called by a delete callback of the communicator's attributes
-  no_team,            // the set-up failed: no memory, no permission
-  not_selected,       // HUDDLE_OPS
-  no_reduction,       // huddle does not have this operator for this type; the MPI may not either
-  too_large,          // the elements exceed the limit of every algorithm
-  invalid_arguments,  // arguments that the MPI will probably reject
-  no_memory,          // for this algorithm
-  device_memory,      // data of a rank are in memory that the host cannot or should not access
+  faster_in_mpi,       // according to the prediction for several nodes
+  without_huddle,      // ranks of this node run without huddle
+  several_sessions,    // several sessions are open, so the ranks cannot be identified
+  different_settings,  // ranks with another version or other settings of huddle
+  not_activated,       // too few calls on this communicator to repay the set-up
+  being_freed,         // called by a delete callback of the communicator's attributes
+  failed_set_up,       // the set-up failed: no memory, no permission
+  not_selected,        // HUDDLE_OPS
+  no_reduction,        // huddle does not have this operator for this type; the MPI may not either
+  too_large,           // the elements exceed the limit of every algorithm
+  invalid_arguments,   // arguments that the MPI will probably reject
+  no_memory,           // for this algorithm
+  device_memory,       // data of a rank are in memory that the host cannot or should not access
 };
 
 inline constexpr std::size_t fallback_reason_count =
     static_cast<std::size_t>(FallbackReason::device_memory) + 1;
 
-constexpr std::string_view words(FallbackReason passed) {
-  switch (passed) {
+constexpr std::string_view words(FallbackReason reason) {
+  switch (reason) {
     case FallbackReason::none:
       return "handled by huddle";
     case FallbackReason::switched_off:
       return "huddle is off";
     case FallbackReason::one_rank:
       return "single rank";
-    case FallbackReason::between_groups:
+    case FallbackReason::intercommunicator:
       return "intercommunicator";
-    case FallbackReason::several_worlds:
+    case FallbackReason::spawned_processes:
       return "spawned processes";
     case FallbackReason::several_nodes:
       return "ranks on several nodes";
-    case FallbackReason::quicker_by_mpi:
+    case FallbackReason::faster_in_mpi:
       return "faster in the MPI";
     case FallbackReason::without_huddle:
       return "ranks without huddle";
-    case FallbackReason::unknown_ranks:
+    case FallbackReason::several_sessions:
       return "several MPI sessions";
-    case FallbackReason::unlike_settings:
+    case FallbackReason::different_settings:
       return "different settings on the ranks";
     case FallbackReason::not_activated:
       return "communicator not yet active";
     case FallbackReason::being_freed:
       return "communicator being freed";
-    case FallbackReason::no_team:
+    case FallbackReason::failed_set_up:
       return "failed team set-up";
     case FallbackReason::not_selected:
       return "operation excluded by --ops";

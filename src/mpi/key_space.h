@@ -25,7 +25,7 @@ class KeySpace {
   virtual bool tell(const std::string& value) = 0;
   // Returns whether `rank` published exactly `value`.
   // Requires: MPI_Init has returned and tell() returned true.
-  virtual bool has_told(int rank, std::string_view value) = 0;
+  virtual bool has_published(int rank, std::string_view value) = 0;
   // Releases the connection. Call early, because the MPI's own finalization must be the last.
   virtual void close() = 0;
   // Prepares for an exit without close(): the MPI's last messages must reach the launcher.

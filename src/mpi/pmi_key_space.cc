@@ -157,7 +157,7 @@ class HydraKeySpace : public KeySpace {
   bool tell(const std::string& value) override {
     return client_.introduce() && client_.put(pmi_key_of(rank_), value);
   }
-  bool has_told(int rank, std::string_view value) override {
+  bool has_published(int rank, std::string_view value) override {
     return client_.has(pmi_key_of(std::to_string(rank)), value);
   }
 

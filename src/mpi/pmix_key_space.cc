@@ -114,7 +114,7 @@ class PmixKeySpace : public KeySpace {
     return is_told;
   }
 
-  bool has_told(int rank, std::string_view value) override {
+  bool has_published(int rank, std::string_view value) override {
     Process whose = functions_->self;
     whose.rank = static_cast<std::uint32_t>(rank);
     Value* found = nullptr;

@@ -171,7 +171,7 @@ class SlurmKeySpace : public KeySpace {
     relay_.emplace(socket_, pmi_key_of(rank_), value);
     return relay_->begin();
   }
-  bool has_told(int rank, std::string_view value) override {
+  bool has_published(int rank, std::string_view value) override {
     if (!client_) {
       relay_->end();
       if (!relay_->version()) return false;

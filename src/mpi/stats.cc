@@ -28,7 +28,7 @@ std::vector<Reason> reasons_of(const std::array<std::size_t, fallback_reason_cou
     if (fallbacks[i] > 0) reasons.push_back({fallbacks[i], words(static_cast<FallbackReason>(i))});
   }
   std::map<std::string_view, std::size_t> elsewhere;
-  for (std::size_t i = 0; i < stub.fallback_reason_count; ++i) {
+  for (std::size_t i = 0; i < stub.call_count; ++i) {
     const std::size_t calls = huddle_counted_calls(&stub.fallbacks[i]);
     if (calls > 0) elsewhere[kind_never_handled(stub.fallbacks[i].name)] += calls;
   }
@@ -155,7 +155,7 @@ std::string Stats::report(const huddle_stub_interface& stub) const {
     text += fmt::format("{:<24}{:>10}{:>14}{:>12.6f}  {}\n", select::name(row.operation), sum.calls,
                         sum.bytes, sum.seconds, how);
   }
-  for (std::size_t i = 0; i < stub.fallback_reason_count; ++i) {
+  for (std::size_t i = 0; i < stub.call_count; ++i) {
     const huddle_fallback& fallbacks = stub.fallbacks[i];
     const unsigned long calls = huddle_counted_calls(&fallbacks);
     if (calls == 0) continue;

@@ -145,7 +145,7 @@ bool Verification::note_difference() {
 
 std::string Verification::report(const huddle_stub_interface& stub) const {
   std::array<std::size_t, fallback_reason_count> fallbacks{};
-  std::transform(passed_.begin(), passed_.end(), fallbacks.begin(),
+  std::transform(fallbacks_.begin(), fallbacks_.end(), fallbacks.begin(),
                  [](const Counter& calls) { return calls.load(std::memory_order_relaxed); });
   std::vector<Reason> reasons = reasons_of(fallbacks, stub);
   for (std::size_t i = 0; i < incomparable_count; ++i) {

@@ -72,7 +72,7 @@ class Verification {
   void note_equal() { count(compared_); }
   // Returns whether this is the first difference of the process.
   bool note_difference();
-  void note_skipped(FallbackReason why) { count(passed_[static_cast<std::size_t>(why)]); }
+  void note_skipped(FallbackReason why) { count(fallbacks_[static_cast<std::size_t>(why)]); }
   void note_skipped(Incomparable why) { count(incomparable_[static_cast<std::size_t>(why)]); }
 
   bool has_differences() const { return differences_.load(std::memory_order_relaxed) > 0; }
@@ -86,7 +86,7 @@ class Verification {
 
   Counter compared_{0};  // including those that differ
   Counter differences_{0};
-  std::array<Counter, fallback_reason_count> passed_{};
+  std::array<Counter, fallback_reason_count> fallbacks_{};
   std::array<Counter, incomparable_count> incomparable_{};
 };
 

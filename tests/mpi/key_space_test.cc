@@ -102,9 +102,9 @@ TEST(HydraKeySpace, PublishesAValueAndReadsThoseOfOthers) {
                      "cmd=get_result rc=0 value=6120\n", "cmd=get_result rc=-1 value=612062\n"});
   const auto space = launcher.of_hydra();
   EXPECT_TRUE(space->tell("a b"));
-  EXPECT_TRUE(space->has_told(0, "a b"));
-  EXPECT_FALSE(space->has_told(1, "a b"));
-  EXPECT_FALSE(space->has_told(2, "a b"));
+  EXPECT_TRUE(space->has_published(0, "a b"));
+  EXPECT_FALSE(space->has_published(1, "a b"));
+  EXPECT_FALSE(space->has_published(2, "a b"));
   space->close();
   EXPECT_THAT(launcher.end(),
               ElementsAre("cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=get_my_kvsname\n",
@@ -168,9 +168,9 @@ TEST(SlurmKeySpace, PublishesAfterTheMpisIntroductionAndReturnsItsSocket) {
   EXPECT_NE(behind(launcher.socket()), before);
   EXPECT_EQ(asked_by_mpi(launcher, init_1, PmiVersion::one), accepted_1);
   EXPECT_EQ(asked_by_mpi(launcher, "cmd=get_maxes\n", PmiVersion::one), "cmd=maxes rc=0\n");
-  EXPECT_TRUE(space->has_told(0, "a b"));
+  EXPECT_TRUE(space->has_published(0, "a b"));
   EXPECT_EQ(behind(launcher.socket()), before);
-  EXPECT_FALSE(space->has_told(1, "a b"));
+  EXPECT_FALSE(space->has_published(1, "a b"));
   space->close();
   EXPECT_EQ(asked_by_mpi(launcher, "cmd=finalize\n", PmiVersion::one), "cmd=finalize_ack rc=0\n");
   EXPECT_THAT(launcher.end(),
@@ -193,8 +193,8 @@ TEST(SlurmKeySpace, UsesPmi2IfTheMpiDoes) {
   EXPECT_EQ(asked_by_mpi(launcher, full, PmiVersion::two), full_answer);
   EXPECT_EQ(asked_by_mpi(launcher, "    14cmd=kvs-fence;", PmiVersion::two),
             "25    cmd=kvs-fence-response;x;");
-  EXPECT_TRUE(space->has_told(0, "a b"));
-  EXPECT_FALSE(space->has_told(1, "a b"));
+  EXPECT_TRUE(space->has_published(0, "a b"));
+  EXPECT_FALSE(space->has_published(1, "a b"));
   space->close();
   EXPECT_THAT(launcher.end(),
               ElementsAre(init_2, full, "43    cmd=kvs-put;key=huddle.kind.3;value=612062;",
@@ -210,7 +210,7 @@ TEST(SlurmKeySpace, OnlyForwardsAfterAnUnexpectedIntroduction) {
     EXPECT_EQ(asked_by_mpi(launcher, request, PmiVersion::one),
               "cmd=response_to_init rc=1 pmi_version=9\n");
     EXPECT_EQ(asked_by_mpi(launcher, "cmd=get_maxes\n", PmiVersion::one), "cmd=maxes rc=0\n");
-    EXPECT_FALSE(space->has_told(0, "kind"));
+    EXPECT_FALSE(space->has_published(0, "kind"));
     EXPECT_THAT(launcher.end(), ElementsAre(request, "cmd=get_maxes\n"));
   }
 }
@@ -222,7 +222,7 @@ TEST(SlurmKeySpace, ReturnsTheSocketOfAnMpiThatSendsNothing) {
   ASSERT_TRUE(space->tell("kind"));
   space->close();
   EXPECT_EQ(behind(launcher.socket()), before);
-  EXPECT_FALSE(space->has_told(0, "kind"));
+  EXPECT_FALSE(space->has_published(0, "kind"));
   launcher.end();
 }
 

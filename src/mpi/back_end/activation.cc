@@ -164,7 +164,7 @@ void Activation::activate(Communicator& communicator) {
   if (communicator.fallback != FallbackReason::none || communicator.internode) return;
   if (pooled.entry.team == nullptr) {
     communicator.why = team::RankError::of([&] { make_team(communicator, pooled); });
-    if (communicator.why.is_any()) communicator.fallback = FallbackReason::no_team;
+    if (communicator.why.is_any()) communicator.fallback = FallbackReason::failed_set_up;
   }
   communicator.team = std::move(pooled.entry.team);
   communicator.entry.number = pooled.entry.number;
@@ -236,7 +236,7 @@ FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled)
     });
   }
   const auto start = Clock::now();
-  if (!agree_on_facts(facts, communicator)) return FallbackReason::no_team;
+  if (!agree_on_facts(facts, communicator)) return FallbackReason::failed_set_up;
   communicator.call_ns = smaller_known(communicator.call_ns, ns_since(start));
   const FallbackReason fallback = check_facts(facts);
   return fallback == FallbackReason::none ? obtain_team(communicator, pooled, facts) : fallback;
@@ -264,10 +264,10 @@ bool Activation::agree_on_facts(Facts& facts, Communicator& communicator) {
 }
 
 FallbackReason Activation::check_facts(const Facts& all) const {
-  if (!all.has_memory) return FallbackReason::no_team;
+  if (!all.has_memory) return FallbackReason::failed_set_up;
   if (!inter_node_.is_open() && !all.are_on_one_node()) return FallbackReason::several_nodes;
-  if (!all.settings.is_one()) return FallbackReason::unlike_settings;
-  return all.has_progress ? FallbackReason::none : FallbackReason::no_team;
+  if (!all.settings.is_one()) return FallbackReason::different_settings;
+  return all.has_progress ? FallbackReason::none : FallbackReason::failed_set_up;
 }
 
 FallbackReason Activation::obtain_team(Communicator& communicator, PooledTeam& pooled,
@@ -284,14 +284,14 @@ FallbackReason Activation::obtain_team(Communicator& communicator, PooledTeam& p
     // Two ranks on two nodes exchange one message each way, no matter whether huddle or the MPI
     // sends it.
     const bool is_forced = !options_.net_algorithms.empty();
-    return communicator.ranks == 2 && !is_forced ? FallbackReason::quicker_by_mpi
+    return communicator.ranks == 2 && !is_forced ? FallbackReason::faster_in_mpi
                                                  : activate_over_nodes(communicator, all);
   }
   pooled.entry.number = all.next_number;
   const bool same_group = all.group.least != 0 && all.group.is_one();
   if (!same_group) pooled.known = {};
   return all.has_context || share_machine(communicator) ? FallbackReason::none
-                                                        : FallbackReason::no_team;
+                                                        : FallbackReason::failed_set_up;
 }
 
 ActivationDecision Activation::decide(const Communicator& communicator, const Facts& all) const {
@@ -372,7 +372,7 @@ FallbackReason Activation::activate_over_nodes(Communicator& communicator, const
     communicator.internode = nodes_.make(exchange, {node_, context_.is_there(), all.free_tag},
                                          communicator.entry.members);
   });
-  if (communicator.why.is_any()) return FallbackReason::no_team;
+  if (communicator.why.is_any()) return FallbackReason::failed_set_up;
   // Doubled to include the set-up in the team's first calls.
   nodes_team_ns_ = smaller_known(nodes_team_ns_, 2 * ns_since(start));
   return FallbackReason::none;

@@ -73,7 +73,7 @@ FallbackReason fallback_reason(const Process& process, const Communicator* commu
   }
   const FallbackReason invalid = call.check_arguments(process, *communicator);
   if (invalid != FallbackReason::none) return invalid;
-  return is_mpi_faster(process, *communicator, call) ? FallbackReason::quicker_by_mpi
+  return is_mpi_faster(process, *communicator, call) ? FallbackReason::faster_in_mpi
                                                      : FallbackReason::none;
 }
 
@@ -131,7 +131,8 @@ bool is_rejected_on_entry(const Process& process, const Communicator& communicat
 template <CollectiveCall Call>
 void inspect_and_count(Process& process, Communicator* communicator, Call& call) {
   // Does not inspect calls on intercommunicators, where other arguments are significant.
-  if (communicator == nullptr || communicator->fallback == FallbackReason::between_groups) return;
+  if (communicator == nullptr || communicator->fallback == FallbackReason::intercommunicator)
+    return;
   call.inspect(process, *communicator);
   const bool is_young = communicator->fallback == FallbackReason::not_activated;
   if (is_young && is_rejected_on_entry(process, *communicator, call)) return;
@@ -142,7 +143,7 @@ void inspect_and_count(Process& process, Communicator* communicator, Call& call)
 template <CollectiveCall Call>
 std::size_t bytes_of_call(const Communicator* communicator, const Call& call) {
   const bool is_inspected =
-      communicator != nullptr && communicator->fallback != FallbackReason::between_groups;
+      communicator != nullptr && communicator->fallback != FallbackReason::intercommunicator;
   return is_inspected ? call.bytes(*communicator) : 0;
 }
 
@@ -220,7 +221,7 @@ int carry_out(Process& process, Call&& call) {
   try {
     fallback = fallback_reason(process, communicator, call);
     if (fallback == FallbackReason::none) fallback = run(process, *communicator, call);
-    if (fallback == FallbackReason::quicker_by_mpi && communicator->internode) {
+    if (fallback == FallbackReason::faster_in_mpi && communicator->internode) {
       communicator->internode->note_fallback(Call::operation, requested_bytes(*communicator, call));
     }
   } catch (const context::PeerLost& error) {

@@ -63,8 +63,8 @@ Communicator* Communicators::look_up(Comm comm) {
 
 Communicator* Communicators::make(Comm comm) {
   Communicator& communicator = take_free();
-  int between_groups = 0;
-  if (real_.comm_test_inter(comm, &between_groups) != success ||
+  int intercommunicator = 0;
+  if (real_.comm_test_inter(comm, &intercommunicator) != success ||
       real_.comm_rank(comm, &communicator.rank) != success ||
       real_.comm_size(comm, &communicator.ranks) != success ||
       real_.comm_set_attr(comm, keyval_, &communicator) != success) {
@@ -72,8 +72,8 @@ Communicator* Communicators::make(Comm comm) {
     recycle(communicator);
     return nullptr;
   }
-  if (between_groups != 0) {
-    communicator.fallback = FallbackReason::between_groups;
+  if (intercommunicator != 0) {
+    communicator.fallback = FallbackReason::intercommunicator;
   } else if (communicator.ranks == 1) {
     communicator.fallback = FallbackReason::one_rank;
   } else {
@@ -213,7 +213,7 @@ int Communicators::forget(Comm /*comm*/, int /*keyval*/, void* value, void* extr
   return success;
 }
 
-void WorldRanks::opened(Session session) {
+void WorldRanks::session_opened(Session session) {
   const std::lock_guard lock(mutex_);
   sessions_.push_back(session);
 }
@@ -236,7 +236,7 @@ bool WorldRanks::take_everybody(Group& everybody) {
 
 WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   Group everybody{};
-  if (!take_everybody(everybody)) return {.fallback = FallbackReason::unknown_ranks};
+  if (!take_everybody(everybody)) return {.fallback = FallbackReason::several_sessions};
   Group group{};
   real_.comm_group(communicator.handle.load(), &group);
   std::vector<int> ranks(static_cast<std::size_t>(communicator.ranks));
@@ -247,7 +247,7 @@ WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   real_.group_free(&everybody);
   // Spawned processes are in another job than their parents.
   const bool are_of_it = std::find(in_job.begin(), in_job.end(), undefined) == in_job.end();
-  return {std::move(in_job), are_of_it ? FallbackReason::none : FallbackReason::several_worlds};
+  return {std::move(in_job), are_of_it ? FallbackReason::none : FallbackReason::spawned_processes};
 }
 
 }  // namespace huddle::mpi

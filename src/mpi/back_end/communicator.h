@@ -179,7 +179,7 @@ class WorldRanks {
   WorldRanks(const UnderlyingMpi& real, Comm world) : real_(real), world_(world) {}
 
   // Tracks the program's sessions, which provide the ranks if the world model is not initialized.
-  void opened(Session session);
+  void session_opened(Session session);
   // Returns the number of remaining sessions.
   std::size_t closed(Session session);
 

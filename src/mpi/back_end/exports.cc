@@ -62,12 +62,12 @@ HUDDLE_EXPORT int MPI_Session_init(Info info, Errhandler errhandler, Session* se
   process().announce_presence();
   process().inter_node().note_session();
   const int status = process().real().session_init(info, errhandler, session);
-  if (status == success) process().opened(*session);
+  if (status == success) process().session_opened(*session);
   return status;
 }
 
 HUDDLE_EXPORT int MPI_Session_finalize(Session* session) {
-  process().closing(*session);
+  process().session_closing(*session);
   return process().real().session_finalize(session);
 }
 

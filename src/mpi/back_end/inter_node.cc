@@ -398,12 +398,12 @@ bool InterNode::have_all_told(int ranks) {
   const std::optional<int> first = presence_.first_here(ranks);
   const std::optional<int> own = presence_.own_rank();
   if (first && first != own) {
-    if (!key_space_->has_told(*first, kind_)) return false;
+    if (!key_space_->has_published(*first, kind_)) return false;
     if (const std::optional<bool> heard = presence_.hear(hearing_limit)) return *heard;
   }
   bool all_here = true;
   for (int rank = 0; all_here && rank < ranks; ++rank) {
-    all_here = key_space_->has_told(rank, kind_);
+    all_here = key_space_->has_published(rank, kind_);
   }
   if (first && first == own) presence_.tell_others(ranks, all_here);
   return all_here;

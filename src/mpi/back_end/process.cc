@@ -177,8 +177,8 @@ void Process::end() {
   types_.end();
 }
 
-void Process::opened(Session session) {
-  world_ranks_.opened(session);
+void Process::session_opened(Session session) {
+  world_ranks_.session_opened(session);
   communicators_.begin();
   start_heap();
   report_verification_at_exit();
@@ -196,7 +196,7 @@ void Process::start_heap() {
 }
 
 // MPI ends with the last session, unless the world model is initialized, which MPI_Finalize ends.
-void Process::closing(Session session) {
+void Process::session_closing(Session session) {
   int initialized = 0;
   real_.initialized(&initialized);
   if (world_ranks_.closed(session) == 0 && initialized == 0) mpi_progress_.stop();

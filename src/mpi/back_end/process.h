@@ -87,8 +87,8 @@ class Process {
   void begin();
   void end();
   // Called after each session is initialized, and before it is finalized.
-  void opened(Session session);
-  void closing(Session session);
+  void session_opened(Session session);
+  void session_closing(Session session);
   // Prints the reports of a program that uses only sessions, at exit.
   void leave();
 

@@ -31,7 +31,7 @@ struct huddle_stub_interface {
   void* (*real)(const char* name);
   const char* mpi_path; /* the file from which the MPI was loaded */
   const struct huddle_fallback* fallbacks;
-  size_t fallback_reason_count;
+  size_t call_count;
 };
 
 /* Each back end exports this function in addition to its MPI names. A nonzero result means that the

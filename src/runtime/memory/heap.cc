@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -186,7 +187,10 @@ bool Heap::reach(Piece piece) {
 
 // Releases the lock before it returns the memory, for the same reason as return_pages_of().
 bool Heap::clear(Piece pages) noexcept {
-  if (mutex_.is_forking_here()) return false;
+  if (mutex_.is_forking_here()) {
+    errno = EAGAIN;
+    return false;
+  }
   const bool is_private = [this] {
     const std::scoped_lock lock(mutex_);
     return is_private_;

@@ -76,7 +76,7 @@ class WrittenVariable {
   }
   const std::string& name() const { return name_; }
 
-  void put_before_value(const std::string& preload) {
+  void append_to_value(const std::string& preload) {
     if (in_one_) {
       const std::string theirs = words_[at_].substr(name_.size() + 1);
       words_[at_] = name_ + "=" + joined_preload(preload, theirs);
@@ -107,8 +107,8 @@ struct Users {
 
 // Appends huddle's files to every LD_PRELOAD that the user passes on in this context. Returns the
 // variables that the user passes on.
-Users heed_users(Words& words, const AppContext& context, Passing passing,
-                 const std::string& preload) {
+Users extend_user_variables(Words& words, const AppContext& context, Passing passing,
+                            const std::string& preload) {
   const bool hydra = passing == Passing::genv;
   Users users;
   for (std::size_t at = context.begin; at < context.program; ++at) {
@@ -118,7 +118,7 @@ Users heed_users(Words& words, const AppContext& context, Passing passing,
     if ((for_all || (hydra && option == "env")) && at + 1 < context.program) {
       WrittenVariable variable(words, at + 1, context.program);
       if (!hydra) variable.only_if_in_one();
-      if (variable.name() == preload_name && !preload.empty()) variable.put_before_value(preload);
+      if (variable.name() == preload_name && !preload.empty()) variable.append_to_value(preload);
       (for_all ? users.for_all : users.for_one).insert(variable.name());
     }
     const bool shuts_out = hydra && (option == "envnone" || option == "envlist");
@@ -151,7 +151,7 @@ Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Pass
                       const ForwardedVariables& passed) {
   // From the last to the first, so that positions before an insertion stay valid.
   for (std::size_t i = contexts.size(); i-- > 0;) {
-    const Users users = heed_users(words, contexts[i], passing, passed.preload);
+    const Users users = extend_user_variables(words, contexts[i], passing, passed.preload);
     if (users.shut_out_at > 0) {
       insert(words, users.shut_out_at, options_for(passed.variables, users.for_one, "-env"));
     }

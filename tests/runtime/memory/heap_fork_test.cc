@@ -275,6 +275,9 @@ TEST(HeapFork, ChangesNoBlockDuringFork) {
   heap.before_fork();
   EXPECT_EQ(heap.allocate(1), nullptr);
   EXPECT_GE(heap.bytes_of(block), MiB);
+  errno = 0;
+  EXPECT_FALSE(heap.clear({reinterpret_cast<std::uintptr_t>(block), MiB}));
+  EXPECT_EQ(errno, EAGAIN) << "madvise() of the program reports it";
   EXPECT_TRUE(heap.free(block));
   heap.after_fork_in_parent();
   // The block must be unchanged: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
