@@ -3,12 +3,17 @@
 
 #include "placement/mapping/graph.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
+#include "common/text.h"
 #include "placement/mapping/random.h"
 
 namespace huddle::mapping {
@@ -272,6 +277,16 @@ void add_random(GraphBuilder& builder, int size, Random& random) {
 }
 
 }  // namespace
+
+Pattern pattern_named(std::string_view word) {
+  const auto found = std::find(pattern_words.begin(), pattern_words.end(), word);
+  if (found == pattern_words.end()) {
+    const std::vector<std::string> words(pattern_words.begin(), pattern_words.end());
+    throw UsageError(fmt::format("unknown pattern '{}'{}; the patterns are {}", printable(word),
+                                 did_you_mean(word, words), fmt::join(words, ", ")));
+  }
+  return static_cast<Pattern>(found - pattern_words.begin());
+}
 
 Graph graph_of(Pattern pattern, int size, std::uint64_t seed) {
   GraphBuilder builder(size);

@@ -110,6 +110,12 @@ enum class Pattern {
 inline constexpr std::array<std::string_view, 9> pattern_names = {
     "ring",  "2-D halo", "3-D halo",  "butterfly", "all-to-all",
     "pairs", "pipeline", "power law", "random"};
+// The same as words of a command line.
+inline constexpr std::array<std::string_view, 9> pattern_words = {
+    "ring",  "halo2d",   "halo3d",    "butterfly", "alltoall",
+    "pairs", "pipeline", "power-law", "random"};
+// Returns the pattern of such a word. Throws UsageError.
+Pattern pattern_named(std::string_view word);
 
 // Returns the graph of a pattern. Grids are as close to a square or cube as the size allows.
 // Requires: size >= 2.

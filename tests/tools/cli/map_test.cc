@@ -221,6 +221,17 @@ TEST_F(Map, WritesPlacementsForLaunchers) {
               AllOf(HasSubstr("a\n"), HasSubstr("b\n"), Not(HasSubstr("node"))));
 }
 
+// A 4 x 4 grid has 24 neighbours, and the best halves of it are separated by 4 of them.
+TEST_F(Map, PlacesAPatternWithoutAMatrix) {
+  const Ran ran =
+      program_.run({"map", "--pattern", "halo2d", "-n", "16", "--machine", two_sockets, "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("\"kind\":\"ranks\""), HasSubstr("equal messages")));
+  const Ran text =
+      program_.run({"map", "--pattern", "halo2d", "-n", "16", "--machine", two_sockets});
+  EXPECT_THAT(text.out, HasSubstr("16 ranks, 24 pairs that communicate"));
+}
+
 TEST_F(Map, ReportsUsageErrors) {
   const auto fails = [this](std::vector<std::string> words, const std::string& with) {
     const Ran ran = map(std::move(words));
@@ -244,7 +255,18 @@ TEST_F(Map, ReportsUsageErrors) {
   fails({"--nodes", "2", "--cpus", "0-7", "--emit", "gomp"}, "threads of one node");
   const Ran nothing = program_.run({"map"});
   EXPECT_EQ(nothing.status, 2);
-  EXPECT_THAT(nothing.err, HasSubstr("a communication matrix is required"));
+  EXPECT_THAT(nothing.err, AllOf(HasSubstr("a communication matrix is required"),
+                                 HasSubstr("huddle profile"), HasSubstr("--pattern halo2d")));
+  fails({"--pattern", "ring", "-n", "8"}, "give only one of them");
+  fails({"-n", "8"}, "-n requires --pattern");
+  const auto pattern_fails = [this](std::vector<std::string> words, const std::string& with) {
+    words.insert(words.begin(), "map");
+    const Ran ran = program_.run(words);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(with));
+  };
+  pattern_fails({"--pattern", "ring"}, "requires the number of ranks");
+  pattern_fails({"--pattern", "halo2", "-n", "8"}, "did you mean 'halo2d'?");
 }
 
 TEST_F(Map, DamagedMatrixIsReportedWithFileAndLine) {

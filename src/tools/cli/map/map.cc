@@ -24,6 +24,7 @@ namespace huddle::cli {
 namespace {
 
 constexpr int most_mapped_nodes = 65'536;
+constexpr int most_pattern_ranks = 4096;
 // `exact` is included in comparisons if it takes at most about a second.
 constexpr long long most_to_compare = 1'000'000;
 
@@ -88,6 +89,7 @@ class MapCommand : public Command {
            "  huddle map app.json --nodes 4 --hosts n1,n2,n3,n4 --emit openmpi4 > rankfile\n"
            "  huddle map app.json --fixed 0=0 --compare\n"
            "  huddle map app.json --pack      for programs that need little memory bandwidth\n"
+           "  huddle map --pattern halo2d -n 64 --emit srun-map-cpu\n"
            "  huddle map --compare      the methods on typical patterns, as a table\n\n"
            "MATRIX is a file of huddle profile, CSV (a row of numbers for each rank or thread), "
            "Matrix Market, lines of 'from to bytes', or the output of Open MPI's monitoring. The "
@@ -109,6 +111,13 @@ class MapCommand : public Command {
     options.positional("MATRIX", matrix_,
                        "the file with the communication matrix, or - for standard input");
     options.complete("MATRIX", Value::file);
+    options.text("--pattern", pattern_, "PATTERN",
+                 fmt::format("in place of MATRIX: ranks with equal messages in this pattern: {}",
+                             fmt::join(mapping::pattern_words, ", ")));
+    options.complete("--pattern", Value::word,
+                     {mapping::pattern_words.begin(), mapping::pattern_words.end()});
+    options.number("-n,--ranks", ranks_, 2, most_pattern_ranks, "N",
+                   "number of ranks of --pattern");
     options.setting("machine");
     options.flag("--list-machines", list_machines_,
                  "list the machines that --machine accepts by name");
@@ -161,23 +170,20 @@ class MapCommand : public Command {
     const mapping::MethodOptions method = method_in_question();
     if (!emit_.empty())
       mapping::emission_named(emit_);  // check the name before anything takes time
-    if (matrix_.empty() && !compare_) {
-      throw UsageError(
-          "a communication matrix is required, for example: huddle map huddle-comm.json");
-    }
-    if (matrix_.empty() && dry_run_) {
+    const bool has_matrix = !matrix_.empty() || !pattern_.empty();
+    check_input();
+    if (!has_matrix && dry_run_) {
       print_map_corpus(nullptr, context.console);
       return ExitCode::fine;
     }
     const bool is_named = !settings::find(context.settings, "machine").value.empty();
     const machine::Discovery here = machine::discover_this_machine();
     const SelectedMachine machine = machine_in_question(context, here.topology);
-    if (matrix_.empty()) {
+    if (!has_matrix) {
       print_map_corpus(&machine.loaded.machine, context.console);
       return ExitCode::fine;
     }
-    const mapping::CommMatrix matrix =
-        mapping::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
+    const mapping::CommMatrix matrix = matrix_in_question();
     const Hosts hosts = hosts_of(matrix);
     const machine::CostModel model(machine.loaded.machine);
     PlacementConstraints constraints = given_constraints();
@@ -198,7 +204,7 @@ class MapCommand : public Command {
     const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
     if (is_where_it_ran) constraints.nodes = hosts.of_element;
     const mapping::MappingProblem problem = problem_of(matrix.graph, tree, constraints);
-    MapReport subject{matrix_,
+    MapReport subject{pattern_.empty() ? matrix_ : pattern_,
                       matrix,
                       problem,
                       quality_of(problem, problem.present),
@@ -219,6 +225,37 @@ class MapCommand : public Command {
   }
 
  private:
+  void check_input() const {
+    if (!pattern_.empty() && !matrix_.empty()) {
+      throw UsageError("--pattern replaces the communication matrix; give only one of them");
+    }
+    if (!pattern_.empty() && ranks_ == 0) {
+      throw UsageError(fmt::format(
+          "--pattern requires the number of ranks, for example: huddle map --pattern {} -n 64",
+          printable(pattern_)));
+    }
+    if (pattern_.empty() && ranks_ != 0) throw UsageError("-n requires --pattern");
+    if (matrix_.empty() && pattern_.empty() && !compare_) {
+      throw UsageError(
+          "a communication matrix is required: record one with 'huddle profile mpirun ...', which "
+          "writes huddle-comm.json, or name a pattern, for example: huddle map --pattern halo2d "
+          "-n 64");
+    }
+  }
+
+  mapping::CommMatrix matrix_in_question() const {
+    if (pattern_.empty()) {
+      return mapping::read_matrix(matrix_, {rows_named(rows_), phase_, collectives_});
+    }
+    mapping::CommMatrix matrix;
+    matrix.kind = mapping::Kind::ranks;
+    matrix.graph = mapping::graph_of(mapping::pattern_named(pattern_), ranks_,
+                                     static_cast<std::uint64_t>(seed_));
+    matrix.notes.emplace_back(
+        "assumes equal messages; 'huddle profile' records those of a program");
+    return matrix;
+  }
+
   mapping::MethodOptions method_in_question() const {
     const mapping::MethodOptions options{
         method_.empty() ? mapping::Method::tree : mapping::method_named(method_), as_printed_};
@@ -354,7 +391,8 @@ class MapCommand : public Command {
     console.print(json_ ? map_compare_json(subject, all) : map_compare_text(subject, all, console));
   }
 
-  std::string matrix_, allowed_, method_, rows_, fixed_, present_, emit_, hosts_, phase_;
+  std::string matrix_, pattern_, allowed_, method_, rows_, fixed_, present_, emit_, hosts_, phase_;
+  int ranks_ = 0;  // of the pattern
   int nodes_ = 0;
   int least_gain_percent_ = 3;
   int seed_ = 1;
