@@ -15,8 +15,8 @@ enum class FallbackReason {
   switched_off,  // HUDDLE=off
   one_rank,      // nothing to communicate
   intercommunicator,
-  spawned_processes,  // the processes were not all started together
-  several_nodes,
+  spawned_processes,   // the processes were not all started together
+  several_nodes,       // no team over several nodes, or it does not handle this operation
   faster_in_mpi,       // according to the prediction for several nodes
   without_huddle,      // ranks of this node run without huddle
   several_sessions,    // several sessions are open, so the ranks cannot be identified

@@ -38,7 +38,7 @@ double time_at(const Curve& curve, double bytes);
 // Returns the rate in bytes per nanosecond (GB/s) at each point.
 std::vector<double> rates(const Curve& curve);
 
-// The reliability of a figure.
+// Where a value comes from, which determines how reliable it is.
 enum class Origin { measured, published, estimated };
 inline constexpr std::array<std::string_view, 3> origin_names = {"measured", "published",
                                                                  "estimated"};

@@ -213,7 +213,8 @@ constexpr std::optional<memory::Type> element_type(ElementKind kind, std::size_t
 }
 
 // The same for any element. `bytes` is the result of MPI_Type_size, which excludes the padding of
-// pairs. A pair that is larger than huddle's type consists of larger integers: returns nullopt.
+// pairs. Returns nullopt for a pair that is larger than huddle's type, because its integers are
+// wider.
 constexpr std::optional<memory::Type> element_type(const Element& element, std::size_t bytes) {
   if (element.kind != ElementKind::pair) return element_type(element.kind, bytes);
   if (element.pair && bytes > memory::type_bytes(*element.pair)) return std::nullopt;

@@ -41,8 +41,8 @@ class Activation {
 
  private:
   using Entry = team::TeamPool::Entry;
-  // The pooled team and group configuration of the communicator's members: at first those of this
-  // rank, after the agreement those that all ranks have, if any.
+  // The pooled team and group configuration for the communicator's members: before the agreement,
+  // what this rank has; afterwards, what all ranks have in common, if anything.
   struct PooledTeam {
     Entry entry;
     team::TeamPool::Known known;

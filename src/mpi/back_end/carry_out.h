@@ -128,6 +128,8 @@ bool is_rejected_on_entry(const Process& process, const Communicator& communicat
          call.check_arguments(process, communicator) == FallbackReason::invalid_arguments;
 }
 
+// Inspects the arguments and counts the call, which may activate the communicator: that is
+// collective over its ranks.
 template <CollectiveCall Call>
 void inspect_and_count(Process& process, Communicator* communicator, Call& call) {
   // Does not inspect calls on intercommunicators, where other arguments are significant.
@@ -171,7 +173,7 @@ FallbackReason run_on_host(Process& process, Communicator& communicator, const C
   return fallback;
 }
 
-// Requires: all ranks make the call.
+// Requires: all ranks make the call. Data in device memory: see beside_devices.h.
 template <CollectiveCall Call>
 FallbackReason run(Process& process, Communicator& communicator, const Call& call) {
   if constexpr (MovesData<Call>) {

@@ -124,8 +124,9 @@ class Communicators {
   // `young` is the initial fallback reason of a new communicator. `at_end` must not throw.
   Communicators(const UnderlyingMpi& real, Find in_mpi, FallbackReason young, AtEnd at_end);
 
-  // From now on, keeps memory for one more communicator allocated if possible. A rank without
-  // memory for an entry would not count the calls that the other ranks count.
+  // Allocates the entry of the next communicator in advance, if there is memory; from then on, one
+  // spare entry is kept. A rank without memory for an entry would not count the calls that the
+  // other ranks count.
   void begin();
   // Returns the entry of a communicator, which is created if there is none yet; null if the MPI
   // cannot store it. Throws InvalidCommunicator.

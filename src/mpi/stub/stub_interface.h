@@ -4,8 +4,8 @@
  * The interface between the stub (the preloaded library) and a back end, which otherwise share only
  * the names of MPI functions.
  */
-#ifndef HUDDLE_MPI_STUB_DOOR_H
-#define HUDDLE_MPI_STUB_DOOR_H
+#ifndef HUDDLE_MPI_STUB_STUB_INTERFACE_H
+#define HUDDLE_MPI_STUB_STUB_INTERFACE_H
 
 #include <stddef.h>
 

@@ -32,7 +32,8 @@ struct MemoryUse {
   int numa_nodes = 0;
   std::optional<double> gb_per_s = {};
 };
-// Returns the memory that ranks or threads on these hardware threads of one node can use.
+// Returns how many NUMA nodes, and how much memory bandwidth, ranks or threads on these hardware
+// threads of one node can use.
 MemoryUse memory_use(const machine::CostModel& model, std::span<const int> pus);
 
 // Returns whether `after` occupies fewer NUMA nodes than `before`, or has clearly less bandwidth.

@@ -80,9 +80,9 @@ class Binder {
 
 class Mover {
  public:
-  // Moves threads of `process` and of its children among the hardware threads `allowed`. Restores
-  // what other agents have left behind. Throws FailureError if the original masks cannot be
-  // recorded, or if another agent moves these threads already.
+  // Moves threads of `process` and of its children among the hardware threads `allowed`. First
+  // restores the masks of threads that were moved by agents which have died. Throws FailureError if
+  // the original masks cannot be recorded, or if another agent moves these threads already.
   Mover(pid_t process, const machine::Topology& topology, machine::CpuSet allowed, Binding binding,
         const std::string& folder);
   // Starts the mover of the first program of a job, or hands the program over to an agent of the

@@ -100,7 +100,7 @@ class TouchTable {
   };
   struct Entry {
     std::uint64_t page = 0;
-    std::uint16_t seen_in = 0;                     // the round between decisions
+    std::uint16_t seen_in = 0;                     // the table's round of the page's last touch
     std::uint16_t round = 0;                       // the page's own round
     std::array<Visitor, threads_a_page> visitors;  // most recent first
   };

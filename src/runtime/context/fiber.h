@@ -20,7 +20,8 @@ class Fibers {
   // Enough for a protocol's frames with a sanitizer's red zones. Untouched pages take no memory.
   static constexpr std::size_t default_stack_bytes = 256 * 1024;
 
-  // The function that a fiber runs. Returns the fiber to switch to at its end. Must not throw.
+  // The function that a fiber runs. Its return value is the fiber to switch to when this one ends.
+  // Must not throw.
   using Body = std::function<int(int fiber)>;
 
   explicit Fibers(int count, std::size_t stack_bytes = default_stack_bytes);

@@ -530,7 +530,7 @@ Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
   return verdict;
 }
 
-// Sorts from (local rank, target) to (target's node, local rank, target's place).
+// Reorders blocks from (local rank, target) to (target's node, local rank, target's place).
 void Team::sort_by_target(const std::byte* gathered, std::byte* outgoing, std::size_t bytes) const {
   const auto ranks = static_cast<std::size_t>(parts_.map.ranks());
   const auto here = static_cast<std::size_t>(parts_.map.ranks_on(node_));

@@ -41,7 +41,7 @@ enum class PairOrder : std::uint8_t {
 struct PairPlan {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-  std::size_t tile_bytes = 16384;  // at most that of the parameters
+  std::size_t tile_bytes = 16384;  // at most PairParameters::tile_bytes
   PairOrder order = PairOrder::paired;
   // For data sent in tiles. Ping-pong requires that both ranks of a pair send the same amount and
   // exchange at the same time; a rank that sends but receives nothing may prefetch.

@@ -139,7 +139,8 @@ class TreeReduce {
     }
   }
 
-  // Copies the result of `combiner`, which may be this rank itself.
+  // Copies the result of `combiner`. If that is this rank, it first combines the results of the
+  // blocks.
   template <context::Context Ctx>
   void share_result(Ctx& ctx, Address to, const Combine& combine, int combiner) {
     const Address result = slot_of(combiner, results_offset_);

@@ -132,7 +132,9 @@ class AlltoallBruck : public Schedule {
     return (rounds_ - number) % 2 != 0 ? Buffer::output : schedules::scratch(0);
   }
 
-  // Distances with a given digit form intervals of `unit`, one per period; the last may be cut off.
+  // The distances whose digit of weight `unit` is `digit`, in base radix(), form runs of `unit`
+  // distances, one per period of unit * radix(). periods() is the number of complete periods, and
+  // cut_off() the length of the run in the incomplete last one.
   std::int64_t periods(std::int64_t unit) const { return ranks() / (unit * radix()); }
   std::int64_t cut_off(std::int64_t unit, std::int64_t digit) const {
     const std::int64_t rest = ranks() - (periods(unit) * radix() + digit) * unit;

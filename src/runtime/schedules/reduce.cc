@@ -57,7 +57,8 @@ class Binomial : public Schedule {
   int seat_of(int rank) const {
     return folding_.is_paired(rank) ? rank / 2 : folding_.seat_of(rank);
   }
-  // Returns the rank that holds the partial result of a seat: the root in the root's pair.
+  // Returns the rank that holds the partial result of a seat. In the pair of the root it is the
+  // root, whichever of the two it is.
   int holder(int seat) const { return seat == root_seat_ ? root() : folding_.rank_at(seat); }
   bool is_holder(int rank) const { return holder(seat_of(rank)) == rank; }
   // Returns the number of rounds before a seat other than the root's sends its partial result.

@@ -130,9 +130,9 @@ class Costs {
   }
   double by_all_ns(double ns) const { return in_turns_ns(ns, ranks()); }
 
-  // Returns the time to copy `bytes` of a rank's input to an output while all ranks do so. All
-  // inputs and outputs together have all_bytes: the copy runs at the rate of the caches that hold
-  // them, or of memory.
+  // Returns the time to copy `bytes` of a rank's input to an output while all ranks do so.
+  // all_bytes is the total size of all inputs and outputs, which determines whether the copy runs
+  // at the rate of a cache or of memory.
   double move_ns(std::size_t bytes, std::size_t all_bytes, memory::CopyKernel kernel) const;
   // Returns the fastest kernel for results of all_bytes in total: non-temporal if the caches cannot
   // hold them. The comparison includes the time in which the caller reads the results afterwards.

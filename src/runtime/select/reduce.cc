@@ -183,9 +183,9 @@ std::string_view name(TreeReduce::Top top) {
   return {};
 }
 
-// Returns the sizes that a slot may hold in a round: at least one element. If each rank receives
-// its own block of the result, a round holds all blocks: in a round with some of them one rank
-// would work while the others wait.
+// Returns the sizes that a slot may hold in a round: at least one element. In a reduce-scatter, a
+// round must hold all blocks: if it held only some, only the ranks that own these blocks would
+// work.
 std::vector<std::size_t> round_sizes(const Request& request, std::size_t capacity) {
   std::vector<std::size_t> sizes = piece_sizes(request.bytes, capacity);
   const std::size_t least = reduces_to_blocks(request.operation)

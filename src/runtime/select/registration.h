@@ -32,7 +32,7 @@ struct ProtocolInputs {
 };
 
 // A specialization has
-//   name                        as in `huddle explain` and HUDDLE_ALGORITHMS
+//   name                        as in `huddle explain` and HUDDLE_ALGO
 //   protocol(plan, setting)     returns the protocol of one rank. Plans with the same protocol type
 //                               share one instance in a team,
 //   one_instance_per_plan       unless this is declared: then each plan has its own

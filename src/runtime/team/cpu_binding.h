@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// CPU affinity of the ranks of a team. From the gathered bindings all ranks derive the same
-// placement, and which ranks are oversubscribed.
+// CPU affinity of the ranks of a team. From the gathered bindings, all ranks derive the same
+// placement and determine which ranks are oversubscribed.
 #pragma once
 
 #include <sched.h>

@@ -154,7 +154,8 @@ struct Outcome {
   std::string fullest_link;  // "": no messages
 };
 
-// A round whose transfer times are computed. It can be run any number of times.
+// A round with precomputed transfer times. It can be run any number of times. It can be run any
+// number of times.
 struct SharedRound {
   struct Flight {
     int from = 0;

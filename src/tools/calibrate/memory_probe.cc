@@ -47,7 +47,8 @@ MemoryProbe::MemoryProbe(MeasuringThreads& crew, int pu, std::size_t bytes, int 
 }
 
 // Builds one cycle through all lines in random order (Sattolo's shuffle, extended line by line).
-// The first n lines form a complete cycle at any time, so that construction can end at any line.
+// After each step the first lines_ lines form a complete cycle, so that construction can stop
+// early.
 void MemoryProbe::lay_out(const Budget& budget) {
   const std::size_t all = buffer_.size() / line_bytes;
   constexpr std::size_t lines_between_looks = 4096;

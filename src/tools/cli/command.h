@@ -49,7 +49,8 @@ class Options {
   // Declares that the option `name` requires `other`.
   virtual void need(const std::string& /*name*/, const std::string& /*other*/) {}
   // Declares the values that shells may propose for an argument whose placeholder does not define
-  // them. Parsers ignore this because the command reports wrong values best.
+  // them. Parsers do not check values against this list, because the command itself reports errors
+  // better.
   virtual void complete(const std::string& /*name*/, Value /*value*/,
                         const std::vector<std::string>& /*words*/ = {}) {}
 };

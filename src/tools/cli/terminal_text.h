@@ -15,7 +15,7 @@ namespace huddle::cli {
 // because paths and commands must not be broken. Ends with a line break.
 std::string wrap(std::string_view head, std::string_view text, int hang, int columns);
 
-// Returns the columns that the text takes on a terminal.
+// Returns the number of terminal columns that the text occupies.
 int width_of(std::string_view text);
 
 std::string spaces(int count);

@@ -15,9 +15,10 @@ struct FrontEnd {
   std::string folder;  // folder of the package; empty: Python finds it itself
 };
 
-// Returns the front end of the program at this path: next to it in an installation or a build,
-// otherwise installed by pip. Uses the first python3 in `search_path` (a PATH) with all required
-// modules. Throws FailureError that names missing packages.
+// Locates the Python front end for the program at this path: beside the program, in an installation
+// or a build folder, or else a package that pip has installed. Uses the first python3 in
+// `search_path` (a PATH) with all required modules. Throws FailureError that names missing
+// packages.
 FrontEnd find_front_end(const std::string& program, std::string_view search_path);
 
 // Returns the command that calls main() of a module of the front end with these arguments.

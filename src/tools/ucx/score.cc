@@ -73,7 +73,7 @@ constexpr double knem_registration_ns_per_byte = 0.007;
 
 constexpr double cma_first_overhead_ns = 400;
 constexpr double knem_first_overhead_ns = 250;
-constexpr double overhead_ns = 2000;  // of both since copies_have_one_overhead
+constexpr double overhead_ns = 2000;  // CMA and KNEM, from copies_have_one_overhead on
 
 constexpr int most_ranks_divided_by = 8;
 

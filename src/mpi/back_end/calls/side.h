@@ -64,7 +64,9 @@ inline std::size_t bytes_of(Count count, const TypeFacts& facts) {
   return count <= 0 ? 0 : static_cast<std::size_t>(count) * facts.bytes;
 }
 
-inline bool fits_int(Count count) { return count <= std::numeric_limits<int>::max(); }
+inline bool fits_int(Count count) {
+  return count >= std::numeric_limits<int>::min() && count <= std::numeric_limits<int>::max();
+}
 
 // Returns address + bytes. Uses integer arithmetic, because types may contain absolute addresses
 // and the result may be outside the object.

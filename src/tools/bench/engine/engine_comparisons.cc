@@ -63,7 +63,7 @@ std::vector<std::size_t> add_rings(Comparison& comparison, const Series& series)
   return rings;
 }
 
-// Returns a comparison of two ranks without entries and judgements.
+// Returns a comparison that runs on two ranks, with no entries and no judgements yet.
 Comparison of_two(const std::vector<int>& pus, std::string name, std::size_t bytes) {
   return {.name = std::move(name),
           .binding = {2, {pus[0], pus[1]}},

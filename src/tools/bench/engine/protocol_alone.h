@@ -57,8 +57,8 @@ class ProtocolAlone {
   context::ProtocolContext context_;
 };
 
-// Runs a broadcast protocol of src/runtime/node with any parameters. Used for the papers' variants
-// as their authors measured them, which no team would choose.
+// Runs a broadcast protocol of src/runtime/node with any parameters. Used for the variants and
+// parameters that the papers measured, which huddle's selection would not choose.
 template <class Protocol>
 class ProtocolBcast final : public Implementation {
  public:

@@ -292,7 +292,8 @@ std::string launcher_of(const bench::MpiPlan& plan, const MpiBenchOptions& optio
 }
 
 // Returns the lower bound of each result; none if the machine is not calibrated or if ranks share
-// its cores. Assumes that ranks are placed on cores in order, which is the launchers' default.
+// its cores. Assumes that rank i runs on core i. Launchers may place ranks differently, for example
+// on the sockets in turns; the bound is then approximate.
 std::vector<double> floors(const MpiBenchReport& report) {
   const machine::Machine& machine = report.machine;
   std::vector<int> processors = first_pu_of_cores(machine.topology);

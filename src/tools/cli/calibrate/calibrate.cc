@@ -53,8 +53,8 @@ void require_folder_of(const std::string& file) {
                   folder.string()));
 }
 
-// Checks write access before measuring for a minute. It creates a file to find out, because root
-// may write everywhere except for example in /proc.
+// Checks write access first, so that no minute of measurements is lost. It creates a file to find
+// out, because root may write everywhere except for example in /proc.
 void require_writable(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code why;

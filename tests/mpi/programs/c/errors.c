@@ -74,6 +74,11 @@ static void wrong_counts(const char* handler, MPI_Comm comm) {
     say(handler, "reduce of -1", MPI_Reduce(numbers, results, -1, MPI_INT, MPI_SUM, 0, comm));
   if (starts("allreduce of -1"))
     say(handler, "allreduce of -1", MPI_Allreduce(numbers, results, -1, MPI_INT, MPI_SUM, comm));
+#if MPI_VERSION >= 4
+  /* Its lower 32 bits are 0, a valid count. */
+  if (starts("bcast of -2^32"))
+    say(handler, "bcast of -2^32", MPI_Bcast_c(numbers, -((MPI_Count)1 << 32), MPI_INT, 0, comm));
+#endif
 }
 
 static void wrong_types(const char* handler, MPI_Comm comm) {

@@ -59,7 +59,7 @@ class SharedState {
   Slot& slot(int rank) const { return slots_[rank]; }
   Slot& mine() const { return slot(rank_); }
 
-  // Wake the sleeping ranks, with an order or with the request to end. Called on rank 0.
+  // Wake the sleeping ranks, to carry out an order or to exit. Called on rank 0.
   void give(const Order& order);
   void end();
   // Sleeps until rank 0 gives an order. Returns false if the ranks have to end instead.
@@ -80,7 +80,7 @@ class SharedState {
   std::uint32_t taken_ = 0;
 };
 
-// A page-aligned buffer, like the large arrays of programs. It grows only if necessary, so that
+// A page-aligned buffer, as MPI benchmarks allocate them. It grows only if necessary, so that
 // what an MPI or huddle caches for an address stays valid.
 class Buffer {
  public:
