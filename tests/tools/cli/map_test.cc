@@ -226,7 +226,7 @@ TEST_F(Map, PlacesAPatternWithoutAMatrix) {
   const Ran ran =
       program_.run({"map", "--pattern", "halo2d", "-n", "16", "--machine", two_sockets, "--json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("\"kind\":\"ranks\""), HasSubstr("equal messages")));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("\"kind\":\"rank\""), HasSubstr("equal messages")));
   const Ran text =
       program_.run({"map", "--pattern", "halo2d", "-n", "16", "--machine", two_sockets});
   EXPECT_THAT(text.out, HasSubstr("16 ranks, 24 pairs that communicate"));
