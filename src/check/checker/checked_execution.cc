@@ -311,7 +311,7 @@ void Execution::record(const std::string& what) {
 }
 
 void Execution::report_stall() {
-  std::string text = "nobody can go on:";
+  std::string text = "all ranks are blocked:";
   for (int rank = 0; rank < job_.ranks; ++rank) text += waiting_text(rank);
   record(text);
   throw Abandoned{};

@@ -94,7 +94,7 @@ void Round::pass_on(int rank) {
 void Round::pass_on_in_vain(int rank) {
   const auto alive = std::count(ended_.begin(), ended_.end(), false);
   if (++looks_in_vain_ > alive) {
-    throw FailureError("every rank waits for another one; nobody can go on");
+    throw FailureError("all ranks are blocked: each waits for another one");
   }
   give_turn(rank);
 }

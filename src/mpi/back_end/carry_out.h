@@ -52,7 +52,7 @@ template <CollectiveCall Call>
 bool is_mpi_faster(const Process& process, const Communicator& communicator, const Call& call) {
   if (!communicator.internode) return false;
   const std::size_t bytes = requested_bytes(communicator, call);
-  if (!communicator.internode->is_mpi_quicker(Call::operation, bytes)) return false;
+  if (!communicator.internode->is_mpi_faster(Call::operation, bytes)) return false;
   if constexpr (Reduction<Call>) {
     const auto kernel = kernel_of(process.operators(), *call.facts, call.op);
     return kernel && memory::is_exact(kernel->type);

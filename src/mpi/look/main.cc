@@ -2,9 +2,9 @@
 // Copyright the huddle contributors
 //
 // huddle-look [FILE]: prints the size in bytes of the machine file for this node and, after a line
-// break, the file, as `huddle topo` finds it. The size tells the reader whether it has all of it.
-// The preloaded library runs it once per node, so that hwloc is never loaded into the program's
-// process, which may contain another hwloc. It is not meant for users.
+// break, the file, as `huddle topo` finds it. With the size, the reader can detect a truncated
+// file. The preloaded library runs it once per node, so that hwloc is never loaded into the
+// program's process, which may contain another hwloc. It is not meant for users.
 #include <cstdio>
 #include <cstdlib>
 

@@ -56,7 +56,7 @@ namespace {
 // Checks the count and the buffers. `root` is -1 if all ranks receive the result.
 void require_data(const team::Team& team, const void* input, const void* output, size_t count,
                   const memory::Reduction& reduction, int root) {
-  require(count <= most_bytes / reduction.element_bytes, "no memory holds so many elements");
+  require(count <= most_bytes / reduction.element_bytes, "more elements than memory can hold");
   require(count == 0 || input != nullptr, "the input is null");
   const bool gets_result = root < 0 || team.rank() == root;
   require(count == 0 || output != nullptr || !gets_result, "the output is null");
@@ -96,7 +96,7 @@ huddle_status huddle_barrier(huddle_team* team) {
 huddle_status huddle_bcast(huddle_team* team, void* buffer, size_t bytes, int root) {
   return collective(team, [&](huddle::team::Team& of) {
     require_root(of, root);
-    require(bytes <= most_bytes, "no memory holds so many bytes");
+    require(bytes <= most_bytes, "more bytes than memory can hold");
     require(bytes == 0 || buffer != nullptr, "the buffer is null");
     of.bcast(buffer, bytes, root);
   });
@@ -132,7 +132,7 @@ using team::Team;
 
 void require_block(const Team& team, std::size_t bytes) {
   require(bytes <= most_bytes / static_cast<std::size_t>(team.ranks()),
-          "no memory holds so many bytes for each rank");
+          "more bytes for each rank than memory can hold");
 }
 
 void require_buffer(const void* buffer, std::size_t bytes, const char* otherwise) {
@@ -149,7 +149,7 @@ std::vector<Block> blocks_of(const Team& team, const huddle_block* blocks) {
   require(blocks != nullptr, "the blocks are null");
   std::vector<Block> list;
   for (int rank = 0; rank < team.ranks(); ++rank) {
-    require(blocks[rank].bytes <= most_bytes, "no memory holds so many bytes");
+    require(blocks[rank].bytes <= most_bytes, "more bytes than memory can hold");
     list.push_back({blocks[rank].offset, blocks[rank].bytes});
   }
   return list;
@@ -165,7 +165,7 @@ std::vector<Block> elements_of(const Team& team, const std::size_t* counts,
   std::size_t all = 0;
   for (int rank = 0; rank < team.ranks(); ++rank) {
     require(counts[rank] <= most_bytes / reduction.element_bytes - all,
-            "no memory holds so many elements");
+            "more elements than memory can hold");
     list.push_back({static_cast<std::ptrdiff_t>(all), counts[rank]});
     all += counts[rank];
   }
@@ -196,7 +196,7 @@ huddle_status prefix(huddle_team* team, const void* input, void* output, size_t 
                      Described... described) {
   return collective(team, [&](Team& of) {
     const memory::Reduction reduction = reduction_of(described...);
-    require(count <= most_bytes / reduction.element_bytes, "no memory holds so many elements");
+    require(count <= most_bytes / reduction.element_bytes, "more elements than memory can hold");
     require_input(input, count);
     require_output(output, count);
     (of.*scan)(input, output, count, reduction);
@@ -265,7 +265,7 @@ huddle_status huddle_gatherv(huddle_team* team, const void* input, size_t bytes,
                              const huddle_block* blocks, int root) {
   return collective(team, [&](Team& of) {
     require_root(of, root);
-    require(bytes <= most_bytes, "no memory holds so many bytes");
+    require(bytes <= most_bytes, "more bytes than memory can hold");
     require_input(input, bytes);
     const auto list = of.rank() == root ? blocks_of(of, blocks) : std::vector<Block>();
     const auto incoming = list.empty() ? Blocks() : Blocks::listed(list);
@@ -289,7 +289,7 @@ huddle_status huddle_scatterv(huddle_team* team, const void* input, const huddle
                               void* output, size_t bytes, int root) {
   return collective(team, [&](Team& of) {
     require_root(of, root);
-    require(bytes <= most_bytes, "no memory holds so many bytes");
+    require(bytes <= most_bytes, "more bytes than memory can hold");
     require_output(output, bytes);
     const auto list = of.rank() == root ? blocks_of(of, blocks) : std::vector<Block>();
     const auto outgoing = list.empty() ? Blocks() : Blocks::listed(list);
@@ -303,7 +303,7 @@ huddle_status huddle_reduce_scatter_block(huddle_team* team, const void* input, 
   return collective(team, [&](Team& of) {
     const huddle::memory::Reduction reduction = reduction_of(type, op);
     require(count <= most_bytes / static_cast<std::size_t>(of.ranks()) / reduction.element_bytes,
-            "no memory holds so many elements for each rank");
+            "more elements for each rank than memory can hold");
     reduce_to_blocks(of, input, output, Blocks::even(count), reduction);
   });
 }

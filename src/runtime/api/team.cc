@@ -67,7 +67,7 @@ select::Request request_of(huddle_operation operation, size_t count, size_t elem
   const auto of = static_cast<select::Operation>(operation);
   if (of == select::Operation::barrier) return {of, 0, 1};
   require(element_bytes > 0, "element_bytes must be positive; it is 1 for a broadcast");
-  require(count <= most_bytes / element_bytes, "no memory holds so many elements");
+  require(count <= most_bytes / element_bytes, "more elements than memory can hold");
   return {of, count * element_bytes, element_bytes};
 }
 

@@ -21,9 +21,6 @@ constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 constexpr std::string_view inside_only = "nodes";
 constexpr std::string_view by_pairs = "nodes: pairwise";
 
-// Number of kinds of calls whose plan or verdict is cached. Programs usually repeat a few kinds.
-constexpr std::size_t most_remembered = 64;
-
 bool moves_nothing(const team::CallArguments& arguments) {
   return arguments.bytes == 0 && arguments.operation != select::Operation::barrier &&
          !select::has_pairwise_sizes(arguments.operation);
@@ -486,48 +483,6 @@ void Team::exchange_pairs(const std::byte* outgoing, std::byte* incoming, std::s
   data.input.bytes = outgoing;
   data.output.bytes = incoming;
   between(alltoall_demand(parts_.map, bytes, largest), data, {}, -1, &own_sizes);
-}
-
-bool Team::is_mpi_quicker(select::Operation operation, std::size_t bytes) {
-  if (!parts_.forced.for_operation(schedule_of(operation)).empty()) return false;
-  const bool is_measured = !parts_.mpi_times.points().empty();
-  if (!is_measured && operation != select::Operation::alltoall) return false;
-  return verdict_on(operation, bytes).is_mpi_quicker;
-}
-
-void Team::note_fallback(select::Operation operation, std::size_t bytes) {
-  if (lost_.is_any()) return;
-  call_check_.skip();
-  parts_.node->note_enclosing_call({operation, 0, bytes}, false);
-}
-
-const Team::Verdict& Team::verdict_on(select::Operation operation, std::size_t bytes) {
-  const auto known = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& one) {
-    return one.operation == operation && one.bytes == bytes;
-  });
-  if (known != verdicts_.end()) {
-    std::rotate(verdicts_.begin(), known, known + 1);
-    return verdicts_.front();
-  }
-  const Verdict verdict = judge(operation, bytes);
-  if (verdicts_.size() == most_remembered) verdicts_.pop_back();
-  return *verdicts_.insert(verdicts_.begin(), verdict);
-}
-
-Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
-  Verdict verdict{operation, bytes};
-  const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes);
-  if (mpi_ns || can_share(operation)) {
-    const Prediction prediction = predict(operation, bytes, parts_.map, parts_.network,
-                                          parts_.node_times, parts_.sharing, parts_.forced);
-    verdict.is_mpi_quicker = mpi_ns && *mpi_ns < prediction.ns();
-    verdict.sharing = prediction.sharing;
-  } else {
-    verdict.is_mpi_quicker =
-        operation == select::Operation::alltoall &&
-        !why_left_unmeasured(operation, bytes, parts_.map, parts_.network).empty();
-  }
-  return verdict;
 }
 
 // Reorders blocks from (local rank, target) to (target's node, local rank, target's place).

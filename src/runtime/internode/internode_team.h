@@ -177,7 +177,7 @@ class Team {
   // all ranks. `bytes` is the size of a Request (select/operation.h). Without measurements only an
   // all-to-all can be slower than the MPI: this team sends fewer messages between nodes but copies
   // more within each node than ranks that send to each other directly.
-  bool is_mpi_quicker(select::Operation operation, std::size_t bytes);
+  bool is_mpi_faster(select::Operation operation, std::size_t bytes);
   // Records that a call falls back to the MPI. If a rank of this node makes the call by this team
   // instead, because its size differs, it gets an error instead of waiting.
   void note_fallback(select::Operation operation, std::size_t bytes);
@@ -195,12 +195,14 @@ class Team {
   std::string_view latest_algorithm() const { return latest_; }
 
  private:
+  // Number of kinds of calls whose plan or verdict is cached. Programs usually repeat a few kinds.
+  static constexpr std::size_t most_remembered = 64;
   struct Plan;
   // The result of the predictions for one kind of call, cached for later calls.
   struct Verdict {
     select::Operation operation;
     std::size_t bytes;
-    bool is_mpi_quicker = false;
+    bool is_mpi_faster = false;
     Sharing sharing = {};
   };
 

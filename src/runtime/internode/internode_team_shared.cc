@@ -2,7 +2,7 @@
 // Copyright the huddle contributors
 //
 // Collectives whose data several leaders of each node can share and that can be pipelined in
-// segments.
+// segments, and the decision whether they do, or whether the MPI is faster.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -160,6 +160,48 @@ void Team::bcast_shared(std::byte* buffer, std::size_t bytes, int root, const Sh
     node_part_.allgatherv(slice(segment), all, node::Blocks::listed(blocks));
   };
   in_segments(segments, before, start_between, after);
+}
+
+bool Team::is_mpi_faster(select::Operation operation, std::size_t bytes) {
+  if (!parts_.forced.for_operation(schedule_of(operation)).empty()) return false;
+  const bool is_measured = !parts_.mpi_times.points().empty();
+  if (!is_measured && operation != select::Operation::alltoall) return false;
+  return verdict_on(operation, bytes).is_mpi_faster;
+}
+
+void Team::note_fallback(select::Operation operation, std::size_t bytes) {
+  if (lost_.is_any()) return;
+  call_check_.skip();
+  parts_.node->note_enclosing_call({operation, 0, bytes}, false);
+}
+
+const Team::Verdict& Team::verdict_on(select::Operation operation, std::size_t bytes) {
+  const auto known = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& one) {
+    return one.operation == operation && one.bytes == bytes;
+  });
+  if (known != verdicts_.end()) {
+    std::rotate(verdicts_.begin(), known, known + 1);
+    return verdicts_.front();
+  }
+  const Verdict verdict = judge(operation, bytes);
+  if (verdicts_.size() == most_remembered) verdicts_.pop_back();
+  return *verdicts_.insert(verdicts_.begin(), verdict);
+}
+
+Team::Verdict Team::judge(select::Operation operation, std::size_t bytes) {
+  Verdict verdict{operation, bytes};
+  const auto mpi_ns = parts_.mpi_times.ns_at(operation, bytes);
+  if (mpi_ns || can_share(operation)) {
+    const Prediction prediction = predict(operation, bytes, parts_.map, parts_.network,
+                                          parts_.node_times, parts_.sharing, parts_.forced);
+    verdict.is_mpi_faster = mpi_ns && *mpi_ns < prediction.ns();
+    verdict.sharing = prediction.sharing;
+  } else {
+    verdict.is_mpi_faster =
+        operation == select::Operation::alltoall &&
+        !unmeasured_fallback_reason(operation, bytes, parts_.map, parts_.network).empty();
+  }
+  return verdict;
 }
 
 }  // namespace huddle::internode

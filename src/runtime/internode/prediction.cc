@@ -303,8 +303,8 @@ bool is_alltoall_quicker(std::size_t bytes, const NodeMap& map, const Network& n
 
 }  // namespace
 
-std::string_view why_left_unmeasured(Operation operation, std::size_t bytes, const NodeMap& map,
-                                     const Network& network) {
+std::string_view unmeasured_fallback_reason(Operation operation, std::size_t bytes,
+                                            const NodeMap& map, const Network& network) {
   if (map.ranks() == 2) return "two ranks on different nodes, for which huddle saves no time";
   if (operation == Operation::alltoall && !is_alltoall_quicker(bytes, map, network)) {
     return "according to generic figures, copies inside the nodes cost more than messages between "

@@ -197,8 +197,8 @@ Demand alltoall_demand(const NodeMap& map, std::size_t bytes, const schedules::S
 
 // Returns why the call falls back to the MPI if the MPI has not been measured; empty if the call
 // does not fall back. `bytes` is the size of a Request. Equal on all ranks.
-std::string_view why_left_unmeasured(select::Operation operation, std::size_t bytes,
-                                     const NodeMap& map, const Network& network);
+std::string_view unmeasured_fallback_reason(select::Operation operation, std::size_t bytes,
+                                            const NodeMap& map, const Network& network);
 
 // Returns whether several leaders can share the data of the operation.
 constexpr bool can_share(select::Operation operation) {

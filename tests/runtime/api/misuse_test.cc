@@ -175,7 +175,7 @@ TEST_F(Misuse, InvalidBroadcast) {
   EXPECT_THAT(sentence_of(huddle_bcast(team_.get(), data_.data(), 8, -1)), HasSubstr("root"));
   EXPECT_THAT(sentence_of(huddle_bcast(team_.get(), nullptr, 8, 0)), HasSubstr("buffer is null"));
   EXPECT_THAT(sentence_of(huddle_bcast(team_.get(), data_.data(), SIZE_MAX, 0)),
-              HasSubstr("no memory holds"));
+              HasSubstr("than memory can hold"));
 }
 
 TEST_F(Misuse, InvalidReduction) {
@@ -196,9 +196,9 @@ TEST_F(Misuse, InvalidReduction) {
   EXPECT_THAT(allreduce(nullptr, data, 1, HUDDLE_DOUBLE, HUDDLE_SUM), HasSubstr("input is null"));
   EXPECT_THAT(allreduce(data, nullptr, 1, HUDDLE_DOUBLE, HUDDLE_SUM), HasSubstr("output is null"));
   EXPECT_THAT(allreduce(data, data, far_too_many, HUDDLE_DOUBLE, HUDDLE_SUM),
-              HasSubstr("no memory holds"));
+              HasSubstr("than memory can hold"));
   EXPECT_THAT(allreduce(data, data, SIZE_MAX / 8 + 2, HUDDLE_DOUBLE, HUDDLE_SUM),
-              HasSubstr("no memory holds"))
+              HasSubstr("than memory can hold"))
       << "whose bytes would be 8";
 }
 
@@ -229,7 +229,7 @@ TEST_F(Misuse, InvalidExplanation) {
   EXPECT_THAT(sentence(HUDDLE_REDUCE, 1, 0, HUDDLE_TEXT, text.data()),
               HasSubstr("must be positive"));
   EXPECT_THAT(sentence(HUDDLE_REDUCE, far_too_many, 8, HUDDLE_TEXT, text.data()),
-              HasSubstr("no memory holds"));
+              HasSubstr("than memory can hold"));
   EXPECT_THAT(sentence(HUDDLE_BCAST, 1, 1, HUDDLE_TEXT, nullptr), HasSubstr("no buffer"));
 }
 

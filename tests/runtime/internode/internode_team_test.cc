@@ -241,8 +241,8 @@ TEST_P(Teams, AlltoallFallsBackIfCopiesCostMoreThanMessages) {
   const NodeMap map(GetParam());
   const bool saves_messages = map.nodes() > 1;
   run(dear_messages, [&](Team& team, int, Mail&) {
-    EXPECT_EQ(team.is_mpi_quicker(select::Operation::alltoall, 8), !saves_messages);
-    EXPECT_TRUE(team.is_mpi_quicker(select::Operation::alltoall, std::size_t{1} << 40));
+    EXPECT_EQ(team.is_mpi_faster(select::Operation::alltoall, 8), !saves_messages);
+    EXPECT_TRUE(team.is_mpi_faster(select::Operation::alltoall, std::size_t{1} << 40));
   });
 }
 
@@ -252,10 +252,10 @@ TEST_P(Teams, MeasuredMpiIsACandidate) {
   mpi_times_ = MpiTimes({{allreduce, 8, 1}, {allreduce, 1 << 20, std::int64_t{1} << 60}});
   run(dear_messages, [](Team& team, int, Mail&) {
     for (int again = 0; again < 2; ++again) {
-      EXPECT_EQ(team.is_mpi_quicker(select::Operation::allreduce, 8), team.map().nodes() > 1);
-      EXPECT_FALSE(team.is_mpi_quicker(select::Operation::allreduce, 1 << 20));
-      EXPECT_FALSE(team.is_mpi_quicker(select::Operation::allreduce, (1 << 20) + 1));
-      EXPECT_FALSE(team.is_mpi_quicker(select::Operation::bcast, 8));
+      EXPECT_EQ(team.is_mpi_faster(select::Operation::allreduce, 8), team.map().nodes() > 1);
+      EXPECT_FALSE(team.is_mpi_faster(select::Operation::allreduce, 1 << 20));
+      EXPECT_FALSE(team.is_mpi_faster(select::Operation::allreduce, (1 << 20) + 1));
+      EXPECT_FALSE(team.is_mpi_faster(select::Operation::bcast, 8));
     }
   });
 }

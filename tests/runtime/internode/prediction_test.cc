@@ -126,11 +126,12 @@ TEST(Prediction, ExistsForAllScheduledOperations) {
 
 TEST(Prediction, CallsWithoutGainFallBackToTheMpi) {
   const NodeMap pair(std::vector<std::uint64_t>{1, 2});
-  EXPECT_FALSE(why_left_unmeasured(Operation::bcast, 8, pair, network).empty());
-  EXPECT_TRUE(why_left_unmeasured(Operation::bcast, 8, blocks, network).empty());
-  EXPECT_TRUE(why_left_unmeasured(Operation::alltoall, 8, blocks, network).empty());
+  EXPECT_FALSE(unmeasured_fallback_reason(Operation::bcast, 8, pair, network).empty());
+  EXPECT_TRUE(unmeasured_fallback_reason(Operation::bcast, 8, blocks, network).empty());
+  EXPECT_TRUE(unmeasured_fallback_reason(Operation::alltoall, 8, blocks, network).empty());
   EXPECT_FALSE(
-      why_left_unmeasured(Operation::alltoall, std::size_t{1} << 30, blocks, network).empty());
+      unmeasured_fallback_reason(Operation::alltoall, std::size_t{1} << 30, blocks, network)
+          .empty());
 }
 
 // The same network, of which a single rank uses only a quarter.

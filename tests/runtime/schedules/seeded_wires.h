@@ -51,7 +51,7 @@ class SeededWires {
       }
       if (events_ != events) last_event = now_;
       if (now_ > last_event + 10000 + 200 * executions.size()) {
-        throw std::runtime_error("nobody can go on");
+        throw std::runtime_error("all ranks are blocked");
       }
     }
   }

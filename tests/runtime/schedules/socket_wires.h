@@ -67,7 +67,7 @@ class SocketEnd : public Wire {
     }
     if (polled.empty()) return;  // the last test of a peer may have finished another ticket's part
     const int ready = ::poll(polled.data(), polled.size(), long_enough_ms);
-    if (ready == 0) throw std::runtime_error("nobody can go on");
+    if (ready == 0) throw std::runtime_error("all ranks are blocked");
     if (ready < 0 && errno != EINTR) fail("poll");
   }
 

@@ -442,7 +442,7 @@ context::Address Run::exposed(int rank, context::Address at) {
 }
 
 std::string Run::stalled_text() {
-  std::string text = "nobody can go on:";
+  std::string text = "all ranks are blocked:";
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const Rank& one = ranks_[rank];
     if (one.has_ended) continue;

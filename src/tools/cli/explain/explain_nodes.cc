@@ -150,8 +150,8 @@ NodesExplained nodes_explained(const select::Request& request, const NodesOption
   }
   // Calls of two ranks always use the rule for unmeasured calls.
   if (explained.forced.empty() && (explained.mpis.empty() || explained.ranks == 2)) {
-    explained.left_unmeasured =
-        internode::why_left_unmeasured(request.operation, request.bytes, map, explained.network);
+    explained.left_unmeasured = internode::unmeasured_fallback_reason(
+        request.operation, request.bytes, map, explained.network);
   }
   return explained;
 }
