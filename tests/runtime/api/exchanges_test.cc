@@ -225,7 +225,7 @@ TEST(Exchanges, RejectInvalidArguments) {
     EXPECT_THAT(why(huddle_reduce_scatter(t, data, data, nullptr, HUDDLE_INT8, HUDDLE_SUM)),
                 testing::HasSubstr("counts are null"));
     EXPECT_THAT(why(huddle_scan(t, data, data, SIZE_MAX, HUDDLE_INT8, HUDDLE_SUM)),
-                testing::HasSubstr("no memory"));
+                testing::HasSubstr("than memory can hold"));
   });
   EXPECT_EQ(huddle_exscan(nullptr, nullptr, nullptr, 0, HUDDLE_INT8, HUDDLE_SUM), HUDDLE_MISUSED);
   EXPECT_EQ(huddle_gatherv(nullptr, nullptr, 0, nullptr, nullptr, 0), HUDDLE_MISUSED);
