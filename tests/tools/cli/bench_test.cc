@@ -86,7 +86,7 @@ TEST(Bench, JsonHasEveryFigure) {
 TEST(Bench, TextHasTheSameFigures) {
   const Ran ran = Program().run({"bench", "engine", "--no-calibrate", "--quick", "--rounds", "1",
                                  "--variants", "--ranks", "3"});
-  EXPECT_THAT(ran.out, HasSubstr("uncalibrated"));
+  EXPECT_THAT(ran.out, HasSubstr("not calibrated"));
   EXPECT_THAT(ran.out, HasSubstr("flat, two queues, packed flags"));
   EXPECT_THAT(ran.out, HasSubstr("predicted"));
   EXPECT_THAT(ran.out, HasSubstr("predicted and measured times differ by a factor of"));

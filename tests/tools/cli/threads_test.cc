@@ -36,7 +36,7 @@ TEST(Watch, ReplaysDecisionsWithReasons) {
   const Ran ran = program.run(words);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
-              AllOf(HasSubstr("8 threads at work"), HasSubstr("threads that share pages"),
+              AllOf(HasSubstr("8 threads active"), HasSubstr("threads that share pages"),
                     HasSubstr("too few to decide"), HasSubstr("confirmed by two decisions")));
   EXPECT_EQ(program.run(words).out, ran.out);
 }
@@ -89,7 +89,7 @@ TEST(Watch, ReadsOutputOfPerfScript) {
                            "app 7/8 [001] 1.100000: cpu/mem-stores/P: 1008\ncut o");
   const Ran ran = program.run({"watch", "--perf-script", file, "--machine", two_small_sockets});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads at work, 2 pages"),
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("2 threads active, 2 accesses"),
                              HasSubstr("ignored 1 line without a complete sample: 3")));
   const std::string empty = program.home().write("empty.txt", "nothing\n");
   EXPECT_EQ(program.run({"watch", "--perf-script", empty}).status, 3);
@@ -113,7 +113,7 @@ TEST(Watch, RequiresAnExistingProcess) {
   EXPECT_EQ(program.run({"watch", "1", "--replay", recording}).status, 2);
   const Ran ran = program.run({"watch", "4194304"});  // one more than the maximum
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("there is no process 4194304"));
+  EXPECT_THAT(ran.err, HasSubstr("process 4194304 does not exist"));
 }
 
 TEST(Watch, ChangesNothingInAProcess) {
@@ -174,7 +174,7 @@ TEST_F(RunThreads, ReportsObservationsAtTheEnd) {
   // The agent ends after its program, and only then has it printed the whole report.
   EXPECT_TRUE(test::comes_true([this] {
     const std::string said = text_of("stderr");
-    return said.find("threads at work") != std::string::npos &&
+    return said.find("threads active") != std::string::npos &&
            said.find("would have been taken") != std::string::npos;
   })) << text_of("stderr");
   EXPECT_FALSE(is_left());
@@ -321,7 +321,8 @@ TEST(Profile, FilesAreReadByMapAndWatch) {
   const Ran ran =
       program.run({"profile", "-o", matrix, "--record", touches, pattern, "pairs", "1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("at work"), HasSubstr("not observed: reads of all memory")));
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("threads active"), HasSubstr("not observed: reads of all memory")));
   const Ran map = program.run({"map", matrix, "--machine", two_small_sockets});
   EXPECT_EQ(map.status, 0) << map.err;
   EXPECT_THAT(map.out, AllOf(HasSubstr("threads"), HasSubstr("not observed"),
