@@ -48,7 +48,7 @@ def reasons(bench):
     ends_with(bench, "no call", outcome, (0, 0, {}))
     program = bench.program("verified")
     outcome = bench.run(program, 2, ["nonblocking"], settings=VERIFIED)
-    ends_with(bench, "a nonblocking call", outcome, (5, 0, {"nonblocking": 1}))
+    ends_with(bench, "a nonblocking call", outcome, (5, 0, {"nonblocking collective": 1}))
     outcome = bench.run(program, 2, ["operator"], settings=VERIFIED)
     why = "different bits from an operator with unknown rounding"
     ends_with(bench, "an operator whose result changes", outcome, (0, 0, {why: 1}))
