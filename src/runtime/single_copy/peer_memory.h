@@ -95,7 +95,7 @@ struct Owner {
 // Describes a path that copies a block once. This descriptor contains everything about a path, and
 // peer_paths() returns all descriptors: `huddle calibrate` measures the cost of each path, the cost
 // model uses it, and ranks test each path before its first use. A path is used if it works between
-// all ranks. No other code depends on a specific path.
+// all ranks. Nothing else in the runtime depends on a specific path.
 //
 // Memory that a peer has mapped (heap_memory.h) is not such a path: loads and stores need no system
 // call, and cost the same as any other copy of cache lines.
