@@ -217,7 +217,7 @@ class InterNode::Messages : public schedules::Wire {
  private:
   struct Started {
     Request request{};
-    int source = nobody;  // a peer, or anybody; nobody: it is sent
+    int source = nobody;  // a peer, or `anybody`; `nobody` for messages that are sent
     std::size_t bytes = 0;
     bool has_ended = false;
     bool may_be_cancelled = false;

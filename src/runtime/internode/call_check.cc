@@ -21,7 +21,7 @@ namespace {
 constexpr RankWire::Mark notice_mark = 1;
 constexpr RankWire::Mark answer_mark = 2;
 
-// With fewer marks, equal calls in a row could not be told apart.
+// With fewer marks, equal calls in a row could have the same mark.
 constexpr RankWire::Mark fewest_marks = 16;
 
 // A mark contains some bits about the operation and the root, so that a rank that sees another mark
@@ -29,10 +29,10 @@ constexpr RankWire::Mark fewest_marks = 16;
 constexpr std::size_t most_kinds = 16;
 constexpr std::size_t least_sizes_per_kind = 64;
 
-// A rank that is late in a correct program is seldom asked.
+// Large enough that a late rank of a correct program rarely receives a question.
 constexpr int checks_before_questions = 3;
 
-// As often as a waiting rank calls check().
+// The interval at which a waiting rank calls check().
 constexpr std::int64_t between_readings_ns = 100'000'000;
 
 // A clock that takes a few nanoseconds, with a resolution of some milliseconds.
@@ -70,9 +70,13 @@ std::size_t CallCheck::kinds() const {
   return std::clamp<std::size_t>(marks / least_sizes_per_kind, 1, most_kinds);
 }
 
+std::size_t CallCheck::sizes_per_kind() const {
+  return (wire_.marks() - first_call_mark) / kinds();
+}
+
 // Equal calls in a row have different marks.
 RankWire::Mark CallCheck::mark() const {
-  const std::size_t sizes = (wire_.marks() - first_call_mark) / kinds();
+  const std::size_t sizes = sizes_per_kind();
   const std::uint64_t kind = hash_of_kind(arguments_);
   const std::uint64_t hash = mixed(mixed(kind, arguments_.bytes), arguments_.element_bytes);
   return static_cast<RankWire::Mark>(first_call_mark + kind % kinds() * sizes +
@@ -117,8 +121,8 @@ void CallCheck::read_notices() {
   answer_questions();
 }
 
-// A peer that asks waits for a message of its call from this rank. If this rank is in a later call,
-// it has sent all messages of that call: the peer finds the answer behind them.
+// A peer sends a question while it waits for a message of its call from this rank. If this rank is
+// in a later call, it has sent all messages of the peer's call, so the answer arrives after them.
 void CallCheck::answer_questions() {
   for (auto at = questions_.begin(); at != questions_.end();) {
     const auto& [peer, question] = *at;
@@ -127,12 +131,7 @@ void CallCheck::answer_questions() {
       continue;
     }
     if (question.number == number_ && question.arguments != arguments_) {
-      const bool is_peer_first = peer < rank_;
-      throw context::CallsDiffer(
-          is_peer_first ? team::described_difference(peer, question.arguments, rank_, arguments_)
-                        : team::described_difference(rank_, arguments_, peer, question.arguments),
-          question.arguments.operation == arguments_.operation &&
-              question.arguments.root == arguments_.root);
+      throw team::difference_of(rank_, arguments_, peer, question.arguments);
     }
     if (question.number < number_) {
       wire_.post(peer, answer_mark, bytes_of_number(question.number));
@@ -153,8 +152,8 @@ void CallCheck::look_for_other_calls(int peer) {
       return;
     }
     if (!wire_.cancel_receives(peer)) return;
-    const std::size_t sizes = (wire_.marks() - first_call_mark) / kinds();
-    const auto kind = [&](RankWire::Mark of) { return (of - first_call_mark) / sizes; };
+    const std::size_t sizes = sizes_per_kind();
+    const auto kind = [sizes](RankWire::Mark of) { return (of - first_call_mark) / sizes; };
     const bool are_sizes = *other == answer_mark || kind(*other) == kind(mark());
     throw context::CallsDiffer(
         fmt::format("ranks make collective calls that differ: rank {} makes another call than rank "

@@ -57,6 +57,7 @@ class CallCheck {
   bool is_available() const;
   RankWire::Mark mark() const;
   std::size_t kinds() const;
+  std::size_t sizes_per_kind() const;
   void read_notices();
   void answer_questions();
   void look_for_other_calls(int peer);
@@ -70,7 +71,7 @@ class CallCheck {
   team::CallArguments arguments_;
   std::int64_t next_reading_ns_ = 0;
   int checks_ = 0;          // in this call
-  std::vector<int> asked_;  // peers that were asked in this call
+  std::vector<int> asked_;  // peers that got a question in this call
   std::map<int, Notice>
       questions_;  // by rank: questions about calls that this rank has yet to make
   bool is_reported_ = false;

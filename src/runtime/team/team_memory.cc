@@ -38,10 +38,12 @@ std::string described(const CallArguments& arguments) {
 
 }  // namespace
 
-std::string described_difference(int rank, const CallArguments& one, int other_rank,
-                                 const CallArguments& other) {
-  return fmt::format("ranks make collective calls that differ: rank {} calls {}, rank {} calls {}",
-                     rank, described(one), other_rank, described(other));
+context::CallsDiffer difference_of(int rank, const CallArguments& one, int other_rank,
+                                   const CallArguments& other) {
+  if (other_rank < rank) return difference_of(other_rank, other, rank, one);
+  return {fmt::format("ranks make collective calls that differ: rank {} calls {}, rank {} calls {}",
+                      rank, described(one), other_rank, described(other)),
+          one.operation == other.operation && one.root == other.root};
 }
 
 CallArguments CallRecords::arguments_of(std::uint32_t kind, std::uint64_t sizes) {
@@ -174,11 +176,7 @@ void TeamMemory::check_calls() const {
     for (int peer = 0; mine && peer < ranks(); ++peer) {
       const auto theirs = records_of(board_memory_[static_cast<std::size_t>(peer)]).find(number);
       if (!theirs || *theirs == *mine) continue;
-      const bool peer_first = peer < rank();
-      throw context::CallsDiffer(
-          peer_first ? described_difference(peer, *theirs, rank(), *mine)
-                     : described_difference(rank(), *mine, peer, *theirs),
-          theirs->operation == mine->operation && theirs->root == mine->root);
+      throw difference_of(rank(), *mine, peer, *theirs);
     }
   }
 }

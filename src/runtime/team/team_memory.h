@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/context/errors.h"
 #include "runtime/context/native_context.h"
 #include "runtime/context/sequence.h"
 #include "runtime/memory/one_sided_fence.h"
@@ -43,10 +44,11 @@ struct CallArguments {
   bool operator==(const CallArguments&) const = default;
 };
 
-// Returns a sentence such as "ranks make collective calls that differ: rank 0 calls bcast of 10
-// bytes with root 0, rank 1 calls bcast of 1000 bytes with root 0".
-std::string described_difference(int rank, const CallArguments& one, int other_rank,
-                                 const CallArguments& other);
+// Returns the error for two ranks whose calls differ, with a message such as "ranks make collective
+// calls that differ: rank 0 calls bcast of 10 bytes with root 0, rank 1 calls bcast of 1000 bytes
+// with root 0". The lower rank comes first.
+context::CallsDiffer difference_of(int rank, const CallArguments& one, int other_rank,
+                                   const CallArguments& other);
 
 // The latest collective calls of a rank, written by that rank and read by its peers. Ranks whose
 // calls differ may run different protocols and wait for flags that no rank sets, so a rank that

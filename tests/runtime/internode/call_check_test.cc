@@ -23,7 +23,7 @@ const team::CallArguments other_root{select::Operation::bcast, 1, 10};
 // Two ranks on two nodes. Rank 0 waits for rank 1.
 class CallChecks : public testing::Test {
  protected:
-  // As often as a rank waits before it asks.
+  // Enough checks for a rank to send its questions.
   void check_first(int times = 5) {
     for (int i = 0; i < times; ++i) first_.check();
   }

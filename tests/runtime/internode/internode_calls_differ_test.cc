@@ -9,8 +9,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <span>
@@ -140,7 +142,7 @@ Outcome outcome_of(Team& team, int rank, const Arguments& arguments, std::uint32
   }
 }
 
-// How the nodes communicate.
+// The network between the nodes, and how many leaders share the data.
 struct Crossing {
   Network network;
   std::optional<Sharing> sharing = {};
@@ -158,13 +160,16 @@ class Deadline {
  public:
   Deadline(Mail& mail, std::chrono::seconds limit)
       : thread_([this, &mail, end = Clock::now() + limit] {
-          while (!is_over_ && Clock::now() < end)
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-          is_cut_ = !is_over_;
+          std::unique_lock lock(mutex_);
+          is_cut_ = !is_over_changed_.wait_until(lock, end, [this] { return is_over_; });
           if (is_cut_) mail.cut();
         }) {}
   ~Deadline() {
-    is_over_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    is_over_changed_.notify_one();
     thread_.join();
   }
   Deadline(const Deadline&) = delete;
@@ -172,7 +177,9 @@ class Deadline {
   bool has_cut() const { return is_cut_; }
 
  private:
-  std::atomic<bool> is_over_{false};
+  std::mutex mutex_;
+  std::condition_variable is_over_changed_;
+  bool is_over_ = false;  // guarded by mutex_
   std::atomic<bool> is_cut_{false};
   std::thread thread_;
 };

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "runtime/memory/page_buffer.h"
 
 namespace huddle::team {
 
@@ -17,13 +18,14 @@ namespace huddle::team {
 class GuardedBytes {
  public:
   explicit GuardedBytes(std::size_t bytes)
-      : mapped_((bytes + page - 1) / page * page + page),
+      : page_(memory::page_bytes()),
+        mapped_((bytes + page_ - 1) / page_ * page_ + page_),
         map_(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (map_ == MAP_FAILED) throw FailureError("no memory for a guarded buffer");
-    std::byte* const guard = static_cast<std::byte*>(map_) + mapped_ - page;
-    mprotect(guard, page, PROT_NONE);
+    std::byte* const guard = static_cast<std::byte*>(map_) + mapped_ - page_;
+    if (mprotect(guard, page_, PROT_NONE) != 0) throw FailureError("cannot protect a page");
     begin_ = guard - bytes;
-    std::memset(map_, 0x5a, mapped_ - page);
+    std::memset(map_, 0x5a, mapped_ - page_);
   }
   ~GuardedBytes() { munmap(map_, mapped_); }
   GuardedBytes(const GuardedBytes&) = delete;
@@ -32,7 +34,7 @@ class GuardedBytes {
   std::byte* data() const { return begin_; }
 
  private:
-  static constexpr std::size_t page = 4096;
+  std::size_t page_;
   std::size_t mapped_;
   void* map_;
   std::byte* begin_ = nullptr;
