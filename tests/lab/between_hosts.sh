@@ -53,7 +53,7 @@ try_counts() {
   "$peers/$mpi/mpicc" -O1 -o "$program" tests/mpi/programs/c/{different_counts,expect}.c
   while read -r operation bytes others; do
     rm -f "$told"
-    timeout 20 env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_JOIN_AFTER=0 "${huddle_launcher[@]}" \
+    timeout 20 env HUDDLE_NET="$(net_of "$mpi")" HUDDLE_ACTIVATE_AFTER=0 "${huddle_launcher[@]}" \
       "$program" "$told" "$operation" "$bytes" "$others" 3000 stop >"$lab/$name" 2>&1 </dev/null || true
     awk -v ranks="$ranks" '
       /: (truncated|another error),/ { ++errors; truncated += /truncated/; if (!first || $(NF - 1) < first) first = $(NF - 1)

@@ -64,13 +64,13 @@ TEST(BusyLoop, IsDetectedAndCoreIsReported) {
     const Measured measured = measure_line(pus[0], pus[1]);
     EXPECT_FALSE(measured.verdict.steady());
     EXPECT_EQ(measured.attempts, 1 + most_repetitions);
-    const std::string cpu = "cpu " + std::to_string(busy);
-    EXPECT_THAT(measured.verdict.reasons, Contains(HasSubstr("other programs ran on " + cpu)));
+    const std::string thread = "hardware thread " + std::to_string(busy);
+    EXPECT_THAT(measured.verdict.reasons, Contains(HasSubstr("other programs ran on " + thread)));
 
     MeasurementLog book;
     book.record("line latency", "these two", measured);
-    EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::what, cpu)));
-    EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::why, HasSubstr(cpu))));
+    EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::what, thread)));
+    EXPECT_THAT(book.doubts(), Contains(Field(&machine::Doubt::why, HasSubstr("other programs"))));
   }
 }
 
