@@ -35,7 +35,7 @@ enum class FallbackReason {
 inline constexpr std::size_t fallback_reason_count =
     static_cast<std::size_t>(FallbackReason::device_memory) + 1;
 
-constexpr std::string_view words(FallbackReason reason) {
+constexpr std::string_view reason_text(FallbackReason reason) {
   switch (reason) {
     case FallbackReason::none:
       return "handled by huddle";

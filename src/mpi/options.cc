@@ -49,6 +49,7 @@ Options options_from(const settings::Sources& sources, const Warn& warn) {
   options.machine_file = value("machine");
   options.off = value("huddle") == "off";
   options.stats = value("stats") == "on";
+  if (value("stats").ends_with(settings::output_suffix)) options.stats_file = value("stats");
   options.times = value("summary") == "times";
   options.summary = options.times || value("summary") == "on";
   options.verify = value("verify") == "on";

@@ -21,6 +21,7 @@ struct Options {
   std::string machine_file;
   bool off = false;  // all calls fall back to the MPI, but may be counted
   bool stats = false;
+  std::string stats_file;  // for statistics of all ranks; empty if they are not requested
   bool summary = false;
   bool times = false;  // include times in the summary
   bool verify = false;
@@ -37,7 +38,7 @@ struct Options {
     return handled[static_cast<std::size_t>(operation)];
   }
   // Returns whether the run times of calls are reported.
-  bool is_timed() const { return stats || times; }
+  bool is_timed() const { return stats || times || !stats_file.empty(); }
   // Returns the value in the syntax of the setting.
   std::string activate_after_text() const;
   // Returns a hash that is equal if the ranks' settings are compatible.

@@ -25,7 +25,8 @@ std::vector<Reason> reasons_of(const std::array<std::size_t, fallback_reason_cou
                                const huddle_stub_interface& stub) {
   std::vector<Reason> reasons;
   for (std::size_t i = 0; i < fallback_reason_count; ++i) {
-    if (fallbacks[i] > 0) reasons.push_back({fallbacks[i], words(static_cast<FallbackReason>(i))});
+    if (fallbacks[i] > 0)
+      reasons.push_back({fallbacks[i], reason_text(static_cast<FallbackReason>(i))});
   }
   std::map<std::string_view, std::size_t> elsewhere;
   for (std::size_t i = 0; i < stub.call_count; ++i) {
@@ -150,7 +151,7 @@ std::string Stats::report(const huddle_stub_interface& stub) const {
   for (const auto& [row, sum] : rows_) {
     std::string how = row.words;
     if (row.why != FallbackReason::none) {
-      how = fmt::format("MPI: {}{}{}", words(row.why), how.empty() ? "" : ": ", how);
+      how = fmt::format("MPI: {}{}{}", reason_text(row.why), how.empty() ? "" : ": ", how);
     }
     text += fmt::format("{:<24}{:>10}{:>14}{:>12.6f}  {}\n", select::name(row.operation), sum.calls,
                         sum.bytes, sum.seconds, how);

@@ -150,7 +150,7 @@ std::string Verification::report(const huddle_stub_interface& stub) const {
   std::vector<Reason> reasons = reasons_of(fallbacks, stub);
   for (std::size_t i = 0; i < incomparable_count; ++i) {
     const std::size_t calls = incomparable_[i].load(std::memory_order_relaxed);
-    if (calls > 0) reasons.push_back({calls, words(static_cast<Incomparable>(i))});
+    if (calls > 0) reasons.push_back({calls, reason_text(static_cast<Incomparable>(i))});
   }
   sort_by_calls(reasons);
   return fmt::format("{} calls compared, {} with different results, {} not compared{}",

@@ -52,7 +52,7 @@ enum class Incomparable {
 inline constexpr std::size_t incomparable_count =
     static_cast<std::size_t>(Incomparable::huddle_failed) + 1;
 
-constexpr std::string_view words(Incomparable why) {
+constexpr std::string_view reason_text(Incomparable why) {
   switch (why) {
     case Incomparable::unknown_rounding:
       return "different bits from an operator with unknown rounding";

@@ -51,12 +51,16 @@ enum class Kind {
             // file a relative path is relative to that file's folder, and ~/ is the user's home
   word,     // one of the words that the placeholder lists
   toggle,   // on, off and, if the placeholder lists it, auto; 1 and 0 mean on and off
+  output,   // on, off, or the name of a file, which ends in .json
   count,    // an integer of at least `least` or, if the placeholder lists it, auto
   size,     // bytes: 64K, 1.5G
   list,     // some of `names`, separated by commas, in lower case or spelled as in MPI; a leading ^
             // means all but these
   forcing,  // algorithms for collectives in the syntax of common/forced_choice.h
 };
+
+// The end of a file name by which a value of Kind::output differs from a word.
+inline constexpr std::string_view output_suffix = ".json";
 
 struct Setting {
   std::string_view key;  // in configuration files: "machine"; see also environment_name()

@@ -65,11 +65,12 @@ constexpr std::array settings_table = {
                     "the first entry that matches a call applies",
             .algorithms = algorithm_words},
     Setting{.key = "stats",
-            .kind = Kind::toggle,
-            .placeholder = "off|on",
+            .kind = Kind::output,
+            .placeholder = "off|on|FILE.json",
             .fallback = "off",
             .help = "print a table of the handled collectives, their times and the fallback "
-                    "reasons when the program ends"},
+                    "reasons when the program ends, or write them to a file, which 'huddle report' "
+                    "draws"},
     Setting{.key = "summary",
             .kind = Kind::toggle,
             .placeholder = "auto|off|on|times",
@@ -193,6 +194,11 @@ void check_word(const Setting& setting, std::string_view value, const std::strin
                                did_you_mean(value, words)));
 }
 
+void check_output(const Setting& setting, std::string_view value, const std::string& where) {
+  if (value.ends_with(output_suffix)) return;
+  check_word(setting, value, where);
+}
+
 constexpr char all_but = '^';
 
 // Returns the elements of a list without the leading '^'.
@@ -299,8 +305,9 @@ std::string environment_name(std::string_view key) {
 std::string flag_name(std::string_view key) { return "--" + std::string(key); }
 
 std::string plain_value(const Setting& setting, std::string_view value) {
-  if (setting.kind == Kind::toggle && value == "1") return "on";
-  if (setting.kind == Kind::toggle && value == "0") return "off";
+  const bool is_switch = setting.kind == Kind::toggle || setting.kind == Kind::output;
+  if (is_switch && value == "1") return "on";
+  if (is_switch && value == "0") return "off";
   if (setting.kind == Kind::list) return plain_list(value);
   return std::string(value);
 }
@@ -316,6 +323,8 @@ void check_value(const Setting& setting, std::string_view value, const std::stri
     case Kind::word:
     case Kind::toggle:
       return check_word(setting, plain_value(setting, value), where);
+    case Kind::output:
+      return check_output(setting, plain_value(setting, value), where);
     case Kind::list:
       return check_list(setting, value, where);
     case Kind::forcing:

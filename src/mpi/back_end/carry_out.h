@@ -7,32 +7,42 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <string_view>
 
+#include "common/arithmetic.h"
 #include "mpi/back_end/beside_devices.h"
 #include "mpi/back_end/call.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/reducer.h"
 #include "mpi/back_end/verify.h"
+#include "mpi/call_log.h"
 #include "runtime/context/errors.h"
 #include "runtime/internode/prediction.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::mpi {
 
-// Measures elapsed seconds if `runs` is true; otherwise returns 0.
+// Measures the interval of a call, if `runs` is true.
 class StopWatch {
  public:
   explicit StopWatch(bool runs) : runs_(runs) {
-    if (runs_) start_ = std::chrono::steady_clock::now();
+    if (runs_) call_.enter_ns = now_ns();
   }
-  double seconds() const {
-    if (!runs_) return 0;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  void stop() {
+    if (runs_) call_.leave_ns = now_ns();
   }
+  const TimedCall& call() const { return call_; }
+  double seconds() const { return call_.ns() / ns_per_s; }
 
  private:
+  static double now_ns() {
+    return std::chrono::duration<double, std::nano>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
   bool runs_;
-  std::chrono::steady_clock::time_point start_;
+  TimedCall call_;
 };
 
 // Returns the size that selects the algorithm: of one block if the operation moves a block per
@@ -158,6 +168,17 @@ std::string more_about(const Process& process, const Call& call, FallbackReason 
   return {};
 }
 
+// Logs a call that has ended.
+template <CollectiveCall Call>
+void log_call(Process& process, Communicator& communicator, const Call& call, FallbackReason why,
+              std::string_view how, TimedCall when) {
+  CallLog* const log = process.log_of(communicator);
+  if (log == nullptr) return;
+  if constexpr (Rooted<Call>) when.is_root = call.root == communicator.rank ? 1 : 0;
+  process.logs().add(log, {Call::operation, why, how},
+                     {call.bytes(communicator), requested_bytes(communicator, call)}, when);
+}
+
 // Requires: all ranks make the call, and huddle handles it.
 template <CollectiveCall Call>
 FallbackReason run_or_verify(Process& process, Communicator& communicator, const Call& call) {
@@ -202,6 +223,7 @@ inline bool falls_back_unseen(const Process& process, const Communicator* commun
 template <CollectiveCall Call>
 int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
+  const bool is_timed = process.options().is_timed();
   Communicator* communicator = nullptr;
   try {
     communicator = process.find(call.comm);
@@ -218,7 +240,7 @@ int carry_out(Process& process, Call&& call) {
     return failed_alone(process, communicator, call, error);
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
-  const StopWatch watch(process.options().is_timed());
+  StopWatch watch(is_timed);
   FallbackReason fallback = FallbackReason::none;
   try {
     fallback = fallback_reason(process, communicator, call);
@@ -245,27 +267,35 @@ int carry_out(Process& process, Call&& call) {
     return failed_alone(process, communicator, call, error);
   }
   if (fallback == FallbackReason::none) {
-    const double seconds = watch.seconds();
+    watch.stop();
     ++communicator->shares.handled;
-    communicator->shares.seconds += seconds;
+    communicator->shares.seconds += watch.seconds();
+    if (is_timed) {
+      log_call(process, *communicator, call, fallback, algorithm_of(*communicator, call),
+               watch.call());
+    }
     if (counts) {
       process.stats().handled(
           Call::operation,
           {algorithm_of(*communicator, call), unserved_algorithm_of(*communicator, call)}, bytes,
-          seconds);
+          watch.seconds());
     }
     return error_of(process, *communicator, call);
   }
   if (process.options().verify) process.verification().note_skipped(fallback);
   const int status = call.run_by_mpi(process.real());
-  const double seconds = watch.seconds();
+  watch.stop();
   if (communicator != nullptr) {
     communicator->shares.count(fallback);
-    communicator->shares.seconds += seconds;
+    communicator->shares.seconds += watch.seconds();
+    if (is_timed) {
+      log_call(process, *communicator, call, fallback, more_about(process, call, fallback),
+               watch.call());
+    }
   }
   if (counts) {
     process.stats().fell_back(Call::operation, fallback, more_about(process, call, fallback), bytes,
-                              seconds);
+                              watch.seconds());
   }
   return status;
 }

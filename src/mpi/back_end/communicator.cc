@@ -179,6 +179,7 @@ void Communicators::retire(Communicator& communicator) {
   communicator.call_ns = 0;
   communicator.why = {};
   communicator.latest = {};
+  communicator.log.reset();
 }
 
 void Communicators::recycle(Communicator& communicator) {

@@ -13,12 +13,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/underlying_mpi.h"
+#include "mpi/call_log.h"
 #include "mpi/devices.h"
 #include "mpi/fallback_reason.h"
 #include "mpi/stats.h"
@@ -51,6 +53,8 @@ struct Communicator {
   std::size_t next_vote = 0;
   std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
   Shares shares;              // statistics of its calls so far
+  // The log of its calls: null if they are not logged, empty until its first call.
+  std::optional<CallLog*> log;
   LibraryLoadMonitor::Looking looks{false};
   LatestFacts latest;
   std::unique_ptr<team::Team> team;

@@ -10,9 +10,16 @@
 #include <memory>
 #include <optional>
 
+#include "common/error.h"
+#include "common/file.h"
 #include "huddle/huddle.h"
+#include "model/machine/machine_file.h"
+#include "mpi/back_end/job_exchange.h"
 #include "mpi/job_rank.h"
 #include "mpi/libraries.h"
+#include "mpi/machine_discovery.h"
+#include "mpi/predict.h"
+#include "runtime/team/cpu_binding.h"
 
 namespace huddle::mpi {
 namespace {
@@ -80,6 +87,8 @@ Process::Process(const huddle_stub_interface& stub)
                      [this](Communicator& communicator) { activation_.leave(communicator); }),
       world_ranks_(real_, world_),
       presence_(rank_in_job(settings::process_sources().environment), kind_of(options_)),
+      reporters_(rank_in_job(settings::process_sources().environment),
+                 fmt::format("{} reports", huddle_version())),
       inter_node_(real_, options_, presence_, kind_of(options_)),
       mpi_progress_(real_),
       context_(
@@ -130,6 +139,7 @@ void Process::warn(std::string_view sentence) {
 // If huddle is off, the other ranks must not find this rank.
 void Process::announce_presence() {
   if (!options_.off) presence_.announce_presence();
+  if (options_.is_timed()) reporters_.announce_presence();
 }
 
 // Also announces this rank for inter-node communication.
@@ -143,6 +153,7 @@ void Process::begin() {
   int rank = 0;
   if (real_.comm_rank(world_, &rank) == success) {
     presence_.confirm(rank);
+    reporters_.confirm(rank);
     world_rank_ = rank;
   }
   report_verification_at_exit();
@@ -171,7 +182,13 @@ void Process::note_other_launcher() {
 void Process::end() {
   int rank = 0;
   real_.comm_rank(world_, &rank);
-  print_reports(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_));
+  std::string text;
+  try {
+    if (const std::optional<JobReport> job = job_report()) text = delivered(*job);
+  } catch (const std::exception& error) {
+    warn(fmt::format("the report on all ranks is lost: {}", error.what()));
+  }
+  print_reports(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_), text);
   mpi_progress_.stop();
   inter_node_.end();
   types_.end();
@@ -219,21 +236,105 @@ void Process::report_verification_at_exit() {
 }
 
 void Process::leave() {
-  if (pid_ == getpid()) print_reports(is_reporting_rank());
+  if (pid_ == getpid()) print_reports(is_reporting_rank(), {});
 }
 
-// Prints the reports once. Calls fall back to the MPI afterwards.
-void Process::print_reports(bool speaks) {
+// Prints the reports once. Calls fall back to the MPI afterwards. `job_report` replaces the line
+// about the times of rank 0.
+void Process::print_reports(bool speaks, const std::string& job_report) {
   if (ended_.exchange(true)) return;
   // Only rank 0 and ranks that saw a difference print a line.
   if (speaks || verification_.has_differences()) report_verification();
   if (!speaks || !(options_.stats || options_.summary)) return;
   const Shares shares = communicators_.shares();
-  // The line about times follows the table, so that it is the last line.
-  const std::string text = options_.stats ? fmt::format("{}{}{}\n", stats_.report(stub_),
-                                                        inter_node_.report(), times(shares, run()))
-                                          : summary(shares, stub_, run()) + stats_.remarks();
+  Run all = run();
+  std::string times_text = fmt::format("{}\n", times(shares, all));
+  if (!job_report.empty()) {
+    times_text = job_report;
+    all.seconds.reset();
+  }
+  // The times follow the table, so that they are the last lines.
+  const std::string text =
+      options_.stats ? fmt::format("{}{}{}", stats_.report(stub_), inter_node_.report(), times_text)
+                     : summary(shares, stub_, all) + job_report + stats_.remarks();
   std::fputs(text.c_str(), stderr);
+}
+
+CallLog* Process::log_of(Communicator& communicator) {
+  // The MPI may reject the handle of a communicator that is being freed.
+  if (communicator.fallback == FallbackReason::being_freed) return nullptr;
+  if (!communicator.log) {
+    communicator.log = nullptr;
+    if (communicator.ranks > 1 && communicator.fallback != FallbackReason::intercommunicator) {
+      const WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
+      if (ranks.fallback == FallbackReason::none) communicator.log = logs_.log_of(ranks.in_job);
+    }
+  }
+  return *communicator.log;
+}
+
+// Returns, equally on all ranks, whether every rank of the job takes part in the report. A job
+// without a known launcher might have ranks without huddle, which would not take part.
+bool Process::do_all_ranks_report(int ranks) {
+  if (!options_.is_timed() || !reporters_.is_job_on_one_node()) return false;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (!reporters_.is_here(rank)) return false;
+  }
+  return true;
+}
+
+// Collective over the job if all ranks report. Returns the report on rank 0.
+std::optional<JobReport> Process::job_report() {
+  int ranks = 0;
+  if (real_.comm_size(world_, &ranks) != success || ranks < 2 || !do_all_ranks_report(ranks)) {
+    return std::nullopt;
+  }
+  RankReport mine{team::cpu_binding_of_this_thread(0), run().seconds.value_or(0)};
+  try {
+    mine.groups = logs_.all();
+  } catch (const std::bad_alloc&) {
+    mine.groups.clear();  // this rank must take part all the same
+  }
+  const std::vector<RankReport> by_rank = gathered_reports(real_, world_, std::move(mine));
+  if (by_rank.empty()) return std::nullopt;
+  return huddle::mpi::job_report(by_rank, options_.off ? predict_with(by_rank) : Predict());
+}
+
+// Returns no function if this machine cannot be described.
+Predict Process::predict_with(std::span<const RankReport> by_rank) {
+  std::vector<team::CpuBinding> bindings;
+  for (const RankReport& rank : by_rank) bindings.push_back(rank.binding);
+  try {
+    machine::Machine machine = machine::parse_machine(
+        MachineDiscovery(options_.machine_file).text(), "the machine of this node");
+    is_predicted_by_calibration_ = machine::calibrated(machine);
+    return predict_on(std::move(machine), std::move(bindings));
+  } catch (const Error& error) {
+    warn(fmt::format("no savings are predicted: {}", error.what()));
+    return {};
+  }
+}
+
+JobFacts Process::job_facts() const {
+  JobFacts facts{.was_off = options_.off, .is_calibrated = is_predicted_by_calibration_};
+  for (std::size_t i = 0; i < stub_.call_count; ++i) {
+    const std::size_t calls = huddle_counted_calls(&stub_.fallbacks[i]);
+    if (calls > 0) facts.others.emplace_back(stub_.fallbacks[i].name, calls);
+  }
+  return facts;
+}
+
+// Writes the report to the file that the user named. Returns its text if that is to be printed.
+std::string Process::delivered(const JobReport& report) {
+  const JobFacts facts = job_facts();
+  if (!options_.stats_file.empty()) {
+    try {
+      write_text(job_report_json(report, facts), options_.stats_file);
+    } catch (const Error& error) {
+      warn(fmt::format("the statistics are lost: {}", error.what()));
+    }
+  }
+  return options_.stats || options_.times ? job_report_text(report, facts) : std::string();
 }
 
 Run Process::run() const {

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -19,7 +21,9 @@
 #include "mpi/back_end/inter_node.h"
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/underlying_mpi.h"
+#include "mpi/call_log.h"
 #include "mpi/devices.h"
+#include "mpi/job_report.h"
 #include "mpi/options.h"
 #include "mpi/presence.h"
 #include "mpi/stats.h"
@@ -52,6 +56,9 @@ class Process {
   const Operators& operators() const { return operators_; }
   const Options& options() const { return options_; }
   Stats& stats() { return stats_; }
+  CallLogs& logs() { return logs_; }
+  // Returns the log of a communicator's calls, or null if they are not logged.
+  CallLog* log_of(Communicator& communicator);
   Devices& devices() { return devices_; }
   const Devices& devices() const { return devices_; }
   InterNode& inter_node() { return inter_node_; }
@@ -96,7 +103,12 @@ class Process {
   void poll_mpi_progress();
   void start_heap();
   void note_other_launcher();
-  void print_reports(bool speaks);
+  void print_reports(bool speaks, const std::string& job_report);
+  bool do_all_ranks_report(int ranks);
+  std::optional<JobReport> job_report();
+  JobFacts job_facts() const;
+  std::string delivered(const JobReport& report);
+  Predict predict_with(std::span<const RankReport> by_rank);
   void report_verification_at_exit();
   Run run() const;
 
@@ -115,8 +127,12 @@ class Process {
   Info no_info_;
   Communicators communicators_;
   Stats stats_;
+  CallLogs logs_;
   WorldRanks world_ranks_;
   Presence presence_;
+  // Visible to ranks that take part in the report on the job: all whose calls are timed, even if
+  // huddle is off.
+  Presence reporters_;
   InterNode inter_node_;
   MpiProgress mpi_progress_;
   NodeContext context_;
@@ -131,6 +147,7 @@ class Process {
   std::atomic<int> world_rank_;  // from the launcher until MPI is initialized
   Verification verification_;
   std::once_flag reporting_;
+  bool is_predicted_by_calibration_ = false;
   std::atomic<bool> has_reported_verification_{false};
 };
 

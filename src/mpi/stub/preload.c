@@ -37,9 +37,17 @@ static struct huddle_route routes[call_count];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool routed;
 
+/* Returns whether HUDDLE_STATS names a file. */
+static int has_stats_file(void) {
+  static const char suffix[] = ".json";
+  const char* value = getenv("HUDDLE_STATS");
+  const size_t length = value == NULL ? 0 : strlen(value);
+  return length >= sizeof(suffix) - 1 && strcmp(value + length - (sizeof(suffix) - 1), suffix) == 0;
+}
+
 /* Returns whether the user requested a report at the end of the run. */
 static int is_to_report(void) {
-  return huddle_setting_equals("HUDDLE_STATS", "on", "1") ||
+  return huddle_setting_equals("HUDDLE_STATS", "on", "1") || has_stats_file() ||
          huddle_setting_equals("HUDDLE_SUMMARY", "on", "1") ||
          huddle_setting_equals("HUDDLE_SUMMARY", "times", "times") ||
          huddle_setting_equals("HUDDLE_VERIFY", "on", "1");

@@ -67,6 +67,7 @@ Argument argument_of(const settings::Setting& setting) {
       return argument;
     case settings::Kind::word:
     case settings::Kind::toggle:
+    case settings::Kind::output:
       argument.value = Value::word;
       argument.words = words_between(setting.placeholder, '|');
       return argument;

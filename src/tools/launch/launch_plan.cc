@@ -35,6 +35,11 @@ std::string search_path_of(const std::vector<std::string>& environment) {
   return path.empty() ? std::string(usual_search_path) : path;
 }
 
+std::string switch_for_ranks(const std::string& value) {
+  if (value == "on") return "1";
+  return value == "off" ? "0" : value;
+}
+
 // Converts a value for the library. The path of a file becomes absolute because a rank may run in
 // another folder; a name is resolved where the rank runs.
 std::string value_for_ranks(const settings::Resolved& resolved) {
@@ -43,9 +48,11 @@ std::string value_for_ranks(const settings::Resolved& resolved) {
       return is_toml_path(resolved.value) ? std::filesystem::absolute(resolved.value).string()
                                           : resolved.value;
     case settings::Kind::toggle:
-      if (resolved.setting.key == "huddle") return resolved.value;
-      if (resolved.value == "on") return "1";
-      return resolved.value == "off" ? "0" : resolved.value;
+      return resolved.setting.key == "huddle" ? resolved.value : switch_for_ranks(resolved.value);
+    case settings::Kind::output:
+      return resolved.value.ends_with(settings::output_suffix)
+                 ? std::filesystem::absolute(resolved.value).string()
+                 : switch_for_ranks(resolved.value);
     case settings::Kind::word:
     case settings::Kind::count:
     case settings::Kind::size:

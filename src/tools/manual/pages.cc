@@ -216,6 +216,9 @@ std::string kind_text(settings::Kind kind) {
       return "";
     case settings::Kind::toggle:
       return "1 and 0 are equivalent to on and off.";
+    case settings::Kind::output:
+      return "1 and 0 are equivalent to on and off. A value that ends in .json is a path: a file "
+             "with the statistics of all ranks.";
     case settings::Kind::count:
       return "A whole number.";
     case settings::Kind::size:

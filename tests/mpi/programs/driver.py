@@ -25,6 +25,7 @@ import peer as peer_module
 import profiles
 import progress
 import refusals
+import reports
 import semantics
 import strangers
 import tools
@@ -65,6 +66,7 @@ GROUPS = {
     "devices": devices.devices,
     "halves": halves.halves,
     "heaps": heaps.heaps,
+    "reports": reports.reports,
     "strangers": strangers.strangers,
     "refusals": refusals.refusals,
     "other libm": refusals.other_libm,
@@ -72,10 +74,11 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
-        "children", "tools", "halves")
+        "children", "tools", "halves", "reports")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
-         "attributes", "errors", "different counts", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles")
+         "attributes", "errors", "different counts", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles",
+         "reports")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77

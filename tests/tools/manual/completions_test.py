@@ -30,7 +30,7 @@ TYPED = [
     ("huddle topo --color=nev\t", "topo --color never"),
     ("huddle run --ops ^barrier,bca\t ./app", "run --ops ^barrier,bcast ./app"),
     ("huddle bench --ops reduce_scatter_\t -n 4", "bench --ops reduce_scatter_block -n 4"),
-    ("huddle run --sta\tmylaun\tno\t", "run --stats mylauncher node.toml"),
+    ("huddle run --dry\tmylaun\tno\t", "run --dry-run mylauncher node.toml"),
     ("huddle run mylauncher --ver\t", "run mylauncher --ver"),  # its options are not huddle's
     ("huddle config heap-l\t", "config heap-limit"),
     ("huddle bench --peers fol\t", "bench --peers folder"),

@@ -85,7 +85,8 @@ class RunCommand : public Command {
   std::string examples() const override {
     return "  huddle run mpirun -n 16 ./app\n"
            "  huddle run --stats mpirun -n 16 ./app    print a table of the collectives\n"
-           "  huddle run --off -v mpirun -n 16 ./app   share of time in collectives\n"
+           "  huddle run --off -v mpirun -n 16 ./app   is it for me? time in collectives,\n"
+           "                                           and what huddle would save\n"
            "  huddle run --compare 6 mpirun -n 16 ./app   compare 6 runs each way\n"
            "  huddle run --ops ^bcast srun -n 64 ./app all collectives except one\n"
            "  huddle run --dry-run mpirun -n 2 ./app   print the command, do not run it\n"
@@ -101,6 +102,8 @@ class RunCommand : public Command {
     options.flag("--stats", stats_,
                  "print a table of the handled collectives, their times and the fallback reasons "
                  "when the program ends");
+    options.text("--stats-json", stats_file_, "FILE",
+                 "write the statistics of all ranks to a file, which 'huddle report' draws");
     options.flag("-v,--verbose", verbose_,
                  "print whether huddle was on, the number of handled collectives, and their share "
                  "of the run time when the program ends, even if standard error is not a terminal");
@@ -124,7 +127,8 @@ class RunCommand : public Command {
                  "print the command that would be executed, in shell syntax");
     options.flag("--json", json_, "with --dry-run or --compare: print everything as JSON");
     options.rest("COMMAND", command_, "the program or launcher, with all its arguments");
-    for (const char* other : {"--off", "--dry-run", "--stats", "--verify"}) {
+    options.exclude("--stats-json", "--stats");
+    for (const char* other : {"--off", "--dry-run", "--stats", "--stats-json", "--verify"}) {
       options.exclude("--compare", other);
     }
   }
@@ -155,6 +159,10 @@ class RunCommand : public Command {
   void check_usage() const {
     if (command_.empty()) {
       throw UsageError("the command to run is missing, for example: huddle run mpirun -n 4 ./app");
+    }
+    if (!stats_file_.empty() && !stats_file_.ends_with(settings::output_suffix)) {
+      throw UsageError(fmt::format("--stats-json: the name of the file must end in {}, unlike '{}'",
+                                   settings::output_suffix, stats_file_));
     }
     if (json_ && !dry_run_ && rounds_ == 0) {
       throw UsageError("--json requires --dry-run or --compare");
@@ -244,6 +252,7 @@ class RunCommand : public Command {
   launch::Request request_from(const Context& context) const {
     std::vector<settings::Resolved> settings = context.settings;
     if (stats_) settings::override_by_flag(settings, "stats", "on");
+    if (!stats_file_.empty()) settings::override_by_flag(settings, "stats", stats_file_);
     if (verify_) settings::override_by_flag(settings, "verify", "on");
     if (off_) settings::override_by_flag(settings, "huddle", "off");
     // The summary is on for users at a terminal or on request. Logs, and scripts that compare
@@ -267,6 +276,7 @@ class RunCommand : public Command {
 
   std::vector<std::string> command_;
   bool stats_ = false;
+  std::string stats_file_;
   bool verbose_ = false;
   bool verify_ = false;
   bool off_ = false;
