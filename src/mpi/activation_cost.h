@@ -15,31 +15,27 @@
 
 namespace huddle::mpi {
 
-// Number of calls after which the ranks first vote on activation. A vote exchanges their terms,
-// which takes about as long as a small call.
-inline constexpr std::size_t first_vote = 32;
+// Numbers of calls after which the ranks vote on activation for the first time, and for the second.
+// A vote exchanges their terms, which takes about as long as a small call, and much less than the
+// creation of a communicator. The first one is for programs that make a few large calls.
+inline constexpr std::size_t first_vote = 4;
+inline constexpr std::size_t second_vote = 32;
 
 // The data that a rank contributes to the decision.
 struct ActivationTerms {
-  // Calls on this communicator; a call that moves much data counts as several. Ranks may count
-  // differently in an erroneous program.
-  std::uint64_t use = 0;
-  std::uint64_t past_use = 0;  // on freed communicators of the same ranks
-  std::uint64_t call_ns = 0;   // time of a small collective of the MPI on this rank; 0: unknown
+  std::uint64_t mpi_ns = 0;           // time of this communicator's calls in the MPI
+  std::uint64_t past_mpi_ns = 0;      // on freed communicators of the same ranks
   std::uint64_t team_set_up_ns = 0;   // predicted set-up time on one node
   std::uint64_t nodes_set_up_ns = 0;  // predicted set-up time on several nodes
 
   // Returns the terms for a communicator over several nodes. Inter-node teams are not kept for
-  // later communicators, so each has to repay its set-up by its own calls, without past_use.
-  ActivationTerms over_nodes() const { return {use, 0, call_ns, nodes_set_up_ns, nodes_set_up_ns}; }
+  // later communicators, so each has to repay its set-up by its own calls, without past_mpi_ns.
+  ActivationTerms over_nodes() const { return {mpi_ns, 0, nodes_set_up_ns, nodes_set_up_ns}; }
 
-  // Combines both into terms that hold for both ranks: the smaller use, the longer set-up, and the
-  // shorter call time, because the rank that enters a call last does not wait for any other.
+  // Combines both into terms that hold for both ranks: the longer set-up, and the shorter time in
+  // the MPI, because a rank that enters its calls last does not wait for any other.
   void combine(const ActivationTerms& other);
 };
-
-// Returns the smaller of two times, where 0 means unknown.
-std::uint64_t smaller_known(std::uint64_t one_ns, std::uint64_t other_ns);
 
 struct ActivationDecision {
   bool is_due = false;
@@ -51,20 +47,17 @@ struct ActivationDecision {
 // counts. `of_all` contains the combined terms of all ranks.
 ActivationDecision decide_activation(std::size_t calls, const ActivationTerms& of_all);
 
-// Statistics of freed communicators that never had a team, by their list of ranks. Thread-safe.
+// Time that the calls of freed communicators took, which never had a team, by their list of ranks.
+// Thread-safe.
 class PastCalls {
  public:
-  struct Past {
-    std::uint64_t use = 0;      // sum over these communicators
-    std::uint64_t call_ns = 0;  // the shortest time; 0: unknown
-  };
-  Past of(std::span<const int> members) const;
-  void add(std::vector<int> members, const Past& more) noexcept;
+  std::uint64_t ns_of(std::span<const int> members) const;
+  void add(std::vector<int> members, std::uint64_t ns) noexcept;
 
  private:
   struct Account {
     std::vector<int> members;
-    Past past;
+    std::uint64_t ns;
   };
 
   mutable std::mutex mutex_;     // guards the member below

@@ -13,26 +13,20 @@ constexpr std::uint64_t call_ns = 1000;
 constexpr std::uint64_t required_calls = 3 * team_set_up_ns / call_ns;
 
 // Returns the decision after a number of small calls.
-ActivationDecision judge_small(std::size_t calls, std::uint64_t past_use = 0) {
-  return decide_activation(calls, {calls, past_use, call_ns, team_set_up_ns});
-}
-
-TEST(ActivationCost, IsUnknownBeforeACallWasTimed) {
-  const ActivationDecision verdict =
-      decide_activation(first_vote, {first_vote, 1'000'000, 0, team_set_up_ns});
-  EXPECT_FALSE(verdict.is_due);
-  EXPECT_EQ(verdict.next_vote, 2 * first_vote);
+ActivationDecision judge_small(std::size_t calls, std::uint64_t past_ns = 0) {
+  return decide_activation(calls, {calls * call_ns, past_ns, team_set_up_ns});
 }
 
 TEST(ActivationCost, IsReachedOnceTheCallsWouldHaveSavedIt) {
   EXPECT_FALSE(judge_small(required_calls - 1).is_due);
   EXPECT_TRUE(judge_small(required_calls).is_due);
-  EXPECT_TRUE(judge_small(first_vote, required_calls - first_vote).is_due);
+  EXPECT_TRUE(judge_small(second_vote, (required_calls - second_vote) * call_ns).is_due);
 }
 
 // A vote takes as long as a call, so votes are rare, and the last one is made when the calls are
 // expected to have repaid the cost.
 TEST(ActivationCost, VotesAreRareAndInTime) {
+  EXPECT_EQ(judge_small(first_vote).next_vote, second_vote);
   EXPECT_EQ(judge_small(64).next_vote, 128U) << "the calls to come may move more";
   const ActivationDecision far = judge_small(required_calls / 3);
   EXPECT_FALSE(far.is_near);
@@ -42,63 +36,53 @@ TEST(ActivationCost, VotesAreRareAndInTime) {
   EXPECT_TRUE(near.is_near);
   EXPECT_EQ(near.next_vote, required_calls);
   EXPECT_TRUE(judge_small(near.next_vote).is_due);
-  EXPECT_EQ(judge_small(first_vote, required_calls - first_vote - 1).next_vote,
-            first_vote + first_vote / 4);
+  EXPECT_EQ(judge_small(second_vote, (required_calls - second_vote - 1) * call_ns).next_vote,
+            second_vote + second_vote / 4);
 }
 
-TEST(ActivationCost, IsReachedSoonByLargeCalls) {
-  constexpr std::size_t use_per_call = 100;
-  const ActivationTerms unknown{use_per_call * first_vote, 0, 0, team_set_up_ns};
-  EXPECT_EQ(decide_activation(first_vote, unknown).next_vote, first_vote + 1);
-  const ActivationTerms known{use_per_call * first_vote, 0, call_ns, team_set_up_ns};
-  const ActivationDecision verdict = decide_activation(first_vote, known);
-  EXPECT_TRUE(verdict.is_near);
-  EXPECT_EQ(verdict.next_vote, first_vote + 1);
+TEST(ActivationCost, IsReachedAtOnceByLargeCalls) {
+  EXPECT_TRUE(decide_activation(first_vote, {3 * team_set_up_ns, 0, team_set_up_ns}).is_due);
+  EXPECT_TRUE(decide_activation(first_vote, {3 * team_set_up_ns / 2, 0, team_set_up_ns}).is_near);
 }
 
 TEST(ActivationCost, CombinesTheTermsOfAllRanks) {
-  ActivationTerms of_all{50, 100, 700, 40, 400};
-  of_all.combine({60, 90, 900, 60, 300});
-  EXPECT_EQ(of_all.use, 50U);
-  EXPECT_EQ(of_all.past_use, 90U);
-  EXPECT_EQ(of_all.call_ns, 700U);
+  ActivationTerms of_all{50, 100, 40, 400};
+  of_all.combine({60, 90, 60, 300});
+  EXPECT_EQ(of_all.mpi_ns, 50U);
+  EXPECT_EQ(of_all.past_mpi_ns, 90U);
   EXPECT_EQ(of_all.team_set_up_ns, 60U);
   EXPECT_EQ(of_all.nodes_set_up_ns, 400U);
-  of_all.combine({1000, 1000, 0, 0});
-  EXPECT_EQ(of_all.call_ns, 0U) << "not known to one: known to none";
 }
 
 // In a loop that creates communicators, each one would pay for a new set-up, so calls on freed
 // communicators do not count.
 TEST(ActivationCost, OverSeveralNodesCountsCallsOfOneCommunicator) {
-  const ActivationTerms few{first_vote, 1'000'000, call_ns, 1, team_set_up_ns};
-  EXPECT_TRUE(decide_activation(first_vote, few).is_due);
-  EXPECT_FALSE(decide_activation(first_vote, few.over_nodes()).is_due);
-  const ActivationTerms many{required_calls, 0, call_ns, 1, team_set_up_ns};
+  const ActivationTerms few{second_vote * call_ns, 10 * team_set_up_ns, 1, team_set_up_ns};
+  EXPECT_TRUE(decide_activation(second_vote, few).is_due);
+  EXPECT_FALSE(decide_activation(second_vote, few.over_nodes()).is_due);
+  const ActivationTerms many{required_calls * call_ns, 0, 1, team_set_up_ns};
   EXPECT_TRUE(decide_activation(required_calls, many.over_nodes()).is_due);
 }
 
 TEST(PastCalls, AreKeptByRanksInOrder) {
   PastCalls past;
-  past.add({0, 1}, {10, 400});
-  past.add({1, 0}, {5, 0});
-  past.add({0, 1}, {3, 300});
-  past.add({0, 1}, {1, 0});
-  EXPECT_EQ(past.of(std::vector{0, 1}).use, 14U);
-  EXPECT_EQ(past.of(std::vector{0, 1}).call_ns, 300U);
-  EXPECT_EQ(past.of(std::vector{1, 0}).use, 5U);
-  EXPECT_EQ(past.of(std::vector{0, 1, 2}).use, 0U);
+  past.add({0, 1}, 10);
+  past.add({1, 0}, 5);
+  past.add({0, 1}, 3);
+  EXPECT_EQ(past.ns_of(std::vector{0, 1}), 13U);
+  EXPECT_EQ(past.ns_of(std::vector{1, 0}), 5U);
+  EXPECT_EQ(past.ns_of(std::vector{0, 1, 2}), 0U);
 }
 
 TEST(PastCalls, KeepOnlyTheLatestCommunicators) {
   PastCalls past;
-  past.add({0, 1}, {10, 0});
+  past.add({0, 1}, 10);
   for (int rank = 2; rank < 1000; ++rank) {
-    past.add({0, rank}, {1, 0});
-    if (rank < 500) past.add({0, 1}, {1, 0});
+    past.add({0, rank}, 1);
+    if (rank < 500) past.add({0, 1}, 1);
   }
-  EXPECT_EQ(past.of(std::vector{0, 999}).use, 1U);
-  EXPECT_EQ(past.of(std::vector{0, 1}).use, 0U) << "long ago";
+  EXPECT_EQ(past.ns_of(std::vector{0, 999}), 1U);
+  EXPECT_EQ(past.ns_of(std::vector{0, 1}), 0U) << "long ago";
 }
 
 }  // namespace

@@ -22,10 +22,6 @@
 namespace huddle::mpi {
 namespace {
 
-// Every N bytes of a call count as one more call, because a call that moves more data gains more
-// from a team. A core copies about this amount in the time of a small collective of an MPI.
-constexpr std::size_t bytes_of_a_call = 16 << 10;
-
 // Limit on the memory of the unused teams that a rank keeps; equals the free memory that an arena
 // keeps.
 constexpr std::size_t pool_bytes = std::size_t{8} << 20;
@@ -135,8 +131,7 @@ Activation::Activation(const UnderlyingMpi& real, const Types& types, const Opti
       pool_(pool_bytes),
       team_ns_(usual_team_ns) {}
 
-void Activation::count(Communicator& communicator, std::size_t bytes) {
-  communicator.use += 1 + bytes / bytes_of_a_call;
+void Activation::count(Communicator& communicator) {
   ++communicator.calls;
   if (communicator.calls > std::max(first_vote_, communicator.next_vote)) activate(communicator);
 }
@@ -148,7 +143,7 @@ void Activation::leave(Communicator& communicator) noexcept {
     entry.calls += communicator.shares.handled;
     pool_.put(std::move(entry));
   } else if (!entry.members.empty()) {
-    past_calls_.add(std::move(entry.members), {communicator.use, communicator.call_ns});
+    past_calls_.add(std::move(entry.members), communicator.mpi_ns);
   }
 }
 
@@ -208,21 +203,20 @@ Activation::Facts Activation::facts_of(const Communicator& communicator, const P
   // Not std::call_once, because a bad_alloc would have to pass through the C library.
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
-  const PastCalls::Past past = past_calls_.of(communicator.entry.members);
   const std::uint64_t discovery_ns = has_context ? 0 : machine_ns;
   const std::uint64_t nodes_set_up_ns = nodes_team_ns_;
-  return {true,
-          has_context,
-          mpi_progress_.start(),
-          Range(node_),
-          Range(settings_),
-          {Range(pooled.entry.number), Range(pooled.entry.calls)},
-          Range(pooled.known.number),
-          numbers_.fetch_add(1) + 1,
-          inter_node_.free_tag(),
-          {communicator.use, past.use, smaller_known(past.call_ns, communicator.call_ns),
-           team_ns_ + discovery_ns,
-           (nodes_set_up_ns == 0 ? usual_nodes_team_ns : nodes_set_up_ns) + discovery_ns}};
+  return {
+      true,
+      has_context,
+      mpi_progress_.start(),
+      Range(node_),
+      Range(settings_),
+      {Range(pooled.entry.number), Range(pooled.entry.calls)},
+      Range(pooled.known.number),
+      numbers_.fetch_add(1) + 1,
+      inter_node_.free_tag(),
+      {communicator.mpi_ns, past_calls_.ns_of(communicator.entry.members), team_ns_ + discovery_ns,
+       (nodes_set_up_ns == 0 ? usual_nodes_team_ns : nodes_set_up_ns) + discovery_ns}};
 }
 
 FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled) {
@@ -235,9 +229,7 @@ FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled)
       facts = facts_of(communicator, pooled);
     });
   }
-  const auto start = Clock::now();
   if (!agree_on_facts(facts, communicator)) return FallbackReason::failed_set_up;
-  communicator.call_ns = smaller_known(communicator.call_ns, ns_since(start));
   const FallbackReason fallback = check_facts(facts);
   return fallback == FallbackReason::none ? obtain_team(communicator, pooled, facts) : fallback;
 }
@@ -374,7 +366,9 @@ FallbackReason Activation::activate_over_nodes(Communicator& communicator, const
   });
   if (communicator.why.is_any()) return FallbackReason::failed_set_up;
   // Doubled to include the set-up in the team's first calls.
-  nodes_team_ns_ = smaller_known(nodes_team_ns_, 2 * ns_since(start));
+  const std::uint64_t before_ns = nodes_team_ns_;
+  const std::uint64_t now_ns = 2 * ns_since(start);
+  nodes_team_ns_ = before_ns == 0 ? now_ns : std::min(before_ns, now_ns);
   return FallbackReason::none;
 }
 

@@ -32,10 +32,9 @@ class Activation {
              WorldRanks& world_ranks, Presence& presence, NodeContext& context,
              InterNode& inter_node, MpiProgress& mpi_progress, Warn warn);
 
-  // Counts a call that moves `bytes` bytes, and creates the team once the expected savings exceed
-  // its cost. The ranks of an erroneous program may pass different numbers of bytes.
+  // Counts a call, and creates the team once the expected savings exceed its cost.
   // Requires: the communicator has no team and its fallback reason is not_activated.
-  void count(Communicator& communicator, std::size_t bytes);
+  void count(Communicator& communicator);
   // Keeps the team of a freed communicator for the next communicator of the same ranks.
   void leave(Communicator& communicator) noexcept;
 

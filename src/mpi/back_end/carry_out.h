@@ -148,7 +148,7 @@ void inspect_and_count(Process& process, Communicator* communicator, Call& call)
   call.inspect(process, *communicator);
   const bool is_young = communicator->fallback == FallbackReason::not_activated;
   if (is_young && is_rejected_on_entry(process, *communicator, call)) return;
-  process.count(*communicator, call.common_bytes(*communicator).value_or(0));
+  process.count(*communicator);
 }
 
 // Returns the size of the call for the statistics.
@@ -220,6 +220,18 @@ inline bool falls_back_unseen(const Process& process, const Communicator* commun
          !process.options().verify;
 }
 
+// Runs the call in the MPI. Before activation, its time counts: see activation_cost.h.
+template <CollectiveCall Call>
+int run_by_mpi(const Process& process, Communicator* communicator, const Call& call) {
+  const bool is_young =
+      communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
+  StopWatch watch(is_young);
+  const int status = call.run_by_mpi(process.real());
+  watch.stop();
+  if (is_young) communicator->mpi_ns += static_cast<std::uint64_t>(watch.call().ns());
+  return status;
+}
+
 template <CollectiveCall Call>
 int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
@@ -283,7 +295,7 @@ int carry_out(Process& process, Call&& call) {
     return error_of(process, *communicator, call);
   }
   if (process.options().verify) process.verification().note_skipped(fallback);
-  const int status = call.run_by_mpi(process.real());
+  const int status = run_by_mpi(process, communicator, call);
   watch.stop();
   if (communicator != nullptr) {
     communicator->shares.count(fallback);

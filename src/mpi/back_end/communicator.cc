@@ -174,9 +174,8 @@ void Communicators::retire(Communicator& communicator) {
   communicator.internode.reset();
   communicator.entry = {};
   communicator.calls = 0;
-  communicator.use = 0;
   communicator.next_vote = 0;
-  communicator.call_ns = 0;
+  communicator.mpi_ns = 0;
   communicator.why = {};
   communicator.latest = {};
   communicator.log.reset();

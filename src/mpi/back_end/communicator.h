@@ -48,11 +48,10 @@ struct Communicator {
   int rank = 0;
   int ranks = 0;
   std::size_t calls = 0;  // number of calls before activation
-  std::size_t use = 0;    // these calls, weighted by size: see Activation
   // The call count at which the ranks next vote on activation; equal on all ranks.
   std::size_t next_vote = 0;
-  std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
-  Shares shares;              // statistics of its calls so far
+  std::uint64_t mpi_ns = 0;  // time of these calls in the MPI
+  Shares shares;             // statistics of its calls so far
   // The log of its calls: null if they are not logged, empty until its first call.
   std::optional<CallLog*> log;
   LibraryLoadMonitor::Looking looks{false};

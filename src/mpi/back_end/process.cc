@@ -121,9 +121,9 @@ int Process::free(Comm* comm, int (*by_mpi)(Comm*)) {
   }
 }
 
-void Process::count(Communicator& communicator, std::size_t bytes) {
+void Process::count(Communicator& communicator) {
   if (communicator.fallback != FallbackReason::not_activated) return;
-  activation_.count(communicator, bytes);
+  activation_.count(communicator);
   if (communicator.why.is_any()) stats_.add_note(communicator.why.text());
 }
 

@@ -69,8 +69,8 @@ class Process {
   // Frees a communicator through `by_mpi`, a function of the MPI, and releases huddle's data for
   // it.
   int free(Comm* comm, int (*by_mpi)(Comm*));
-  // Counts a call that moves `bytes` bytes, equal on all ranks; may create the team.
-  void count(Communicator& communicator, std::size_t bytes);
+  // Counts a call; may create the team.
+  void count(Communicator& communicator);
 
   // Allocates memory for MPI_Alloc_mem. Returns null if the MPI has to allocate it.
   void* allocate(std::size_t bytes, Info info);

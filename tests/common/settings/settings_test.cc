@@ -178,7 +178,8 @@ TEST(Toggle, AcceptsOneAndZero) {
   override_by_flag(settings, "stats", "0");
   EXPECT_EQ(find(settings, "stats").value, "off");
   layers.sources.environment = {"HUDDLE_STATS=2"};
-  EXPECT_THAT(error_of(layers.sources), HasSubstr("HUDDLE_STATS must be off, on or FILE.json, not '2'"));
+  EXPECT_THAT(error_of(layers.sources),
+              HasSubstr("HUDDLE_STATS must be off, on or FILE.json, not '2'"));
 }
 
 TEST(Size, AcceptsUnits) {

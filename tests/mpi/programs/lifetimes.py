@@ -21,6 +21,7 @@ def lives(bench, thorough):
             bench.takes(name, outcome, ("allreduce",) if young else OPERATIONS)
             bench.expect(name != "alive" or outcome.out.count("at the end") > 1,
                          f"{name}: what was kept at MPI_COMM_SELF did not run: {outcome.out}")
+    large_calls(bench)
     outcome = bench.run(bench.program("never"), 1)
     bench.passes("a program that never starts MPI", outcome)
     bench.expect("huddle" not in outcome.err, f"a program that never starts MPI: {outcome.err}")
@@ -62,6 +63,13 @@ def attributes(bench, thorough):
 # MPIs in which several threads that create communicators at once need minutes, with and without
 # huddle, if there are more ranks than cores.
 MAKES_ONE_AT_A_TIME = ("mpich-4",)
+
+
+def large_calls(bench):
+    """Activation depends on the time in the MPI, and thus on calls whose sizes not all ranks know."""
+    outcome = bench.run(bench.program("pair_sizes"), 2)
+    bench.passes("exchanges of large blocks", outcome)
+    bench.takes("exchanges of large blocks", outcome, ("alltoallv",))
 
 
 def pools(bench, thorough):
