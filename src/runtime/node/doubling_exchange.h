@@ -25,6 +25,8 @@ class DoublingExchange {
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     memory::CopyMethod method = {};  // a message has one reader, which may take ownership
+    // size of the blocks of all ranks, if all are as large as the largest; at most the capacity
+    std::size_t all_bytes = 0;
   };
   // A rank sends `blocks` blocks, beginning with its own, to the rank `distance` before it.
   struct Round {

@@ -229,7 +229,8 @@ void add_doubling(std::vector<Candidate>& list, const Costs& costs, const TeamRe
   const std::size_t all = ranks * request.bytes;
   const DoublingExchange::Plan plan{
       costs.block_copy_method_for({all / 2, all / 2, DoublingExchange::calls_in_flight * all}, 0,
-                                  costs.farthest_from(0), memory::to_one_reader)};
+                                  costs.farthest_from(0), memory::to_one_reader),
+      all};
   list.push_back({plan, std::string(memory::name(plan.method)), doubling_ns(costs, request, plan)});
 }
 
@@ -238,7 +239,9 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Costs& costs,
   const std::size_t capacity = resources.slot_exchange.capacity_bytes;
   const auto ranks = static_cast<std::size_t>(costs.ranks());
   if (request.bytes > capacity / ranks) return;
-  const SlotExchange::Plan plan{capacity, SlotExchange::Order::ring,
+  const std::size_t small = resources.small.slot_exchange.capacity_bytes;
+  const std::size_t slot = request.bytes <= small / ranks ? small : capacity;
+  const SlotExchange::Plan plan{slot, SlotExchange::Order::ring,
                                 costs.ranks() == 2 ? memory::by_ping_pong : memory::CopyMethod(),
                                 kernel_of_results(costs, request)};
   list.push_back({plan, "one slot for all blocks" + text_of_results(plan.results),

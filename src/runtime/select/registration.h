@@ -8,6 +8,7 @@
 // need nothing else.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "runtime/context/context.h"
@@ -35,10 +36,18 @@ struct ProtocolInputs {
 //   name                        as in `huddle explain` and HUDDLE_ALGO
 //   protocol(plan, setting)     returns the protocol of one rank. Plans with the same protocol type
 //                               share one instance in a team,
-//   one_instance_per_plan       unless this is declared: then each plan has its own
+//   one_instance_per_plan       unless this is declared: then each plan has its own,
+//   capacity(plan, setting)     or this: then plans with the same capacity share one
 //   run(protocol, ctx, plan, call)   runs one call of this rank
 template <class PlanOfIt>
 struct Registration;
+
+// Returns the parameters of the instance that runs a plan whose data need this capacity.
+template <class Parameters>
+const Parameters& parameters_for(std::size_t capacity_bytes, const Parameters& small,
+                                 const Parameters& large) {
+  return capacity_bytes <= small.capacity_bytes ? small : large;
+}
 
 template <>
 struct Registration<TreeBarrierPlan> {
@@ -149,9 +158,16 @@ template <>
 struct Registration<node::ExchangeReduce::Plan> {
   static constexpr std::string_view name = "exchange";
 
-  static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan&,
+  static const node::ExchangeReduce::Parameters& parameters(const node::ExchangeReduce::Plan& plan,
+                                                            const ProtocolInputs& at) {
+    return parameters_for(plan.round_bytes, at.resources.small.exchange, at.resources.exchange);
+  }
+  static std::size_t capacity(const node::ExchangeReduce::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).capacity_bytes;
+  }
+  static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan& plan,
                                        const ProtocolInputs& at) {
-    return {at.resources.exchange, at.reduction_order, context::first_sequence};
+    return {parameters(plan, at), at.reduction_order, context::first_sequence};
   }
   template <context::Context Ctx>
   static void run(node::ExchangeReduce& protocol, Ctx& ctx, const node::ExchangeReduce::Plan& plan,
@@ -164,8 +180,16 @@ template <>
 struct Registration<node::TreeReduce::Plan> {
   static constexpr std::string_view name = "blocks";
 
-  static node::TreeReduce protocol(const node::TreeReduce::Plan&, const ProtocolInputs& at) {
-    return {at.resources.tree_reduce, at.reduction_order, context::first_sequence};
+  static const node::TreeReduce::Parameters& parameters(const node::TreeReduce::Plan& plan,
+                                                        const ProtocolInputs& at) {
+    return parameters_for(plan.round_bytes, at.resources.small.tree_reduce,
+                          at.resources.tree_reduce);
+  }
+  static std::size_t capacity(const node::TreeReduce::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).capacity_bytes;
+  }
+  static node::TreeReduce protocol(const node::TreeReduce::Plan& plan, const ProtocolInputs& at) {
+    return {parameters(plan, at), at.reduction_order, context::first_sequence};
   }
   template <context::Context Ctx>
   static void run(node::TreeReduce& protocol, Ctx& ctx, const node::TreeReduce::Plan& plan,
@@ -192,8 +216,17 @@ template <>
 struct Registration<node::SlotExchange::Plan> {
   static constexpr std::string_view name = "slots";
 
-  static node::SlotExchange protocol(const node::SlotExchange::Plan&, const ProtocolInputs& at) {
-    return {at.resources.slot_exchange, at.rank, at.ranks(), context::first_sequence};
+  static const node::SlotExchange::Parameters& parameters(const node::SlotExchange::Plan& plan,
+                                                          const ProtocolInputs& at) {
+    return parameters_for(plan.round_bytes, at.resources.small.slot_exchange,
+                          at.resources.slot_exchange);
+  }
+  static std::size_t capacity(const node::SlotExchange::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).capacity_bytes;
+  }
+  static node::SlotExchange protocol(const node::SlotExchange::Plan& plan,
+                                     const ProtocolInputs& at) {
+    return {parameters(plan, at), at.rank, at.ranks(), context::first_sequence};
   }
   template <context::Context Ctx>
   static void run(node::SlotExchange& protocol, Ctx& ctx, const node::SlotExchange::Plan& plan,
@@ -210,9 +243,17 @@ template <>
 struct Registration<node::DoublingExchange::Plan> {
   static constexpr std::string_view name = "doubling";
 
-  static node::DoublingExchange protocol(const node::DoublingExchange::Plan&,
+  static const node::DoublingExchange::Parameters& parameters(
+      const node::DoublingExchange::Plan& plan, const ProtocolInputs& at) {
+    return parameters_for(plan.all_bytes, at.resources.small.doubling_exchange,
+                          at.resources.doubling_exchange);
+  }
+  static std::size_t capacity(const node::DoublingExchange::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).capacity_bytes;
+  }
+  static node::DoublingExchange protocol(const node::DoublingExchange::Plan& plan,
                                          const ProtocolInputs& at) {
-    return {at.resources.doubling_exchange, at.rank, at.ranks(), context::first_sequence};
+    return {parameters(plan, at), at.rank, at.ranks(), context::first_sequence};
   }
   template <context::Context Ctx>
   static void run(node::DoublingExchange& protocol, Ctx& ctx,
@@ -225,8 +266,17 @@ template <>
 struct Registration<node::PairExchange::Plan> {
   static constexpr std::string_view name = "pairwise";
 
-  static node::PairExchange protocol(const node::PairExchange::Plan&, const ProtocolInputs& at) {
-    return {at.resources.pair_exchange, at.ranks(), context::first_sequence};
+  static const node::PairExchange::Parameters& parameters(const node::PairExchange::Plan& plan,
+                                                          const ProtocolInputs& at) {
+    const auto& small = at.resources.small.pair_exchange;
+    return plan.tile_bytes <= small.tile_bytes ? small : at.resources.pair_exchange;
+  }
+  static std::size_t capacity(const node::PairExchange::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).tile_bytes;
+  }
+  static node::PairExchange protocol(const node::PairExchange::Plan& plan,
+                                     const ProtocolInputs& at) {
+    return {parameters(plan, at), at.ranks(), context::first_sequence};
   }
   // An exchange in place requires that the two ranks of a pair exchange their blocks in the same
   // turn.
@@ -244,6 +294,9 @@ template <>
 struct Registration<AnnouncedPlan> {
   static constexpr std::string_view name = "announced";
 
+  static std::size_t capacity(const AnnouncedPlan& plan, const ProtocolInputs& at) {
+    return Registration<node::PairExchange::Plan>::capacity(plan.pairs, at);
+  }
   static node::PairExchange protocol(const AnnouncedPlan& plan, const ProtocolInputs& at) {
     return Registration<node::PairExchange::Plan>::protocol(plan.pairs, at);
   }

@@ -133,6 +133,13 @@ TeamResources team_resources(const node::RankLocality& locality, std::size_t que
   resources.pair_exchange = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
   // In private memory: a tile for DirectExchange, four blocks for DirectReduce.
+  const std::size_t small = std::min(most, small_queue_bytes);
+  resources.small = {
+      {small / node::ExchangeReduce::slots},
+      {small / slots_in_turn, slots_in_turn},
+      {small / node::SlotExchange::slots},
+      {small / node::DoublingExchange::calls_in_flight},
+      {std::max(smallest_slice, std::bit_floor(small / queue_sets / ranks)), queue_sets}};
   resources.direct_exchange = {most / 4};
   resources.direct_reduce = {most / 4, 2};
   return resources;

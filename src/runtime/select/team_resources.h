@@ -49,6 +49,11 @@ class Forcing {
 // Default size of the shared memory that a rank allocates for each large-message algorithm.
 inline constexpr std::size_t usual_queue_bytes = std::size_t{1} << 20;
 
+// Size of the shared memory for data of a second instance of some protocols, which runs the calls
+// with small data. All pages of an instance are allocated when it is set up, which takes as long as
+// hundreds of small calls for usual_queue_bytes: about 1 us per page.
+inline constexpr std::size_t small_queue_bytes = 4 * node::page_bytes;
+
 // A path into peers' memory and its state in a team.
 struct PathState {
   std::string_view name;
@@ -73,6 +78,14 @@ struct TeamResources {
   node::PairExchange::Parameters pair_exchange;
   node::DirectExchange::Parameters direct_exchange;
   node::DirectReduce::Parameters direct_reduce;
+  // The parameters of the second instances, for small data.
+  struct Small {
+    node::ExchangeReduce::Parameters exchange;
+    node::TreeReduce::Parameters tree_reduce;
+    node::SlotExchange::Parameters slot_exchange;
+    node::DoublingExchange::Parameters doubling_exchange;
+    node::PairExchange::Parameters pair_exchange;
+  } small;
   // Indexed by path number.
   std::vector<PathState> paths = untried(single_copy::peer_paths());
   // Why ranks cannot map each other's heaps. Empty if they can, or if it has not been tried.

@@ -54,8 +54,18 @@ constexpr bool has_own_instance = requires {
   requires select::Registration<PlanOfIt>::one_instance_per_plan;
 };
 
+// Returns the capacity of the instance that runs the plan, or 0 if its protocol has only one.
+template <class PlanOfIt>
+std::size_t capacity_for(const PlanOfIt& plan, const select::ProtocolInputs& setting) {
+  if constexpr (requires { select::Registration<PlanOfIt>::capacity(plan, setting); }) {
+    return select::Registration<PlanOfIt>::capacity(plan, setting);
+  } else {
+    return 0;
+  }
+}
+
 // Returns whether `plan` can use the instance that `set_up_by`, a plan with the same type of
-// protocol, has set up.
+// protocol and the same capacity, has set up.
 template <class PlanOfIt>
 bool serves(const select::Plan& set_up_by, const PlanOfIt& plan) {
   if constexpr (has_own_instance<PlanOfIt>) {
@@ -121,12 +131,15 @@ void Engine::set_peers(Instance& instance) const {
 template <class Protocol, class PlanOfIt>
 Instance& Engine::instance_for(const PlanOfIt& plan) {
   const void* const type = &type_of_protocol<Protocol>;
+  const std::size_t capacity = capacity_for(plan, setting());
   for (Entry& entry : entries_) {
-    if (entry.protocol_type == type && serves(entry.plan, plan)) return *entry.instance;
+    if (entry.protocol_type == type && entry.capacity == capacity && serves(entry.plan, plan)) {
+      return *entry.instance;
+    }
   }
   std::unique_ptr<Instance> instance =
       set_up([&] { return select::Registration<PlanOfIt>::protocol(plan, setting()); });
-  entries_.push_back({type, plan, std::move(instance)});
+  entries_.push_back({type, capacity, plan, std::move(instance)});
   return *entries_.back().instance;
 }
 

@@ -63,11 +63,11 @@ class Engine {
   BoundPlan bound(const select::Plan& plan);
 
  private:
-  // An instance that has been set up. Plans whose protocols have the same type share an instance,
-  // unless their registration declares one_instance_per_plan.
+  // An instance that has been set up. Registration determines which plans share it.
   struct Entry {
     const void* protocol_type = nullptr;
-    select::Plan plan;  // the plan that set up the instance
+    std::size_t capacity = 0;  // see Registration
+    select::Plan plan;         // the plan that set up the instance
     std::unique_ptr<Instance> instance;
   };
 

@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "exercise.h"
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
 #include "ranks.h"
@@ -67,6 +68,33 @@ TEST(Memory, FailureAtAnyAllocationFailsAllRanks) {
   if (sanitizer_owns_new) GTEST_SKIP() << why_memory_is_never_scarce;
   const auto ends =
       run_ranks(3, [](const Bootstrap& place) { expect_all_or_none(place, "pack:1 core:3 pu:1"); });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// Small calls use small slots, and still do after large calls have set up large ones.
+TEST(Memory, SmallCallsTakeLittle) {
+  static constexpr std::size_t most_bytes = std::size_t{160} << 10;
+  constexpr std::uint32_t seed = 7;
+  const auto ends = run_ranks(3, [](const Bootstrap& place) {
+    Context context(options("pack:1 core:3 pu:1"));
+    Team team(context, place);
+    const auto make_calls = [&](std::size_t bytes) {
+      for (const auto operation : {select::Operation::allreduce, select::Operation::allgather,
+                                   select::Operation::alltoall, select::Operation::scan}) {
+        OwnCall call(team, operation, bytes, seed);
+        call.run();
+        EXPECT_TRUE(call.is_right()) << name(operation) << " of " << bytes;
+      }
+    };
+    make_calls(8);
+    EXPECT_LE(team.shared_bytes(), most_bytes);
+    make_calls(std::size_t{1} << 16);
+    const std::size_t with_large = team.shared_bytes();
+    EXPECT_GT(with_large, most_bytes);
+    make_calls(8);
+    make_calls(std::size_t{1} << 16);
+    EXPECT_EQ(team.shared_bytes(), with_large);
+  });
   EXPECT_THAT(ends, Each(How::fine));
 }
 
