@@ -122,6 +122,14 @@ TEST(Compared, StatesStartUpCostAndWhatWasCompared) {
   EXPECT_THAT(text, HasSubstr("a program that does nothing"));
 }
 
+TEST(Compared, DoesNotTrustTheStartUpOfTooFewTurns) {
+  ComparedRuns compared = runs_of({10, 10}, {9, 9});
+  compared.extras.start_up = StartUp{true, {{{0.4, 0.4}, {0.3, 0.3}}}};
+  EXPECT_THAT(on_one_line(compared_text(compared)),
+              HasSubstr("adds -0.100 s (-0.100 to -0.100) before and after the program's own work, "
+                        "which may be chance"));
+}
+
 TEST(Compared, StatesTheShareOfCollectives) {
   ComparedRuns compared = six_turns(10, 9, 0.458, 0.479);
   compared.extras.collectives = CollectiveShares{{{{0.4, 0.31, 0.3}, {0.2, 0.1, 0.12}}}};

@@ -136,14 +136,14 @@ std::string seconds_number(double seconds) {
 
 std::string start_up_text(const StartUp& start_up) {
   const bench::Estimate added = start_up.added();
+  const bool is_certain = added.sure && (added.low > 0 || added.high < 0);
   return entry(
       "Start and end",
       fmt::format("huddle adds {}~s ({} to {}) before and after the program's own "
                   "work{}. Compared: the same command with a program that {}, {}~s without "
                   "huddle and {}~s with it.",
                   seconds_number(added.ratio), seconds_number(added.low),
-                  seconds_number(added.high),
-                  added.low <= 0 && added.high >= 0 ? ", which may be chance" : "",
+                  seconds_number(added.high), is_certain ? "" : ", which may be chance",
                   start_up.with_mpi ? "only begins and ends MPI" : "does nothing",
                   seconds_number(median_of(start_up.of(Side::native))),
                   seconds_number(median_of(start_up.of(Side::huddle)))));
