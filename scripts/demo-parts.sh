@@ -6,9 +6,9 @@
 # the PATH. `make build` builds the parts for all MPIs.
 set -euo pipefail
 
-# The program, the libraries that it preloads regardless of the MPI, and the helpers that observe threads.
+# The program, the libraries that it preloads regardless of the MPI, and its helper programs.
 echo huddle huddle_preload huddle_profile_preload huddle_look huddle_heap_preload \
-  huddle_threads_helper huddle_pattern
+  huddle_threads_helper huddle_pattern huddle-start-up
 
 # The MPI's processes load the first two. The others measure inside such processes.
 command -v mpirun >/dev/null || command -v mpiexec >/dev/null || exit 0

@@ -27,7 +27,7 @@ expect() {
 }
 
 always=(huddle huddle_preload huddle_profile_preload huddle_look huddle_heap_preload huddle_threads_helper
-  huddle_pattern)
+  huddle_pattern huddle-start-up)
 expect 'no MPI' "$(parts)" "${always[@]}"
 case $(parts) in *mpich* | *openmpi*) fail "builds for an MPI that is not there: $(parts)" ;; esac
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -20,13 +21,13 @@
 namespace huddle::calibrate {
 namespace {
 
-// The kernel counts in ticks of 10 ms. In this time, one random tick is below the tolerance.
-constexpr std::chrono::milliseconds moment{300};
-
-// Ticks of one hardware thread since boot.
+// Ticks of one hardware thread, or of all, since boot.
 struct Ticks {
-  long long busy = 0;
+  long long used = 0;
+  long long stolen = 0;
   long long idle = 0;
+
+  long long busy() const { return used + stolen; }
 };
 
 // Parses "cpu3 user nice system idle iowait irq softirq steal ..."; see proc(5).
@@ -37,7 +38,10 @@ Ticks ticks_of(const std::vector<std::string>& words) {
   constexpr std::size_t steal = 8;  // the following fields are part of `user` and `nice`
   Ticks ticks;
   for (std::size_t i = first; i < words.size() && i <= steal; ++i) {
-    (i == idle || i == iowait ? ticks.idle : ticks.busy) += whole_number(words[i]).value_or(0);
+    long long& kind = i == steal                 ? ticks.stolen
+                      : i == idle || i == iowait ? ticks.idle
+                                                 : ticks.used;
+    kind += whole_number(words[i]).value_or(0);
   }
   return ticks;
 }
@@ -53,7 +57,7 @@ std::map<std::string, Ticks> ticks_by_name(const System& system) {
 
 }  // namespace
 
-void pass_a_moment() { std::this_thread::sleep_for(moment); }
+void pass_a_moment() { std::this_thread::sleep_for(shortest_observation); }
 
 std::vector<OtherWork> other_work(const System& system, std::span<const int> pus,
                                   const std::function<void()>& wait) {
@@ -63,11 +67,21 @@ std::vector<OtherWork> other_work(const System& system, std::span<const int> pus
   std::vector<OtherWork> found;
   for (const int pu : pus) {
     const std::string name = fmt::format("cpu{}", pu);
-    const auto busy = static_cast<double>(after[name].busy - before[name].busy);
+    const auto busy = static_cast<double>(after[name].busy() - before[name].busy());
     const auto idle = static_cast<double>(after[name].idle - before[name].idle);
     if (busy > Tolerance{}.taken_away * (busy + idle)) found.push_back({pu, busy / (busy + idle)});
   }
   return found;
+}
+
+std::optional<CpuTimes> cpu_times(const System& system) {
+  const auto by_name = ticks_by_name(system);
+  const auto all = by_name.find("cpu");
+  if (all == by_name.end() || by_name.size() < 2) return std::nullopt;
+  const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return CpuTimes{.used_seconds = static_cast<double>(all->second.used) / ticks_per_s,
+                  .stolen_seconds = static_cast<double>(all->second.stolen) / ticks_per_s,
+                  .pus = static_cast<int>(by_name.size()) - 1};
 }
 
 namespace {

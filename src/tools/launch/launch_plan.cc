@@ -154,13 +154,17 @@ void note_programs(const std::vector<std::string>& words, const std::string& sea
   }
 }
 
+std::vector<AppContext> contexts_in(const Request& request, const Launcher& launcher) {
+  const std::string search_path = search_path_of(request.environment);
+  return contexts_of(request.command, launcher.passing, [&](const std::string& word) {
+    return find_program(word, search_path).has_value();
+  });
+}
+
 // Adds the variables to the launcher's command line. Returns the words that name programs.
 std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::string& preload) {
   if (!plan.launcher) return {request.command.front()};
-  const std::string search_path = search_path_of(request.environment);
-  const auto contexts = contexts_of(
-      request.command, plan.launcher->passing,
-      [&](const std::string& word) { return find_program(word, search_path).has_value(); });
+  const auto contexts = contexts_in(request, *plan.launcher);
   plan.command =
       pass_variables(request.command, contexts, plan.launcher->passing,
                      {.variables = plan.changes,
@@ -174,6 +178,25 @@ std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::
 }
 
 }  // namespace
+
+std::vector<std::string> with_program_replaced(const Request& request, const Plan& plan,
+                                               const std::vector<std::string>& words) {
+  if (!plan.launcher) return words;
+  const std::vector<std::string>& given = request.command;
+  const auto word_at = [&given](std::size_t index) {
+    return given.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  std::vector<std::string> command;
+  std::size_t copied = 0;
+  for (const AppContext& context : contexts_in(request, *plan.launcher)) {
+    if (context.program >= context.end) return {};
+    command.insert(command.end(), word_at(copied), word_at(context.program));
+    command.insert(command.end(), words.begin(), words.end());
+    copied = context.end;
+  }
+  command.insert(command.end(), word_at(copied), given.end());
+  return command;
+}
 
 bool is_later_rank(const std::vector<std::string>& environment) {
   constexpr std::array<std::string_view, 4> rank_names = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
@@ -212,9 +235,9 @@ Plan make_plan(const Request& request) {
       plan.changes.push_back({std::string(collector_variable), request.collector});
       break;
   }
-  const auto programs = pass_on(plan, request, preload);
+  plan.programs = pass_on(plan, request, preload);
   if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
-  if (!preload.empty()) note_programs(programs, search_path, request.with_threads, plan.notes);
+  if (!preload.empty()) note_programs(plan.programs, search_path, request.with_threads, plan.notes);
   if (is_later_rank(request.environment)) plan.notes.clear();
   return plan;
 }

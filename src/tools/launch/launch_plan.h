@@ -37,11 +37,18 @@ struct Plan {
   std::vector<std::string> command = {};  // its words, including added options of the launcher
   std::vector<Variable> changes = {};     // variables to set in its environment
   std::optional<Launcher> launcher = {};
-  std::vector<std::string> notes = {};  // sentences for the user; the command runs nevertheless
+  std::vector<std::string> notes = {};     // sentences for the user; the command runs nevertheless
+  std::vector<std::string> programs = {};  // what the launcher starts, or the program itself
 };
 
 // Plans the command. Throws UsageError if its first word names no program.
 Plan make_plan(const Request& request);
+
+// Returns the request's command with `words` in place of each program and its arguments; a launcher
+// and its options stay. Returns none if a launcher's program was not found.
+// Requires: `plan` was made from the request.
+std::vector<std::string> with_program_replaced(const Request& request, const Plan& plan,
+                                               const std::vector<std::string>& words);
 
 // Returns whether this process is a rank other than the first. Only the first rank prints notes.
 bool is_later_rank(const std::vector<std::string>& environment);

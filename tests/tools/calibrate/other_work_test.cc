@@ -3,6 +3,7 @@
 #include "tools/calibrate/conditions.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -40,6 +41,21 @@ TEST(OtherWork, IsEmptyWithoutKernelCounters) {
   EXPECT_TRUE(other_work(machine.system(), pus, [] {}).empty());
   machine.file("/proc/stat", at_first);
   EXPECT_TRUE(other_work(machine.system(), pus, [] {}).empty()) << "no time has passed";
+}
+
+TEST(CpuTimes, DistinguishesUsedFromStolenTime) {
+  FakeSystem machine;
+  EXPECT_FALSE(cpu_times(machine.system()));
+  machine.file("/proc/stat",
+               "cpu  400 100 300 9000 50 20 30 700 400 0\n"
+               "cpu0 200 50 150 4500 25 10 15 350 200 0\n"
+               "cpu1 200 50 150 4500 25 10 15 350 200 0\n");
+  const auto times = cpu_times(machine.system());
+  ASSERT_TRUE(times);
+  const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+  EXPECT_DOUBLE_EQ(times->used_seconds, 850 / ticks_per_s);
+  EXPECT_DOUBLE_EQ(times->stolen_seconds, 700 / ticks_per_s);
+  EXPECT_EQ(times->pus, 2);
 }
 
 }  // namespace

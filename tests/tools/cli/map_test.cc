@@ -215,6 +215,20 @@ TEST_F(Map, ListsTheRowsOfItsTable) {
                              HasSubstr("\n| 3-D halo | 4096 | shuffled |\n")));
 }
 
+TEST_F(Map, PrintsTheRowsOfItsTableAsJson) {
+  const Ran ran = program_.run({"map", "--compare", "--dry-run", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  ASSERT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["schema"], 1);
+  EXPECT_EQ(document["command"], "map");
+  EXPECT_TRUE(document["machine"].is_null());
+  const json& last = document["rows"].back();
+  EXPECT_EQ(last["elements"], 4096);
+  EXPECT_EQ(last["numbered"], "shuffled");
+  EXPECT_TRUE(last["methods"].empty());
+}
+
 TEST_F(Map, WritesPlacementsForLaunchers) {
   EXPECT_THAT(map({"--emit", "prrte"}).out, HasSubstr("rank 0=localhost slot="));
   EXPECT_THAT(map({"--nodes", "2", "--cpus", "0-7", "--hosts", "a,b", "--emit", "hostfile"}).out,

@@ -237,10 +237,14 @@ class Run(unittest.TestCase):
         return self.huddle("--compare", str(rounds), *options, program, **more)
 
     def comparable(self):
-        """Creates a program that records in a file whether each run had huddle."""
+        """Creates a program that records in a file whether each run had huddle, and timed its collectives."""
         (self.folder / "ways").write_text("", encoding="utf-8")
         return self.shell_script("compared", """
             [ "$MARK" = here ] && way=huddle || way=native
+            [ "$HUDDLE" = off ] && [ "$MARK" = here ] && way=off
+            [ "$HUDDLE_SUMMARY" = times ] && way=timed-$way
+            [ "$HUDDLE_SUMMARY" = times ] && [ "$REPORTS" != no ] && echo "huddle: blocking" \
+              "collectives took 1 s of the 2 s from MPI_Init to MPI_Finalize ($SHARE %); a word" >&2
             echo $way >> ways; echo a word
             [ $way = huddle ] && echo "huddle: 7 collectives of rank 0 handled, 0 left" >&2
             exit 0""")
@@ -253,11 +257,12 @@ class Run(unittest.TestCase):
 
     def test_comparison_alternates_and_reports_the_result(self):
         program = self.comparable()
-        done = self.compare(6, program)
+        done = self.compare(6, program, REPORTS="no")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual((self.folder / "ways").read_text(encoding="utf-8").split(),
-                         ["native", *["huddle", "native", "native", "huddle"] * 3])
+        self.assertEqual(self.ways(), ["native", "huddle", "native", "timed-off", "native", "huddle",
+                                       *["huddle", "native", "native", "huddle"] * 2])
         self.assertNotIn("a word", done.stdout)
+        self.assertNotIn("Collectives", done.stdout)
         self.assertIn(" from 6 runs of each, alternately\n", done.stdout)
         self.assertIn("huddle: 7 collectives of rank 0 handled", done.stderr)
         told = json.loads(self.compare(2, program, "--json").stdout)
@@ -265,6 +270,61 @@ class Run(unittest.TestCase):
         self.assertEqual([len(told[side]["wall_seconds"]) for side in ("native", "huddle")], [2, 2])
         self.assertFalse(told["speedup"]["enough_runs"])
         self.assertEqual(told["taken"], "7 collectives of rank 0 handled, 0 left")
+
+    def ways(self):
+        return (self.folder / "ways").read_text(encoding="utf-8").split()
+
+    def test_comparison_reports_the_share_of_collectives(self):
+        program = self.comparable()
+        told = json.loads(self.compare(7, program, "--json", SHARE="25").stdout)
+        self.assertEqual(told["collectives"], {"native_share": 0.25, "huddle_share": 0.25,
+                                               "native_shares": [0.25] * 3, "huddle_shares": [0.25] * 3})
+        turns = [["huddle", "native"], ["native", "huddle"]] * 4
+        expected = ["native"]
+        for number, turn in enumerate(turns[:7]):
+            expected += turn + (["timed-off", "timed-huddle"] if number in (0, 2, 4) else [])
+        self.assertEqual(self.ways(), expected)
+
+    def test_settings_of_the_command_line_reach_every_run_with_huddle(self):
+        program = self.shell_script("asks", '[ "$MARK" != here ] || [ "$HUDDLE_OPS" = ^scan ]')
+        done = self.compare(1, program, "--ops", "^scan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_ranks_of_a_daemon_are_not_other_programs(self):
+        # The runs have to last for 0.3 s in total, so that the kernel's ticks are exact enough.
+        program = self.shell_script("lasts", "exec sleep 0.3")
+
+        def load(**more):
+            return json.loads(self.compare(1, program, "--json", **more).stdout)["other_load"]
+
+        self.assertIn(load()["busy"], (False, True))
+        in_slurm = load(SLURM_JOB_ID="1")
+        self.assertEqual((in_slurm["busy"], in_slurm["used_by_others"]), (None, None))
+        self.assertGreaterEqual(in_slurm["stolen"], 0)
+
+    def test_compared_runs_do_not_time_each_call(self):
+        program = self.shell_script("untimed", """
+            [ "$MARK" != here ] || { [ "$HUDDLE_STATS" = 0 ] && [ "$HUDDLE_SUMMARY" = 1 ]; }""")
+        done = self.compare(1, program, "-v", HUDDLE_STATS="1", HUDDLE_SUMMARY="times")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_comparison_measures_start_up_with_a_program_without_work(self):
+        helper = self.folder / "lib/huddle/huddle-start-up"
+        helper.write_text('#!/bin/sh\necho "start-up-$MARK-$#" >> ways\n', encoding="utf-8")
+        helper.chmod(0o755)
+        self.addCleanup(helper.unlink)
+        program = self.comparable()
+        told = json.loads(self.compare(2, program, "--json").stdout)
+        self.assertIsNone(told["start_up"], "the MPI of a script is not known")
+        self.assertNotIn("start-up", " ".join(self.ways()))
+
+        program = self.shell_script("plain", "exit 0")
+        (self.folder / "ways").write_text("", encoding="utf-8")
+        told = json.loads(self.compare(2, program, "--json").stdout)["start_up"]
+        self.assertEqual(told["program"], "does nothing")
+        self.assertEqual((len(told["native_seconds"]), len(told["huddle_seconds"])), (2, 2))
+        without, with_huddle = "start-up--0", "start-up-here-0"
+        self.assertEqual(self.ways(), [without, with_huddle, with_huddle, without, without, with_huddle])
 
     def test_failing_run_ends_the_comparison_with_its_output(self):
         for lines, side in (("echo broken >&2; exit 4", "without"),

@@ -12,17 +12,22 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "common/other_processes.h"
+#include "common/system.h"
 #include "tools/bench/mpi/mpi_job.h"
+#include "tools/calibrate/conditions.h"
+#include "tools/calibrate/statistics.h"
 
 namespace huddle::bench {
 
@@ -185,6 +190,25 @@ TimedRun good_run(const Spawned& command, Side side, const std::atomic<bool>& st
                   run.output.empty() ? "" : ":\n", run.output));
 }
 
+// A run, and the CPU times of the machine before and after it.
+struct MeasuredRun {
+  TimedRun run;
+  std::optional<calibrate::CpuTimes> before = {};
+  std::optional<calibrate::CpuTimes> after = {};
+};
+
+void keep(SideRuns& side, const MeasuredRun& one) {
+  side.wall_seconds.push_back(one.run.wall_seconds);
+  side.cpu_seconds.push_back(one.run.cpu_seconds);
+  if (!one.before || !one.after) return;
+  side.machine_seconds.push_back(one.after->used_seconds - one.before->used_seconds);
+  side.stolen_seconds.push_back(one.after->stolen_seconds - one.before->stolen_seconds);
+}
+
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
 }  // namespace
 
 Estimate WholeRuns::speedup() const {
@@ -195,29 +219,56 @@ Estimate WholeRuns::speedup() const {
   return estimate(ratios);
 }
 
+std::optional<MachineLoad> WholeRuns::load() const {
+  double wall = 0;
+  double own = 0;
+  double all = 0;
+  double stolen = 0;
+  for (const SideRuns& side : sides) {
+    if (side.machine_seconds.size() != side.wall_seconds.size()) return std::nullopt;
+    wall += sum_of(side.wall_seconds);
+    own += sum_of(side.cpu_seconds);
+    all += sum_of(side.machine_seconds);
+    stolen += sum_of(side.stolen_seconds);
+  }
+  if (wall < std::chrono::duration<double>(calibrate::shortest_observation).count()) {
+    return std::nullopt;
+  }
+  const double others = std::max(0.0, all - own);
+  // Interrupts on behalf of the runs grow with the hardware threads that the runs use, and the
+  // tolerance allows for those of each.
+  const double share = (others + stolen) / std::max(wall, own);
+  return MachineLoad{.pus = pus,
+                     .others = others / wall,
+                     .stolen = stolen / wall,
+                     .is_busy = share > calibrate::usual_tolerance.taken_away};
+}
+
 WholeRuns compare_whole_runs(Spawned native, Spawned huddle, int rounds, RunWatcher& watcher,
                              const std::atomic<bool>& stop) {
   WholeRuns runs{.sides = {SideRuns{std::move(native)}, SideRuns{std::move(huddle)}}};
   std::size_t done = 0;
+  const System system;
   const auto run = [&](Side side) {
     watcher.begin(side, done++);
-    return good_run(runs.of(side).command, side, stop);
-  };
-  const auto keep = [&](Side side, const TimedRun& one) {
-    runs.of(side).wall_seconds.push_back(one.wall_seconds);
-    runs.of(side).cpu_seconds.push_back(one.cpu_seconds);
+    MeasuredRun measured{.run = {}, .before = calibrate::cpu_times(system)};
+    measured.run = good_run(runs.of(side).command, side, stop);
+    measured.after = calibrate::cpu_times(system);
+    return measured;
   };
   try {
-    run(Side::native);
+    const MeasuredRun warm_up = run(Side::native);
+    runs.pus = warm_up.before ? warm_up.before->pus : 0;
     for (int round = 0; round < rounds; ++round) {
       const bool huddle_first = round % 2 == 0;
       const Side first = huddle_first ? Side::huddle : Side::native;
       const Side second = huddle_first ? Side::native : Side::huddle;
-      const TimedRun one = run(first);
-      const TimedRun other = run(second);
-      keep(first, one);
-      keep(second, other);
-      runs.huddle_output = huddle_first ? one.output : other.output;
+      const MeasuredRun one = run(first);
+      const MeasuredRun other = run(second);
+      keep(runs.of(first), one);
+      keep(runs.of(second), other);
+      runs.huddle_output = huddle_first ? one.run.output : other.run.output;
+      watcher.end_round(runs);
     }
   } catch (const Stopped&) {
     runs.interrupted = true;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,12 +52,25 @@ struct SideRuns {
   Spawned command;
   std::vector<double> wall_seconds = {};
   std::vector<double> cpu_seconds = {};  // of all its processes that have been reaped
+  // What all programs of this machine used meanwhile; empty if the kernel does not report it.
+  std::vector<double> machine_seconds = {};
+  std::vector<double> stolen_seconds = {};  // by other virtual machines of the host
+};
+
+// Load on this machine during the runs, in hardware threads on average.
+struct MachineLoad {
+  int pus = 0;        // hardware threads of this machine
+  double others = 0;  // used by processes that do not belong to the runs
+  double stolen = 0;  // used by other virtual machines of the host
+  // Whether the two together exceed the tolerance of a measurement.
+  bool is_busy = false;
 };
 
 struct WholeRuns {
   std::array<SideRuns, side_names.size()> sides;  // by Side; both have the same number of runs
   std::string huddle_output = {};                 // the end of the last output with huddle
   bool interrupted = false;
+  int pus = 0;  // hardware threads of this machine; 0: unknown
 
   const SideRuns& of(Side side) const { return sides[static_cast<std::size_t>(side)]; }
   SideRuns& of(Side side) { return sides[static_cast<std::size_t>(side)]; }
@@ -64,12 +78,18 @@ struct WholeRuns {
   // Returns the speedup of the program with huddle.
   // Requires: at least one round.
   Estimate speedup() const;
+  // Returns the load that other work caused. Returns nothing if the kernel does not report CPU
+  // times or the runs were too short. Processes of a run that are not its descendants count as
+  // others.
+  std::optional<MachineLoad> load() const;
 };
 
 class RunWatcher {
  public:
   virtual ~RunWatcher() = default;
   virtual void begin(Side side, std::size_t runs_done) = 0;
+  // Called after each complete round. May throw Stopped, which ends the comparison.
+  virtual void end_round(const WholeRuns&) {}
 };
 
 // Compares the wall times of a program without and with huddle. The first run, without huddle, is

@@ -173,14 +173,14 @@ class MapCommand : public Command {
     const bool has_matrix = !matrix_.empty() || !pattern_.empty();
     check_input();
     if (!has_matrix && dry_run_) {
-      print_map_corpus(nullptr, context.console);
+      report_corpus(nullptr, context.console);
       return ExitCode::fine;
     }
     const bool is_named = !settings::find(context.settings, "machine").value.empty();
     const machine::Discovery here = machine::discover_this_machine();
     const SelectedMachine machine = machine_in_question(context, here.topology);
     if (!has_matrix) {
-      print_map_corpus(&machine.loaded.machine, context.console);
+      report_corpus(&machine.loaded.machine, context.console);
       return ExitCode::fine;
     }
     const mapping::CommMatrix matrix = matrix_in_question();
@@ -373,6 +373,14 @@ class MapCommand : public Command {
       numbers[pu] = logical;
     }
     return numbers;
+  }
+
+  void report_corpus(const machine::Machine* machine, const Console& console) const {
+    if (json_) {
+      console.print(map_corpus_json(machine));
+    } else {
+      print_map_corpus(machine, console);
+    }
   }
 
   void report_all(const MapReport& subject, const machine::CostModel& model,

@@ -6,6 +6,7 @@
 
 #include "tools/cli/document_json.h"
 #include "tools/cli/map/map_report.h"
+#include "tools/picture/facts.h"
 
 namespace huddle::cli {
 namespace {
@@ -88,6 +89,26 @@ std::string map_compare_json(const MapReport& subject, const std::vector<MethodR
   Json methods = Json::array();
   for (const MethodResult& placed : all) methods.push_back(placed_json(subject, placed));
   document["methods"] = std::move(methods);
+  return json_text(document);
+}
+
+std::string map_corpus_json(const machine::Machine* machine) {
+  Json document = json_document(map_json_schema, "map");
+  document["machine"] = machine == nullptr ? Json(nullptr) : Json(picture::machine_title(*machine));
+  Json rows = Json::array();
+  for_each_corpus_row(machine, [&rows](const CorpusRow& row) {
+    Json methods = Json::array();
+    for (const CorpusResult& result : row.results) {
+      methods.push_back({{"method", mapping::method_names[static_cast<std::size_t>(result.method)]},
+                         {"relative_hop_bytes", result.hop_bytes},
+                         {"ms", result.took_ms}});
+    }
+    rows.push_back({{"pattern", row.pattern},
+                    {"elements", row.elements},
+                    {"numbered", row.shuffled ? "shuffled" : "in order"},
+                    {"methods", std::move(methods)}});
+  });
+  document["rows"] = std::move(rows);
   return json_text(document);
 }
 

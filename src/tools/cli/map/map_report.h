@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine/cost.h"
@@ -128,9 +130,27 @@ MethodResult place_by(const mapping::MappingProblem& problem,
 MethodResult left_alone(const mapping::MappingProblem& problem,
                         const mapping::MethodOptions& options);
 
-// Prints a Markdown table for `huddle map --compare` without a matrix: the methods on communication
-// patterns of parallel programs, row by row, with hop-bytes relative to the placement by number,
-// and times. Without a machine it prints only the row names.
+// The quality of the placement that one method finds for a communication pattern.
+struct CorpusResult {
+  mapping::Method method;
+  double hop_bytes = 0;  // relative to the placement by number
+  double took_ms = 0;
+};
+// One row of the table that `huddle map --compare` prints without a matrix.
+struct CorpusRow {
+  std::string_view pattern;
+  int elements = 0;
+  bool shuffled = false;                   // the elements are numbered at random
+  std::vector<CorpusResult> results = {};  // empty without a machine
+};
+
+// Passes the rows in the order of the table, each when its results are known. Without a machine no
+// method is run.
+void for_each_corpus_row(const machine::Machine* machine,
+                         const std::function<void(const CorpusRow&)>& use);
+
+// Prints the rows as a Markdown table, one by one, or as one JSON object.
 void print_map_corpus(const machine::Machine* machine, const Console& console);
+std::string map_corpus_json(const machine::Machine* machine);
 
 }  // namespace huddle::cli

@@ -177,43 +177,57 @@ constexpr std::array sizes = {8, 64, 512, 4096};
 constexpr std::array methods = {Method::compact, Method::scatter, Method::lh, Method::tree};
 constexpr std::uint64_t shuffle_seed = 7;
 
-std::string row(const machine::CostModel& model, const mapping::Graph& graph) {
+std::vector<CorpusResult> results_for(const machine::CostModel& model,
+                                      const mapping::Graph& graph) {
   // Methods differ only if they can choose between more slots than there are elements.
   const mapping::SlotTree tree = slot_tree(model, {.elements = graph.size(), .packs = true});
   const mapping::MappingProblem problem = problem_of(graph, tree, {});
   const double before = hop_bytes(problem, problem.present);
-  std::string text;
-  std::string times;
+  std::vector<CorpusResult> results;
   for (const Method method : methods) {
     const MethodResult placed = place_by(problem, {method, false});
-    text += fmt::format(" {:.3f} |", placed.quality.hop_bytes / before);
-    if (method == Method::lh || method == Method::tree) {
-      times += fmt::format(" {:.3g} |", placed.took_ms);
+    results.push_back({method, placed.quality.hop_bytes / before, placed.took_ms});
+  }
+  return results;
+}
+
+std::string row_text(const CorpusRow& row) {
+  std::string text = fmt::format("| {} | {} | {} |", row.pattern, row.elements,
+                                 row.shuffled ? "shuffled" : "in order");
+  std::string times;
+  for (const CorpusResult& result : row.results) {
+    text += fmt::format(" {:.3f} |", result.hop_bytes);
+    if (result.method == Method::lh || result.method == Method::tree) {
+      times += fmt::format(" {:.3g} |", result.took_ms);
     }
   }
-  return text + times;
+  return text + times + "\n";
 }
 
 }  // namespace
+
+void for_each_corpus_row(const machine::Machine* machine,
+                         const std::function<void(const CorpusRow&)>& use) {
+  for (const int size : sizes) {
+    for (std::size_t p = 0; p < mapping::pattern_names.size(); ++p) {
+      for (const bool shuffle : {false, true}) {
+        CorpusRow row{mapping::pattern_names[p], size, shuffle};
+        if (machine != nullptr) {
+          mapping::Graph graph = mapping::graph_of(static_cast<mapping::Pattern>(p), size, 1);
+          if (shuffle) graph = mapping::shuffled(graph, shuffle_seed);
+          row.results = results_for(machine::CostModel(*machine), graph);
+        }
+        use(row);
+      }
+    }
+  }
+}
 
 void print_map_corpus(const machine::Machine* machine, const Console& console) {
   console.print(
       "| pattern | elements | numbered | compact | scatter | lh | tree | lh ms | tree ms |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
-  for (const int size : sizes) {
-    for (std::size_t p = 0; p < mapping::pattern_names.size(); ++p) {
-      for (const bool shuffle : {false, true}) {
-        std::string line = fmt::format("| {} | {} | {} |", mapping::pattern_names[p], size,
-                                       shuffle ? "shuffled" : "in order");
-        if (machine != nullptr) {
-          mapping::Graph graph = mapping::graph_of(static_cast<mapping::Pattern>(p), size, 1);
-          if (shuffle) graph = mapping::shuffled(graph, shuffle_seed);
-          line += row(machine::CostModel(*machine), graph);
-        }
-        console.print(line + "\n");
-      }
-    }
-  }
+  for_each_corpus_row(machine, [&](const CorpusRow& row) { console.print(row_text(row)); });
 }
 
 }  // namespace huddle::cli

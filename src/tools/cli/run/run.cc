@@ -107,9 +107,11 @@ class RunCommand : public Command {
     options.flag("-v,--verbose", verbose_,
                  "print whether huddle was on, the number of handled collectives, and their share "
                  "of the run time when the program ends, even if standard error is not a terminal");
-    options.number("--compare", rounds_, 1, most_compared_rounds, "N",
-                   "run COMMAND N times with huddle and N times without, alternately, and compare "
-                   "the wall times; the output of COMMAND is not shown");
+    options.number(
+        "--compare", rounds_, 1, most_compared_rounds, "N",
+        "run COMMAND N times with huddle and N times without, alternately, and compare "
+        "the wall times; at most 7 more runs warm up and measure the time in collectives; "
+        "the output of COMMAND is not shown");
     options.flag("--verify", verify_,
                  "also run each collective in the MPI, and compare the results");
     options.setting("ops");
@@ -195,19 +197,16 @@ class RunCommand : public Command {
     return !is_off(context) && settings::find(context.settings, "threads").value != "off";
   }
 
-  // Returns the words that start a run with its own agent, which `huddle run` starts.
+  // Returns the words that start a run with huddle, before its command. Other settings of the
+  // command line reach it in the environment.
   std::vector<std::string> starter(const Context& context, const launch::Request& request,
                                    const launch::Plan& plan) const {
-    if (!request.with_threads || plan.launcher) return {};
-    std::vector<std::string> words = {request.own_program,
-                                      "run",
-                                      "--threads",
-                                      settings::find(context.settings, "threads").value,
-                                      "--bind",
-                                      bind_};
+    std::vector<std::string> words = {request.own_program, "run"};
+    if (!request.with_threads || plan.launcher) return words;
+    words.insert(words.end(),
+                 {"--threads", settings::find(context.settings, "threads").value, "--bind", bind_});
     if (split_huge_) words.emplace_back("--split-huge-pages");
     if (allow_sysctl_) words.emplace_back("--allow-sysctl");
-    words.emplace_back("--");
     return words;
   }
 
@@ -255,10 +254,12 @@ class RunCommand : public Command {
     if (!stats_file_.empty()) settings::override_by_flag(settings, "stats", stats_file_);
     if (verify_) settings::override_by_flag(settings, "verify", "on");
     if (off_) settings::override_by_flag(settings, "huddle", "off");
+    // Each call is timed only in additional runs of a comparison, because that takes time itself.
+    if (rounds_ > 0) settings::override_by_flag(settings, "stats", "off");
     // The summary is on for users at a terminal or on request. Logs, and scripts that compare
     // outputs, stay unchanged.
     const bool is_open = settings::find(settings, "summary").value == "auto";
-    if (verbose_) {
+    if (verbose_ && rounds_ == 0) {
       settings::override_by_flag(settings, "summary", "times");
     } else if (rounds_ > 0 || (context.console.err_columns > 0 && is_open)) {
       settings::override_by_flag(settings, "summary", "on");

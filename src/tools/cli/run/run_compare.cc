@@ -4,11 +4,19 @@
 #include "tools/cli/run/run_compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 #include "common/arithmetic.h"
+#include "common/text.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_text.h"
+#include "tools/launch/preload.h"
 
 namespace huddle::cli {
 namespace {
@@ -17,8 +25,12 @@ using bench::Side;
 
 class RunProgress : public bench::RunWatcher {
  public:
-  RunProgress(const Console& console, int rounds)
-      : runs_(static_cast<std::size_t>(rounds) * 2 + 1), progress_(console, runs_) {}
+  using AfterRound = std::function<void(const bench::WholeRuns&)>;
+
+  RunProgress(const Console& console, int rounds, AfterRound after_round)
+      : runs_(static_cast<std::size_t>(rounds) * 2 + 1),
+        progress_(console, runs_ + static_cast<std::size_t>(rounds)),
+        after_round_(std::move(after_round)) {}
 
   void begin(Side side, std::size_t runs_done) override {
     progress_.begin_step(runs_done == 0         ? "warm-up run"
@@ -26,11 +38,16 @@ class RunProgress : public bench::RunWatcher {
                                                 : "without huddle");
     progress_.update(static_cast<double>(runs_done) / static_cast<double>(runs_));
   }
+  void end_round(const bench::WholeRuns& runs) override {
+    progress_.begin_step("start-up and collectives");
+    after_round_(runs);
+  }
   void finish() { progress_.finish(); }
 
  private:
-  std::size_t runs_;
+  std::size_t runs_;  // that are compared, and the first one
   Progress progress_;
+  AfterRound after_round_;
 };
 
 // HUDDLE=off matters if the site preloads huddle for all programs.
@@ -40,19 +57,62 @@ bench::Spawned without_huddle(const launch::Request& request, const launch::Plan
           .environment = launch::changed_environment(request.environment, {{"HUDDLE", "off"}})};
 }
 
-// Returns the command with huddle. The run prints a summary of the handled calls at its end, which
-// does not affect its time.
+// Returns the command with huddle, as a user starts it, so that the time of `huddle run` itself
+// counts. Settings from its command line are passed in the environment. The run prints a summary of
+// the handled calls at its end, which does not affect its time.
 bench::Spawned with_huddle(const launch::Request& request, const launch::Plan& plan,
-                           const std::vector<std::string>& starter) {
-  bench::Spawned spawned{
-      .program = plan.program,
-      .words = plan.command,
-      .environment = launch::changed_environment(request.environment, plan.changes)};
-  if (starter.empty()) return spawned;
-  spawned.program = starter.front();
-  spawned.words = starter;
-  spawned.words.insert(spawned.words.end(), request.command.begin(), request.command.end());
+                           const std::vector<std::string>& starter,
+                           const std::vector<std::string>& options,
+                           const std::vector<std::string>& command) {
+  std::vector<launch::Variable> changes = plan.changes;
+  std::erase_if(changes,
+                [](const launch::Variable& one) { return one.name == launch::preload_name; });
+  bench::Spawned spawned{.program = starter.front(),
+                         .words = starter,
+                         .environment = launch::changed_environment(request.environment, changes)};
+  spawned.words.insert(spawned.words.end(), options.begin(), options.end());
+  spawned.words.emplace_back("--");
+  spawned.words.insert(spawned.words.end(), command.begin(), command.end());
   return spawned;
+}
+
+// Returns whether this process belongs to a job of Slurm, PBS or LSF.
+bool is_in_batch_job(const std::vector<std::string>& environment) {
+  constexpr std::array<std::string_view, 3> names = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+  return std::any_of(names.begin(), names.end(), [&environment](std::string_view name) {
+    return !settings::value_of(environment, name).empty();
+  });
+}
+
+// Returns whether all ranks on this machine are descendants of the command. A daemon starts the
+// ranks of the others: that of Slurm also those of MPICH's launcher and of scripts in its jobs.
+bool starts_its_ranks(const launch::Request& request, const launch::Plan& plan) {
+  if (!plan.launcher) return !is_in_batch_job(request.environment);
+  switch (plan.launcher->passing) {
+    case launch::Passing::x_each_context:
+    case launch::Passing::x_once:
+      return true;
+    case launch::Passing::genv:
+      return !is_in_batch_job(request.environment);
+    case launch::Passing::inherited:
+    case launch::Passing::export_list:
+    case launch::Passing::unknown:
+      return false;
+  }
+  return false;
+}
+
+constexpr int text_columns = 80;
+constexpr int label_columns = 15;
+
+// A blank at which no line is broken.
+constexpr char fixed_blank = '~';
+
+// Returns a paragraph with a label in a column of its own.
+std::string entry(std::string_view label, std::string_view text) {
+  std::string lines = wrap(padded(label, label_columns), text, label_columns, text_columns);
+  std::replace(lines.begin(), lines.end(), fixed_blank, ' ');
+  return lines;
 }
 
 std::string wall_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
@@ -64,14 +124,61 @@ Table::Row row_of(const std::string& name, const bench::SideRuns& side) {
           wall_text(median_of(side.cpu_seconds))};
 }
 
-// Returns the conclusion in words, so that noise is not mistaken for a gain.
-std::string verdict(const bench::Estimate& speedup) {
-  if (!speedup.sure) {
-    return "Too few runs for a 95 % confidence interval: use at least --compare 6";
+double median_wall(const bench::WholeRuns& runs, Side side) {
+  return median_of(runs.of(side).wall_seconds);
+}
+
+// Rounds to ms first, so that no figure is "-0.000".
+std::string seconds_number(double seconds) {
+  constexpr double ms_per_s = 1e3;
+  return fmt::format("{:.3f}", std::round(seconds * ms_per_s) / ms_per_s + 0.0);
+}
+
+std::string start_up_text(const StartUp& start_up) {
+  const bench::Estimate added = start_up.added();
+  const bool is_certain = added.sure && (added.low > 0 || added.high < 0);
+  return entry(
+      "Start and end",
+      fmt::format("huddle adds {}~s ({} to {}) before and after the program's own "
+                  "work{}. Compared: the same command with a program that {}, {}~s without "
+                  "huddle and {}~s with it.",
+                  seconds_number(added.ratio), seconds_number(added.low),
+                  seconds_number(added.high), is_certain ? "" : ", which may be chance",
+                  start_up.with_mpi ? "only begins and ends MPI" : "does nothing",
+                  seconds_number(median_of(start_up.of(Side::native))),
+                  seconds_number(median_of(start_up.of(Side::huddle)))));
+}
+
+std::string collectives_text(const CollectiveShares& shares) {
+  constexpr double hundred = 100;
+  return entry(
+      "Collectives",
+      fmt::format(
+          "{:.0f}~% of the time from MPI_Init to MPI_Finalize without huddle, {:.0f}~% "
+          "with it (blocking collectives of rank 0; {}). huddle can save at most the "
+          "former.",
+          hundred * median_of(shares.of(Side::native)),
+          hundred * median_of(shares.of(Side::huddle)),
+          shares.of(Side::native).size() == 1
+              ? "one more run of each"
+              : fmt::format("median of {} more runs of each", shares.of(Side::native).size())));
+}
+
+// Returns a sentence, or nothing if no load is known.
+std::string load_text(const bench::MachineLoad& load, bool knows_its_processes) {
+  constexpr double least_shown = 0.005;  // smaller figures are printed as 0.00
+  const std::string pus = counted(load.pus, "hardware thread");
+  std::string text;
+  if (knows_its_processes) {
+    text = fmt::format("the machine was {}: other programs used {:.2f} of its {} on average.",
+                       load.is_busy ? "busy" : "not busy", load.others, pus);
   }
-  if (speedup.low > 1) return "Faster with huddle";
-  if (speedup.high < 1) return "Slower with huddle";
-  return "No significant difference: the interval contains 1. More runs make it narrower";
+  if (load.stolen >= least_shown) {
+    text += fmt::format(" The host of this virtual machine used {:.2f} of {} for others.",
+                        load.stolen, pus);
+  }
+  if (knows_its_processes && load.is_busy) text += " Repeat the comparison on an idle machine.";
+  return text.empty() ? text : entry("Other load", text);
 }
 
 }  // namespace
@@ -86,18 +193,79 @@ std::string taken_line(const std::string& output) {
   return output.substr(begin + mark.size(), end - begin - mark.size());
 }
 
-std::string compared_text(const bench::WholeRuns& runs) {
+namespace {
+
+// Returns how much longer the runs with huddle take: the median of the differences within a turn.
+double median_loss(const bench::WholeRuns& runs) {
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < runs.rounds(); ++i) {
+    seconds.push_back(runs.of(Side::huddle).wall_seconds[i] -
+                      runs.of(Side::native).wall_seconds[i]);
+  }
+  return median_of(seconds);
+}
+
+// Returns why the runs are too short for a conclusion about the program's own work; empty if they
+// are not. Start-up dominates if it takes more than half of the time.
+std::string shortness(const ComparedRuns& compared) {
+  const std::optional<StartUp>& start_up = compared.extras.start_up;
+  if (!start_up) return {};
+  const double run = median_wall(compared.runs, Side::native);
+  const double start = median_of(start_up->of(Side::native));
+  if (start > run / 2) {
+    return fmt::format(
+        "start and end take {:.3f} of the {:.3f} s of a run without huddle. Use a longer input",
+        std::min(start, run), run);
+  }
+  const double loss = median_loss(compared.runs);
+  if (compared.runs.speedup().high < 1 && loss <= start_up->added().high) {
+    return fmt::format(
+        "runs with huddle take {:.3f} s longer, which its start-up alone can explain. Use a "
+        "longer input",
+        loss);
+  }
+  return {};
+}
+
+}  // namespace
+
+// The interval of the ratios contains 1 exactly if that of the differences contains 0: both are
+// order statistics, and the ratio of a turn is above 1 exactly if its run with huddle took less
+// time.
+RunVerdict verdict_on(const ComparedRuns& compared) {
+  if (const std::string why = shortness(compared); !why.empty()) {
+    return {Conclusion::too_short, fmt::format("Too short to tell: {}.", why)};
+  }
+  const bench::Estimate speedup = compared.runs.speedup();
+  if (!speedup.sure) {
+    return {Conclusion::too_few_runs,
+            "Too few runs for a 95 % confidence interval: use at least --compare 6."};
+  }
+  if (speedup.low > 1) return {Conclusion::faster, "Faster with huddle."};
+  if (speedup.high < 1) return {Conclusion::slower, "Slower with huddle."};
+  return {Conclusion::too_short,
+          "Too short to tell: the interval contains 1, so the difference may be chance. Use more "
+          "runs or a longer input."};
+}
+
+std::string compared_text(const ComparedRuns& compared) {
+  const bench::WholeRuns& runs = compared.runs;
   const bench::Estimate speedup = runs.speedup();
   Table table({"wall time per run", "median", "minimum", "maximum", "CPU time"}, {.indent = 2});
   table.add(row_of("without huddle", runs.of(Side::native)));
   table.add(row_of("with huddle", runs.of(Side::huddle)));
-  constexpr int columns = 80;
-  return table.text(columns) +
-         fmt::format(
-             "\n"
-             "without / with huddle: {:.3f} ({:.3f} to {:.3f}) from {} runs of each, alternately\n",
-             speedup.ratio, speedup.low, speedup.high, runs.rounds()) +
-         verdict(speedup) + ".\n";
+  std::string text = table.text(text_columns);
+  text += "\n" + wrap("",
+                      fmt::format("without / with huddle: {:.3f} ({:.3f} to {:.3f}) from {} runs "
+                                  "of each, alternately",
+                                  speedup.ratio, speedup.low, speedup.high, runs.rounds()),
+                      0, text_columns);
+  text += "\n";
+  if (compared.extras.start_up) text += start_up_text(*compared.extras.start_up);
+  if (compared.extras.collectives) text += collectives_text(*compared.extras.collectives);
+  if (const auto load = runs.load()) text += load_text(*load, compared.knows_its_processes);
+  if (!text.ends_with("\n\n")) text += "\n";
+  return text + wrap("", verdict_on(compared).sentence, 0, text_columns);
 }
 
 ExitCode compare_runs(const Context& context, const launch::Request& request,
@@ -105,24 +273,33 @@ ExitCode compare_runs(const Context& context, const launch::Request& request,
   const int rounds = comparison.rounds;
   const Console& console = context.console;
   const Interrupt interrupt;
-  RunProgress progress(console, rounds);
-  const bench::WholeRuns runs = bench::compare_whole_runs(
-      without_huddle(request, plan), with_huddle(request, plan, comparison.starter), rounds,
-      progress, interrupt.requested());
+  const auto start = [&](const std::vector<std::string>& options,
+                         const std::vector<std::string>& command) {
+    return with_huddle(request, plan, comparison.starter, options, command);
+  };
+  ExtraRuns extra(request, plan, without_huddle(request, plan), start, interrupt.requested());
+  RunProgress progress(console, rounds,
+                       [&extra](const bench::WholeRuns& runs) { extra.after_round(runs); });
+  ComparedRuns compared;
+  compared.runs =
+      bench::compare_whole_runs(without_huddle(request, plan), start({}, request.command), rounds,
+                                progress, interrupt.requested());
   progress.finish();
-  const std::string taken = taken_line(runs.huddle_output);
-  if (runs.rounds() > 0) {
-    console.print(comparison.as_json ? compared_json(runs, taken) : compared_text(runs));
+  compared.extras = extra.measured();
+  compared.knows_its_processes = starts_its_ranks(request, plan);
+  compared.taken = taken_line(compared.runs.huddle_output);
+  if (compared.runs.rounds() > 0) {
+    console.print(comparison.as_json ? compared_json(compared) : compared_text(compared));
     // A program whose threads are observed need not call any collective.
-    if (!taken.empty()) {
-      console.note("huddle: " + taken);
+    if (!compared.taken.empty()) {
+      console.note("huddle: " + compared.taken);
     } else if (!request.with_threads) {
       console.note("huddle: the program reported no handled collectives");
     }
   }
-  if (runs.interrupted) {
+  if (compared.runs.interrupted) {
     console.note(fmt::format("huddle: {}; {} of {} runs of each were completed",
-                             interrupt.signal_name(), runs.rounds(), rounds));
+                             interrupt.signal_name(), compared.runs.rounds(), rounds));
     interrupt.die();
   }
   return ExitCode::fine;

@@ -9,6 +9,7 @@
 
 #include "tools/bench/mpi/timed_run.h"
 #include "tools/cli/command.h"
+#include "tools/cli/run/extra_runs.h"
 #include "tools/launch/launch_plan.h"
 
 namespace huddle::cli {
@@ -17,7 +18,7 @@ namespace huddle::cli {
 struct Comparison {
   int rounds = 0;
   bool as_json = false;
-  // The words before COMMAND that start it with huddle; empty: as in the plan.
+  // `huddle run` and the options of its command line that the environment cannot contain.
   std::vector<std::string> starter = {};
 };
 // Compares the plan's command with the request's, from which the plan was made. Throws what
@@ -29,16 +30,33 @@ ExitCode compare_runs(const Context& context, const launch::Request& request,
 // "huddle: "; empty if nothing.
 std::string taken_line(const std::string& output);
 
-// Returns both times and the conclusion as text.
-// Requires: at least one round.
-std::string compared_text(const bench::WholeRuns& runs);
+// All results of a comparison.
+struct ComparedRuns {
+  bench::WholeRuns runs = {};  // at least one round
+  Extras extras = {};
+  // True if all ranks on this machine are descendants of the command. Otherwise their CPU time
+  // cannot be distinguished from that of other programs.
+  bool knows_its_processes = true;
+  std::string taken = {};  // see taken_line()
+};
+
+enum class Conclusion { faster, slower, too_few_runs, too_short };
+
+// The conclusion, and a sentence for users with the reason and, if the runs were too few or too
+// short, the remedy.
+struct RunVerdict {
+  Conclusion conclusion = Conclusion::too_short;
+  std::string sentence;
+};
+RunVerdict verdict_on(const ComparedRuns& compared);
+
+// Returns all times and the conclusion as text.
+std::string compared_text(const ComparedRuns& compared);
 
 // JSON of `huddle run`: the command that would be executed, and the comparison of runs.
 inline constexpr int run_json_schema = 1;
 
 std::string run_json(const launch::Plan& plan);
-
-// Requires: at least one round.
-std::string compared_json(const bench::WholeRuns& runs, const std::string& taken);
+std::string compared_json(const ComparedRuns& compared);
 
 }  // namespace huddle::cli

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "stand_in.h"
@@ -70,6 +71,55 @@ TEST_F(TimedRunTest, NamesTheProgramThatCannotBeStarted) {
   const Spawned nothing{.program = "/no/such", .words = {"such"}, .environment = {}};
   EXPECT_THAT([&] { timed_run(nothing, stop_); },
               ThrowsMessage<FailureError>(HasSubstr("cannot start /no/such")));
+}
+
+// Two turns on a machine with four hardware threads. The runs last 2 s and use 3 s of CPU time.
+WholeRuns two_turns(double machine_seconds, double stolen_seconds) {
+  WholeRuns runs;
+  runs.pus = 4;
+  for (SideRuns& side : runs.sides) {
+    side.wall_seconds = {2, 2};
+    side.cpu_seconds = {3, 3};
+    side.machine_seconds = {machine_seconds, machine_seconds};
+    side.stolen_seconds = {stolen_seconds, stolen_seconds};
+  }
+  return runs;
+}
+
+TEST(Load, IsWhatTheRunsDidNotUse) {
+  const auto quiet = two_turns(3.1, 0).load();
+  ASSERT_TRUE(quiet);
+  EXPECT_EQ(quiet->pus, 4);
+  EXPECT_NEAR(quiet->others, 0.05, 1e-9);
+  EXPECT_FALSE(quiet->is_busy) << "0.1 s of interrupts on 1.5 hardware threads";
+  EXPECT_TRUE(two_turns(5, 0).load()->is_busy);
+  EXPECT_NEAR(two_turns(3, 0.5).load()->stolen, 0.25, 1e-9);
+  EXPECT_TRUE(two_turns(3, 0.5).load()->is_busy);
+  EXPECT_EQ(two_turns(2, 0).load()->others, 0) << "ticks of the kernel are not exact";
+}
+
+TEST(Load, IsUnknownWithoutCountersOrInShortRuns) {
+  WholeRuns runs = two_turns(3, 0);
+  runs.sides.front().machine_seconds.clear();
+  EXPECT_FALSE(runs.load());
+  runs = two_turns(0.01, 0);
+  for (SideRuns& side : runs.sides) side.wall_seconds = {0.01, 0.01};
+  EXPECT_FALSE(runs.load()) << "one tick of 10 ms would look like load";
+}
+
+class CountedRounds : public RunWatcher {
+ public:
+  void begin(Side, std::size_t) override {}
+  void end_round(const WholeRuns& runs) override { rounds.push_back(runs.rounds()); }
+  std::vector<std::size_t> rounds = {};
+};
+
+TEST_F(TimedRunTest, ReportsEachCompleteRoundAndTheTimesOfTheMachine) {
+  CountedRounds watcher;
+  const WholeRuns runs = compare_whole_runs(script("exit 0"), script("exit 0"), 3, watcher, stop_);
+  EXPECT_EQ(watcher.rounds, (std::vector<std::size_t>{1, 2, 3}));
+  for (const SideRuns& side : runs.sides) EXPECT_EQ(side.machine_seconds.size(), 3U);
+  EXPECT_GT(runs.pus, 0);
 }
 
 }  // namespace
