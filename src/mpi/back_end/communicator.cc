@@ -176,6 +176,7 @@ void Communicators::retire(Communicator& communicator) {
   communicator.calls = 0;
   communicator.use = 0;
   communicator.next_vote = 0;
+  communicator.data = {};
   communicator.call_ns = 0;
   communicator.why = {};
   communicator.latest = {};

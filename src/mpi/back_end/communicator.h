@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -49,6 +50,8 @@ struct Communicator {
   std::size_t use = 0;    // these calls, weighted by size: see Activation
   // The call count at which the ranks next vote on activation; equal on all ranks.
   std::size_t next_vote = 0;
+  // The largest buffer of a call before activation. It may have been freed since.
+  std::span<const std::byte> data;
   std::uint64_t call_ns = 0;  // time of a small collective of the MPI; 0: unknown
   Shares shares;              // statistics of its calls so far
   LibraryLoadMonitor::Looking looks{false};
