@@ -8,6 +8,7 @@
 #include <exception>
 #include <string_view>
 
+#include "common/error.h"
 #include "common/settings/settings.h"
 #include "common/system.h"
 #include "mpi/job_rank.h"
@@ -136,6 +137,46 @@ std::optional<std::string> placement_warning(const RankPlacement& placement, int
                             placement, environment);
 }
 
+namespace {
+
+// Returns the hardware threads that a file of the kernel lists; none if it cannot be read.
+CpuSet listed_cpus(const System& system, const std::string& path) {
+  try {
+    return CpuSet::parse(system.read(path).value_or(""));
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+// Returns the core of a hardware thread according to the topology.
+CpuSet core_of(const machine::Topology& topology, int cpu) {
+  const machine::Level* const cores = machine::find_level(topology, "core");
+  if (cores == nullptr) return CpuSet({cpu});
+  const auto core = std::find_if(cores->groups.begin(), cores->groups.end(),
+                                 [cpu](const CpuSet& one) { return one.contains(cpu); });
+  return core == cores->groups.end() ? CpuSet({cpu}) : *core;
+}
+
+}  // namespace
+
+bool is_topology_of(const System& system, const machine::Topology& topology) {
+  if (listed_cpus(system, "/sys/devices/system/cpu/online") != topology.pus) return false;
+  const auto is_core_same = [&](int cpu) {
+    const std::string path =
+        fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu);
+    return listed_cpus(system, path) == core_of(topology, cpu);
+  };
+  const auto is_node_same = [&](const machine::NumaNode& node) {
+    const std::string path = fmt::format("/sys/devices/system/node/node{}/cpulist", node.number);
+    return node.memory_only || listed_cpus(system, path) == node.cpus;
+  };
+  const auto& cpus = topology.pus.cpus();
+  // The kernel may lack NUMA support if there is only one node.
+  return std::all_of(cpus.begin(), cpus.end(), is_core_same) &&
+         (topology.numa.size() <= 1 ||
+          std::all_of(topology.numa.begin(), topology.numa.end(), is_node_same));
+}
+
 std::vector<int> PlacementCheck::sample(std::span<const std::byte> data,
                                         const machine::Topology& topology) const noexcept {
   const bool matters = topology.numa.size() > 1 && !is_done_.load() && !data.empty();
@@ -157,7 +198,7 @@ void PlacementCheck::check(const team::GroupConfiguration& group, const machine:
     if (ranks != ranks_on_node(ranks_here_, environment) || is_done_.exchange(true)) return;
     const auto warning = placement_warning(
         {group.cpu_bindings(), group.memory_nodes(), in_job, topology}, rank, environment);
-    if (warning) warn_(*warning);
+    if (warning && is_topology_of(System(), topology)) warn_(*warning);
   } catch (const std::exception&) {
     return;  // a team has been set up, and its other ranks rely on this one
   }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/system.h"
 #include "model/machine/topology.h"
 #include "mpi/options.h"
 #include "runtime/team/cpu_binding.h"
@@ -36,6 +37,10 @@ struct RankPlacement {
 std::optional<std::string> placement_warning(const RankPlacement& placement, int rank,
                                              const std::vector<std::string>& environment);
 
+// Returns whether the hardware threads, cores and NUMA nodes of the topology are those of this
+// machine. They differ if the user has selected the machine file of another machine.
+bool is_topology_of(const System& system, const machine::Topology& topology);
+
 // Checks the placement once per process. Thread-safe.
 class PlacementCheck {
  public:
@@ -48,8 +53,8 @@ class PlacementCheck {
   std::vector<int> sample(std::span<const std::byte> data,
                           const machine::Topology& topology) const noexcept;
   // Warns about the ranks of a team that has been set up; `in_job` contains their ranks in
-  // MPI_COMM_WORLD, and `rank` is this one. Does nothing if ranks of the node are missing, or if
-  // memory is exhausted.
+  // MPI_COMM_WORLD, and `rank` is this one. Does nothing if ranks of the node are missing, if the
+  // topology is that of another machine, or if memory is exhausted.
   void check(const team::GroupConfiguration& group, const machine::Topology& topology,
              std::span<const int> in_job, int rank) noexcept;
 

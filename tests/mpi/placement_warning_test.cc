@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "../common/fake_system.h"
 #include "model/machine/topology.h"
 #include "runtime/team/cpu_binding.h"
 #include "runtime/team/placement_check.h"
@@ -31,7 +33,7 @@ const machine::Topology& two_sockets() {
 
 // A job of two ranks, by default on the first cores of different sockets and with local memory.
 struct Job {
-  explicit Job(std::vector<int> cpus = {0, 2}) {
+  explicit Job(const std::vector<int>& cpus = {0, 2}) {
     for (const int cpu : cpus) {
       team::CpuBinding binding{};
       CPU_SET(static_cast<std::size_t>(cpu), &binding.allowed);
@@ -130,6 +132,38 @@ TEST(PlacementWarning, IsOnlyAboutCoresIfMemoryIsRemoteAsWell) {
   job.move_data(1, 1);
   EXPECT_THAT(job.warning(0), HasSubstr("share 1 core"));
   EXPECT_EQ(job.warning(1), "");
+}
+
+// The files of the kernel for two_sockets(), except that one has another content.
+class TwoSocketFiles {
+ public:
+  explicit TwoSocketFiles(std::string_view changed = "", std::string_view content = "") {
+    files_.file("/sys/devices/system/cpu/online", "0-3");
+    for (const std::string cpu : {"0", "1", "2", "3"}) {
+      files_.file("/sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list", cpu);
+    }
+    files_.file("/sys/devices/system/node/node0/cpulist", "0-1");
+    files_.file("/sys/devices/system/node/node1/cpulist", "2-3");
+    if (!changed.empty()) files_.file(changed, content);
+  }
+  System system() const { return files_.system(); }
+
+ private:
+  FakeSystem files_;
+};
+
+TEST(TopologyOfThisMachine, HasTheSameThreadsCoresAndNodes) {
+  EXPECT_TRUE(is_topology_of(TwoSocketFiles().system(), two_sockets()));
+}
+
+TEST(TopologyOfThisMachine, DiffersIfAnyOfThemDiffers) {
+  const auto matches = [](std::string_view changed, std::string_view content) {
+    return is_topology_of(TwoSocketFiles(changed, content).system(), two_sockets());
+  };
+  EXPECT_FALSE(matches("/sys/devices/system/cpu/online", "0-7"));
+  EXPECT_FALSE(matches("/sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "2-3"));
+  EXPECT_FALSE(matches("/sys/devices/system/node/node1/cpulist", "1,3"));
+  EXPECT_FALSE(is_topology_of(FakeSystem().system(), two_sockets())) << "nothing is known";
 }
 
 // A sample of a machine with one NUMA node cannot be remote.
